@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace roce::capture {
+
+/// One captured frame. The bytes are borrowed: they live as long as the FrameBatch that
+/// delivered the frame (or a copy of its `keep_alive`).
+struct Frame {
+  const std::uint8_t* data = nullptr;
+  std::int64_t time_ns = 0;           ///< nanoseconds since the epoch; 0 where the format holds none
+  std::uint32_t captured = 0;         ///< bytes at `data`
+  std::uint32_t wire = 0;             ///< bytes the frame had on the wire, at least `captured`
+  std::uint32_t interface = 0;        ///< index into CaptureSource::interfaces()
+  std::uint16_t link_type = 0;        ///< number of the tcpdump.org LINKTYPE registry
+  std::uint16_t file = 0;             ///< index into CaptureSource::files()
+};
+
+/// Frames in order, with what keeps their bytes alive (mappings, decompression slabs).
+struct FrameBatch {
+  std::vector<Frame> frames;
+  std::vector<std::shared_ptr<const void>> keep_alive;
+
+  void clear() noexcept {
+    frames.clear();
+    keep_alive.clear();
+  }
+};
+
+}  // namespace roce::capture

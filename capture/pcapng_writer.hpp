@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "capture/error.hpp"
+#include "capture/frame.hpp"
+#include "capture/source.hpp"
+
+namespace roce::capture {
+
+/// Writes pcapng with nanosecond stamps. The file appears under its name only when finish()
+/// succeeded: it is written beside it under a temporary name and renamed, so a half-written
+/// file never passes as whole ("-" and other non-regular files are written directly).
+class PcapngWriter {
+ public:
+  [[nodiscard]] static Expected<PcapngWriter> create(const std::string& path, const std::string& application);
+
+  PcapngWriter(PcapngWriter&&) noexcept;
+  PcapngWriter& operator=(PcapngWriter&&) noexcept;
+  ~PcapngWriter();  ///< without finish(): removes the temporary file
+
+  /// Writes one frame; its interface is described before its first frame, with the facts of
+  /// `info` (name, description, filter, OS, hardware, speed, snap length, link type).
+  Expected<void> write(const Frame& frame, const InterfaceInfo& info);
+
+  /// Interface statistics, flush, fsync, rename. No write() after it.
+  Expected<void> finish();
+
+ private:
+  struct Impl;
+  explicit PcapngWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace roce::capture
