@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dissect/dissect.hpp"
+
+#include "dissect/walk.hpp"
+
+namespace roce::dissect {
+namespace {
+
+using StepFunction = Step (*)(Walk&) noexcept;
+
+// In the order of Step.
+constexpr StepFunction steps[] = {
+    nullptr,      walk_ethernet,     walk_ipv4,  walk_ipv6,      walk_udp,    walk_gre,         walk_erspan1,
+    walk_erspan2, walk_erspan3,      walk_vxlan, walk_vxlan_gpe, walk_geneve, walk_mpls,        walk_macsec,
+    walk_vlan,    walk_service_vlan, walk_lrh,   walk_grh,       walk_bth,    walk_mac_control, walk_lldp,
+    walk_mad,     walk_sll,          walk_sll2,  walk_null_loop, walk_erf,    walk_raw_ip};
+static_assert(sizeof steps / sizeof steps[0] == static_cast<std::size_t>(Step::count_));
+
+struct LinkStep {
+  std::uint16_t link_type;
+  Step step;
+};
+constexpr LinkStep link_steps[] = {{link_ethernet, Step::ethernet}, {link_raw, Step::raw_ip},
+                                   {link_ipv4, Step::raw_ip},       {link_ipv6, Step::raw_ip},
+                                   {link_linux_sll, Step::sll},     {link_linux_sll2, Step::sll2},
+                                   {link_null, Step::null_loop},    {link_loop, Step::null_loop},
+                                   {link_infiniband, Step::lrh},    {link_erf, Step::erf}};
+
+Step first_step(std::uint16_t link_type, Dissection& out) noexcept {
+  for (const LinkStep& row : link_steps) {
+    if (row.link_type == link_type) return row.step;
+  }
+  out.stop = Stop::unknown_link_type;
+  return Step::done;
+}
+
+}  // namespace
+
+void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Dissection& out,
+             const Options& options) noexcept {
+  out.reset();
+  const auto captured = static_cast<std::uint32_t>(frame.size());
+  out.captured_end = captured;
+  Walk walk{frame.data(), 0, captured, std::max(wire_length, captured), out, options};
+  for (Step step = first_step(link_type, out); step != Step::done;) {
+    step = steps[static_cast<std::size_t>(step)](walk);
+  }
+  if (!out.is_transport()) out.declared_end = walk.declared;
+}
+
+std::string_view stop_name(Stop stop) noexcept {
+  constexpr std::string_view names[] = {"complete",         "cut by the capture", "contradicts itself",
+                                        "too many headers", "unknown link type",  "protocol not followed",
+                                        "encrypted",        "later IP fragment"};
+  return names[static_cast<std::size_t>(stop)];
+}
+
+std::string_view transport_name(Transport transport) noexcept {
+  constexpr std::string_view names[] = {"not RoCE", "RoCE v1", "RoCE v2 over IPv4", "RoCE v2 over IPv6",
+                                        "native InfiniBand"};
+  return names[static_cast<std::size_t>(transport)];
+}
+
+std::string_view tunnel_name(Tunnel tunnel) noexcept {
+  constexpr std::string_view names[] = {"vxlan", "geneve", "gre", "erspan", "ip_in_ip", "mpls", "macsec"};
+  return names[static_cast<std::size_t>(tunnel)];
+}
+
+}  // namespace roce::dissect

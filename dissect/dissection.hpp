@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "dissect/header_id.hpp"
+
+namespace roce::dissect {
+
+/// One header found in a frame. `length` covers options; `offset + length` never passes the
+/// captured end, and the fixed part of the header is always whole.
+struct Layer {
+  HeaderId id{};
+  std::uint8_t reserved = 0;
+  std::uint16_t length = 0;
+  std::uint32_t offset = 0;
+};
+inline constexpr std::size_t max_layers = 64;
+
+/// How the walk through a frame ended.
+enum class Stop : std::uint8_t {
+  complete,            ///< everything that this dissector knows of was read
+  cut_by_capture,      ///< the captured bytes end inside `stopped_at`
+  contradicts_itself,  ///< the lengths that the frame declares leave no room for `stopped_at`
+  too_deep,            ///< more than max_layers headers
+  unknown_link_type,
+  unknown_protocol,  ///< a protocol that is not followed further (TCP, ARP, ...): not an error
+  encrypted,         ///< MACsec with encryption
+  fragment,          ///< a later IP fragment: its transport header is in another frame
+};
+
+/// What carries the InfiniBand transport.
+enum class Transport : std::uint8_t { none, roce_v1, roce_v2_ipv4, roce_v2_ipv6, native_ib };
+
+/// Tunnels on the way to the transport, a bit each.
+enum class Tunnel : std::uint8_t { vxlan, geneve, gre, erspan, ip_in_ip, mpls, macsec, count_ };
+inline constexpr std::size_t tunnel_count = static_cast<std::size_t>(Tunnel::count_);
+
+/// Facts worth a diagnostic, a bit each; none of them stops the walk.
+enum class Note : std::uint8_t {
+  short_roce_datagram,  ///< UDP to 4791 with less than BTH and ICRC: not dissected as RoCE
+  only_source_port,     ///< UDP from, but not to, 4791
+  fragmented,           ///< an IP fragment of UDP to 4791 (first fragment) or of any UDP (later ones)
+  cut_on_the_way,       ///< an inner length passes the frame's wire length: a mirror or NIC cut it
+  udp_length_mismatch,  ///< UDP length passes the IP payload
+  zero_ip_length,       ///< IP length 0: segmentation offload; the frame's end was taken
+  unknown_opcode,
+  transport_version,  ///< TVer is not 0
+  count_
+};
+
+/// What one frame says: which headers stand where. Offsets only: pair it with the frame's bytes.
+/// A plain value, reused from frame to frame by its owner.
+struct Dissection {
+  static constexpr std::uint8_t none = 0xff;
+
+  std::array<Layer, max_layers> layers;  ///< valid up to layer_count, outermost first
+  std::uint8_t layer_count = 0;
+
+  Stop stop = Stop::complete;
+  HeaderId stopped_at = HeaderId::count_;  ///< for cut_by_capture and contradicts_itself
+  Transport transport = Transport::none;
+  std::uint8_t tunnels = 0;  ///< bits of Tunnel
+  std::uint16_t notes = 0;   ///< bits of Note
+
+  // Indices into layers of the innermost header of its kind, or none.
+  std::uint8_t ethernet = none;
+  std::uint8_t vlan = none;     ///< innermost tag behind the innermost Ethernet header
+  std::uint8_t network = none;  ///< IPv4, IPv6, GRH, or LRH without GRH
+  std::uint8_t udp = none;
+  std::uint8_t bth = none;
+  std::uint8_t mad = none;
+
+  std::uint32_t captured_end = 0;  ///< bytes of the frame that are there
+  std::uint32_t declared_end = 0;  ///< where the innermost length says the packet ends; the ICRC is before it
+  std::uint32_t payload_offset = 0;  ///< transport payload (with BTH only)
+  std::uint32_t payload_length = 0;  ///< as declared, pad bytes included
+  std::uint16_t unknown_type = 0;    ///< ethertype, IP protocol or UDP port at which unknown_protocol stopped
+
+  [[nodiscard]] std::span<const Layer> all() const noexcept { return {layers.data(), layer_count}; }
+  [[nodiscard]] bool has(Note note) const noexcept {
+    return (notes >> static_cast<unsigned>(note) & 1U) != 0;
+  }
+  [[nodiscard]] bool in(Tunnel tunnel) const noexcept {
+    return (tunnels >> static_cast<unsigned>(tunnel) & 1U) != 0;
+  }
+  [[nodiscard]] bool is_transport() const noexcept { return bth != none; }
+
+  /// The innermost layer of that kind, or nullptr.
+  [[nodiscard]] const Layer* find(HeaderId id) const noexcept {
+    for (std::size_t i = layer_count; i-- > 0;) {
+      if (layers[i].id == id) return &layers[i];
+    }
+    return nullptr;
+  }
+
+  void reset() noexcept {
+    layer_count = 0;
+    stop = Stop::complete;
+    stopped_at = HeaderId::count_;
+    transport = Transport::none;
+    tunnels = 0;
+    notes = 0;
+    ethernet = vlan = network = udp = bth = mad = none;
+    captured_end = declared_end = payload_offset = payload_length = 0;
+    unknown_type = 0;
+  }
+};
+
+}  // namespace roce::dissect

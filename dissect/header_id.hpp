@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dissect/field.hpp"
+
+namespace roce::dissect {
+
+/// Every header this dissector knows, in the order of header_table.cpp.
+enum class HeaderId : std::uint8_t {
+  // link
+  ethernet,
+  vlan,
+  service_vlan,
+  mpls,
+  macsec,
+  sll,
+  sll2,
+  null_loop,
+  erf,
+  // network
+  ipv4,
+  ipv6,
+  ipv6_hop_by_hop,
+  ipv6_routing,
+  ipv6_fragment,
+  ipv6_destination_options,
+  udp,
+  // tunnels
+  gre,
+  gre_checksum,
+  gre_key,
+  gre_sequence,
+  erspan2,
+  erspan3,
+  vxlan,
+  vxlan_gpe,
+  geneve,
+  // InfiniBand, in wire order
+  lrh,
+  grh,
+  bth,
+  rdeth,
+  deth,
+  xrceth,
+  feth,
+  reth,
+  atomiceth,
+  aeth,
+  atomicacketh,
+  immdt,
+  ieth,
+  payload,
+  icrc,
+  vcrc,
+  // link control
+  mac_pause,
+  mac_pfc,
+  mac_control,
+  // LLDP: one layer a TLV
+  lldp_chassis_id,
+  lldp_port_id,
+  lldp_ttl,
+  lldp_port_description,
+  lldp_system_name,
+  lldp_system_description,
+  lldp_capabilities,
+  lldp_management,
+  lldp_dcbx_ets_configuration,
+  lldp_dcbx_ets_recommendation,
+  lldp_dcbx_pfc,
+  lldp_dcbx_application,
+  lldp_dcbx_application_entry,
+  lldp_dcbx_cee,
+  lldp_dcbx_cee_control,
+  lldp_dcbx_cee_priority_groups,
+  lldp_dcbx_cee_pfc,
+  lldp_dcbx_cee_application,
+  lldp_dcbx_cee_application_entry,
+  lldp_organisational,
+  lldp_unknown,
+  lldp_end,
+  // management datagrams and the connection manager
+  mad,
+  cm_req,
+  cm_mra,
+  cm_rej,
+  cm_rep,
+  cm_rtu,
+  cm_dreq,
+  cm_drep,
+  cm_sidr_req,
+  cm_sidr_rep,
+  cm_lap,
+  cm_apr,
+  cm_unknown,
+  ip_cm,
+  // upper layers
+  nvme_rdma_request,
+  nvme_rdma_reply,
+  nvme_command,
+  nvme_completion,
+  iser,
+  iscsi,
+  rpc_rdma,
+  smb_direct,
+  smb_direct_negotiate_request,
+  smb_direct_negotiate_response,
+  smb_direct_data,
+  count_
+};
+inline constexpr std::size_t header_count = static_cast<std::size_t>(HeaderId::count_);
+
+/// What the list of headers holds of each: everything a tree, a filter or a hex view needs.
+struct HeaderInfo {
+  HeaderId id;
+  std::string_view name;   ///< as a display filter ("infiniband.bth"); may be empty
+  std::string_view title;  ///< as in the tree
+  std::size_t size;        ///< fixed part in bytes
+  std::span<const Field> fields;
+};
+
+}  // namespace roce::dissect

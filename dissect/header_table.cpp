@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dissect/header_table.hpp"
+
+#include <array>
+
+#include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
+#include "dissect/headers/tunnel.hpp"
+
+namespace roce::dissect {
+namespace {
+
+template <class Header>
+constexpr bool fields_fit() {
+  for (const Field& field : Header::fields) {
+    // A field may begin, but not end, behind the fixed part only if it runs to the header's end.
+    if (field.bits != 0 && field.end_byte() > Header::size) return false;
+    if (field.is_number() && field.bits > 64) return false;
+  }
+  return true;
+}
+
+template <class... Header>
+consteval std::array<HeaderInfo, header_count> list() {
+  static_assert((fields_fit<Header>() && ...), "a field passes the end of its header");
+  std::array<HeaderInfo, header_count> table{};
+  ((table[static_cast<std::size_t>(Header::id)] =
+        HeaderInfo{Header::id, Header::name, Header::title, Header::size, Header::fields}),
+   ...);
+  return table;
+}
+
+constexpr auto table =
+    list<Ethernet, Vlan, ServiceVlan, Mpls, MacSec, Sll, Sll2, NullLoop, Erf,               //
+         Ipv4, Ipv6, Ipv6HopByHop, Ipv6Routing, Ipv6Fragment, Ipv6DestinationOptions, Udp,  //
+         Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, Vxlan, VxlanGpe, Geneve,  //
+         Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Payload,
+         Icrc, Vcrc>();
+
+}  // namespace
+
+std::span<const HeaderInfo> header_table() noexcept {
+  return table;
+}
+const HeaderInfo& header_info(HeaderId id) noexcept {
+  return table[static_cast<std::size_t>(id)];
+}
+
+}  // namespace roce::dissect

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dissect/icrc.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "dissect/crc32.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::dissect {
+namespace {
+
+constexpr std::size_t bth_variant_byte = 4;  // FECN, BECN and reserved bits
+
+/// The headers that hold variant bits, copied and masked. Longer ones (IP options, IPv6
+/// extension headers) still fit; what does not is not checkable, and no real packet comes near.
+struct Masked {
+  static constexpr std::size_t prefix = 8;  // eight 0xff bytes stand for the LRH
+  std::array<std::uint8_t, prefix + 256> bytes;
+  std::size_t size = 0;
+};
+
+void set_ones(std::uint8_t& byte, std::uint8_t mask = 0xff) {
+  byte = static_cast<std::uint8_t>(byte | mask);
+}
+
+void mask_ipv4(std::uint8_t* p) {
+  set_ones(p[1]);   // DSCP and ECN
+  set_ones(p[8]);   // TTL
+  set_ones(p[10]);  // header checksum
+  set_ones(p[11]);
+}
+
+/// IPv6 and GRH have their variant fields in the same places.
+void mask_ipv6(std::uint8_t* p) {
+  set_ones(p[0], 0x0f);  // traffic class and flow label; the version stays
+  set_ones(p[1]);
+  set_ones(p[2]);
+  set_ones(p[3]);
+  set_ones(p[7]);  // hop limit
+}
+
+/// Fills `masked` with everything from the first covered byte through the BTH.
+bool fill(Bytes frame, const Dissection& d, Masked& masked) {
+  const Layer& bth = d.layers[d.bth];
+  const Layer& network = d.layers[d.network];
+  // Native frames have a real LRH, which precedes the GRH where there is one.
+  const bool native = d.transport == Transport::native_ib;
+  const Layer* lrh = native ? d.find(HeaderId::lrh) : nullptr;
+  const std::uint32_t start = lrh != nullptr ? lrh->offset : network.offset;
+  const std::size_t covered = bth.offset + Bth::size - start;
+  const std::size_t prefix = lrh != nullptr ? 0 : Masked::prefix;
+  if (prefix + covered > masked.bytes.size()) return false;
+
+  std::uint8_t* out = masked.bytes.data();
+  std::memset(out, 0xff, prefix);
+  std::memcpy(out + prefix, frame.data() + start, covered);
+  masked.size = prefix + covered;
+  std::uint8_t* copy = out + prefix;
+  if (lrh != nullptr) set_ones(copy[0], 0xf0);  // VL
+  std::uint8_t* network_copy = copy + (network.offset - start);
+  if (network.id == HeaderId::ipv4) {
+    mask_ipv4(network_copy);
+  } else if (network.id == HeaderId::ipv6 || network.id == HeaderId::grh) {
+    mask_ipv6(network_copy);
+  }
+  if (d.udp != Dissection::none) {
+    std::uint8_t* udp = copy + (d.layers[d.udp].offset - start);
+    set_ones(udp[6]);  // checksum
+    set_ones(udp[7]);
+  }
+  set_ones(copy[covered - Bth::size + bth_variant_byte]);
+  return true;
+}
+
+CrcObstacle obstacle_of(const Dissection& d) {
+  if (!d.is_transport() || d.network == Dissection::none) return CrcObstacle::no_transport;
+  if (d.has(Note::fragmented)) return CrcObstacle::fragment;
+  if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
+  // An outer header may have ended before the inner packet does; the walk found no place for it then.
+  if (d.find(HeaderId::icrc) == nullptr) return CrcObstacle::no_length;
+  return CrcObstacle::none;
+}
+
+std::uint32_t byte_swap(std::uint32_t v) {
+  return (v >> 24U) | ((v >> 8U) & 0xff00U) | ((v << 8U) & 0xff0000U) | (v << 24U);
+}
+
+}  // namespace
+
+IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
+  IcrcResult result;
+  result.obstacle = obstacle_of(d);
+  if (result.obstacle != CrcObstacle::none) return result;
+  Masked masked;
+  if (!fill(frame, d, masked)) {
+    result.obstacle = CrcObstacle::no_length;
+    return result;
+  }
+  const std::uint32_t icrc_offset = d.declared_end - static_cast<std::uint32_t>(Icrc::size);
+  const std::uint32_t rest = d.layers[d.bth].offset + static_cast<std::uint32_t>(Bth::size);
+  const std::uint32_t head = crc32(0, masked.bytes.data(), masked.size);
+  const std::uint32_t crc = crc32(head, frame.data() + rest, icrc_offset - rest);
+
+  result.found = load_be32(frame.data() + icrc_offset);
+  result.computed = byte_swap(crc);  // stored least significant byte first
+  result.status = result.found == result.computed ? CrcStatus::match : CrcStatus::mismatch;
+  if (result.status == CrcStatus::match) return result;
+
+  const std::uint8_t* bth = frame.data() + d.layers[d.bth].offset;
+  if (opcode_info(read<Bth::opcode>(bth)).operation == Operation::flush) {
+    const std::uint32_t twice = crc32(head, bth, icrc_offset - d.layers[d.bth].offset);
+    const std::uint32_t again = crc32(twice, frame.data() + rest, icrc_offset - rest);
+    if (byte_swap(again) == result.found || byte_swap(twice) == result.found) {
+      result.status = CrcStatus::match;
+      result.soft_roce_flush = true;
+    }
+  }
+  return result;
+}
+
+VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
+  VcrcResult result;
+  const Layer* lrh = d.find(HeaderId::lrh);
+  const Layer* vcrc = d.find(HeaderId::vcrc);
+  if (lrh == nullptr || vcrc == nullptr) return result;
+  // CRC-16 with polynomial 0x100B, initial ones, over LRH through ICRC; bits go in as on the wire,
+  // least significant first, so the polynomial is used reflected (0xD008).
+  std::uint32_t crc = 0xffff;
+  for (std::uint32_t i = lrh->offset; i < vcrc->offset; ++i) {
+    crc ^= frame[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1U) != 0 ? (crc >> 1U) ^ 0xd008U : crc >> 1U;
+  }
+  crc = ~crc & 0xffffU;
+  result.computed = static_cast<std::uint16_t>((crc >> 8U) | (crc << 8U));
+  result.found = load_be16(frame.data() + vcrc->offset);
+  result.status = result.found == result.computed ? CrcStatus::match : CrcStatus::mismatch;
+  return result;
+}
+
+std::string_view crc_status_name(CrcStatus status) noexcept {
+  constexpr std::string_view names[] = {"match", "mismatch", "not_checkable"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+}  // namespace roce::dissect

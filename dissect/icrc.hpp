@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant CRC: IBTA 7.8.1, for RoCE A16.5.2 (v1) and A17.3.3 (v2). Variant CRC: IBTA 7.8.2.
+#pragma once
+
+#include <cstdint>
+
+#include "dissect/bytes.hpp"
+#include "dissect/dissection.hpp"
+
+namespace roce::dissect {
+
+enum class CrcStatus : std::uint8_t { match, mismatch, not_checkable };
+
+/// Why a CRC cannot be checked.
+enum class CrcObstacle : std::uint8_t { none, no_transport, cut, fragment, no_length };
+
+struct IcrcResult {
+  CrcStatus status = CrcStatus::not_checkable;
+  CrcObstacle obstacle = CrcObstacle::none;
+  /// The packet is a FLUSH whose ICRC follows Linux Soft-RoCE (6.12), which feeds BTH, FETH and
+  /// RETH twice. Its peer accepts it, so it is a match, but not the standard's value.
+  bool soft_roce_flush = false;
+  std::uint32_t found = 0;     ///< as Wireshark shows it: the four bytes read big-endian
+  std::uint32_t computed = 0;  ///< the standard's value, in the same order of bytes
+};
+
+/// Checks the ICRC of a dissected frame. Thread-safe, allocates nothing.
+[[nodiscard]] IcrcResult check_icrc(Bytes frame, const Dissection& dissection) noexcept;
+
+struct VcrcResult {
+  CrcStatus status = CrcStatus::not_checkable;
+  std::uint16_t found = 0;
+  std::uint16_t computed = 0;
+};
+
+/// Checks the VCRC of a native InfiniBand frame; not_checkable for all others.
+[[nodiscard]] VcrcResult check_vcrc(Bytes frame, const Dissection& dissection) noexcept;
+
+/// "match", "mismatch", "not_checkable": the values of roce.icrc.status.
+[[nodiscard]] std::string_view crc_status_name(CrcStatus status) noexcept;
+
+}  // namespace roce::dissect

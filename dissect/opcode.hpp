@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 256 BTH opcodes, derived from 27 operation rows and the services (IBTA table 38).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "dissect/header_id.hpp"
+
+namespace roce::dissect {
+
+/// Bits 7..5 of the opcode.
+enum class Service : std::uint8_t {
+  rc = 0,
+  uc = 1,
+  rd = 2,
+  ud = 3,
+  cnp = 4,
+  xrc = 5,
+  reserved = 6,
+  manufacturer = 7
+};
+
+enum class Operation : std::uint8_t {
+  send,
+  write,
+  read_request,
+  read_response,
+  acknowledge,
+  atomic_acknowledge,
+  compare_swap,
+  fetch_add,
+  resync,
+  flush,
+  atomic_write,
+  cnp,
+  unknown
+};
+
+/// Place of a packet in its message.
+enum class Position : std::uint8_t { only, first, middle, last };
+
+/// IBTA A17.9.3; the value Wireshark 4.0 to 4.4 does not know.
+inline constexpr std::uint8_t opcode_cnp = 0x81;
+
+/// What every packet needs at hand; 8 bytes, the names are in a table of their own.
+struct OpcodeInfo {
+  Service service = Service::reserved;
+  Operation operation = Operation::unknown;
+  Position position = Position::only;
+  bool defined : 1 = false;
+  bool request : 1 = false;      ///< travels in the requester's direction
+  bool response : 1 = false;     ///< answers, with a PSN of the other side's space
+  bool has_payload : 1 = false;  ///< message data may follow the headers
+  bool immediate : 1 = false;
+  bool invalidate : 1 = false;
+  /// Extended headers between BTH and payload, in wire order, as bits of extended_headers[].
+  std::uint16_t headers = 0;
+  std::uint8_t headers_size = 0;  ///< bytes of them all
+
+  [[nodiscard]] constexpr bool starts_message() const noexcept {
+    return position == Position::only || position == Position::first;
+  }
+  [[nodiscard]] constexpr bool ends_message() const noexcept {
+    return position == Position::only || position == Position::last;
+  }
+};
+
+/// Wire order of the extended headers: bit i of OpcodeInfo::headers is extended_headers[i].
+struct ExtendedHeader {
+  HeaderId id;
+  std::uint8_t size;
+};
+inline constexpr std::array<ExtendedHeader, 10> extended_headers{{{HeaderId::rdeth, 4},
+                                                                  {HeaderId::deth, 8},
+                                                                  {HeaderId::xrceth, 4},
+                                                                  {HeaderId::feth, 4},
+                                                                  {HeaderId::reth, 16},
+                                                                  {HeaderId::atomiceth, 28},
+                                                                  {HeaderId::aeth, 4},
+                                                                  {HeaderId::atomicacketh, 8},
+                                                                  {HeaderId::immdt, 4},
+                                                                  {HeaderId::ieth, 4}}};
+
+extern const std::array<OpcodeInfo, 256> opcode_table;
+
+[[nodiscard]] inline const OpcodeInfo& opcode_info(std::uint8_t opcode) noexcept {
+  return opcode_table[opcode];
+}
+
+/// "RC RDMA WRITE Only", "CNP", "unknown 0xd7". The view lives for ever.
+[[nodiscard]] std::string_view opcode_name(std::uint8_t opcode) noexcept;
+/// The same without the service: "RDMA WRITE Only".
+[[nodiscard]] std::string_view operation_name(std::uint8_t opcode) noexcept;
+/// "RC", "UC", "RD", "UD", "CNP", "XRC", "reserved", "manufacturer".
+[[nodiscard]] std::string_view service_name(Service service) noexcept;
+
+}  // namespace roce::dissect

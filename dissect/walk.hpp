@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cursor of dissect() and the steps it goes through. Internal to this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dissect/dissect.hpp"
+#include "dissect/headers/ip.hpp"
+
+namespace roce::dissect {
+
+/// Where we are in a frame and which two ends bound the next header.
+struct Walk {
+  const std::uint8_t* base;
+  std::uint32_t offset = 0;
+  std::uint32_t available;  ///< end of the bytes that are there: captured, and inside every outer length
+  std::uint32_t declared;   ///< end that the innermost length declares; may lie behind `available`
+  Dissection& out;
+  const Options& options;
+
+  [[nodiscard]] const std::uint8_t* at() const noexcept { return base + offset; }
+  [[nodiscard]] std::uint32_t left() const noexcept { return available > offset ? available - offset : 0; }
+
+  void note(Note note) noexcept {
+    out.notes = static_cast<std::uint16_t>(out.notes | 1U << static_cast<unsigned>(note));
+  }
+  void enter(Tunnel tunnel) noexcept {
+    out.tunnels = static_cast<std::uint8_t>(out.tunnels | 1U << static_cast<unsigned>(tunnel));
+  }
+
+  /// Whether `length` bytes of header `id` obey both ends; else records why not.
+  [[nodiscard]] bool fits(HeaderId id, std::uint32_t length) noexcept {
+    if (length <= left() && offset + length <= declared) [[likely]] {
+      if (out.layer_count < max_layers) [[likely]]
+        return true;
+      out.stop = Stop::too_deep;
+    } else {
+      out.stop = offset + std::uint64_t{length} > declared ? Stop::contradicts_itself : Stop::cut_by_capture;
+    }
+    out.stopped_at = id;
+    return false;
+  }
+
+  /// Records a layer of `length` bytes here and steps over it. Only after fits().
+  std::uint8_t push(HeaderId id, std::uint32_t length) noexcept {
+    const std::uint8_t index = out.layer_count++;
+    out.layers[index] = {id, 0, static_cast<std::uint16_t>(std::min<std::uint32_t>(length, 0xffff)), offset};
+    offset += length;
+    return index;
+  }
+
+  /// fits() and push() of a header's fixed part: its bytes, or nullptr.
+  template <class Header>
+  [[nodiscard]] const std::uint8_t* take() noexcept {
+    if (!fits(Header::id, Header::size)) return nullptr;
+    const std::uint8_t* p = at();
+    push(Header::id, Header::size);
+    return p;
+  }
+
+  /// Makes `end` (from a header's own length field) the declared end. An end behind the outer one
+  /// means that the frame was cut on its way: what is there stays usable.
+  void declare_end(std::uint64_t end) noexcept {
+    if (end > declared) note(Note::cut_on_the_way);
+    available = std::min(available, declared);
+    declared = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, 0xffff'ffff));
+    available = std::min(available, declared);
+  }
+};
+
+/// What comes next. Each value has one function in the table of dissect.cpp.
+enum class Step : std::uint8_t {
+  done,
+  ethernet,
+  ipv4,
+  ipv6,
+  udp,
+  gre,
+  erspan1,
+  erspan2,
+  erspan3,
+  vxlan,
+  vxlan_gpe,
+  geneve,
+  mpls,
+  macsec,
+  vlan,
+  service_vlan,
+  lrh,
+  grh,
+  bth,
+  mac_control,
+  lldp,
+  mad,
+  sll,
+  sll2,
+  null_loop,
+  erf,
+  raw_ip,
+  count_
+};
+
+/// The step for what an ethertype announces, at the present offset.
+[[nodiscard]] Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept;
+/// The step for an IP protocol number.
+[[nodiscard]] Step step_of_ip_protocol(Walk& walk, std::uint8_t protocol) noexcept;
+/// The step that reads the IP version from the next byte.
+[[nodiscard]] Step step_of_ip_version(Walk& walk) noexcept;
+
+// walk_link.cpp
+Step walk_ethernet(Walk&) noexcept;
+Step walk_vlan(Walk&) noexcept;
+Step walk_service_vlan(Walk&) noexcept;
+Step walk_mpls(Walk&) noexcept;
+Step walk_macsec(Walk&) noexcept;
+Step walk_sll(Walk&) noexcept;
+Step walk_sll2(Walk&) noexcept;
+Step walk_null_loop(Walk&) noexcept;
+Step walk_erf(Walk&) noexcept;
+// walk_network.cpp
+Step walk_ipv4(Walk&) noexcept;
+Step walk_ipv6(Walk&) noexcept;
+Step walk_raw_ip(Walk&) noexcept;
+Step walk_udp(Walk&) noexcept;
+// walk_tunnel.cpp
+Step walk_gre(Walk&) noexcept;
+Step walk_erspan1(Walk&) noexcept;
+Step walk_erspan2(Walk&) noexcept;
+Step walk_erspan3(Walk&) noexcept;
+Step walk_vxlan(Walk&) noexcept;
+Step walk_vxlan_gpe(Walk&) noexcept;
+Step walk_geneve(Walk&) noexcept;
+// walk_transport.cpp
+Step walk_lrh(Walk&) noexcept;
+Step walk_grh(Walk&) noexcept;
+Step walk_bth(Walk&) noexcept;
+// walk_mad.cpp, walk_lldp.cpp, walk_mac_control.cpp
+Step walk_mad(Walk&) noexcept;
+Step walk_lldp(Walk&) noexcept;
+Step walk_mac_control(Walk&) noexcept;
+
+}  // namespace roce::dissect

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
+#include "dissect/walk.hpp"
+
+namespace roce::dissect {
+namespace {
+
+constexpr std::uint32_t icrc_size = 4;
+
+Step later_fragment(Walk& walk, std::uint8_t protocol) noexcept {
+  if (protocol == ip_proto_udp) walk.note(Note::fragmented);
+  walk.out.stop = Stop::fragment;
+  return Step::done;
+}
+
+/// Steps over IPv6 extension headers (RFC 8200, 4); bounded by the number of layers.
+Step walk_ipv6_extensions(Walk& walk, std::uint8_t next) noexcept {
+  for (;;) {
+    HeaderId id{};
+    switch (next) {
+      case ip_proto_hop_by_hop:
+        id = HeaderId::ipv6_hop_by_hop;
+        break;
+      case ip_proto_routing:
+        id = HeaderId::ipv6_routing;
+        break;
+      case ip_proto_destination_options:
+        id = HeaderId::ipv6_destination_options;
+        break;
+      case ip_proto_fragment: {
+        const std::uint8_t* p = walk.take<Ipv6Fragment>();
+        if (p == nullptr) return Step::done;
+        next = read<Ipv6Fragment::nxt>(p);
+        if (read<Ipv6Fragment::offset>(p) != 0) return later_fragment(walk, next);
+        if (read<Ipv6Fragment::more>(p) != 0) walk.note(Note::fragmented);
+        continue;
+      }
+      default:
+        return step_of_ip_protocol(walk, next);
+    }
+    if (!walk.fits(id, 8)) return Step::done;
+    const std::uint8_t* p = walk.at();
+    const std::uint32_t length = (std::uint32_t{p[1]} + 1U) * 8U;
+    if (!walk.fits(id, length)) return Step::done;
+    next = p[0];
+    walk.push(id, length);
+  }
+}
+
+}  // namespace
+
+Step step_of_ip_protocol(Walk& walk, std::uint8_t protocol) noexcept {
+  if (walk.options.roce_ip_protocol != 0 && protocol == walk.options.roce_ip_protocol) return Step::bth;
+  switch (protocol) {
+    case ip_proto_udp:
+      return Step::udp;
+    case ip_proto_gre:
+      return Step::gre;
+    case ip_proto_ipv4:
+      walk.enter(Tunnel::ip_in_ip);
+      return Step::ipv4;
+    case ip_proto_ipv6:
+      walk.enter(Tunnel::ip_in_ip);
+      return Step::ipv6;
+    case ip_proto_mpls:
+      return Step::mpls;
+    default:
+      walk.out.stop = Stop::unknown_protocol;
+      walk.out.unknown_type = protocol;
+      return Step::done;
+  }
+}
+
+Step step_of_ip_version(Walk& walk) noexcept {
+  if (!walk.fits(HeaderId::ipv4, 1)) return Step::done;
+  switch (*walk.at() >> 4U) {
+    case 4:
+      return Step::ipv4;
+    case 6:
+      return Step::ipv6;
+    default:
+      walk.out.stop = Stop::unknown_protocol;
+      return Step::done;
+  }
+}
+
+Step walk_raw_ip(Walk& walk) noexcept {
+  return step_of_ip_version(walk);
+}
+
+Step walk_ipv4(Walk& walk) noexcept {
+  if (!walk.fits(HeaderId::ipv4, Ipv4::size)) return Step::done;
+  const std::uint8_t* p = walk.at();
+  const std::uint32_t start = walk.offset;
+  const std::uint32_t header_length = read<Ipv4::hdr_len>(p) * 4U;
+  if (read<Ipv4::version>(p) != 4 || header_length < Ipv4::size) {
+    walk.out.stop = Stop::contradicts_itself;
+    walk.out.stopped_at = HeaderId::ipv4;
+    return Step::done;
+  }
+  if (!walk.fits(HeaderId::ipv4, header_length)) return Step::done;
+  const std::uint8_t index = walk.push(HeaderId::ipv4, header_length);
+  walk.out.network = index;
+  walk.out.udp = Dissection::none;
+
+  const std::uint32_t total_length = read<Ipv4::len>(p);
+  if (total_length == 0) {
+    walk.note(Note::zero_ip_length);
+  } else if (total_length < header_length) {
+    walk.out.stop = Stop::contradicts_itself;
+    walk.out.stopped_at = HeaderId::ipv4;
+    return Step::done;
+  } else {
+    walk.declare_end(std::uint64_t{start} + total_length);
+  }
+  const std::uint8_t protocol = read<Ipv4::proto>(p);
+  if (read<Ipv4::frag_offset>(p) != 0) return later_fragment(walk, protocol);
+  if (read<Ipv4::mf>(p) != 0) walk.note(Note::fragmented);
+  return step_of_ip_protocol(walk, protocol);
+}
+
+Step walk_ipv6(Walk& walk) noexcept {
+  const std::uint8_t* p = walk.take<Ipv6>();
+  if (p == nullptr) return Step::done;
+  if (read<Ipv6::version>(p) != 6) {
+    walk.out.stop = Stop::contradicts_itself;
+    walk.out.stopped_at = HeaderId::ipv6;
+    return Step::done;
+  }
+  walk.out.network = static_cast<std::uint8_t>(walk.out.layer_count - 1);
+  walk.out.udp = Dissection::none;
+  const std::uint32_t payload_length = read<Ipv6::plen>(p);
+  if (payload_length == 0) {
+    walk.note(Note::zero_ip_length);
+  } else {
+    walk.declare_end(std::uint64_t{walk.offset} + payload_length);
+  }
+  return walk_ipv6_extensions(walk, read<Ipv6::nxt>(p));
+}
+
+Step walk_udp(Walk& walk) noexcept {
+  const std::uint32_t start = walk.offset;
+  const std::uint8_t* p = walk.take<Udp>();
+  if (p == nullptr) return Step::done;
+  walk.out.udp = static_cast<std::uint8_t>(walk.out.layer_count - 1);
+
+  const std::uint32_t length = read<Udp::length>(p);
+  const std::uint32_t end = start + length;
+  const bool fragment = walk.out.has(Note::fragmented);
+  if (length >= Udp::size && end <= walk.declared) {
+    walk.declared = end;
+    walk.available = std::min(walk.available, end);
+  } else if (length != 0 && !fragment) {
+    walk.note(Note::udp_length_mismatch);  // the IP length bounds it then
+  }
+
+  const std::uint16_t port = read<Udp::dstport>(p);
+  switch (port) {
+    case udp_port_roce_v2:
+      if (walk.declared < walk.offset + Bth::size + icrc_size) {
+        walk.note(Note::short_roce_datagram);
+        walk.out.stop = Stop::contradicts_itself;
+        walk.out.stopped_at = HeaderId::bth;
+        return Step::done;
+      }
+      return Step::bth;
+    case udp_port_vxlan:
+    case udp_port_vxlan_linux:
+      return Step::vxlan;
+    case udp_port_vxlan_gpe:
+      return Step::vxlan_gpe;
+    case udp_port_geneve:
+      return Step::geneve;
+    default:
+      break;
+  }
+  if (read<Udp::srcport>(p) == udp_port_roce_v2) walk.note(Note::only_source_port);
+  if (fragment)
+    walk.out.notes =
+        static_cast<std::uint16_t>(walk.out.notes & ~(1U << static_cast<unsigned>(Note::fragmented)));
+  walk.out.stop = Stop::unknown_protocol;
+  walk.out.unknown_type = port;
+  return Step::done;
+}
+
+}  // namespace roce::dissect

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/opcode.hpp"
+#include "dissect/walk.hpp"
+
+namespace roce::dissect {
+namespace {
+
+/// Steps over the extended headers of an opcode. `end` is where the ICRC begins.
+bool walk_extended_headers(Walk& walk, const OpcodeInfo& info) noexcept {
+  for (std::size_t i = 0, bits = info.headers; bits != 0; ++i, bits >>= 1U) {
+    if ((bits & 1U) == 0) continue;
+    const ExtendedHeader& header = extended_headers[i];
+    if (!walk.fits(header.id, header.size)) {
+      // NVIDIA's DC transport reuses the RD codes with bytes of its own: never call that malformed.
+      if (info.service == Service::rd && walk.out.stop == Stop::contradicts_itself)
+        walk.out.stop = Stop::complete;
+      return false;
+    }
+    walk.push(header.id, header.size);
+  }
+  return true;
+}
+
+Transport transport_of(const Walk& walk) noexcept {
+  if (walk.out.network == Dissection::none) return Transport::none;
+  switch (walk.out.layers[walk.out.network].id) {
+    case HeaderId::ipv4:
+      return Transport::roce_v2_ipv4;
+    case HeaderId::ipv6:
+      return Transport::roce_v2_ipv6;
+    case HeaderId::grh:
+      return Transport::roce_v1;
+    default:
+      return Transport::native_ib;
+  }
+}
+
+}  // namespace
+
+Step walk_lrh(Walk& walk) noexcept {
+  constexpr std::uint32_t vcrc_size = 2;
+  const std::uint32_t start = walk.offset;
+  const std::uint8_t* p = walk.take<Lrh>();
+  if (p == nullptr) return Step::done;
+  walk.out.network = static_cast<std::uint8_t>(walk.out.layer_count - 1);
+  walk.out.transport = Transport::native_ib;
+  const std::uint32_t length = read<Lrh::pktlen>(p) * 4U;  // LRH through ICRC, without VCRC
+  if (length >= Lrh::size) {
+    const std::uint64_t end = std::uint64_t{start} + length;
+    if (end + vcrc_size <= std::min(walk.available, walk.declared) && walk.out.layer_count < max_layers) {
+      const std::uint32_t here = walk.offset;
+      walk.offset = static_cast<std::uint32_t>(end);
+      walk.push(HeaderId::vcrc, vcrc_size);
+      walk.offset = here;
+    }
+    walk.declare_end(end);
+  } else {
+    walk.out.stop = Stop::contradicts_itself;
+    walk.out.stopped_at = HeaderId::lrh;
+    return Step::done;
+  }
+  switch (read<Lrh::lnh>(p)) {
+    case lnh_bth:
+      return Step::bth;
+    case lnh_grh:
+      return Step::grh;
+    default:
+      walk.out.stop = Stop::unknown_protocol;
+      return Step::done;  // raw packets
+  }
+}
+
+Step walk_grh(Walk& walk) noexcept {
+  const bool native = walk.out.transport == Transport::native_ib;
+  const std::uint8_t* p = walk.take<Grh>();
+  if (p == nullptr) return Step::done;
+  walk.out.network = static_cast<std::uint8_t>(walk.out.layer_count - 1);
+  walk.out.udp = Dissection::none;
+  if (!native) walk.declare_end(std::uint64_t{walk.offset} + read<Grh::paylen>(p));
+  if (read<Grh::nxthdr>(p) != grh_next_header_iba) {
+    walk.out.stop = Stop::unknown_protocol;
+    walk.out.unknown_type = read<Grh::nxthdr>(p);
+    return Step::done;
+  }
+  return Step::bth;
+}
+
+Step walk_bth(Walk& walk) noexcept {
+  const Transport transport =
+      walk.out.transport == Transport::native_ib ? Transport::native_ib : transport_of(walk);
+  const std::uint8_t* p = walk.take<Bth>();
+  if (p == nullptr) return Step::done;
+  Dissection& out = walk.out;
+  out.bth = static_cast<std::uint8_t>(out.layer_count - 1);
+  out.transport = transport;
+  out.declared_end = walk.declared;
+
+  const OpcodeInfo& info = opcode_info(read<Bth::opcode>(p));
+  if (!info.defined) walk.note(Note::unknown_opcode);
+  if (read<Bth::tver>(p) != 0) walk.note(Note::transport_version);
+
+  // What precedes the ICRC bounds the extended headers and the payload.
+  const std::uint32_t packet_end = walk.declared;
+  const bool room_for_icrc = packet_end >= walk.offset + Icrc::size;
+  const std::uint32_t icrc_offset =
+      room_for_icrc ? packet_end - static_cast<std::uint32_t>(Icrc::size) : walk.offset;
+  const std::uint32_t captured_end = walk.available;
+  walk.declared = icrc_offset;
+  walk.available = std::min(captured_end, icrc_offset);
+  if (!room_for_icrc) {
+    out.stop = Stop::contradicts_itself;
+    out.stopped_at = HeaderId::icrc;
+    return Step::done;
+  }
+
+  const bool whole_headers = walk_extended_headers(walk, info);
+  out.payload_offset = walk.offset;
+  out.payload_length = icrc_offset > walk.offset ? icrc_offset - walk.offset : 0;
+
+  Step next = Step::done;
+  const std::uint32_t after_headers = walk.offset;
+  if (whole_headers) {
+    if (info.service == Service::ud && info.operation == Operation::send && read<Bth::destqp>(p) <= gsi_qpn)
+      next = Step::mad;
+    const std::uint32_t captured_payload = std::min(out.payload_length, walk.left());
+    if (out.payload_length > 0 && captured_payload < out.payload_length) {
+      out.stop = Stop::cut_by_capture;
+      out.stopped_at = HeaderId::payload;
+    }
+    if (captured_payload > 0 && out.layer_count < max_layers) walk.push(HeaderId::payload, captured_payload);
+  }
+  // A fragment's last bytes are not the packet's.
+  if (packet_end <= captured_end && !out.has(Note::fragmented) && !out.has(Note::cut_on_the_way) &&
+      out.layer_count < max_layers) {
+    walk.offset = icrc_offset;
+    walk.push(HeaderId::icrc, Icrc::size);
+  } else if (out.stop == Stop::complete && packet_end > captured_end) {
+    out.stop = Stop::cut_by_capture;
+    out.stopped_at = HeaderId::icrc;
+  }
+  walk.offset = after_headers;
+  return next;
+}
+
+}  // namespace roce::dissect
