@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Display filters in Wireshark's language.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "analyze/packet_view.hpp"
+
+namespace roce::analyze {
+
+/// A filter that was not understood: where, and what was expected there.
+struct FilterError {
+  std::size_t column = 0;  ///< from 1, in characters of the expression
+  std::size_t length = 1;  ///< of the offending text
+  std::string message;     ///< "expected a value after '=='", "no field 'infiniband.bth.psm'; did you mean ...?"
+
+  /// The expression, a line with a caret under the column, and the message.
+  [[nodiscard]] std::string describe(std::string_view expression) const;
+};
+
+/// A compiled filter. matches() is const and thread-safe with one scratch per thread (inside).
+class Filter {
+ public:
+  [[nodiscard]] static tl::expected<Filter, FilterError> compile(std::string_view expression);
+
+  Filter(Filter&&) noexcept;
+  Filter& operator=(Filter&&) noexcept;
+  ~Filter();
+
+  [[nodiscard]] bool matches(const PacketView& packet) const;
+  [[nodiscard]] bool needs_icrc() const noexcept;
+  [[nodiscard]] bool needs_flow() const noexcept;
+
+ private:
+  struct Program;
+  explicit Filter(std::unique_ptr<Program> program);
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace roce::analyze
