@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/analysis.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "analyze/packet_record.hpp"
+#include "analyze/workers.hpp"
+#include "dissect/dissect.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Dissection;
+using dissect::IcrcResult;
+
+/// One thread's share: what it counted in this epoch. Kept apart until the bytes are known to have
+/// been real (a mapped file may shrink under our hands).
+struct Share {
+  Totals totals;
+  Dissection dissection;
+};
+
+/// The phases of an epoch over one batch of frames: dissect in parallel, then track in order.
+class Pipeline {
+ public:
+  Pipeline(capture::CaptureSource& source, const AnalysisOptions& options)
+      : source_(source),
+        options_(options),
+        workers_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency())),
+        shares_(workers_.count()),
+        flows_(options.flow_limit),
+        unfiltered_(options.flow_limit) {
+    dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
+  }
+
+  std::shared_ptr<const Snapshot> run(const std::stop_token& stop) {
+    std::vector<capture::Error> errors;
+    capture::FrameBatch batch;
+    while (!stop.stop_requested()) {
+      batch.clear();
+      const capture::Expected<std::size_t> got = source_.next_batch(batch, options_.epoch_frames);
+      if (!got) errors.push_back(got.error());
+      if (got && *got == 0) break;
+      if (!batch.frames.empty()) epoch(batch);
+      if (options_.progress) options_.progress(source_, frames_);
+    }
+    return publish(std::move(errors));
+  }
+
+ private:
+  void epoch(capture::FrameBatch& batch) {
+    const std::vector<capture::Frame>& frames = batch.frames;
+    records_.resize(std::max(records_.size(), frames.size()));
+    if (frames_ == 0) first_time_ns_ = previous_time_ns_ = frames.front().time_ns;
+
+    std::size_t count = frames.size();
+    for (;;) {
+      dissect_all(frames, count);
+      const std::size_t valid = std::min(count, source_.still_valid(batch));
+      if (valid == count) break;
+      count = valid;  // the file shrank: do the rest again without what is gone
+    }
+    track(count);
+    for (Share& share : shares_) totals_.merge(share.totals);
+    frames_ += count;
+    if (count > 0) previous_time_ns_ = frames[count - 1].time_ns;
+  }
+
+  void dissect_all(const std::vector<capture::Frame>& frames, std::size_t count) {
+    for (Share& share : shares_) share.totals = Totals{};
+    // A filter on flow numbers needs the flows of all packets before it, in order.
+    if (options_.filter != nullptr && options_.filter->needs_flow()) {
+      for (std::size_t i = 0; i < count; ++i) dissect_one(frames, i, shares_[0]);
+      return;
+    }
+    const std::size_t threads = count < 1024 ? 1 : workers_.count();
+    const auto work = [&](unsigned thread) {
+      if (thread >= threads) return;
+      const std::size_t end = count * (thread + 1) / threads;
+      for (std::size_t i = count * thread / threads; i < end; ++i) dissect_one(frames, i, shares_[thread]);
+    };
+    if (threads == 1) {
+      work(0);
+    } else {
+      workers_.run(work);
+    }
+  }
+
+  void dissect_one(const std::vector<capture::Frame>& frames, std::size_t i, Share& share) {
+    const capture::Frame& frame = frames[i];
+    PacketRecord& record = records_[i];
+    record.flags = 0;
+    if (frame.time_ns < options_.from_ns || frame.time_ns > options_.to_ns) return;
+    const dissect::Bytes bytes{frame.data, frame.captured};
+    Dissection& d = share.dissection;
+    dissect::dissect(bytes, frame.wire, frame.link_type, d, dissect_options_);
+
+    IcrcResult icrc;
+    const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
+    if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
+    make_record(frame, d, record);
+    record.icrc = static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
+
+    if (options_.filter != nullptr && !passes(frames, i, d, icrc, record)) {
+      record.flags = 0;
+      return;
+    }
+    share.totals.count(frames_ + i + 1, frame, d, options_.check_icrc ? &icrc : nullptr);
+    if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
+        dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {
+      share.totals.diagnostics.add(DiagnosticId::vcrc_mismatch);
+    }
+  }
+
+  bool passes(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d, const IcrcResult& icrc,
+              const PacketRecord& record) {
+    PacketView view;
+    view.number = frames_ + i + 1;
+    view.frame = &frames[i];
+    const std::size_t interface = frames[i].interface;
+    view.interface = interface < source_.interfaces().size() ? &source_.interfaces()[interface] : nullptr;
+    view.dissection = &d;
+    view.first_time_ns = first_time_ns_;
+    view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : previous_time_ns_;
+    view.icrc = icrc;
+    if (options_.filter->needs_flow() && record.has(PacketRecord::valid)) view.flow = unfiltered_.add(record);
+    return options_.filter->matches(view);
+  }
+
+  void track(std::size_t count) {
+    constexpr std::size_t ahead = 8;  // records between asking for a flow's memory and using it
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + ahead < count && records_[i + ahead].has(PacketRecord::valid)) flows_.prefetch(records_[i + ahead]);
+      if (records_[i].has(PacketRecord::valid)) flows_.add(records_[i]);
+    }
+  }
+
+  std::shared_ptr<const Snapshot> publish(std::vector<capture::Error> errors) {
+    auto snapshot = std::make_shared<Snapshot>();
+    totals_.diagnostics.add(DiagnosticId::flows_evicted, flows_.evicted_flows());
+    snapshot->icrc_checked = options_.check_icrc;
+    snapshot->files = source_.files();
+    snapshot->interfaces = source_.interfaces();
+    snapshot->flows = flows_.take_sorted();
+    snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors);
+    snapshot->errors = std::move(errors);
+    snapshot->totals = std::move(totals_);
+    return snapshot;
+  }
+
+  capture::CaptureSource& source_;
+  const AnalysisOptions& options_;
+  dissect::Options dissect_options_;
+  Workers workers_;
+  std::vector<Share> shares_;
+  std::vector<PacketRecord> records_;
+  FlowTable flows_;
+  FlowTable unfiltered_;  ///< numbers the flows for filters that ask for them
+  Totals totals_;
+  std::uint64_t frames_ = 0;
+  std::int64_t first_time_ns_ = 0;
+  std::int64_t previous_time_ns_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
+                                        std::stop_token stop) {
+  return Pipeline(source, options).run(stop);
+}
+
+std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
+  std::optional<std::uint64_t> sum;
+  for (const capture::InterfaceInfo& interface : interfaces) {
+    for (const auto& part : {interface.dropped_by_interface, interface.dropped_by_kernel}) {
+      if (part) sum = sum.value_or(0) + *part;
+    }
+  }
+  return sum;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "analyze/filter.hpp"
+#include "analyze/snapshot.hpp"
+#include "capture/source.hpp"
+
+namespace roce::analyze {
+
+struct AnalysisOptions {
+  unsigned jobs = 0;          ///< threads, 0 = one a core; never changes the result
+  bool check_icrc = true;
+  const Filter* filter = nullptr;  ///< only what matches is analysed
+  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  ///< inclusive
+  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();    ///< inclusive
+  std::size_t flow_limit = FlowTable::default_limit;
+  std::size_t epoch_frames = 32 * 1024;  ///< frames between two barriers; the records stay in the cache
+  std::uint8_t roce_ip_protocol = 0;     ///< see dissect::Options
+  /// Called between epochs on the calling thread, with the source for its progress.
+  std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
+};
+
+/// Reads `source` to its end (or until stopped) and returns what it holds. Never fails: inputs
+/// that cannot be read on are in the snapshot's errors.
+[[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
+                                                      std::stop_token stop = {});
+
+}  // namespace roce::analyze

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyze/diagnostics.hpp"
+#include "analyze/flow_table.hpp"
+#include "analyze/totals.hpp"
+#include "capture/source.hpp"
+
+namespace roce::analyze {
+
+/// All that front ends ever see of an analysis: whole, immutable, shared between threads freely.
+struct Snapshot {
+  bool final = true;         ///< false while the capture is still being read
+  bool icrc_checked = true;  ///< false with --no-icrc
+  Totals totals;
+  std::vector<capture::FileInfo> files;
+  std::vector<capture::InterfaceInfo> interfaces;
+  std::vector<Flow> flows;  ///< by id
+  std::vector<Diagnostic> diagnostics;
+  std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
+
+  /// What the capture's own statistics say was lost; absent if it holds none.
+  [[nodiscard]] std::optional<std::uint64_t> dropped() const noexcept;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/totals.hpp"
+
+#include <algorithm>
+
+#include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
+
+namespace roce::analyze {
+
+using namespace dissect;
+
+namespace {
+
+OtherTraffic classify(const Dissection& d) noexcept {
+  if (d.layer_count == 0) return OtherTraffic::unreadable;
+  if (d.network != Dissection::none) {
+    const HeaderId network = d.layers[d.network].id;
+    if (network == HeaderId::lrh || network == HeaderId::grh) return OtherTraffic::infiniband_link;
+    if (d.udp != Dissection::none) return OtherTraffic::udp;
+    if (d.stop != Stop::unknown_protocol) return OtherTraffic::other_ip;
+    switch (d.unknown_type) {
+      case ip_proto_tcp: return OtherTraffic::tcp;
+      case ip_proto_icmp:
+      case ip_proto_icmpv6: return OtherTraffic::icmp;
+      default: return OtherTraffic::other_ip;
+    }
+  }
+  for (const Layer& layer : d.all()) {
+    switch (layer.id) {
+      case HeaderId::mac_pause:
+      case HeaderId::mac_pfc:
+      case HeaderId::mac_control: return OtherTraffic::mac_control;
+      case HeaderId::lldp_chassis_id: return OtherTraffic::lldp;
+      default: break;
+    }
+  }
+  if (d.stop == Stop::unknown_protocol) {
+    if (d.unknown_type == ethertype_arp) return OtherTraffic::arp;
+    if (d.unknown_type == 0) return OtherTraffic::llc;
+    return OtherTraffic::other_ethertype;
+  }
+  if (d.stop == Stop::cut_by_capture || d.stop == Stop::contradicts_itself) return OtherTraffic::unreadable;
+  return d.find(HeaderId::erf) != nullptr ? OtherTraffic::infiniband_link : OtherTraffic::other_ethertype;
+}
+
+struct NoteRow {
+  Note note;
+  DiagnosticId id;
+};
+constexpr NoteRow note_rows[] = {
+    {Note::short_roce_datagram, DiagnosticId::short_roce_datagram},
+    {Note::only_source_port, DiagnosticId::only_source_port},
+    {Note::fragmented, DiagnosticId::fragment},
+    {Note::cut_on_the_way, DiagnosticId::cut_on_the_way},
+    {Note::udp_length_mismatch, DiagnosticId::udp_length_mismatch},
+    {Note::zero_ip_length, DiagnosticId::zero_ip_length},
+    {Note::unknown_opcode, DiagnosticId::unknown_opcode},
+    {Note::transport_version, DiagnosticId::transport_version},
+};
+static_assert(sizeof note_rows / sizeof note_rows[0] == static_cast<std::size_t>(Note::count_));
+
+void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
+  switch (d.stop) {
+    case Stop::cut_by_capture:
+      if (!d.has(Note::cut_on_the_way)) counts.add(DiagnosticId::cut_by_capture);
+      break;
+    case Stop::contradicts_itself:
+      if (!d.has(Note::short_roce_datagram)) counts.add(DiagnosticId::contradicts_itself);
+      break;
+    case Stop::too_deep: counts.add(DiagnosticId::too_deep); break;
+    case Stop::unknown_link_type: counts.add(DiagnosticId::unknown_link_type); break;
+    case Stop::encrypted: counts.add(DiagnosticId::encrypted); break;
+    case Stop::complete:
+    case Stop::unknown_protocol:
+    case Stop::fragment: break;
+  }
+}
+
+std::uint8_t traffic_class(const std::uint8_t* frame, const Layer& network) noexcept {
+  const std::uint8_t* p = frame + network.offset;
+  if (network.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
+  if (network.id == HeaderId::lrh) return 0;
+  return read<Ipv6::tclass>(p);
+}
+
+}  // namespace
+
+std::string_view other_traffic_name(OtherTraffic kind) noexcept {
+  constexpr std::string_view names[] = {"tcp",  "udp", "icmp", "other_ip", "arp", "lldp", "mac_control", "llc",
+                                        "other_ethertype", "infiniband_link", "unreadable"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d, const IcrcResult* result) {
+  ++packets;
+  bytes += frame.wire;
+  captured_bytes += frame.captured;
+  if (!any_time) {
+    any_time = true;
+    first_time_ns = last_time_ns = frame.time_ns;
+  }
+  first_time_ns = std::min(first_time_ns, frame.time_ns);
+  last_time_ns = std::max(last_time_ns, frame.time_ns);
+
+  if (d.notes != 0) [[unlikely]] {
+    for (const NoteRow& row : note_rows) {
+      if (d.has(row.note)) diagnostics.add(row.id);
+    }
+  }
+  if (d.stop != Stop::complete) count_stop(d, diagnostics);
+  if (!d.is_transport() || d.network == Dissection::none) {
+    ++others[static_cast<std::size_t>(classify(d))];
+    return;
+  }
+
+  ++roce_packets;
+  roce_bytes += frame.wire;
+  ++by_transport[static_cast<std::size_t>(d.transport)];
+  if (d.tunnels != 0) {
+    for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
+  }
+  const std::uint8_t tclass = traffic_class(frame.data, d.layers[d.network]);
+  ++dscp[tclass >> 2U];
+  ++ecn[tclass & 3U];
+  if (d.vlan != Dissection::none) {
+    ++pcp[read<Vlan::priority>(frame.data + d.layers[d.vlan].offset)];
+  } else {
+    ++untagged;
+  }
+  ++opcodes[read<Bth::opcode>(frame.data + d.layers[d.bth].offset)];
+  if (result == nullptr) return;
+  ++icrc[static_cast<std::size_t>(result->status)];
+  if (result->soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
+  if (result->status == CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches) icrc_mismatches.push_back(number);
+}
+
+void Totals::merge(const Totals& other) {
+  const auto add = [](auto& mine, const auto& theirs) {
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += theirs[i];
+  };
+  if (other.any_time) {
+    first_time_ns = any_time ? std::min(first_time_ns, other.first_time_ns) : other.first_time_ns;
+    last_time_ns = any_time ? std::max(last_time_ns, other.last_time_ns) : other.last_time_ns;
+    any_time = true;
+  }
+  packets += other.packets;
+  bytes += other.bytes;
+  captured_bytes += other.captured_bytes;
+  roce_packets += other.roce_packets;
+  roce_bytes += other.roce_bytes;
+  add(by_transport, other.by_transport);
+  add(by_tunnel, other.by_tunnel);
+  add(opcodes, other.opcodes);
+  add(icrc, other.icrc);
+  add(dscp, other.dscp);
+  add(ecn, other.ecn);
+  add(pcp, other.pcp);
+  untagged += other.untagged;
+  add(others, other.others);
+  diagnostics.merge(other.diagnostics);
+  // Each thread kept its own first ones, so the first of the union are the first of all.
+  icrc_mismatches.insert(icrc_mismatches.end(), other.icrc_mismatches.begin(), other.icrc_mismatches.end());
+  std::sort(icrc_mismatches.begin(), icrc_mismatches.end());
+  if (icrc_mismatches.size() > kept_mismatches) icrc_mismatches.resize(kept_mismatches);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/workers.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace roce::analyze {
+
+Workers::Workers(unsigned count) : count_(std::max(1U, count)) {
+  for (unsigned i = 1; i < count_; ++i) threads_.emplace_back([this, i] { loop(i); });
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::run(const std::function<void(unsigned)>& task) {
+  if (count_ == 1) {
+    task(0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = &task;
+    running_ = count_ - 1;
+    ++generation_;
+  }
+  start_.notify_all();
+  std::exception_ptr mine;
+  try {
+    task(0);
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return running_ == 0; });
+  task_ = nullptr;
+  const std::exception_ptr theirs = std::exchange(failure_, nullptr);
+  lock.unlock();
+  if (mine) std::rethrow_exception(mine);
+  if (theirs) std::rethrow_exception(theirs);
+}
+
+void Workers::loop(unsigned index) {
+  std::size_t seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_.wait(lock, [&] { return quit_ || generation_ != seen; });
+    if (quit_) return;
+    seen = generation_;
+    const auto* task = task_;
+    lock.unlock();
+    std::exception_ptr failed;
+    try {
+      (*task)(index);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    lock.lock();
+    if (failed && !failure_) failure_ = failed;
+    if (--running_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace roce::analyze
