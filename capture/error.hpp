@@ -10,14 +10,14 @@ namespace roce::capture {
 
 /// Why the outside world refused. The set is closed: every caller can decide by it.
 enum class ErrorKind : std::uint8_t {
-  not_found,       ///< no such file, or a glob that matches nothing
-  not_readable,    ///< permissions, a directory, an I/O error while reading
-  not_a_capture,   ///< the first bytes are no format that we know
-  unsupported,     ///< a known format or variant that we refuse, with the reason
-  damaged,         ///< the bytes contradict themselves; what came before stays usable
-  cut_short,       ///< the input ends in the middle of a record
-  shrunk,          ///< a mapped file became shorter while it was read
-  not_writable,    ///< output: permissions, full disk, closed pipe
+  not_found,      ///< no such file, or a glob that matches nothing
+  not_readable,   ///< permissions, a directory, an I/O error while reading
+  not_a_capture,  ///< the first bytes are no format that we know
+  unsupported,    ///< a known format or variant that we refuse, with the reason
+  damaged,        ///< the bytes contradict themselves; what came before stays usable
+  cut_short,      ///< the input ends in the middle of a record
+  shrunk,         ///< a mapped file became shorter while it was read
+  not_writable,   ///< output: permissions, full disk, closed pipe
   out_of_memory,
 };
 

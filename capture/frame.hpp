@@ -11,12 +11,12 @@ namespace roce::capture {
 /// delivered the frame (or a copy of its `keep_alive`).
 struct Frame {
   const std::uint8_t* data = nullptr;
-  std::int64_t time_ns = 0;           ///< nanoseconds since the epoch; 0 where the format holds none
-  std::uint32_t captured = 0;         ///< bytes at `data`
-  std::uint32_t wire = 0;             ///< bytes the frame had on the wire, at least `captured`
-  std::uint32_t interface = 0;        ///< index into CaptureSource::interfaces()
-  std::uint16_t link_type = 0;        ///< number of the tcpdump.org LINKTYPE registry
-  std::uint16_t file = 0;             ///< index into CaptureSource::files()
+  std::int64_t time_ns = 0;     ///< nanoseconds since the epoch; 0 where the format holds none
+  std::uint32_t captured = 0;   ///< bytes at `data`
+  std::uint32_t wire = 0;       ///< bytes the frame had on the wire, at least `captured`
+  std::uint32_t interface = 0;  ///< index into CaptureSource::interfaces()
+  std::uint16_t link_type = 0;  ///< number of the tcpdump.org LINKTYPE registry
+  std::uint16_t file = 0;       ///< index into CaptureSource::files()
 };
 
 /// Frames in order, with what keeps their bytes alive (mappings, decompression slabs).

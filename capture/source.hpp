@@ -16,56 +16,58 @@ namespace roce::capture {
 
 /// What a capture says of one interface (pcapng IDB and ISB; a pcap file has exactly one).
 struct InterfaceInfo {
-  std::string name;                          ///< if_name, empty where unknown
-  std::string description;                   ///< if_description
-  std::string filter;                        ///< capture filter, if_filter
-  std::string operating_system;              ///< if_os
-  std::string hardware;                      ///< if_hardware
+  std::string name;              ///< if_name, empty where unknown
+  std::string description;       ///< if_description
+  std::string filter;            ///< capture filter, if_filter
+  std::string operating_system;  ///< if_os
+  std::string hardware;          ///< if_hardware
   std::uint16_t link_type = 0;
-  std::uint32_t snap_length = 0;             ///< 0 = no limit
-  std::uint64_t speed_bps = 0;               ///< if_speed, 0 = unknown
+  std::uint32_t snap_length = 0;  ///< 0 = no limit
+  std::uint64_t speed_bps = 0;    ///< if_speed, 0 = unknown
   std::uint64_t ticks_per_second = 1'000'000;
-  std::uint16_t file = 0;                    ///< index into files()
-  std::uint64_t packets = 0;                 ///< frames delivered so far
-  std::optional<std::uint64_t> received;     ///< ISB isb_ifrecv
+  std::uint16_t file = 0;                             ///< index into files()
+  std::uint64_t packets = 0;                          ///< frames delivered so far
+  std::optional<std::uint64_t> received;              ///< ISB isb_ifrecv
   std::optional<std::uint64_t> dropped_by_interface;  ///< ISB isb_ifdrop
   std::optional<std::uint64_t> dropped_by_kernel;     ///< ISB isb_osdrop
+  std::uint64_t dropped_before_packets = 0;  ///< sum of epb_dropcount and of the old block's drops count
+  std::uint8_t fcs_bytes = 0;  ///< frames end with a check sequence of this size; 0 = unknown or none
 };
 
 struct FileInfo {
-  std::string path;                ///< as given, "-" for standard input
-  std::string format;              ///< "pcap (ns, little-endian)", "pcapng", with " in gzip" …
-  std::uint64_t bytes = 0;         ///< size on disk, 0 for a pipe
-  std::uint64_t bytes_read = 0;    ///< for progress; of the size on disk
+  std::string path;              ///< as given, "-" for standard input
+  std::string format;            ///< "pcap (ns, little-endian)", "pcapng", with " in gzip" …
+  std::uint64_t bytes = 0;       ///< size on disk, 0 for a pipe
+  std::uint64_t bytes_read = 0;  ///< for progress; of the size on disk
   std::uint64_t packets = 0;
-  std::string comment;             ///< section comment
-  std::string application;         ///< shb_userappl
-  std::string hardware;            ///< shb_hardware
-  std::string operating_system;    ///< shb_os
+  std::string comment;           ///< section comment
+  std::string application;       ///< shb_userappl
+  std::string hardware;          ///< shb_hardware
+  std::string operating_system;  ///< shb_os
 };
 
 /// Anything in a capture that was skipped, repaired or could not be used. The rows of the
 /// table (`incident_info`) carry name, severity and help; analyze merges them into its
 /// diagnostics.
 enum class Incident : std::uint8_t {
-  cut_short,              ///< the file ends inside a record
-  damaged_record,         ///< a length or a field contradicts itself; reading stopped there
-  shrunk_while_read,      ///< the file became shorter while it was read
-  time_backwards,         ///< a record is older than the one before it in its file
-  no_timestamp,           ///< Simple Packet Blocks carry none
-  unknown_block,          ///< pcapng block types skipped by their length
-  unknown_interface,      ///< a packet names an interface that was never described; skipped
-  bad_option,             ///< a pcapng option runs out of its block; its options were ignored
-  captured_more_than_wire,///< captured length above wire length; the wire length was raised
-  decompression_failed,   ///< the compressed stream is damaged or cut
-  oversized_record,       ///< a record above the sane maximum; reading stopped there
+  cut_short,                ///< the file ends inside a record
+  damaged_record,           ///< a length or a field contradicts itself; reading stopped there
+  shrunk_while_read,        ///< the file became shorter while it was read
+  time_backwards,           ///< a record is older than the one before it in its file
+  no_timestamp,             ///< Simple Packet Blocks carry none
+  unknown_block,            ///< pcapng block types skipped by their length
+  unknown_interface,        ///< a packet names an interface that was never described; skipped
+  bad_option,               ///< a pcapng option runs out of its block; its options were ignored
+  captured_more_than_wire,  ///< captured length above wire length; the wire length was raised
+  decompression_failed,     ///< the compressed stream is damaged or cut
+  oversized_record,         ///< a record above the sane maximum; reading stopped there
   count_
 };
 
 enum class IncidentSeverity : std::uint8_t { info, data_loss, error };
 
 struct IncidentInfo {
-  std::string_view id;    ///< snake_case, stable: a key of JSON's `diagnostics`
+  std::string_view id;  ///< snake_case, stable: a key of JSON's `diagnostics`
   IncidentSeverity severity;
   std::string_view help;  ///< one sentence: what it means and what to do
 };

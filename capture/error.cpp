@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/error.hpp"
+
+namespace roce::capture {
+
+std::string Error::describe() const {
+  std::string text = path == "-" ? "standard input" : path;
+  if (offset) text += (text.empty() ? "at byte " : ": at byte ") + std::to_string(*offset);
+  if (!text.empty()) text += ": ";
+  return text + message;
+}
+
+}  // namespace roce::capture

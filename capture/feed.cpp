@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/feed.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace roce::capture {
+
+Window MappedFeed::window() {
+  const std::size_t valid = mapping_->valid_bytes();
+  const std::size_t begin = std::min(position_, valid);
+  // Where the file shrank the window is not its end: a record cut there was not written so.
+  return {mapping_->data() + begin, valid - begin, begin, valid == mapping_->size()};
+}
+
+Feed::Fill MappedFeed::fill(std::size_t, bool) {
+  const std::size_t valid = mapping_->valid_bytes();
+  if (valid == mapping_->size()) return Fill::ended;
+  error_.kind = mapping_->unreadable() ? ErrorKind::not_readable : ErrorKind::shrunk;
+  error_.offset = valid;
+  error_.message = mapping_->unreadable()
+                       ? "the file cannot be read from here on (disk or network error)"
+                       : "the file became shorter while it was read, from " +
+                             std::to_string(mapping_->size()) + " to " + std::to_string(valid) + " bytes";
+  return Fill::failed;
+}
+
+Window StreamFeed::window() {
+  const std::uint8_t* const data = slab_ ? slab_->bytes.get() + begin_ : nullptr;
+  return {data, end_ - begin_, offset_, ended_};
+}
+
+bool StreamFeed::needs_new_memory(std::size_t wanted) const {
+  return !slab_ || end_ == slab_->size || slab_->size - begin_ < wanted;
+}
+
+Feed::Fill StreamFeed::fill(std::size_t wanted, bool may_wait) {
+  if (ended_) return Fill::ended;
+  if (needs_new_memory(wanted)) {
+    // Frames may point into the old slab: the unfinished record moves to a new one.
+    std::shared_ptr<Slab> next = pool_.take(std::max(wanted, end_ - begin_ + 1));
+    if (slab_) std::memcpy(next->bytes.get(), slab_->bytes.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    slab_ = std::move(next);
+  }
+  // As much as there is: walking many small windows would cost more than it gains. Only the
+  // first read waits, so that a slow pipe is shown as it comes.
+  const std::size_t end_before = end_;
+  while (end_ < slab_->size) {
+    const auto got =
+        reader_->read(slab_->bytes.get() + end_, slab_->size - end_, may_wait && end_ == end_before);
+    end_ += got.bytes;
+    if (got.state == ByteReader::State::some) continue;
+    if (got.state == ByteReader::State::end) {
+      ended_ = true;
+      return Fill::ended;
+    }
+    if (end_ != end_before) return Fill::grown;  // what came first; the rest comes again
+    if (got.state == ByteReader::State::would_wait) return Fill::would_wait;
+    if (got.state == ByteReader::State::stopped) return Fill::stopped;
+    error_ = reader_->error();
+    error_.offset = offset_ + (end_ - begin_);
+    return Fill::failed;
+  }
+  return Fill::grown;
+}
+
+}  // namespace roce::capture

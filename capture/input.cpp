@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/input.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "capture/format.hpp"
+
+namespace roce::capture {
+namespace {
+
+Error system_error(ErrorKind kind, int number, const std::string& what) {
+  Error error;
+  error.kind = kind;
+  error.system_errno = number;
+  error.message = what + ": " + std::strerror(number);
+  return error;
+}
+
+}  // namespace
+
+Input::Input(std::string path, const OpenOptions& options, const StopSignal& stop)
+    : path_(std::move(path)), options_(options), stop_(stop) {}
+
+tl::unexpected<Error> Input::failed(Error error) {
+  error.path = path_;
+  ended_ = true;
+  return tl::unexpected<Error>(std::move(error));
+}
+
+void Input::close() {
+  walker_.reset();
+  feed_.reset();
+  pending_error_.reset();
+}
+
+bool Input::can_reopen(const std::string& path) {
+  struct stat facts {};
+  return path != "-" && (stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode));
+}
+
+Expected<int> Input::open_descriptor() {
+  int descriptor = -1;
+  if (path_ == "-") {
+    descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  } else {
+    do {
+      descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    } while (descriptor < 0 && errno == EINTR && !stop_.requested());
+  }
+  if (descriptor < 0) {
+    const int number = errno;
+    const bool missing = number == ENOENT || number == ENOTDIR;
+    return failed(
+        system_error(missing ? ErrorKind::not_found : ErrorKind::not_readable, number, "cannot be opened"));
+  }
+  return descriptor;
+}
+
+Expected<void> Input::open(const WalkContext& context) {
+  close();
+  context_ = context;
+  ended_ = false;
+  const auto descriptor = open_descriptor();
+  if (!descriptor) return tl::unexpected<Error>(descriptor.error());
+  if (auto made = make_feed(*descriptor); !made) return made;
+  return read_header();
+}
+
+/// Takes over the descriptor in every case.
+Expected<void> Input::make_feed(int descriptor) {
+  struct stat facts {};
+  if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
+    const int number = S_ISDIR(facts.st_mode) ? EISDIR : errno;
+    ::close(descriptor);
+    return failed(system_error(ErrorKind::not_readable, number, "cannot be read"));
+  }
+  // Standard input may be a file that someone has read the beginning of.
+  const bool from_start = S_ISREG(facts.st_mode) && (path_ != "-" || lseek(descriptor, 0, SEEK_CUR) == 0);
+  if (from_start && facts.st_size > 0 && context_.file != nullptr) {
+    context_.file->bytes = static_cast<std::uint64_t>(facts.st_size);
+  }
+  if (from_start && options_.map_files && facts.st_size > 0) {
+    std::array<std::uint8_t, detection_bytes> first{};
+    const ssize_t got = pread(descriptor, first.data(), first.size(), 0);
+    if (got > 0 && detect_compression(first.data(), static_cast<std::size_t>(got)) == Compression::none) {
+      auto mapping = Mapping::create(descriptor, static_cast<std::size_t>(facts.st_size));
+      if (mapping && *mapping) {
+        feed_ = std::make_unique<MappedFeed>(std::move(*mapping));
+        return {};
+      }
+      // No mapping (some file systems have none): the same bytes by read().
+    }
+  }
+  auto reader = std::make_unique<ByteReader>(descriptor, !S_ISREG(facts.st_mode), stop_);
+  const auto begun = reader->begin();
+  if (begun.state == ByteReader::State::failed) return failed(reader->error());
+  compression_ = compression_name(reader->compression());
+  feed_ = std::make_unique<StreamFeed>(std::move(reader), SlabPool(options_.slab_bytes));
+  return {};
+}
+
+Expected<void> Input::read_header() {
+  // The first bytes choose the walker.
+  constexpr std::size_t magic_bytes = 12;
+  while (true) {
+    const Window window = feed_->window();
+    if (window.at_end || window.size >= magic_bytes) break;
+    const Feed::Fill fill = feed_->fill(magic_bytes, true);
+    if (fill == Feed::Fill::stopped) {
+      ended_ = true;
+      return {};
+    }
+    if (fill == Feed::Fill::failed) {
+      if (feed_->decompression_failed()) context_.count(Incident::decompression_failed);
+      return failed(feed_->error());
+    }
+  }
+  const Window first = feed_->window();
+  if (!compression_.empty() && detect_compression(first.data, first.size) != Compression::none) {
+    Error error;
+    error.kind = ErrorKind::unsupported;
+    error.message = "it is compressed twice: decompress it once";
+    return failed(std::move(error));
+  }
+  auto walker = make_walker(first.data, first.size, context_);
+  if (!walker) return failed(std::move(walker.error()));
+  walker_ = std::move(*walker);
+  std::vector<Frame> none;
+  while (true) {
+    const Window window = feed_->window();
+    const WalkResult walked = walker_->walk(window, none, 0);
+    feed_->consume(walked.consumed);
+    if (walked.state == WalkState::error) {
+      if (!walker_->header_seen()) return failed(*walker_->error());
+      pending_error_ = walker_->error();
+    }
+    if (walked.state != WalkState::need_more || walker_->header_seen()) break;
+    const Feed::Fill fill = feed_->fill(walked.wanted, true);
+    if (fill == Feed::Fill::failed) {
+      if (feed_->decompression_failed()) context_.count(Incident::decompression_failed);
+      return failed(feed_->error());
+    }
+    if (fill == Feed::Fill::stopped) {
+      ended_ = true;
+      return {};
+    }
+  }
+  if (!compression_.empty()) context_.file->format += " in " + compression_;
+  return {};
+}
+
+std::size_t Input::drop_vanished(FrameBatch& batch, std::size_t first) {
+  const auto mapping = feed_->mapping();
+  if (!mapping) return 0;
+  const std::size_t valid = mapping->valid_bytes();
+  if (valid == mapping->size()) return 0;
+  std::size_t keep = first;
+  const std::uint8_t* const end = mapping->data() + valid;
+  while (keep < batch.frames.size() && batch.frames[keep].data <= end &&
+         batch.frames[keep].captured <= static_cast<std::size_t>(end - batch.frames[keep].data)) {
+    ++keep;
+  }
+  const std::size_t dropped = batch.frames.size() - keep;
+  for (std::size_t i = keep; i < batch.frames.size(); ++i) {
+    --(*context_.interfaces)[batch.frames[i].interface].packets;
+  }
+  batch.frames.resize(keep);
+  return dropped;
+}
+
+Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
+  const std::size_t before = batch.frames.size();
+  const auto appended = [&] { return batch.frames.size() - before; };
+  const auto delivered = [&]() -> std::size_t {
+    context_.file->packets += appended();
+    context_.file->bytes_read = feed_->bytes_read();
+    context_.statistics->frames += appended();
+    return appended();
+  };
+  if (ended_ || !feed_) return std::size_t{0};
+  if (pending_error_) return failed(*std::exchange(pending_error_, std::nullopt));
+  while (true) {
+    if (stop_.requested()) return delivered();
+    const Window window = feed_->window();
+    const std::size_t first = batch.frames.size();
+    const Statistics counts_before = *context_.statistics;
+    const WalkResult walked = walker_->walk(window, batch.frames, limit - appended());
+    feed_->consume(walked.consumed);
+    WalkState state = walked.state;
+    std::optional<Error> error = walker_->error();
+    // What the walker saw behind the new end of a file that shrank under it were zeros.
+    drop_vanished(batch, first);
+    const auto mapping = feed_->mapping();
+    const bool shrunk = mapping && mapping->valid_bytes() < mapping->size();
+    if (shrunk && window.at_end) {
+      *context_.statistics = counts_before;
+      state = WalkState::need_more;
+    }
+    if (batch.frames.size() > first &&
+        (batch.keep_alive.empty() || batch.keep_alive.back() != feed_->keep_alive())) {
+      batch.keep_alive.push_back(feed_->keep_alive());
+    }
+    if (state == WalkState::batch_full) return delivered();
+    if (state == WalkState::end) {
+      ended_ = true;
+      return delivered();
+    }
+    if (state == WalkState::need_more) {
+      if (appended() > 0 && feed_->needs_new_memory(walked.wanted)) return delivered();
+      const Feed::Fill fill = feed_->fill(walked.wanted, appended() == 0);
+      if (fill == Feed::Fill::grown || fill == Feed::Fill::ended) continue;
+      if (fill == Feed::Fill::would_wait || fill == Feed::Fill::stopped) return delivered();
+      error = feed_->error();
+      if (shrunk) context_.count(Incident::shrunk_while_read);
+      if (feed_->decompression_failed()) context_.count(Incident::decompression_failed);
+    }
+    if (appended() == 0) {
+      delivered();
+      return failed(std::move(*error));
+    }
+    error->path = path_;
+    pending_error_ = std::move(error);
+    return delivered();
+  }
+}
+
+}  // namespace roce::capture

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/feed.hpp"
+#include "capture/source.hpp"
+#include "capture/stop_signal.hpp"
+#include "capture/walker.hpp"
+
+// Internal: one file or pipe.
+namespace roce::capture {
+
+/// How inputs are read; the tests make the slabs small.
+struct OpenOptions {
+  std::size_t slab_bytes = 4U << 20U;
+  bool map_files = true;  ///< false: read plain files like pipes
+};
+
+class Input {
+ public:
+  Input(std::string path, const OpenOptions& options, const StopSignal& stop);
+
+  /// Opens and reads the file header. May be called again after close().
+  Expected<void> open(const WalkContext& context);
+  /// Appends frames as CaptureSource::next_batch() does; 0 = the end or stopped.
+  Expected<std::size_t> read(FrameBatch& batch, std::size_t limit);
+  void close();
+
+  /// A regular file, which can be closed and opened again (or nothing that exists).
+  [[nodiscard]] static bool can_reopen(const std::string& path);
+  /// While open and mapped.
+  [[nodiscard]] std::shared_ptr<const Mapping> mapping() const { return feed_ ? feed_->mapping() : nullptr; }
+
+ private:
+  Expected<int> open_descriptor();
+  Expected<void> make_feed(int descriptor);
+  Expected<void> read_header();
+  std::size_t drop_vanished(FrameBatch& batch, std::size_t first);
+  tl::unexpected<Error> failed(Error error);
+
+  std::string path_;
+  OpenOptions options_;
+  const StopSignal& stop_;
+  WalkContext context_;
+  std::unique_ptr<Feed> feed_;
+  std::unique_ptr<Walker> walker_;
+  std::string compression_;
+  bool ended_ = false;
+  std::optional<Error> pending_error_;  ///< to be reported by the next read()
+};
+
+}  // namespace roce::capture

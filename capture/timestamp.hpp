@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace roce::capture {
+
+/// Turns the 64-bit tick count of one pcapng interface into nanoseconds since the epoch.
+/// pcapng section 4.2: if_tsresol is a power of ten (top bit clear) or of two (top bit set),
+/// if_tsoffset counts whole seconds to add. Any resolution is exact to the nanosecond,
+/// fractions are cut off; what lies outside of 64-bit nanoseconds (years 1677 to 2262) is
+/// clamped to the nearest value inside.
+class TickClock {
+ public:
+  TickClock() noexcept : TickClock(6, 0) {}
+  TickClock(std::uint8_t tsresol, std::int64_t offset_seconds) noexcept;
+
+  [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks) const noexcept {
+    __extension__ using Wide = __int128;
+    Wide ns = offset_seconds_;
+    ns *= 1'000'000'000;
+    if (unit_ == Unit::multiply) {
+      ns += static_cast<Wide>(ticks) * static_cast<Wide>(factor_);
+    } else if (unit_ == Unit::divide) {
+      ns += static_cast<Wide>(ticks / factor_);
+    } else {
+      __extension__ using WideUnsigned = unsigned __int128;
+      ns += static_cast<Wide>((static_cast<WideUnsigned>(ticks) * 1'000'000'000U) >> shift_);
+    }
+    if (ns > INT64_MAX) return INT64_MAX;
+    if (ns < INT64_MIN) return INT64_MIN;
+    return static_cast<std::int64_t>(ns);
+  }
+
+  /// For display; the largest 64-bit value where the true one is larger.
+  [[nodiscard]] std::uint64_t ticks_per_second() const noexcept { return ticks_per_second_; }
+
+ private:
+  enum class Unit : std::uint8_t { multiply, divide, shift };
+  Unit unit_ = Unit::multiply;
+  std::uint8_t shift_ = 0;
+  std::uint64_t factor_ = 1000;
+  std::int64_t offset_seconds_ = 0;
+  std::uint64_t ticks_per_second_ = 1'000'000;
+};
+
+}  // namespace roce::capture

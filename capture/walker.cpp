@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/walker.hpp"
+
+namespace roce::capture {
+
+WalkResult Walker::unfinished(const Window& window, std::size_t position, std::size_t wanted) {
+  if (!window.at_end) return {position, WalkState::need_more, wanted};
+  const std::size_t left = window.size - position;
+  if (left == 0 && header_seen_) return {position, WalkState::end, 0};
+  context_.count(Incident::cut_short);
+  const char* const what = header_seen_ ? "a record" : "its header";
+  return fail(position, ErrorKind::cut_short, window.offset + position,
+              "the capture ends inside " + std::string(what) + ": only " + std::to_string(left) +
+                  " of its at least " + std::to_string(wanted) + " bytes are there");
+}
+
+std::optional<std::uint32_t> Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {
+  auto& ids = *context_.interface_ids;
+  if (ordinal < ids.size()) return ids[ordinal];
+  auto& interfaces = *context_.interfaces;
+  if (interfaces.size() >= largest_interface_count) return std::nullopt;
+  info.file = context_.file_index;
+  interfaces.push_back(std::move(info));
+  ids.push_back(static_cast<std::uint32_t>(interfaces.size() - 1));
+  return ids.back();
+}
+
+}  // namespace roce::capture
