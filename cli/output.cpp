@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace roce::cli {
+namespace {
+
+/// Writes all of `text`; returns 0 or the errno that stopped it.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(descriptor, text.data(), text.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Output::Output(int descriptor) : descriptor_(descriptor) { buffer_.reserve(block_size + 4096); }
+
+Output::~Output() { flush(); }
+
+void Output::flush() {
+  if (good() && !buffer_.empty()) {
+    error_ = write_all(descriptor_, buffer_);
+    if (error_ == EPIPE) {
+      error_ = 0;
+      closed_ = true;
+    }
+  }
+  buffer_.clear();
+}
+
+int Output::finish() {
+  flush();
+  if (error_ == 0) return exit_ok;
+  print_error(std::string("standard output: ") + std::strerror(error_));
+  return exit_input;
+}
+
+void print_error(std::string_view message) {
+  std::string line = "roceanalyze: ";
+  line += message;
+  line += '\n';
+  (void)write_all(2, line);  // nowhere left to complain
+}
+
+bool want_color(std::string_view option, int descriptor) {
+  if (option == "always") return true;
+  if (option == "never") return false;
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+unsigned terminal_width(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    const unsigned long width = std::strtoul(columns, nullptr, 10);
+    if (width >= 40 && width <= 1000) return static_cast<unsigned>(width);
+  }
+  return 0;
+}
+
+}  // namespace roce::cli
