@@ -63,10 +63,11 @@ bool PcapWalker::read_header(const Window& window) {
 
   // 543.0 was written by DG/UX's tcpdump; libpcap reads it, so do we.
   const bool dg_ux = major == 543 && minor == 0;
-  if (!dg_ux && (major != 2 || minor > 4)) {
+  // Minor versions above 4 do not exist; Wireshark reads them as 2.4, libpcap refuses them.
+  if (!dg_ux && major != 2) {
     fail(0, ErrorKind::unsupported, window.offset + 4,
          "pcap version " + std::to_string(major) + "." + std::to_string(minor) +
-             " is not known, only 2.0 to 2.4 are");
+             " is not known, only version 2 is");
     return false;
   }
   if (dg_ux || minor < 3) {

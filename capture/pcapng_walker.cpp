@@ -20,11 +20,13 @@ constexpr std::size_t longest_comment = 64U * 1024U;
 // All texts of interfaces together: descriptions are cheap to repeat, memory is not.
 constexpr std::size_t text_budget = 4U << 20U;
 
-/// One whole block whose two lengths agree.
+/// One block; data and size are its own, trailing length included.
 struct Block {
   const std::uint8_t* data = nullptr;
-  std::uint32_t size = 0;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  ///< of data[0] in the capture
+  std::uint32_t type = 0;
+  std::uint32_t declared = 0;  ///< total length as written
+  std::uint32_t size = 0;      ///< the same rounded up to 4: early writers counted without the padding
 };
 
 class PcapngWalker final : public Walker {
@@ -42,27 +44,37 @@ class PcapngWalker final : public Walker {
     std::uint64_t packets = 0;  ///< not yet added to the InterfaceInfo
   };
 
-  using Handler = void (PcapngWalker::*)(const Block&);
+  using Handler = bool (PcapngWalker::*)(const Block&);  ///< false: reading stops, error_ is set
   struct BlockRow {
     std::uint32_t type;
     std::uint32_t smallest;  ///< total length
-    Handler handle;          ///< null: a packet (packet_ tells) or nothing of ours
+    Handler handle;          ///< null: a packet, or nothing that we use
     bool packet;
   };
   static const std::array<BlockRow, 11> block_rows;
 
-  void section(const Block& block);
-  void interface(const Block& block);
-  void statistics(const Block& block);
-  /// False: a length contradicts the block, see `why_`.
-  bool packet(std::uint32_t type, const Block& block, std::vector<Frame>& frames);
-  bool deliver(std::uint32_t interface, std::uint64_t ticks, const std::uint8_t* data, std::uint32_t captured,
-               std::uint32_t wire, bool timed, std::vector<Frame>& frames);
+  static const BlockRow* row_of(std::uint32_t type) noexcept;
+
+  bool read_head(Block& block, const BlockRow*& row);
+  bool read_block(const Block& block, const BlockRow* row, std::vector<Frame>& frames);
+  bool section(const Block& block);
+  bool interface(const Block& block);
+  bool statistics(const Block& block);
+  bool packet(const Block& block, std::vector<Frame>& frames);
+  bool simple_packet(const Block& block, std::vector<Frame>& frames);
+  /// `frame` has its bytes and lengths; null ticks: no time.
+  bool deliver(const Block& block, std::uint32_t interface, const std::uint64_t* ticks, Frame frame,
+               std::vector<Frame>& frames);
   void packet_options(const Block& block, std::size_t begin, std::uint32_t interface);
+  void count_drops(std::uint32_t interface, std::uint64_t drops);
   void flush_counts();
-  bool damaged(const char* why) {
-    why_ = why;
-    return false;
+  /// Counts, sets error_ and returns false.
+  bool refuse(const Block& block, Incident incident, std::string message);
+  /// Null: never described.
+  Interface* find_interface(std::uint32_t number) noexcept {
+    return number < section_interfaces_.size() && section_interfaces_[number].known
+               ? &section_interfaces_[number]
+               : nullptr;
   }
 
   std::uint32_t u32(const Block& block, std::size_t at) const {
@@ -78,7 +90,6 @@ class PcapngWalker final : public Walker {
   std::size_t described_ = 0;  ///< interfaces of the whole file so far
   std::size_t texts_ = 0;
   std::int64_t last_time_ = INT64_MIN;
-  const char* why_ = nullptr;
 };
 
 constexpr std::uint32_t block_interface = 1, block_old_packet = 2, block_simple_packet = 3,
@@ -98,8 +109,20 @@ const std::array<PcapngWalker::BlockRow, 11> PcapngWalker::block_rows = {{
     {section_header, 28, &PcapngWalker::section, false},
 }};
 
+const PcapngWalker::BlockRow* PcapngWalker::row_of(std::uint32_t type) noexcept {
+  const auto* const row = std::find_if(block_rows.begin(), block_rows.end(),
+                                       [type](const BlockRow& one) { return one.type == type; });
+  return row != block_rows.end() ? row : nullptr;
+}
+
+bool PcapngWalker::refuse(const Block& block, Incident incident, std::string message) {
+  context_.count(incident);
+  fail(0, ErrorKind::damaged, block.offset, std::move(message));
+  return false;
+}
+
 WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, std::size_t limit) {
-  const std::size_t frames_before = frames.size();
+  const std::size_t enough = frames.size() + limit;
   std::size_t position = 0;
   WalkResult result;
   while (true) {
@@ -108,40 +131,15 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
       result = unfinished(window, position, smallest_block);
       break;
     }
-    Block block{window.data + position, 0, window.offset + position};
-    const auto type = u32(block, 0);
-    if (type == section_header) {
-      const auto order = load<std::uint32_t>(block.data + 8, false);
-      if (order != byte_order_magic && swap_bytes(order) != byte_order_magic) {
-        const bool first = !header_seen_;
-        if (!first) context_.count(Incident::damaged_record);
-        result = fail(position, first ? ErrorKind::not_a_capture : ErrorKind::damaged, block.offset + 8,
-                      "a section header without the byte-order magic of pcapng");
-        break;
-      }
-      swapped_ = order != byte_order_magic;
-    }
-    block.size = u32(block, 4);
-    const auto* const row = std::find_if(block_rows.begin(), block_rows.end(),
-                                         [type](const BlockRow& one) { return one.type == type; });
-    const bool known = row != block_rows.end();
-    const std::uint32_t smallest = known ? row->smallest : smallest_block;
-    if (block.size < smallest || block.size % 4 != 0) {
-      context_.count(Incident::damaged_record);
-      result = fail(position, ErrorKind::damaged, block.offset,
-                    "a block of type " + std::to_string(type) + " claims a length of " +
-                        std::to_string(block.size) +
-                        (block.size < smallest ? ", less than such a block has" : ", not a multiple of 4"));
+    Block block;
+    block.data = window.data + position;
+    block.offset = window.offset + position;
+    const BlockRow* row = nullptr;
+    if (!read_head(block, row)) {
+      result = {position, WalkState::error, 0};
       break;
     }
-    if (block.size > largest_block) {
-      context_.count(Incident::oversized_record);
-      result = fail(position, ErrorKind::damaged, block.offset,
-                    "a block of type " + std::to_string(type) + " claims a length of " +
-                        std::to_string(block.size) + ", more than any sane one");
-      break;
-    }
-    if (known && row->packet && frames.size() - frames_before >= limit) {
+    if (row != nullptr && row->packet && frames.size() >= enough) {
       result = {position, WalkState::batch_full, 0};
       break;
     }
@@ -149,23 +147,8 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
       result = unfinished(window, position, block.size);
       break;
     }
-    why_ = nullptr;
-    if (u32(block, block.size - 4) != block.size) {
-      why_ = "the two lengths of a block differ";
-    } else if (known && row->packet) {
-      packet(type, block, frames);
-    } else if (known && row->handle != nullptr) {
-      (this->*row->handle)(block);
-      if (error_) {  // only a section's version
-        result = {position, WalkState::error, 0};
-        break;
-      }
-    } else if (!known) {
-      context_.count(Incident::unknown_block);
-    }
-    if (why_ != nullptr) {
-      context_.count(Incident::damaged_record);
-      result = fail(position, ErrorKind::damaged, block.offset, why_);
+    if (!read_block(block, row, frames)) {
+      result = {position, WalkState::error, 0};
       break;
     }
     position += block.size;
@@ -174,7 +157,48 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
   return result;
 }
 
-void PcapngWalker::section(const Block& block) {
+/// Type, byte order and length; false where reading has to stop.
+bool PcapngWalker::read_head(Block& block, const BlockRow*& row) {
+  block.type = u32(block, 0);
+  if (block.type == section_header) {
+    const auto order = load<std::uint32_t>(block.data + 8, false);
+    swapped_ = order != byte_order_magic;
+    if (swapped_ && swap_bytes(order) != byte_order_magic) {
+      constexpr auto message = "a section header without the byte-order magic of pcapng";
+      if (header_seen_) return refuse(block, Incident::damaged_record, message);
+      fail(0, ErrorKind::not_a_capture, block.offset, message);
+      return false;
+    }
+  }
+  block.declared = u32(block, 4);
+  row = row_of(block.type);
+  const std::uint32_t smallest = row != nullptr ? row->smallest : smallest_block;
+  const bool too_large = block.declared > largest_block;
+  if (too_large || block.declared < smallest) {
+    return refuse(block, too_large ? Incident::oversized_record : Incident::damaged_record,
+                  "a block of type " + std::to_string(block.type) + " claims a length of " +
+                      std::to_string(block.declared) +
+                      (too_large ? ", more than any sane one" : ", less than such a block has"));
+  }
+  block.size = (block.declared + 3) & ~3U;
+  return true;
+}
+
+bool PcapngWalker::read_block(const Block& block, const BlockRow* row, std::vector<Frame>& frames) {
+  if (u32(block, block.size - 4) != block.declared) {
+    return refuse(block, Incident::damaged_record, "the two lengths of a block differ");
+  }
+  if (row == nullptr) {
+    context_.count(Incident::unknown_block);
+  } else if (row->packet) {
+    return packet(block, frames);
+  } else if (row->handle != nullptr) {
+    return (this->*row->handle)(block);
+  }
+  return true;
+}
+
+bool PcapngWalker::section(const Block& block) {
   const auto major = u16(block, 12);
   const auto minor = u16(block, 14);
   // 1.2 was written by mistake for 1.0 (draft, section 4.1).
@@ -182,7 +206,7 @@ void PcapngWalker::section(const Block& block) {
     fail(0, ErrorKind::unsupported, block.offset + 12,
          "pcapng version " + std::to_string(major) + "." + std::to_string(minor) +
              " is not known, only 1.0 is");
-    return;
+    return false;
   }
   flush_counts();
   section_interfaces_.clear();
@@ -205,6 +229,7 @@ void PcapngWalker::section(const Block& block) {
   if (options.damaged()) context_.count(Incident::bad_option);
   file.format = "pcapng";
   header_seen_ = true;
+  return true;
 }
 
 std::string PcapngWalker::text(const PcapngOption& option) {
@@ -213,7 +238,7 @@ std::string PcapngWalker::text(const PcapngOption& option) {
   return text;
 }
 
-void PcapngWalker::interface(const Block& block) {
+bool PcapngWalker::interface(const Block& block) {
   InterfaceInfo info;
   info.link_type = u16(block, 8);
   info.snap_length = u32(block, 12);
@@ -266,22 +291,23 @@ void PcapngWalker::interface(const Block& block) {
   one.snap_length = info.snap_length;
   one.clock = TickClock(resolution, offset_seconds);
   info.ticks_per_second = one.clock.ticks_per_second();
-  if (section_interfaces_.size() >= largest_interface_count) return;
+  if (section_interfaces_.size() >= largest_interface_count) return true;
   if (const auto index = describe_interface(described_, std::move(info))) {
     one.index = *index;
     one.known = true;
   }
   ++described_;
   section_interfaces_.push_back(one);
+  return true;
 }
 
-void PcapngWalker::statistics(const Block& block) {
-  const auto interface = u32(block, 8);
-  if (interface >= section_interfaces_.size() || !section_interfaces_[interface].known) {
+bool PcapngWalker::statistics(const Block& block) {
+  const Interface* const from = find_interface(u32(block, 8));
+  if (from == nullptr) {
     context_.count(Incident::unknown_interface);
-    return;
+    return true;
   }
-  InterfaceInfo& info = (*context_.interfaces)[section_interfaces_[interface].index];
+  InterfaceInfo& info = (*context_.interfaces)[from->index];
   PcapngOptions options(block.data + 20, block.size - 24, swapped_);
   PcapngOption option;
   bool wrong_size = false;
@@ -298,67 +324,78 @@ void PcapngWalker::statistics(const Block& block) {
     }
   }
   if (options.damaged() || wrong_size) context_.count(Incident::bad_option);
+  return true;
 }
 
-bool PcapngWalker::packet(std::uint32_t type, const Block& block, std::vector<Frame>& frames) {
-  if (type == block_simple_packet) {
-    const auto wire = u32(block, 8);
-    if (section_interfaces_.empty()) {
-      context_.count(Incident::unknown_interface);
-      return true;
-    }
-    const auto snap = section_interfaces_[0].snap_length;
-    const std::uint32_t captured = snap != 0 ? std::min(snap, wire) : wire;
-    if (captured > block.size - 16) return damaged("a simple packet claims more bytes than its block has");
-    return deliver(0, 0, block.data + 12, captured, wire, false, frames);
-  }
-  // The two others differ in the first word only: an interface, or an interface and a drops count.
-  const bool old = type == block_old_packet;
+bool PcapngWalker::packet(const Block& block, std::vector<Frame>& frames) {
+  if (block.type == block_simple_packet) return simple_packet(block, frames);
+  // The enhanced and the obsolete block differ in the first word only: an interface, or an
+  // interface and a count of drops.
+  const bool old = block.type == block_old_packet;
   const std::uint32_t interface = old ? u16(block, 8) : u32(block, 8);
   const std::uint64_t ticks = std::uint64_t{u32(block, 12)} << 32U | u32(block, 16);
-  const auto captured = u32(block, 20);
-  const auto wire = u32(block, 24);
-  if (captured > block.size - 32) return damaged("a packet claims more captured bytes than its block has");
-  if (!deliver(interface, ticks, block.data + 28, captured, wire, true, frames)) return false;
-  if (old && u16(block, 10) != 0 && u16(block, 10) != 0xFFFF && interface < section_interfaces_.size() &&
-      section_interfaces_[interface].known) {
-    (*context_.interfaces)[section_interfaces_[interface].index].dropped_before_packets += u16(block, 10);
+  Frame frame;
+  frame.data = block.data + 28;
+  frame.captured = u32(block, 20);
+  frame.wire = u32(block, 24);
+  if (frame.captured > block.size - 32) {
+    return refuse(block, Incident::damaged_record, "a packet claims more captured bytes than its block has");
   }
-  const std::size_t options = 28 + (std::size_t{captured} + 3) / 4 * 4;
+  if (!deliver(block, interface, &ticks, frame, frames)) return false;
+  constexpr std::uint16_t drops_unknown = 0xFFFF;
+  if (old && u16(block, 10) != drops_unknown) count_drops(interface, u16(block, 10));
+  const std::size_t options = 28 + (std::size_t{frame.captured} + 3) / 4 * 4;
   if (options + 4 < block.size) packet_options(block, options, interface);
   return true;
 }
 
-bool PcapngWalker::deliver(std::uint32_t interface, std::uint64_t ticks, const std::uint8_t* data,
-                           std::uint32_t captured, std::uint32_t wire, bool timed,
-                           std::vector<Frame>& frames) {
-  if (captured > largest_frame) return damaged("a packet claims more captured bytes than any frame has");
-  if (interface >= section_interfaces_.size() || !section_interfaces_[interface].known) {
+bool PcapngWalker::simple_packet(const Block& block, std::vector<Frame>& frames) {
+  const Interface* const first = find_interface(0);
+  const std::uint32_t snap_length = first != nullptr ? first->snap_length : 0;
+  Frame frame;
+  frame.data = block.data + 12;
+  frame.wire = u32(block, 8);
+  frame.captured = snap_length != 0 ? std::min(snap_length, frame.wire) : frame.wire;
+  if (frame.captured > block.size - 16) {
+    return refuse(block, Incident::damaged_record, "a simple packet claims more bytes than its block has");
+  }
+  return deliver(block, 0, nullptr, frame, frames);
+}
+
+bool PcapngWalker::deliver(const Block& block, std::uint32_t interface, const std::uint64_t* ticks,
+                           Frame frame, std::vector<Frame>& frames) {
+  if (frame.captured > largest_frame) {
+    return refuse(
+        block, Incident::oversized_record,
+        "a packet claims " + std::to_string(frame.captured) + " captured bytes, more than any frame has");
+  }
+  Interface* const from = find_interface(interface);
+  if (from == nullptr) {
     context_.count(Incident::unknown_interface);
     return true;
   }
-  Interface& from = section_interfaces_[interface];
-  Frame frame;
-  frame.data = data;
-  frame.captured = captured;
-  frame.wire = wire;
-  frame.interface = from.index;
-  frame.link_type = from.link_type;
+  frame.interface = from->index;
+  frame.link_type = from->link_type;
   frame.file = context_.file_index;
-  if (timed) [[likely]] {
-    frame.time_ns = from.clock.to_ns(ticks);
+  if (ticks != nullptr) [[likely]] {
+    frame.time_ns = from->clock.to_ns(*ticks);
     if (frame.time_ns < last_time_) context_.count(Incident::time_backwards);
     last_time_ = frame.time_ns;
   } else {
     context_.count(Incident::no_timestamp);
   }
-  if (wire < captured) [[unlikely]] {
-    frame.wire = captured;
+  if (frame.wire < frame.captured) [[unlikely]] {
+    frame.wire = frame.captured;
     context_.count(Incident::captured_more_than_wire);
   }
-  ++from.packets;
+  ++from->packets;
   frames.push_back(frame);
   return true;
+}
+
+void PcapngWalker::count_drops(std::uint32_t interface, std::uint64_t drops) {
+  const Interface* const from = find_interface(interface);
+  if (from != nullptr) (*context_.interfaces)[from->index].dropped_before_packets += drops;
 }
 
 void PcapngWalker::packet_options(const Block& block, std::size_t begin, std::uint32_t interface) {
@@ -366,16 +403,14 @@ void PcapngWalker::packet_options(const Block& block, std::size_t begin, std::ui
   PcapngOptions options(block.data + begin, block.size - 4 - begin, swapped_);
   PcapngOption option;
   while (options.next(option)) {
-    if (option.code != drop_count || option.size != 8) continue;
-    if (interface >= section_interfaces_.size() || !section_interfaces_[interface].known) continue;
-    (*context_.interfaces)[section_interfaces_[interface].index].dropped_before_packets +=
-        load<std::uint64_t>(option.value, swapped_);
+    if (option.code == drop_count && option.size == 8) {
+      count_drops(interface, load<std::uint64_t>(option.value, swapped_));
+    }
   }
   if (options.damaged()) context_.count(Incident::bad_option);
 }
 
 void PcapngWalker::flush_counts() {
-  // Sections with very many interfaces are rare, and so are batches: a plain pass is cheap.
   for (Interface& one : section_interfaces_) {
     if (one.packets == 0) continue;
     (*context_.interfaces)[one.index].packets += one.packets;

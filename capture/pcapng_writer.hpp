@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "capture/error.hpp"
 #include "capture/frame.hpp"
@@ -25,8 +26,10 @@ class PcapngWriter {
   /// `info` (name, description, filter, OS, hardware, speed, snap length, link type).
   Expected<void> write(const Frame& frame, const InterfaceInfo& info);
 
-  /// Interface statistics, flush, fsync, rename. No write() after it.
-  Expected<void> finish();
+  /// Interface statistics, flush, fsync, rename. No write() after it. Drop counts stand at the
+  /// end of most captures, behind the last frame written: `interfaces` (indexed by
+  /// Frame::interface, e.g. CaptureSource::interfaces()) brings what became known since.
+  Expected<void> finish(const std::vector<InterfaceInfo>& interfaces = {});
 
  private:
   struct Impl;

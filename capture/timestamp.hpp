@@ -8,8 +8,9 @@ namespace roce::capture {
 /// Turns the 64-bit tick count of one pcapng interface into nanoseconds since the epoch.
 /// pcapng section 4.2: if_tsresol is a power of ten (top bit clear) or of two (top bit set),
 /// if_tsoffset counts whole seconds to add. Any resolution is exact to the nanosecond,
-/// fractions are cut off; what lies outside of 64-bit nanoseconds (years 1677 to 2262) is
-/// clamped to the nearest value inside.
+/// fractions are cut off. What lies outside of 64-bit nanoseconds (years 1677 to 2262) is clamped
+/// to the nearest value inside, but a count with its top bit set that would lie beyond 2262 is
+/// read as the negative number which its writer meant (times relative to a later zero).
 class TickClock {
  public:
   TickClock() noexcept : TickClock(6, 0) {}
@@ -17,15 +18,22 @@ class TickClock {
 
   [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks) const noexcept {
     __extension__ using Wide = __int128;
-    Wide ns = offset_seconds_;
-    ns *= 1'000'000'000;
+    __extension__ using WideUnsigned = unsigned __int128;
+    Wide offset = offset_seconds_;
+    offset *= 1'000'000'000;
+    Wide ns = 0;
     if (unit_ == Unit::multiply) {
-      ns += static_cast<Wide>(ticks) * static_cast<Wide>(factor_);
+      ns = static_cast<Wide>(ticks) * static_cast<Wide>(factor_);
     } else if (unit_ == Unit::divide) {
-      ns += static_cast<Wide>(ticks / factor_);
+      ns = static_cast<Wide>(ticks / factor_);
     } else {
-      __extension__ using WideUnsigned = unsigned __int128;
-      ns += static_cast<Wide>((static_cast<WideUnsigned>(ticks) * 1'000'000'000U) >> shift_);
+      ns = static_cast<Wide>((static_cast<WideUnsigned>(ticks) * 1'000'000'000U) >> shift_);
+    }
+    ns += offset;
+    if (ns > INT64_MAX) [[unlikely]] {
+      constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
+      if ((ticks & top_bit) == 0 || unit_ != Unit::multiply) return INT64_MAX;
+      ns = static_cast<Wide>(static_cast<std::int64_t>(ticks)) * static_cast<Wide>(factor_) + offset;
     }
     if (ns > INT64_MAX) return INT64_MAX;
     if (ns < INT64_MIN) return INT64_MIN;
