@@ -101,7 +101,8 @@ class Pipeline {
     const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
     make_record(frame, d, record);
-    record.icrc = static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
+    record.icrc =
+        static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
 
     if (options_.filter != nullptr && !passes(frames, i, d, icrc, record)) {
       record.flags = 0;
@@ -114,8 +115,8 @@ class Pipeline {
     }
   }
 
-  bool passes(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d, const IcrcResult& icrc,
-              const PacketRecord& record) {
+  bool passes(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d,
+              const IcrcResult& icrc, const PacketRecord& record) {
     PacketView view;
     view.number = frames_ + i + 1;
     view.frame = &frames[i];
@@ -132,7 +133,8 @@ class Pipeline {
   void track(std::size_t count) {
     constexpr std::size_t ahead = 8;  // records between asking for a flow's memory and using it
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + ahead < count && records_[i + ahead].has(PacketRecord::valid)) flows_.prefetch(records_[i + ahead]);
+      if (i + ahead < count && records_[i + ahead].has(PacketRecord::valid))
+        flows_.prefetch(records_[i + ahead]);
       if (records_[i].has(PacketRecord::valid)) flows_.add(records_[i]);
     }
   }

@@ -15,9 +15,9 @@
 namespace roce::analyze {
 
 struct AnalysisOptions {
-  unsigned jobs = 0;          ///< threads, 0 = one a core; never changes the result
+  unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
   bool check_icrc = true;
-  const Filter* filter = nullptr;  ///< only what matches is analysed
+  const Filter* filter = nullptr;                                   ///< only what matches is analysed
   std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  ///< inclusive
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();    ///< inclusive
   std::size_t flow_limit = FlowTable::default_limit;
@@ -29,7 +29,8 @@ struct AnalysisOptions {
 
 /// Reads `source` to its end (or until stopped) and returns what it holds. Never fails: inputs
 /// that cannot be read on are in the snapshot's errors.
-[[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
+[[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source,
+                                                      const AnalysisOptions& options,
                                                       std::stop_token stop = {});
 
 }  // namespace roce::analyze

@@ -17,24 +17,31 @@ using enum DiagnosticSeverity;
 
 constexpr Row rows[] = {
     {DiagnosticId::cut_by_capture, "cut_by_capture", info,
-     "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are used; "
+     "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are "
+     "used; "
      "payloads and ICRC of these packets are not checked."},
     {DiagnosticId::contradicts_itself, "contradicts_itself", info,
      "Frames whose own length fields leave no room for a header they announce. They were read up to there."},
-    {DiagnosticId::too_deep, "too_deep", info, "Frames with more headers than are followed; read up to that depth."},
+    {DiagnosticId::too_deep, "too_deep", info,
+     "Frames with more headers than are followed; read up to that depth."},
     {DiagnosticId::unknown_link_type, "unknown_link_type", data_loss,
-     "Frames of a link type that is not understood. Capture with Ethernet, raw IP, Linux cooked, InfiniBand or ERF."},
+     "Frames of a link type that is not understood. Capture with Ethernet, raw IP, Linux cooked, InfiniBand "
+     "or ERF."},
     {DiagnosticId::encrypted, "encrypted", data_loss,
-     "MACsec frames with encryption: nothing behind the SecTAG can be read. Capture behind the decrypting port."},
+     "MACsec frames with encryption: nothing behind the SecTAG can be read. Capture behind the decrypting "
+     "port."},
     {DiagnosticId::fragment, "ip_fragment", data_loss,
-     "IP fragments of UDP. RoCE must not be fragmented: compare the RDMA path MTU with the interface MTU of the hosts "
+     "IP fragments of UDP. RoCE must not be fragmented: compare the RDMA path MTU with the interface MTU of "
+     "the hosts "
      "(ip link show) and of the switches between them."},
     {DiagnosticId::short_roce_datagram, "short_roce_datagram", info,
      "Datagrams to UDP port 4791 too short for a BTH and an ICRC; not counted as RoCE."},
     {DiagnosticId::only_source_port, "only_source_port_4791", info,
-     "Datagrams from, but not to, UDP port 4791. RoCE v2 is told by its destination port; these were not taken for it."},
+     "Datagrams from, but not to, UDP port 4791. RoCE v2 is told by its destination port; these were not "
+     "taken for it."},
     {DiagnosticId::cut_on_the_way, "cut_on_the_way", data_loss,
-     "Packets shorter on the wire than their own length says: a mirror or a NIC cut them before the capture. Headers "
+     "Packets shorter on the wire than their own length says: a mirror or a NIC cut them before the capture. "
+     "Headers "
      "are used, the ICRC is not checkable. Raise the mirror's truncation size."},
     {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
      "Datagrams whose UDP length passes the end of the IP packet; the IP length was used."},
@@ -45,14 +52,17 @@ constexpr Row rows[] = {
     {DiagnosticId::transport_version, "transport_version", info,
      "Packets whose transport header version (TVer) is not 0."},
     {DiagnosticId::icrc_soft_roce_flush, "icrc_soft_roce_flush", info,
-     "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept it; "
+     "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept "
+     "it; "
      "other implementations drop the packet."},
     {DiagnosticId::vcrc_mismatch, "vcrc_mismatch", info,
-     "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its place."},
+     "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
+     "place."},
     {DiagnosticId::gid_disagrees, "gid_disagrees", info,
      "Packets whose link-local source GID encodes another MAC address or VLAN than the frame carries."},
     {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
-     "Flows that left the bounded table because too many were active; their counters are only in the totals."},
+     "Flows that left the bounded table because too many were active; their counters are only in the "
+     "totals."},
     {DiagnosticId::input_failed, "input_failed", error,
      "An input could not be read to its end; everything before that point was analysed."},
 };
@@ -60,9 +70,12 @@ static_assert(sizeof rows / sizeof rows[0] == diagnostic_count);
 
 DiagnosticSeverity convert(capture::IncidentSeverity severity) noexcept {
   switch (severity) {
-    case capture::IncidentSeverity::info: return info;
-    case capture::IncidentSeverity::data_loss: return data_loss;
-    case capture::IncidentSeverity::error: return error;
+    case capture::IncidentSeverity::info:
+      return info;
+    case capture::IncidentSeverity::data_loss:
+      return data_loss;
+    case capture::IncidentSeverity::error:
+      return error;
   }
   return error;
 }

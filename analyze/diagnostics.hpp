@@ -47,7 +47,9 @@ class DiagnosticCounts {
   void merge(const DiagnosticCounts& other) noexcept {
     for (std::size_t i = 0; i < diagnostic_count; ++i) counts_[i] += other.counts_[i];
   }
-  [[nodiscard]] std::uint64_t of(DiagnosticId id) const noexcept { return counts_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] std::uint64_t of(DiagnosticId id) const noexcept {
+    return counts_[static_cast<std::size_t>(id)];
+  }
 
  private:
   std::array<std::uint64_t, diagnostic_count> counts_{};

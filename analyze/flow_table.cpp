@@ -53,7 +53,8 @@ void count(Flow& flow, const PacketRecord& r) {
 
 struct FlowTable::Impl {
   std::size_t limit;
-  tsl::robin_map<FlowKey, std::uint32_t, KeyHash, std::equal_to<>, std::allocator<std::pair<FlowKey, std::uint32_t>>, true>
+  tsl::robin_map<FlowKey, std::uint32_t, KeyHash, std::equal_to<>,
+                 std::allocator<std::pair<FlowKey, std::uint32_t>>, true>
       index;
   std::vector<Flow> flows;
   std::uint64_t next_id = 0;
@@ -114,8 +115,14 @@ std::vector<Flow> FlowTable::take_sorted() {
   return all;
 }
 
-std::uint64_t FlowTable::evicted_flows() const noexcept { return impl_->evicted_flows; }
-std::uint64_t FlowTable::evicted_packets() const noexcept { return impl_->evicted_packets; }
-std::size_t FlowTable::size() const noexcept { return impl_->flows.size(); }
+std::uint64_t FlowTable::evicted_flows() const noexcept {
+  return impl_->evicted_flows;
+}
+std::uint64_t FlowTable::evicted_packets() const noexcept {
+  return impl_->evicted_packets;
+}
+std::size_t FlowTable::size() const noexcept {
+  return impl_->flows.size();
+}
 
 }  // namespace roce::analyze

@@ -32,22 +32,22 @@ static_assert(sizeof(FlowKey) == 40 && std::has_unique_object_representations_v<
 /// lives for an epoch.
 struct PacketRecord {
   enum Flag : std::uint8_t {
-    valid = 1,          ///< a transport packet; else the rest means nothing
-    tagged = 2,         ///< vlan_id and pcp are there
-    has_aeth = 4,       ///< aeth is there (not cut)
+    valid = 1,     ///< a transport packet; else the rest means nothing
+    tagged = 2,    ///< vlan_id and pcp are there
+    has_aeth = 4,  ///< aeth is there (not cut)
     ack_requested = 8,
     fecn = 16,
     becn = 32,
-    has_ports = 64,     ///< udp_source is there
+    has_ports = 64,  ///< udp_source is there
   };
 
   FlowKey key;
   std::uint64_t key_hash = 0;
   std::int64_t time_ns = 0;
-  std::uint32_t wire = 0;          ///< bytes on the wire
-  std::uint32_t payload = 0;       ///< message bytes as declared, without pad
-  std::uint32_t psn = 0;           ///< 24 bits
-  std::uint32_t aeth = 0;          ///< syndrome in the high byte, MSN below
+  std::uint32_t wire = 0;     ///< bytes on the wire
+  std::uint32_t payload = 0;  ///< message bytes as declared, without pad
+  std::uint32_t psn = 0;      ///< 24 bits
+  std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
   std::uint32_t interface = 0;
   std::uint16_t vlan_id = 0;
   std::uint16_t udp_source = 0;
@@ -55,7 +55,7 @@ struct PacketRecord {
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t pcp = 0;
   std::uint8_t flags = 0;
-  std::uint8_t icrc = 0;           ///< dissect::CrcStatus
+  std::uint8_t icrc = 0;  ///< dissect::CrcStatus
   std::uint8_t reserved[3] = {};
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
@@ -63,6 +63,7 @@ struct PacketRecord {
 static_assert(sizeof(PacketRecord) <= 96 && std::is_trivially_copyable_v<PacketRecord>);
 
 /// Fills `record` from a dissected frame; without Flag::valid if it holds no transport packet.
-void make_record(const capture::Frame& frame, const dissect::Dissection& dissection, PacketRecord& record) noexcept;
+void make_record(const capture::Frame& frame, const dissect::Dissection& dissection,
+                 PacketRecord& record) noexcept;
 
 }  // namespace roce::analyze

@@ -21,19 +21,25 @@ OtherTraffic classify(const Dissection& d) noexcept {
     if (d.udp != Dissection::none) return OtherTraffic::udp;
     if (d.stop != Stop::unknown_protocol) return OtherTraffic::other_ip;
     switch (d.unknown_type) {
-      case ip_proto_tcp: return OtherTraffic::tcp;
+      case ip_proto_tcp:
+        return OtherTraffic::tcp;
       case ip_proto_icmp:
-      case ip_proto_icmpv6: return OtherTraffic::icmp;
-      default: return OtherTraffic::other_ip;
+      case ip_proto_icmpv6:
+        return OtherTraffic::icmp;
+      default:
+        return OtherTraffic::other_ip;
     }
   }
   for (const Layer& layer : d.all()) {
     switch (layer.id) {
       case HeaderId::mac_pause:
       case HeaderId::mac_pfc:
-      case HeaderId::mac_control: return OtherTraffic::mac_control;
-      case HeaderId::lldp_chassis_id: return OtherTraffic::lldp;
-      default: break;
+      case HeaderId::mac_control:
+        return OtherTraffic::mac_control;
+      case HeaderId::lldp_chassis_id:
+        return OtherTraffic::lldp;
+      default:
+        break;
     }
   }
   if (d.stop == Stop::unknown_protocol) {
@@ -69,12 +75,19 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
     case Stop::contradicts_itself:
       if (!d.has(Note::short_roce_datagram)) counts.add(DiagnosticId::contradicts_itself);
       break;
-    case Stop::too_deep: counts.add(DiagnosticId::too_deep); break;
-    case Stop::unknown_link_type: counts.add(DiagnosticId::unknown_link_type); break;
-    case Stop::encrypted: counts.add(DiagnosticId::encrypted); break;
+    case Stop::too_deep:
+      counts.add(DiagnosticId::too_deep);
+      break;
+    case Stop::unknown_link_type:
+      counts.add(DiagnosticId::unknown_link_type);
+      break;
+    case Stop::encrypted:
+      counts.add(DiagnosticId::encrypted);
+      break;
     case Stop::complete:
     case Stop::unknown_protocol:
-    case Stop::fragment: break;
+    case Stop::fragment:
+      break;
   }
 }
 
@@ -88,12 +101,15 @@ std::uint8_t traffic_class(const std::uint8_t* frame, const Layer& network) noex
 }  // namespace
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
-  constexpr std::string_view names[] = {"tcp",  "udp", "icmp", "other_ip", "arp", "lldp", "mac_control", "llc",
-                                        "other_ethertype", "infiniband_link", "unreadable"};
+  constexpr std::string_view names[] = {
+      "tcp",       "udp",         "icmp", "other_ip",        "arp",
+      "lldp",      "mac_control", "llc",  "other_ethertype", "infiniband_link",
+      "unreadable"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d, const IcrcResult* result) {
+void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d,
+                   const IcrcResult* result) {
   ++packets;
   bytes += frame.wire;
   captured_bytes += frame.captured;
@@ -133,7 +149,8 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   if (result == nullptr) return;
   ++icrc[static_cast<std::size_t>(result->status)];
   if (result->soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
-  if (result->status == CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches) icrc_mismatches.push_back(number);
+  if (result->status == CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
+    icrc_mismatches.push_back(number);
 }
 
 void Totals::merge(const Totals& other) {

@@ -15,7 +15,18 @@ namespace roce::analyze {
 
 /// What the frames are that hold no RDMA transport.
 enum class OtherTraffic : std::uint8_t {
-  tcp, udp, icmp, other_ip, arp, lldp, mac_control, llc, other_ethertype, infiniband_link, unreadable, count_
+  tcp,
+  udp,
+  icmp,
+  other_ip,
+  arp,
+  lldp,
+  mac_control,
+  llc,
+  other_ethertype,
+  infiniband_link,
+  unreadable,
+  count_
 };
 inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(OtherTraffic::count_);
 [[nodiscard]] std::string_view other_traffic_name(OtherTraffic kind) noexcept;
@@ -24,8 +35,8 @@ inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(Othe
 struct Totals {
   static constexpr std::size_t kept_mismatches = 10;
 
-  std::uint64_t packets = 0;         ///< frames of any kind
-  std::uint64_t bytes = 0;           ///< on the wire
+  std::uint64_t packets = 0;  ///< frames of any kind
+  std::uint64_t bytes = 0;    ///< on the wire
   std::uint64_t captured_bytes = 0;
   bool any_time = false;
   std::int64_t first_time_ns = 0;
@@ -36,9 +47,9 @@ struct Totals {
   std::array<std::uint64_t, 5> by_transport{};  ///< by dissect::Transport
   std::array<std::uint64_t, dissect::tunnel_count> by_tunnel{};
   std::array<std::uint64_t, 256> opcodes{};
-  std::array<std::uint64_t, 3> icrc{};          ///< by dissect::CrcStatus
+  std::array<std::uint64_t, 3> icrc{};  ///< by dissect::CrcStatus
   std::array<std::uint64_t, 64> dscp{};
-  std::array<std::uint64_t, 4> ecn{};           ///< by dissect::Ecn
+  std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
   std::array<std::uint64_t, 8> pcp{};
   std::uint64_t untagged = 0;
   std::array<std::uint64_t, other_traffic_count> others{};

@@ -26,9 +26,13 @@ int write_all(int descriptor, std::string_view text) {
 
 }  // namespace
 
-Output::Output(int descriptor) : descriptor_(descriptor) { buffer_.reserve(block_size + 4096); }
+Output::Output(int descriptor) : descriptor_(descriptor) {
+  buffer_.reserve(block_size + 4096);
+}
 
-Output::~Output() { flush(); }
+Output::~Output() {
+  flush();
+}
 
 void Output::flush() {
   if (good() && !buffer_.empty()) {

@@ -9,10 +9,10 @@ namespace roce::cli {
 /// The statuses of docs/interface: what scripts rely on.
 enum ExitStatus : int {
   exit_ok = 0,
-  exit_findings = 1,   ///< findings at or above --fail-on
+  exit_findings = 1,  ///< findings at or above --fail-on
   exit_usage = 2,
-  exit_input = 3,      ///< an input that cannot be read or an output that cannot be written
-  exit_defect = 4,     ///< a defect of the program
+  exit_input = 3,   ///< an input that cannot be read or an output that cannot be written
+  exit_defect = 4,  ///< a defect of the program
 };
 
 /// Standard output in large blocks by write(2). A reader that went away (`| head`) is no error:

@@ -23,7 +23,9 @@ void to_terminal(const std::string& text) {
 
 Progress::Progress() : terminal_(::isatty(2) == 1), start_(Clock::now()), next_(start_ + patience) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+  clear();
+}
 
 void Progress::clear() {
   if (drawn_) to_terminal("\r\x1b[K");
@@ -50,7 +52,8 @@ void Progress::update(const capture::CaptureSource& source, std::uint64_t frames
     const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
     const unsigned width = std::clamp(terminal_width(2), 40U, 120U) - 34U;
     const auto filled = static_cast<unsigned>(share * width);
-    line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(width - filled, '.'), share * 100);
+    line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(width - filled, '.'),
+                        share * 100);
     if (share > 0.01) line += fmt::format(", {:.0f} s left", seconds / share * (1 - share));
   }
   to_terminal(line);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures for people: three significant digits and a unit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace roce::analyze {
+
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);          ///< "1.46 MB", decimal units
+[[nodiscard]] std::string rate_text(double bits_per_second);        ///< "93.1 Gb/s"
+[[nodiscard]] std::string duration_text(std::int64_t nanoseconds);  ///< "4.10 µs", "93.2 s", "2 h 13 min"
+[[nodiscard]] std::string percent_text(std::uint64_t part, std::uint64_t whole);  ///< "99.0 %", "<0.1 %"
+/// "2026-11-20 11:08:53.886729269 UTC"; a time outside the calendar as seconds.
+[[nodiscard]] std::string time_text(std::int64_t nanoseconds_since_epoch);
+/// 1234567 as "1 234 567".
+[[nodiscard]] std::string count_text(std::uint64_t count);
+
+/// Mean rate over the span, 0 where the span is.
+[[nodiscard]] double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept;
+
+}  // namespace roce::analyze

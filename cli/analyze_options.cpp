@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/analyze_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+/// ".5" as nanoseconds; nothing if it is no fraction.
+std::optional<std::int64_t> parse_fraction(std::string_view text) {
+  if (text.empty()) return 0;
+  if (text.front() != '.' || text.size() < 2) return std::nullopt;
+  std::int64_t value = 0;
+  std::int64_t unit = second / 10;
+  for (const char c : text.substr(1)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value += (c - '0') * unit;
+    unit /= 10;
+  }
+  return value;
+}
+
+std::optional<std::int64_t> parse_calendar(const std::string& text) {
+  std::tm tm{};
+  const char* format = text.find('T') != std::string::npos ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
+  const char* rest = strptime(text.c_str(), format, &tm);
+  if (rest == nullptr) {
+    tm = {};
+    rest = strptime(text.c_str(), "%Y-%m-%d", &tm);
+  }
+  if (rest == nullptr) return std::nullopt;
+  std::string_view tail(rest);
+  if (!tail.empty() && tail.back() == 'Z') tail.remove_suffix(1);
+  const auto fraction = parse_fraction(tail);
+  if (!fraction) return std::nullopt;
+  const std::int64_t seconds = timegm(&tm);
+  if (seconds > INT64_MAX / second - 1 || seconds < INT64_MIN / second + 1) return std::nullopt;
+  return seconds * second + *fraction;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_time(const std::string& text) {
+  std::int64_t seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, seconds);
+  if (failure == std::errc() && (stop == end || *stop == '.')) {
+    const auto fraction = parse_fraction({stop, static_cast<std::size_t>(end - stop)});
+    if (!fraction || seconds > INT64_MAX / second - 1 || seconds < INT64_MIN / second + 1)
+      return std::nullopt;
+    return seconds * second + (text.front() == '-' ? -*fraction : *fraction);
+  }
+  return parse_calendar(text);
+}
+
+void AnalyzeOptions::add_to(CLI::App& command) {
+  const auto time = [](const std::string& text) {
+    return parse_time(text)
+               ? std::string()
+               : "not a time: '" + text + "' (seconds since the epoch, or 2026-11-20 11:08:53.5 in UTC)";
+  };
+  command
+      .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
+      ->required();
+  command.add_option("-Y", filter, "display filter: only what matches is analysed")->type_name("EXPR");
+  command.add_option("--from", from, "leave out what is earlier (UTC, or seconds since the epoch)")
+      ->check(time)
+      ->type_name("TIME");
+  command.add_option("--to", to, "leave out what is later")->check(time)->type_name("TIME");
+  command.add_option("--jobs", jobs, "threads (default: one a core); never changes the output")
+      ->check(CLI::Range(1U, 256U))
+      ->type_name("N");
+  command.add_flag("--no-icrc", no_icrc, "do not check ICRCs");
+  command.add_option("--color", color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  command
+      .add_option("--roce-ip-protocol", roce_ip_protocol,
+                  "also take IP packets of this protocol number as RoCE over IP")
+      ->check(CLI::Range(1U, 255U))
+      ->type_name("N");
+}
+
+Analyzed analyze_files(const AnalyzeOptions& options) {
+  std::optional<analyze::Filter> filter;
+  if (!options.filter.empty()) {
+    auto compiled = analyze::Filter::compile(options.filter);
+    if (!compiled) {
+      print_error(compiled.error().describe(options.filter));
+      return {nullptr, exit_usage};
+    }
+    filter.emplace(std::move(*compiled));
+  }
+  auto source = capture::open_files(options.files);
+  if (!source) {
+    print_error(source.error().describe());
+    return {nullptr, exit_input};
+  }
+
+  analyze::AnalysisOptions analysis;
+  analysis.jobs = options.jobs;
+  analysis.check_icrc = !options.no_icrc;
+  analysis.filter = filter ? &*filter : nullptr;
+  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  if (!options.from.empty()) analysis.from_ns = *parse_time(options.from);
+  if (!options.to.empty()) analysis.to_ns = *parse_time(options.to);
+  Progress progress;
+  analysis.progress = [&progress](const capture::CaptureSource& s, std::uint64_t frames) {
+    progress.update(s, frames);
+  };
+
+  Analyzed result;
+  result.snapshot = analyze::analyze(**source, analysis);
+  progress.clear();
+  for (const capture::Error& error : result.snapshot->errors) {
+    print_error(error.describe());
+    result.status = exit_input;
+  }
+  return result;
+}
+
+}  // namespace roce::cli

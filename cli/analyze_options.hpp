@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/analysis.hpp"
+
+namespace roce::cli {
+
+/// The options that every analysing command shares.
+struct AnalyzeOptions {
+  std::vector<std::string> files;
+  std::string filter;
+  std::string from;
+  std::string to;
+  std::string color = "auto";
+  unsigned jobs = 0;
+  unsigned roce_ip_protocol = 0;
+  bool no_icrc = false;
+
+  void add_to(CLI::App& command);
+};
+
+/// What an analysing command ended with: a snapshot, or a status after its message was printed.
+struct Analyzed {
+  std::shared_ptr<const analyze::Snapshot> snapshot;  ///< null if there is nothing to report
+  int status = 0;                                     ///< exit_input if an input failed
+};
+
+/// Opens, analyses with a progress bar, prints what went wrong to standard error.
+[[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options);
+
+/// A time of --from and --to: seconds since the epoch ("1795172933.5"), or
+/// "2026-11-20 11:08:53.5" (UTC, also with T and Z). Nanoseconds since the epoch, or nothing.
+[[nodiscard]] std::optional<std::int64_t> parse_time(const std::string& text);
+
+}  // namespace roce::cli

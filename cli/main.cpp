@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/version.hpp"
+
+namespace {
+
+using namespace roce::cli;
+
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App&, Action&);
+};
+constexpr Command commands[] = {{"report", add_report}, {"packets", add_packets}, {"flows", add_flows}};
+
+/// Commands of the interface that this version does not have: better named than taken for files.
+constexpr std::string_view later_commands[] = {"connections", "check",   "capture", "devices",
+                                               "host",        "compare", "export",  "policy"};
+
+bool is_command(std::string_view word) {
+  return std::any_of(std::begin(commands), std::end(commands),
+                     [&](const Command& c) { return c.name == word; });
+}
+
+/// `roceanalyze FILE...` is `roceanalyze report FILE...`: the word is put in unless the line begins
+/// with a command or asks for help or the version.
+std::vector<std::string> with_command(std::vector<std::string> words) {
+  static constexpr std::array<std::string_view, 4> global = {"-h", "--help", "--version", "--help-all"};
+  if (words.empty() || is_command(words.front())) return words;
+  if (std::find(global.begin(), global.end(), words.front()) != global.end()) return words;
+  words.insert(words.begin(), "report");
+  return words;
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "--version") {
+    Output out;
+    out.write(version_text());
+    return out.finish();
+  }
+  if (!words.empty()) {
+    const bool later = std::find(std::begin(later_commands), std::end(later_commands), words.front()) !=
+                       std::end(later_commands);
+    if (later && !std::filesystem::exists(words.front())) {
+      print_error(
+          fmt::format("this version has no command '{}' (it has report, packets and flows)", words.front()));
+      return exit_usage;
+    }
+  }
+
+  CLI::App app("Packet dissector and traffic analyzer for RDMA over Converged Ethernet (RoCE).",
+               "roceanalyze");
+  app.footer("roceanalyze FILE... is short for roceanalyze report FILE...");
+  app.require_subcommand(1);
+  app.add_flag("--version", "print version and what is built in");
+  Action action;
+  for (const Command& command : commands) command.add(app, action);
+  try {
+    words = with_command(std::move(words));
+    std::reverse(words.begin(), words.end());  // as CLI11 wants it
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? exit_ok : exit_usage;
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that goes away is an error of write(), not a death.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory");
+    return exit_input;
+  } catch (const std::exception& error) {
+    print_error(fmt::format("defect: {}", error.what()));
+    return exit_defect;
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands `report` and `flows`.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/analyze_options.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::size_t width_of_a_pipe = 100;
+
+std::size_t page_width() {
+  const unsigned width = terminal_width();
+  return width != 0 ? width : width_of_a_pipe;
+}
+
+struct ReportOptions {
+  AnalyzeOptions analyze;
+  std::size_t top = 20;
+  bool json = false;
+  bool pretty = false;
+};
+
+struct FlowsOptions {
+  AnalyzeOptions analyze;
+  FlowListing listing;
+  bool csv = false;
+  bool json = false;
+  bool pretty = false;
+};
+
+/// Prints `text`; an output that fails outweighs an input that did.
+int print(const std::string& text, int status) {
+  Output out;
+  out.write(text);
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
+
+int run_report(const ReportOptions& options) {
+  const Analyzed result = analyze_files(options.analyze);
+  if (!result.snapshot) return result.status;
+  if (options.json) return print(report_json(*result.snapshot, options.pretty), result.status);
+  return print(report_text(*result.snapshot, {page_width(), want_color(options.analyze.color), options.top}),
+               result.status);
+}
+
+int run_flows(const FlowsOptions& options) {
+  const Analyzed result = analyze_files(options.analyze);
+  if (!result.snapshot) return result.status;
+  const analyze::Snapshot& s = *result.snapshot;
+  if (options.json) return print(flows_json(s, options.listing, options.pretty), result.status);
+  if (options.csv) return print(flows_csv(s, options.listing), result.status);
+  return print(flows_text(s, options.listing, page_width()), result.status);
+}
+
+std::string known_column(const std::string& name) {
+  if (analyze::find_flow_column(name) != nullptr) return {};
+  std::string names;
+  for (const analyze::FlowColumn& column : analyze::flow_columns()) names += " " + std::string(column.name);
+  return "no column '" + name + "'; there are:" + names;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "what was captured, who talks to whom, what was skipped");
+  options->analyze.add_to(*command);
+  command->add_option("--top", options->top, "flows to list")->type_name("N");
+  command->add_flag("--json", options->json, "one JSON object");
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_report(*options); }; });
+}
+
+void add_flows(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FlowsOptions>();
+  CLI::App* command = app.add_subcommand("flows", "the table of flows: one direction to one queue pair each");
+  options->analyze.add_to(*command);
+  command->add_option("--sort", options->listing.sort, "column to sort by, largest first")
+      ->check(known_column)
+      ->type_name("COLUMN");
+  command->add_flag("--reverse", options->listing.reverse, "reverse the order");
+  command->add_option("--top", options->listing.top, "rows to print (0 = all)")->type_name("N");
+  auto* csv = command->add_flag("--csv", options->csv, "CSV with every column");
+  auto* json = command->add_flag("--json", options->json, "one JSON object");
+  csv->excludes(json);
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_flows(*options); }; });
+}
+
+}  // namespace roce::cli

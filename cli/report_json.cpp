@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "analyze/units.hpp"
+#include "cli/report.hpp"
+#include "dissect/dissect.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Flow;
+using analyze::JsonWriter;
+using analyze::Snapshot;
+using analyze::Totals;
+
+void write_ecn(JsonWriter& json, const std::array<std::uint64_t, 4>& ecn) {
+  using dissect::Ecn;
+  const auto of = [&ecn](Ecn codepoint) { return ecn[static_cast<std::size_t>(codepoint)]; };
+  json.key("ecn").begin_object();
+  json.field("not_ect", of(Ecn::not_ect))
+      .field("ect0", of(Ecn::ect0))
+      .field("ect1", of(Ecn::ect1))
+      .field("ce", of(Ecn::ce));
+  json.end_object();
+}
+
+template <class Counts>
+void write_counts(JsonWriter& json, std::string_view key, const Counts& counts) {
+  json.key(key).begin_object();
+  for (const auto& entry : counts.sorted()) json.field(std::to_string(entry.key), entry.count);
+  if (counts.others() != 0) json.field("others", counts.others());
+  json.end_object();
+}
+
+void write_capture(JsonWriter& json, const Snapshot& s) {
+  const Totals& t = s.totals;
+  json.key("capture").begin_object();
+  json.field("packets", t.packets).field("bytes", t.bytes).field("captured_bytes", t.captured_bytes);
+  if (t.any_time) {
+    json.field("first_time", t.first_time_ns).field("last_time", t.last_time_ns);
+    json.field("duration_ns", t.last_time_ns - t.first_time_ns);
+  } else {
+    json.null_field("first_time").null_field("last_time").field("duration_ns", 0);
+  }
+  json.key("files").begin_array();
+  for (const capture::FileInfo& file : s.files) {
+    json.begin_object().field("path", file.path).field("format", file.format).field("packets", file.packets);
+    json.field("bytes", file.bytes).field("application", file.application).field("hardware", file.hardware);
+    json.field("operating_system", file.operating_system).field("comment", file.comment).end_object();
+  }
+  json.end_array();
+  json.key("interfaces").begin_array();
+  for (const capture::InterfaceInfo& i : s.interfaces) {
+    json.begin_object().field("file", i.file).field("name", i.name).field("description", i.description);
+    json.field("link_type", i.link_type).field("snap_length", i.snap_length).field("speed_bps", i.speed_bps);
+    json.field("filter", i.filter).field("packets", i.packets);
+    const auto optional = [&json](std::string_view key, const std::optional<std::uint64_t>& v) {
+      v ? json.field(key, *v) : json.null_field(key);
+    };
+    optional("received", i.received);
+    optional("dropped_by_interface", i.dropped_by_interface);
+    optional("dropped_by_kernel", i.dropped_by_kernel);
+    json.end_object();
+  }
+  json.end_array();
+  // Counts are numbers by contract; whether the capture says anything about drops is a fact of its own.
+  json.field("dropped", s.dropped().value_or(0)).field("drop_statistics", s.dropped().has_value());
+  json.end_object();
+}
+
+void write_roce(JsonWriter& json, const Snapshot& s) {
+  using dissect::CrcStatus;
+  using dissect::Transport;
+  const Totals& t = s.totals;
+  json.key("roce").begin_object();
+  json.field("packets", t.roce_packets).field("bytes", t.roce_bytes);
+  for (const Transport transport :
+       {Transport::roce_v1, Transport::roce_v2_ipv4, Transport::roce_v2_ipv6, Transport::native_ib}) {
+    json.field(analyze::version_name(transport), t.by_transport[static_cast<std::size_t>(transport)]);
+  }
+  json.key("tunnelled").begin_object();
+  for (std::size_t i = 0; i < dissect::tunnel_count; ++i) {
+    json.field(dissect::tunnel_name(static_cast<dissect::Tunnel>(i)), t.by_tunnel[i]);
+  }
+  json.end_object();
+  json.key("opcodes").begin_object();
+  for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
+    if (t.opcodes[i] != 0) json.field(dissect::opcode_name(static_cast<std::uint8_t>(i)), t.opcodes[i]);
+  }
+  json.end_object();
+  json.key("icrc").begin_object();
+  for (const CrcStatus status : {CrcStatus::match, CrcStatus::mismatch, CrcStatus::not_checkable}) {
+    json.field(dissect::crc_status_name(status), t.icrc[static_cast<std::size_t>(status)]);
+  }
+  json.field("checked", s.icrc_checked).key("mismatch_packets").begin_array();
+  for (const std::uint64_t number : t.icrc_mismatches) json.value(number);
+  json.end_array().end_object();
+  json.key("dscp").begin_object();
+  for (std::size_t i = 0; i < t.dscp.size(); ++i) {
+    if (t.dscp[i] != 0) json.field(std::to_string(i), t.dscp[i]);
+  }
+  json.end_object();
+  write_ecn(json, t.ecn);
+  json.key("pcp").begin_object();
+  for (std::size_t i = 0; i < t.pcp.size(); ++i) {
+    if (t.pcp[i] != 0) json.field(std::to_string(i), t.pcp[i]);
+  }
+  json.end_object();
+  json.field("untagged", t.untagged);
+  json.end_object();
+
+  json.key("other_traffic").begin_object();
+  for (std::size_t i = 0; i < analyze::other_traffic_count; ++i) {
+    json.field(analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)), t.others[i]);
+  }
+  json.end_object();
+}
+
+void write_flow(JsonWriter& json, const Flow& f) {
+  json.begin_object();
+  json.field("id", f.id).null_field("connection");
+  json.field("src", analyze::address_of(f.key.src))
+      .field("dst", analyze::address_of(f.key.dst))
+      .field("dst_qp", f.key.dst_qp);
+  f.service_known ? json.field("service", dissect::service_name(f.service)) : json.null_field("service");
+  json.field("version", analyze::version_name(f.key.transport));
+  f.vlan ? json.field("vlan", *f.vlan) : json.null_field("vlan");
+  json.key("udp_sports").begin_array();
+  for (const auto& entry : f.udp_sports.sorted()) json.value(entry.key);
+  json.end_array();
+  json.field("packets", f.packets)
+      .field("bytes", f.bytes)
+      .field("payload_bytes", f.payload_bytes)
+      .field("messages", f.messages);
+  json.field("first_time", f.first_time_ns).field("last_time", f.last_time_ns);
+  json.field("first_psn", f.first_psn).field("last_psn", f.last_psn);
+  write_counts(json, "dscp", f.dscp);
+  write_ecn(json, f.ecn);
+  write_counts(json, "pcp", f.pcp);
+  json.key("opcodes").begin_object();
+  for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
+  json.end_object();
+  json.field("icrc_mismatches", f.icrc_mismatches);
+  // null, not 0: this version does not follow sequences, so it cannot know.
+  for (const std::string_view key :
+       {"retransmitted", "spurious", "out_of_order", "duplicate_captures", "lost"})
+    json.null_field(key);
+  json.end_object();
+}
+
+void write_diagnostics(JsonWriter& json, const Snapshot& s) {
+  json.key("diagnostics").begin_array();
+  for (const analyze::Diagnostic& d : s.diagnostics) {
+    json.begin_object()
+        .field("id", d.id)
+        .field("severity", analyze::severity_name(d.severity))
+        .field("count", d.count);
+    json.field("help", d.help).key("details").begin_array();
+    for (const std::string& detail : d.details) json.value(detail);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string report_json(const Snapshot& snapshot, bool pretty) {
+  std::string out;
+  JsonWriter json(out, pretty);
+  json.begin_object().field("schema", "roceanalyze/1").field("final", snapshot.final);
+  write_capture(json, snapshot);
+  write_roce(json, snapshot);
+  json.key("flows").begin_array();
+  for (const Flow& flow : snapshot.flows) write_flow(json, flow);
+  json.end_array();
+  json.key("connections").begin_array().end_array();
+  json.null_field("congestion");
+  json.key("markings").begin_array().end_array();
+  json.key("findings").begin_array().end_array();
+  write_diagnostics(json, snapshot);
+  // What of the above this version computes; the other keys are there by contract, empty.
+  json.key("analysed")
+      .begin_array()
+      .value("capture")
+      .value("roce")
+      .value("flows")
+      .value("diagnostics")
+      .end_array();
+  json.end_object();
+  out += '\n';
+  return out;
+}
+
+std::string flows_json(const Snapshot& snapshot, const FlowListing& listing, bool pretty) {
+  std::string out;
+  JsonWriter json(out, pretty);
+  json.begin_object().field("schema", "roceanalyze/1").key("flows").begin_array();
+  for (const Flow* flow : listed_flows(snapshot, listing)) write_flow(json, *flow);
+  json.end_array();
+  write_diagnostics(json, snapshot);
+  json.end_object();
+  out += '\n';
+  return out;
+}
+
+}  // namespace roce::cli

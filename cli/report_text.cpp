@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "analyze/units.hpp"
+#include "analyze/value_format.hpp"
+#include "cli/report.hpp"
+#include "cli/text_table.hpp"
+#include "dissect/dissect.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::bytes_text;
+using analyze::count_text;
+using analyze::percent_text;
+using analyze::Snapshot;
+using analyze::Totals;
+
+constexpr std::size_t indent = 12;  // where the text of a section begins
+
+/// Sections with a bold title in the margin, wrapped to the terminal.
+class Page {
+ public:
+  explicit Page(const ReportStyle& style) : style_(style), width_(std::max<std::size_t>(style.width, 60)) {}
+
+  void section(std::string_view title) { title_ = title; }
+  void line(std::string_view text) {
+    std::string head = title_.empty() ? std::string() : paint("1", title_);
+    head.append(indent - std::min(indent, display_width(title_)), ' ');
+    title_ = {};
+    out_ += head + wrap(text, width_, indent) + "\n";
+  }
+  void gap() { out_ += '\n'; }
+  void block(std::string_view text) { out_ += text; }
+  [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const {
+    return style_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  const ReportStyle& style_;
+  std::size_t width_;
+  std::string_view title_;
+  std::string out_;
+};
+
+/// Text from files and paths may hold escape sequences; a terminal must not see them.
+std::string printable(std::string_view text) {
+  std::string out;
+  analyze::append_printable(out, text);
+  return out;
+}
+
+std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count_text(n), n == 1 ? one : many);
+}
+std::string packets(std::uint64_t n) {
+  return plural(n, "packet", "packets");
+}
+
+/// "a 3, b 2": largest first, zeros left out.
+std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts) {
+  std::erase_if(parts, [](const auto& part) { return part.second == 0; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, n] : parts) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", name, count_text(n));
+  }
+  return text;
+}
+
+void write_capture(Page& page, const Snapshot& s) {
+  const Totals& t = s.totals;
+  page.section("Capture");
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, s.files.size()); ++i) {
+    const capture::FileInfo& f = s.files[i];
+    const std::string count = s.files.size() > 1 ? fmt::format(", {}", packets(f.packets)) : std::string();
+    page.line(fmt::format("{} ({}{}{})", printable(f.path), f.format,
+                          f.bytes != 0 ? ", " + bytes_text(f.bytes) : std::string(), count));
+  }
+  if (s.files.size() > most) page.line(fmt::format("and {} more files", s.files.size() - most));
+  if (t.packets == 0) {
+    page.line("no packets");
+  } else {
+    page.line(fmt::format("{}, {} on the wire{}", packets(t.packets), bytes_text(t.bytes),
+                          t.captured_bytes < t.bytes
+                              ? fmt::format(", {} of it captured", bytes_text(t.captured_bytes))
+                              : std::string(", captured whole")));
+    page.line(fmt::format("{} from {}", analyze::duration_text(t.last_time_ns - t.first_time_ns),
+                          analyze::time_text(t.first_time_ns)));
+  }
+  for (const capture::InterfaceInfo& i : s.interfaces) {
+    if (i.name.empty() && i.speed_bps == 0 && i.filter.empty()) continue;
+    std::string text =
+        fmt::format("interface {}: {}", i.name.empty() ? "(no name)" : printable(i.name), packets(i.packets));
+    if (i.speed_bps != 0) text += ", " + analyze::rate_text(static_cast<double>(i.speed_bps));
+    if (!i.filter.empty()) text += ", filter \"" + printable(i.filter) + "\"";
+    page.line(text);
+  }
+  if (s.dropped()) {
+    page.line(*s.dropped() == 0
+                  ? std::string("no packets dropped while capturing")
+                  : page.paint("1;31", fmt::format("{} DROPPED while capturing", packets(*s.dropped()))));
+  } else {
+    page.line("drops while capturing: the file does not say");
+  }
+}
+
+void write_marks(Page& page, const Totals& t) {
+  std::vector<std::pair<std::string, std::uint64_t>> dscp;
+  std::vector<std::pair<std::string, std::uint64_t>> pcp{{"untagged", t.untagged}};
+  for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(fmt::format("DSCP {}:", i), t.dscp[i]);
+  for (std::size_t i = 0; i < t.pcp.size(); ++i) pcp.emplace_back(fmt::format("PCP {}:", i), t.pcp[i]);
+  page.section("Marks");
+  page.line(listing(dscp) + "; " +
+            listing({{"Not-ECT", t.ecn[0]}, {"ECT(1)", t.ecn[1]}, {"ECT(0)", t.ecn[2]}, {"CE", t.ecn[3]}}) +
+            "; " + listing(pcp));
+}
+
+void write_icrc(Page& page, const Snapshot& s) {
+  const Totals& t = s.totals;
+  page.section("ICRC");
+  if (!s.icrc_checked) {
+    page.line("not checked (--no-icrc)");
+    return;
+  }
+  const auto [match, mismatch, unknown] = t.icrc;
+  std::string text;
+  if (match == t.roce_packets) {
+    text = "matches on every packet";
+  } else {
+    text = listing({{"match", match}, {"not checkable", unknown}});
+  }
+  if (mismatch != 0) {
+    std::string numbers;
+    for (const std::uint64_t number : t.icrc_mismatches)
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+    const std::string bad =
+        fmt::format("MISMATCH on {} ({}: {}{})", packets(mismatch), mismatch == 1 ? "number" : "numbers",
+                    numbers, mismatch > t.icrc_mismatches.size() ? ", ..." : "");
+    text = page.paint("1;31", bad) + (text.empty() ? "" : "; " + text);
+  }
+  page.line(text);
+  if (mismatch != 0) page.line("see them: roceanalyze packets FILE -Y 'roce.icrc.status == \"mismatch\"'");
+}
+
+void write_roce(Page& page, const Snapshot& s) {
+  const Totals& t = s.totals;
+  page.section("RoCE");
+  if (t.roce_packets == 0) {
+    page.line(page.paint("1", "none in this capture"));
+    if (t.packets != 0) {
+      page.line(
+          "If RDMA ran meanwhile, the NIC kept it from the capture: RDMA is offloaded past the kernel. "
+          "Capture at a "
+          "mirror port of the switch, or on the RDMA device itself.");
+    }
+    return;
+  }
+  std::vector<std::pair<std::string, std::uint64_t>> versions;
+  for (std::size_t i = 1; i < t.by_transport.size(); ++i) {
+    versions.emplace_back(dissect::transport_name(static_cast<dissect::Transport>(i)), t.by_transport[i]);
+  }
+  page.line(fmt::format("{} ({}), {}: {}", packets(t.roce_packets), percent_text(t.roce_packets, t.packets),
+                        bytes_text(t.roce_bytes), listing(versions)));
+  std::vector<std::pair<std::string, std::uint64_t>> tunnels;
+  for (std::size_t i = 0; i < dissect::tunnel_count; ++i) {
+    tunnels.emplace_back(dissect::tunnel_name(static_cast<dissect::Tunnel>(i)), t.by_tunnel[i]);
+  }
+  const std::string tunnelled = listing(tunnels);
+  if (!tunnelled.empty()) page.line("inside " + tunnelled);
+  std::vector<std::pair<std::string, std::uint64_t>> opcodes;
+  for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
+    if (t.opcodes[i] != 0)
+      opcodes.emplace_back(dissect::opcode_name(static_cast<std::uint8_t>(i)), t.opcodes[i]);
+  }
+  page.section("Opcodes");
+  page.line(listing(opcodes));
+  write_icrc(page, s);
+  write_marks(page, t);
+}
+
+void write_others(Page& page, const Totals& t) {
+  if (t.packets == t.roce_packets) return;
+  std::vector<std::pair<std::string, std::uint64_t>> others;
+  for (std::size_t i = 0; i < analyze::other_traffic_count; ++i) {
+    std::string name(analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    others.emplace_back(name, t.others[i]);
+  }
+  page.section("Not RoCE");
+  page.line(listing(others));
+}
+
+void write_flows(Page& page, const Snapshot& s, const ReportStyle& style) {
+  if (s.flows.empty()) return;
+  page.gap();
+  const bool all = s.flows.size() <= style.top;
+  page.section("Flows");
+  page.line(all ? fmt::format("{} (one direction to one queue pair each)", s.flows.size())
+                : fmt::format("the {} largest of {} by bytes (all: roceanalyze flows FILE)", style.top,
+                              count_text(s.flows.size())));
+  page.block(flows_text(s, {all ? "" : "bytes", false, style.top}, page.width()));
+}
+
+void write_diagnostics(Page& page, const Snapshot& s) {
+  if (s.diagnostics.empty()) return;
+  page.gap();
+  page.section("Skipped or doubtful");
+  page.line("");
+  for (const analyze::Diagnostic& d : s.diagnostics) {
+    const bool serious = d.severity != analyze::DiagnosticSeverity::info;
+    page.block(fmt::format("  {}  {}\n      {}\n", page.paint(serious ? "1;33" : "1", d.id),
+                           count_text(d.count), wrap(d.help, page.width(), 6)));
+    for (const std::string& detail : d.details)
+      page.block("      " + wrap(printable(detail), page.width(), 6) + "\n");
+  }
+}
+
+}  // namespace
+
+std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
+  Page page(style);
+  write_capture(page, snapshot);
+  write_roce(page, snapshot);
+  write_others(page, snapshot.totals);
+  write_flows(page, snapshot, style);
+  write_diagnostics(page, snapshot);
+  return page.take();
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roce::cli {
+
+/// Display columns of UTF-8 text (one a code point; the program prints no wide characters).
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+/// Breaks `text` at spaces into lines of at most `width` columns, continued at `indent`.
+[[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+
+/// Columns padded to their widest cell. Where they do not fit, those of the highest priority
+/// number leave first; columns whose cells are all empty are left out.
+class TextTable {
+ public:
+  struct Column {
+    std::string_view heading;
+    bool right = false;
+    std::uint8_t priority = 0;
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+  /// `width` 0 = no limit.
+  [[nodiscard]] std::string render(std::size_t width, std::size_t indent) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// One cell of RFC 4180 CSV, quoted where needed.
+void append_csv(std::string& out, std::string_view cell);
+
+}  // namespace roce::cli
