@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analyze/field_registry.hpp"
+#include "analyze/packet_view.hpp"
+#include "analyze/value.hpp"
+
+// Internal: fields that are computed rather than read from one header: frame.*, roce.*.
+namespace roce::analyze {
+
+struct VirtualField {
+  FieldFacts facts;
+  void (*extract)(const PacketView& packet, Values& out);
+};
+
+[[nodiscard]] std::span<const VirtualField> virtual_fields();
+
+/// A name that gathers fields of one header kind, as Wireshark's ip.addr does; in the order of `parts`.
+struct CombinedField {
+  std::string_view name;
+  std::string_view label;
+  std::string_view parts[2];
+};
+
+[[nodiscard]] std::span<const CombinedField> combined_fields();
+
+}  // namespace roce::analyze

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers, times and text as output. Everything appends to a string that its owner reuses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dissect/bytes.hpp"
+
+namespace roce::analyze {
+
+void append_decimal(std::string& out, std::uint64_t value);
+/// Right-aligned with spaces to at least `width`.
+void append_decimal(std::string& out, std::uint64_t value, std::size_t width);
+/// 0x and at least `digits` digits.
+void append_hex_number(std::string& out, std::uint64_t value, unsigned digits);
+/// Bare, two digits a byte.
+void append_hex(std::string& out, dissect::Bytes bytes);
+/// Nanoseconds as seconds with `decimals` (0 to 9) digits behind the point, cut, not rounded.
+void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimals = 9);
+/// Text from the wire for a terminal: valid UTF-8 stays, control characters and quotes' backslash
+/// are escaped as in C, bytes that are no UTF-8 become \xNN.
+void append_printable(std::string& out, std::string_view text);
+/// The same inside a JSON string, without the quotes; bytes that are no UTF-8 become U+FFFD.
+void append_json_escaped(std::string& out, std::string_view text);
+
+}  // namespace roce::analyze
