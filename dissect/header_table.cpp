@@ -3,9 +3,16 @@
 
 #include <array>
 
+#include "dissect/headers/cm.hpp"
+#include "dissect/headers/cm_service.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/lldp.hpp"
+#include "dissect/headers/lldp_cee.hpp"
+#include "dissect/headers/lldp_dcbx.hpp"
+#include "dissect/headers/mac_control.hpp"
+#include "dissect/headers/mad.hpp"
 #include "dissect/headers/tunnel.hpp"
 
 namespace roce::dissect {
@@ -36,7 +43,15 @@ constexpr auto table =
          Ipv4, Ipv6, Ipv6HopByHop, Ipv6Routing, Ipv6Fragment, Ipv6DestinationOptions, Udp,  //
          Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, Vxlan, VxlanGpe, Geneve,  //
          Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Payload,
-         Icrc, Vcrc>();
+         Icrc, Vcrc,  //
+         MacPause, MacPfc, MacControl, LldpChassisId, LldpPortId, LldpTtl, LldpPortDescription,
+         LldpSystemName, LldpSystemDescription, LldpCapabilities, LldpManagement, LldpManagementInterface,
+         LldpDcbxEtsConfiguration, LldpDcbxEtsRecommendation, LldpDcbxPfc, LldpDcbxApplication,
+         LldpDcbxApplicationEntry, LldpDcbxCee, LldpDcbxCeeControl, LldpDcbxCeePriorityGroups, LldpDcbxCeePfc,
+         LldpDcbxCeeApplication, LldpDcbxCeeApplicationEntry, LldpDcbxCeeUnknown, LldpOrganisational,
+         LldpUnknown, LldpEnd,  //
+         Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr,
+         CmUnknown, IpCm>();
 
 }  // namespace
 
