@@ -63,9 +63,13 @@ missing_headers() {
   fi
 }
 
+# Modules that Python lacks, one a line. Debian's own Python is asked before another in the PATH,
+# for Debian's packages belong to it; the tests choose in the same way (tests/CMakeLists.txt).
 missing_modules() {
-  if command -v python3 >/dev/null; then
-    python3 -c 'import importlib.util, sys
+  local python=/usr/bin/python3
+  [[ -x $python ]] || python=python3
+  if command -v "$python" >/dev/null; then
+    "$python" -c 'import importlib.util, sys
 for name in sys.argv[1:]:
     if importlib.util.find_spec(name) is None:
         print(name)' "$@"
