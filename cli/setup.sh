@@ -36,6 +36,18 @@ liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
 me=$(readlink -f -- "$0")
 me=${me#"$root"/}
 
+# What the tests need besides, and builds that contain them.
+# shellcheck disable=SC2034 # used by the scripts that source this
+test_packages='
+libgtest-dev        | header:gtest/gtest.h       | unit tests
+nlohmann-json3-dev  | header:nlohmann/json.hpp   | reads JSON in tests
+python3             | command:python3            | tests of the program as a whole
+python3-scapy       | python:scapy               | second opinion on the ICRC
+tshark              | command:tshark             | second opinion on every field
+zstd                | command:zstd               | makes compressed captures in tests
+lz4                 | command:lz4                | makes compressed captures in tests
+'
+
 say() { printf '%s\n' "$*" >&2; }
 
 fail() {
