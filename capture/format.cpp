@@ -100,7 +100,7 @@ bool starts_with(const std::uint8_t* data, std::size_t size, std::string_view ma
 
 bool looks_like_text(const std::uint8_t* data, std::size_t size) noexcept {
   return std::all_of(data, data + size, [](std::uint8_t byte) {
-    return byte >= 0x20 ? byte != 0x7F : byte == '\n' || byte == '\r' || byte == '\t';
+    return byte >= 0x20 ? byte < 0x7F : byte == '\n' || byte == '\r' || byte == '\t';
   });
 }
 

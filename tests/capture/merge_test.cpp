@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "bytes_builder.hpp"
+#include "compress.hpp"
+
+namespace roce::capture::test {
+namespace {
+
+Bytes with_times(std::initializer_list<std::uint32_t> times, std::uint8_t mark) {
+  Builder file;
+  file.pcap_header();
+  for (const std::uint32_t time : times) file.pcap_record(time, 0, {mark, static_cast<std::uint8_t>(time)});
+  return file.bytes;
+}
+
+std::string order(const Everything& all) {
+  std::string text;
+  for (const Copy& frame : all.frames) {
+    text += static_cast<char>(frame.data[0]);
+    text += std::to_string(frame.data[1]) + " ";
+  }
+  return text;
+}
+
+TEST(Merge, ByTimeAndByArgumentWhereTimesAreEqual) {
+  const Folder folder;
+  const std::string a = folder.write("a", with_times({1, 4, 5, 9}, 'a'));
+  const std::string b = folder.write("b", with_times({2, 4, 5, 6}, 'b'));
+  const std::string c = folder.write("c", gzip(with_times({3, 10, 11}, 'c')));
+  for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{100}}) {
+    const Everything all = read_files({a, b, c}, {}, limit);
+    EXPECT_EQ(order(all), "a1 b2 c3 a4 b4 a5 b5 b6 a9 c10 c11 ") << limit;
+    EXPECT_EQ(all.all_incidents(), 0U);
+    EXPECT_EQ(all.statistics.frames, 11U);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all.files[i].packets, all.interfaces[i].packets);
+  }
+  EXPECT_EQ(order(read_files({b, a})), "a1 b2 b4 a4 b5 a5 b6 a9 ");
+}
+
+TEST(Merge, FilesKeepTheirOwnOrder) {
+  const Folder folder;
+  const std::string a = folder.write("a", with_times({5, 1, 7}, 'a'));
+  const std::string b = folder.write("b", with_times({2, 6}, 'b'));
+  for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+    const Everything all = read_files({a, b}, {}, limit);
+    EXPECT_EQ(order(all), "b2 a5 a1 b6 a7 ") << limit;
+    EXPECT_EQ(all.count(Incident::time_backwards), 1U);
+  }
+}
+
+TEST(Merge, FilesAndInterfacesHaveGlobalNumbers) {
+  const Folder folder;
+  Builder first;
+  first.section().interface(1).interface(228).enhanced_packet(1, 1'000'000, {'a', 1}).interface(113);
+  first.enhanced_packet(2, 4'000'000, {'a', 4});
+  Builder second;
+  second.section().interface(276).enhanced_packet(0, 2'000'000, {'b', 2});
+  const Everything all = read_files({folder.write("a", first.bytes), folder.write("b", second.bytes)});
+  ASSERT_EQ(order(all), "a1 b2 a4 ");
+  ASSERT_EQ(all.interfaces.size(), 4U);
+  for (const Copy& frame : all.frames) {
+    EXPECT_EQ(all.interfaces.at(frame.interface).link_type, frame.link_type);
+    EXPECT_EQ(all.interfaces.at(frame.interface).file, frame.file);
+  }
+  EXPECT_EQ(all.frames[1].file, 1U);
+  EXPECT_EQ(all.frames[2].link_type, 113U);
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  DIR* const folder = opendir("/proc/self/fd");
+  while (readdir(folder) != nullptr) ++count;
+  closedir(folder);
+  return count;
+}
+
+// A ring set whose names sort otherwise than its times: few files are open at any moment.
+TEST(Merge, ALargeRingIsOpenedFileByFile) {
+  const Folder folder;
+  constexpr std::uint32_t files = 300;
+  for (std::uint32_t i = 0; i < files; ++i) {
+    Builder file;
+    file.pcap_header();
+    const std::uint32_t slot = (i * 7) % files;
+    for (std::uint32_t k = 0; k < 3; ++k) file.pcap_record(10 * slot + k, 0, {1});
+    folder.write("ring_" + std::to_string(i) + ".pcap", file.bytes);
+  }
+  const std::size_t before = open_descriptors();
+  auto source = open_files({folder.name("ring_*.pcap")});
+  ASSERT_TRUE(source);
+  EXPECT_LE(open_descriptors(), before + 2);
+  EXPECT_EQ((*source)->files().size(), files);
+  EXPECT_EQ((*source)->interfaces().size(), files) << "known before the first frame";
+  FrameBatch batch;
+  std::int64_t last = -1;
+  std::size_t frames = 0;
+  while (true) {
+    batch.clear();
+    const auto got = (*source)->next_batch(batch, 10);
+    ASSERT_TRUE(got);
+    if (*got == 0) break;
+    for (const Frame& frame : batch.frames) {
+      EXPECT_GE(frame.time_ns, last);
+      last = frame.time_ns;
+    }
+    frames += *got;
+    EXPECT_LE(open_descriptors(), before + 8);
+  }
+  EXPECT_EQ(frames, 3U * files);
+  EXPECT_EQ((*source)->interfaces().size(), files) << "and the same after it";
+}
+
+TEST(Merge, AFileThatVanishesBeforeItsTurnIsAnError) {
+  const Folder folder;
+  const std::string a = folder.write("a", with_times({1, 2}, 'a'));
+  const std::string b = folder.write("b", with_times({5, 6}, 'b'));
+  auto source = open_files({a, b});
+  ASSERT_TRUE(source);
+  unlink(b.c_str());
+  const Everything all = read_all(**source);
+  EXPECT_EQ(order(all), "a1 a2 ");
+  ASSERT_EQ(all.errors.size(), 1U);
+  EXPECT_EQ(all.errors[0].kind, ErrorKind::not_found);
+}
+
+TEST(Merge, BytesStayAliveAsLongAsTheirBatch) {
+  const Folder folder;
+  const std::string a = folder.write("a", zstd(with_times({1, 3, 5, 7}, 'a')));
+  const std::string b = folder.write("b", with_times({2, 4, 6, 8}, 'b'));
+  std::vector<FrameBatch> batches;
+  {
+    auto source = open_files({a, b});
+    ASSERT_TRUE(source);
+    while (true) {
+      FrameBatch batch;
+      if ((*source)->next_batch(batch, 1).value() == 0) break;
+      batches.push_back(std::move(batch));
+    }
+  }
+  Everything all;
+  for (const FrameBatch& batch : batches) copy_frames(batch, all.frames);
+  EXPECT_EQ(order(all), "a1 b2 a3 b4 a5 b6 a7 b8 ");
+}
+
+TEST(Merge, PacketsWithoutTimeStayBehindTheirPredecessor) {
+  const Folder folder;
+  Builder first;
+  first.section().interface().enhanced_packet(0, 3'000'000, {'a', 3}).simple_packet({'a', 0});
+  first.enhanced_packet(0, 5'000'000, {'a', 5});
+  const Everything all =
+      read_files({folder.write("a", first.bytes), folder.write("b", with_times({1, 4}, 'b'))});
+  EXPECT_EQ(order(all), "b1 a3 a0 b4 a5 ");
+}
+
+}  // namespace
+}  // namespace roce::capture::test

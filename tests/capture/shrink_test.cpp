@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "bytes_builder.hpp"
+
+namespace roce::capture::test {
+namespace {
+
+constexpr std::size_t record = 16 + 4080;  // so that record i begins at 24 + 4096 * i
+
+std::string large_pcap(const Folder& folder, std::uint32_t records) {
+  Builder file;
+  file.pcap_header();
+  for (std::uint32_t i = 0; i < records; ++i) file.pcap_record(i, 0, Bytes(record - 16, 0x55));
+  return folder.write("shrinking", file.bytes);
+}
+
+void touch(const FrameBatch& batch) {
+  for (const Frame& frame : batch.frames) {
+    const volatile std::uint8_t* const bytes = frame.data;
+    for (std::uint32_t i = 0; i < frame.captured; ++i) [[maybe_unused]] const std::uint8_t byte = bytes[i];
+  }
+}
+
+TEST(Shrink, BetweenBatchAndUse) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 100);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 60).value(), 60U);
+  EXPECT_EQ((*source)->still_valid(batch), 60U);
+  ASSERT_EQ(truncate(path.c_str(), 24 + 40 * record + 100), 0);
+  touch(batch);  // zeros instead of death
+  EXPECT_EQ((*source)->still_valid(batch), 40U);
+  batch.clear();
+  const auto next = (*source)->next_batch(batch, 60);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().kind, ErrorKind::shrunk);
+  EXPECT_EQ(next.error().offset, 24 + 40 * record + 100);
+  EXPECT_EQ(next.error().path, path);
+  EXPECT_EQ((*source)->statistics().incidents[static_cast<std::size_t>(Incident::shrunk_while_read)], 1U);
+  EXPECT_EQ((*source)->next_batch(batch, 60).value(), 0U);
+}
+
+TEST(Shrink, BetweenBatches) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 100);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
+  ASSERT_EQ(truncate(path.c_str(), 24 + 20 * record + 7), 0);
+  EXPECT_EQ((*source)->still_valid(batch), 10U);
+  batch.clear();
+  ASSERT_EQ((*source)->next_batch(batch, 60).value(), 10U) << "what is still there is delivered";
+  EXPECT_EQ((*source)->still_valid(batch), 10U);
+  batch.clear();
+  const auto next = (*source)->next_batch(batch, 60);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().kind, ErrorKind::shrunk);
+  EXPECT_EQ((*source)->statistics().frames, 20U);
+  EXPECT_EQ((*source)->statistics().incidents[static_cast<std::size_t>(Incident::cut_short)], 0U);
+}
+
+TEST(Shrink, ToNothing) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 50);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  touch(batch);
+  EXPECT_EQ((*source)->still_valid(batch), 0U);
+  batch.clear();
+  EXPECT_EQ((*source)->next_batch(batch, 10).error().kind, ErrorKind::shrunk);
+}
+
+TEST(Shrink, AFaultIsRememberedThoughTheFileGrowsBack) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 50);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 20).value(), 20U);
+  ASSERT_EQ(truncate(path.c_str(), 4096), 0);
+  touch(batch);
+  ASSERT_EQ(truncate(path.c_str(), 24 + 50 * record), 0);
+  EXPECT_EQ((*source)->still_valid(batch), 0U) << "its first frame ends in the page that could not be read";
+}
+
+TEST(Shrink, OnlyTheFileThatShrank) {
+  const Folder folder;
+  const std::string steady = folder.write("steady", Builder().pcap_header().pcap_record(1000, 0, {1}).bytes);
+  const std::string path = large_pcap(folder, 50);
+  auto source = open_files({path, steady});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
+  ASSERT_EQ(truncate(path.c_str(), 24 + 5 * record), 0);
+  EXPECT_EQ((*source)->still_valid(batch), 5U);
+  const Everything rest = read_all(**source);
+  ASSERT_EQ(rest.errors.size(), 1U);
+  EXPECT_EQ(rest.errors[0].kind, ErrorKind::shrunk);
+  ASSERT_EQ(rest.frames.size(), 1U);
+  EXPECT_EQ(rest.frames[0].data, Bytes{1});
+}
+
+/// Runs `body` in a child and gives its wait status.
+template <class Body>
+int in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Shrink, InAForkedChildToo) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 100);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 100).value(), 100U);
+  ASSERT_EQ(truncate(path.c_str(), 8192), 0);
+  const int status = in_child([&] {
+    touch(batch);
+    _exit((*source)->still_valid(batch) == 1 ? 7 : 8);
+  });
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+/// A fault in a mapping that is not ours.
+void fault_elsewhere(const Folder& folder) {
+  const std::string other = folder.write("other", Bytes(8192));
+  const int descriptor = ::open(other.c_str(), O_RDONLY);
+  const auto* const memory =
+      static_cast<const volatile std::uint8_t*>(mmap(nullptr, 8192, PROT_READ, MAP_SHARED, descriptor, 0));
+  if (truncate(other.c_str(), 0) != 0) return;
+  [[maybe_unused]] const std::uint8_t byte = memory[4096];
+}
+
+TEST(Shrink, ForeignFaultsEndTheProcessAsBefore) {
+  const Folder folder;
+  auto source = open_files({large_pcap(folder, 2)});
+  ASSERT_TRUE(source);
+  const int status = in_child([&] {
+    // Whatever stood there (a sanitizer's report) would be asked first.
+    fault_elsewhere(folder);
+  });
+  const bool died = WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS : WEXITSTATUS(status) != 0;
+  EXPECT_TRUE(died) << status;
+}
+
+}  // namespace
+}  // namespace roce::capture::test
