@@ -15,7 +15,7 @@ set -euo pipefail
 readonly setup_failed=125
 
 # One row: Debian package | how to see that it is there | what it is for.
-# command:NAME an executable, header:PATH something to #include, python:MODULE, file:PATH.
+# command:NAME an executable, header:PATH something to #include, python:MODULE, file:PATTERN.
 # A "?" after the kind: pleasant to have, installed along with others, never required.
 packages='
 g++              | command:c++             | compiles (C++20, g++ 12 or newer)
@@ -114,7 +114,7 @@ find_missing() {
       command) command -v "$thing" >/dev/null || absent=yes ;;
       header) [[ $absent_headers != *" $thing "* ]] || absent=yes ;;
       python) [[ $absent_modules != *" $thing "* ]] || absent=yes ;;
-      file) [[ -e $thing ]] || absent=yes ;;
+      file) compgen -G "$thing" >/dev/null || absent=yes ;;
       *) fail "unknown probe '$probe' in the package table" ;;
     esac
     [[ $absent == yes ]] || continue
