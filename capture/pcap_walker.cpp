@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t file_header_bytes = 24;
 constexpr std::size_t record_header_bytes = 16;
+constexpr std::size_t beginning_bytes = 8192;
 constexpr std::uint32_t magic_us = 0xA1B2C3D4;
 constexpr std::uint32_t magic_ns = 0xA1B23C4D;
 
@@ -23,6 +24,7 @@ class PcapWalker final : public Walker {
 
   WalkResult walk(const Window& window, std::vector<Frame>& frames, std::size_t limit) override {
     std::size_t position = 0;
+    keep_beginning(window);
     if (!header_seen_) {
       if (window.size < file_header_bytes) return unfinished(window, 0, file_header_bytes);
       if (!read_header(window)) return {0, WalkState::error, 0};
@@ -40,7 +42,8 @@ class PcapWalker final : public Walker {
                           std::size_t limit);
 
   WalkResult refuse_record(const Window& window, std::size_t position, std::uint32_t captured);
-  [[nodiscard]] bool fits_longer_headers(const Window& window, std::size_t extra) const;
+  void keep_beginning(const Window& window);
+  [[nodiscard]] bool fits_longer_headers(bool whole_file, std::size_t extra) const;
 
   bool swapped_ = false;
   SwappedLengths swapped_lengths_ = SwappedLengths::never;
@@ -48,7 +51,9 @@ class PcapWalker final : public Walker {
   std::uint16_t link_type_ = 0;
   std::uint32_t interface_ = 0;
   std::int64_t last_time_ = INT64_MIN;
-  bool any_record_ = false;
+  /// A copy of the first bytes: whether records have longer headers is decided by them alone, so
+  /// that the answer does not depend on how the input comes in pieces.
+  std::vector<std::uint8_t> beginning_;
 };
 
 bool PcapWalker::read_header(const Window& window) {
@@ -170,18 +175,28 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
   context_.count(Incident::time_backwards, backwards);
   context_.count(Incident::captured_more_than_wire, raised);
   (*context_.interfaces)[interface_].packets += count;
-  any_record_ = any_record_ || count != 0;
   if (state == WalkState::batch_full) return {position, state, 0};
   if (state == WalkState::error) return refuse_record(window, position, captured);
   return unfinished(window, position, wanted);
 }
 
+void PcapWalker::keep_beginning(const Window& window) {
+  if (beginning_.size() >= beginning_bytes || window.offset > beginning_.size()) return;
+  const std::size_t known = beginning_.size() - window.offset;  // of this window
+  if (known >= window.size) return;
+  const std::size_t end = std::min(window.size, beginning_bytes - window.offset);
+  beginning_.insert(beginning_.end(), window.data + known, window.data + end);
+}
+
 WalkResult PcapWalker::refuse_record(const Window& window, std::size_t position, std::uint32_t captured) {
   const std::uint64_t offset = window.offset + position;
-  // Some writers use the ordinary magic for records with longer headers. They show at once.
-  if (!any_record_ || offset < 4096) {
+  // Some writers use the ordinary magic for records with longer headers. That shows at once.
+  if (offset < beginning_bytes) {
+    if (beginning_.size() < beginning_bytes && !window.at_end) {
+      return {position, WalkState::need_more, beginning_bytes - offset};
+    }
     for (const std::size_t extra : {std::size_t{4}, std::size_t{8}}) {
-      if (!fits_longer_headers(window, extra)) continue;
+      if (!fits_longer_headers(beginning_.size() < beginning_bytes, extra)) continue;
       return fail(position, ErrorKind::unsupported, offset,
                   "a variant of pcap with record headers of " + std::to_string(record_header_bytes + extra) +
                       " bytes (Nokia or a patched libpcap) is not read: convert it with editcap -F pcap");
@@ -193,18 +208,18 @@ WalkResult PcapWalker::refuse_record(const Window& window, std::size_t position,
                   std::to_string(largest_frame) + "): the file is damaged here");
 }
 
-bool PcapWalker::fits_longer_headers(const Window& window, std::size_t extra) const {
-  if (window.offset > file_header_bytes) return false;
-  std::size_t position = file_header_bytes - window.offset;
+bool PcapWalker::fits_longer_headers(bool whole_file, std::size_t extra) const {
+  constexpr unsigned convincing = 3;
   const std::size_t header = record_header_bytes + extra;
+  const std::size_t size = beginning_.size();
+  std::size_t position = file_header_bytes;
   for (unsigned records = 0;; ++records) {
-    if (position == window.size) return records > 0 && window.at_end;
-    if (window.size - position < header) return records >= 3;
-    const auto captured = load<std::uint32_t>(window.data + position + 8, swapped_);
-    const auto wire = load<std::uint32_t>(window.data + position + 12, swapped_);
+    if (position == size && whole_file) return records > 0;
+    if (size - position < header) return records >= convincing;
+    const auto captured = load<std::uint32_t>(beginning_.data() + position + 8, swapped_);
+    const auto wire = load<std::uint32_t>(beginning_.data() + position + 12, swapped_);
     if (captured == 0 || captured > wire || wire > largest_frame) return false;
-    if (records == 8) return true;
-    if (captured > window.size - position - header) return records >= 3;
+    if (captured > size - position - header) return records >= convincing;
     position += header + captured;
   }
 }

@@ -1,99 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "capture/pcapng_walker.hpp"
+
 #include <algorithm>
-#include <array>
-#include <bit>
 
-#include "capture/bytes.hpp"
-#include "capture/pcapng_options.hpp"
-#include "capture/timestamp.hpp"
-#include "capture/walker.hpp"
-
-// pcapng: draft-ietf-opsawg-pcapng. Blocks of {type, total length, body, total length}.
 namespace roce::capture {
 namespace {
 
 constexpr std::uint32_t section_header = 0x0A0D0D0A;  // reads the same in both byte orders
 constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
 constexpr std::size_t smallest_block = 12;
-constexpr std::size_t longest_text = 1024;
-constexpr std::size_t longest_comment = 64U * 1024U;
-// All texts of interfaces together: descriptions are cheap to repeat, memory is not.
-constexpr std::size_t text_budget = 4U << 20U;
-
-/// One block; data and size are its own, trailing length included.
-struct Block {
-  const std::uint8_t* data = nullptr;
-  std::uint64_t offset = 0;  ///< of data[0] in the capture
-  std::uint32_t type = 0;
-  std::uint32_t declared = 0;  ///< total length as written
-  std::uint32_t size = 0;      ///< the same rounded up to 4: early writers counted without the padding
-};
-
-class PcapngWalker final : public Walker {
- public:
-  using Walker::Walker;
-  WalkResult walk(const Window& window, std::vector<Frame>& frames, std::size_t limit) override;
-
- private:
-  struct Interface {
-    std::uint32_t index = 0;
-    std::uint16_t link_type = 0;
-    bool known = false;  ///< false: one more than the source can hold
-    std::uint32_t snap_length = 0;
-    TickClock clock;
-    std::uint64_t packets = 0;  ///< not yet added to the InterfaceInfo
-  };
-
-  using Handler = bool (PcapngWalker::*)(const Block&);  ///< false: reading stops, error_ is set
-  struct BlockRow {
-    std::uint32_t type;
-    std::uint32_t smallest;  ///< total length
-    Handler handle;          ///< null: a packet, or nothing that we use
-    bool packet;
-  };
-  static const std::array<BlockRow, 11> block_rows;
-
-  static const BlockRow* row_of(std::uint32_t type) noexcept;
-
-  bool read_head(Block& block, const BlockRow*& row);
-  bool read_block(const Block& block, const BlockRow* row, std::vector<Frame>& frames);
-  bool section(const Block& block);
-  bool interface(const Block& block);
-  bool statistics(const Block& block);
-  bool packet(const Block& block, std::vector<Frame>& frames);
-  bool simple_packet(const Block& block, std::vector<Frame>& frames);
-  /// `frame` has its bytes and lengths; null ticks: no time.
-  bool deliver(const Block& block, std::uint32_t interface, const std::uint64_t* ticks, Frame frame,
-               std::vector<Frame>& frames);
-  void packet_options(const Block& block, std::size_t begin, std::uint32_t interface);
-  void count_drops(std::uint32_t interface, std::uint64_t drops);
-  void flush_counts();
-  /// Counts, sets error_ and returns false.
-  bool refuse(const Block& block, Incident incident, std::string message);
-  /// Null: never described.
-  Interface* find_interface(std::uint32_t number) noexcept {
-    return number < section_interfaces_.size() && section_interfaces_[number].known
-               ? &section_interfaces_[number]
-               : nullptr;
-  }
-
-  std::uint32_t u32(const Block& block, std::size_t at) const {
-    return load<std::uint32_t>(block.data + at, swapped_);
-  }
-  std::uint16_t u16(const Block& block, std::size_t at) const {
-    return load<std::uint16_t>(block.data + at, swapped_);
-  }
-  std::string text(const PcapngOption& option);
-
-  bool swapped_ = false;
-  std::vector<Interface> section_interfaces_;
-  std::size_t described_ = 0;  ///< interfaces of the whole file so far
-  std::size_t texts_ = 0;
-  std::int64_t last_time_ = INT64_MIN;
-};
-
 constexpr std::uint32_t block_interface = 1, block_old_packet = 2, block_simple_packet = 3,
                         block_statistics = 5, block_enhanced_packet = 6;
+
+}  // namespace
 
 const std::array<PcapngWalker::BlockRow, 11> PcapngWalker::block_rows = {{
     {block_enhanced_packet, 32, nullptr, true},
@@ -115,7 +34,7 @@ const PcapngWalker::BlockRow* PcapngWalker::row_of(std::uint32_t type) noexcept 
   return row != block_rows.end() ? row : nullptr;
 }
 
-bool PcapngWalker::refuse(const Block& block, Incident incident, std::string message) {
+bool PcapngWalker::refuse(const PcapngBlock& block, Incident incident, std::string message) {
   context_.count(incident);
   fail(0, ErrorKind::damaged, block.offset, std::move(message));
   return false;
@@ -131,7 +50,7 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
       result = unfinished(window, position, smallest_block);
       break;
     }
-    Block block;
+    PcapngBlock block;
     block.data = window.data + position;
     block.offset = window.offset + position;
     const BlockRow* row = nullptr;
@@ -158,7 +77,7 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
 }
 
 /// Type, byte order and length; false where reading has to stop.
-bool PcapngWalker::read_head(Block& block, const BlockRow*& row) {
+bool PcapngWalker::read_head(PcapngBlock& block, const BlockRow*& row) {
   block.type = u32(block, 0);
   if (block.type == section_header) {
     const auto order = load<std::uint32_t>(block.data + 8, false);
@@ -184,7 +103,7 @@ bool PcapngWalker::read_head(Block& block, const BlockRow*& row) {
   return true;
 }
 
-bool PcapngWalker::read_block(const Block& block, const BlockRow* row, std::vector<Frame>& frames) {
+bool PcapngWalker::read_block(const PcapngBlock& block, const BlockRow* row, std::vector<Frame>& frames) {
   if (u32(block, block.size - 4) != block.declared) {
     return refuse(block, Incident::damaged_record, "the two lengths of a block differ");
   }
@@ -198,136 +117,7 @@ bool PcapngWalker::read_block(const Block& block, const BlockRow* row, std::vect
   return true;
 }
 
-bool PcapngWalker::section(const Block& block) {
-  const auto major = u16(block, 12);
-  const auto minor = u16(block, 14);
-  // 1.2 was written by mistake for 1.0 (draft, section 4.1).
-  if (major != 1 || (minor != 0 && minor != 2)) {
-    fail(0, ErrorKind::unsupported, block.offset + 12,
-         "pcapng version " + std::to_string(major) + "." + std::to_string(minor) +
-             " is not known, only 1.0 is");
-    return false;
-  }
-  flush_counts();
-  section_interfaces_.clear();
-  FileInfo& file = *context_.file;
-  PcapngOptions options(block.data + 24, block.size - 28, swapped_);
-  PcapngOption option;
-  while (options.next(option)) {
-    if (option.code == 1) {
-      if (file.comment.size() >= longest_comment) continue;
-      if (!file.comment.empty()) file.comment += '\n';
-      file.comment += option_text(option, longest_comment - file.comment.size());
-    } else if (option.code == 2 && file.hardware.empty()) {
-      file.hardware = option_text(option, longest_text);
-    } else if (option.code == 3 && file.operating_system.empty()) {
-      file.operating_system = option_text(option, longest_text);
-    } else if (option.code == 4 && file.application.empty()) {
-      file.application = option_text(option, longest_text);
-    }
-  }
-  if (options.damaged()) context_.count(Incident::bad_option);
-  file.format = "pcapng";
-  header_seen_ = true;
-  return true;
-}
-
-std::string PcapngWalker::text(const PcapngOption& option) {
-  std::string text = option_text(option, std::min(longest_text, text_budget - texts_));
-  texts_ += text.size();
-  return text;
-}
-
-bool PcapngWalker::interface(const Block& block) {
-  InterfaceInfo info;
-  info.link_type = u16(block, 8);
-  info.snap_length = u32(block, 12);
-  std::uint8_t resolution = 6;
-  std::int64_t offset_seconds = 0;
-  bool wrong_size = false;
-  PcapngOptions options(block.data + 16, block.size - 20, swapped_);
-  PcapngOption option;
-  while (options.next(option)) {
-    const auto sized = [&](std::size_t size) {
-      wrong_size = wrong_size || option.size != size;
-      return option.size == size;
-    };
-    switch (option.code) {
-      case 2:
-        info.name = text(option);
-        break;
-      case 3:
-        info.description = text(option);
-        break;
-      case 8:
-        if (sized(8)) info.speed_bps = load<std::uint64_t>(option.value, swapped_);
-        break;
-      case 9:
-        if (sized(1)) resolution = option.value[0];
-        break;
-      case 11:  // the first byte says what follows: 0 = a string in libpcap's filter syntax
-        if (option.size > 0 && option.value[0] == 0)
-          info.filter = text({11, option.value + 1, option.size - 1});
-        break;
-      case 12:
-        info.operating_system = text(option);
-        break;
-      case 13:
-        if (sized(1)) info.fcs_bytes = option.value[0];
-        break;
-      case 14:
-        if (sized(8)) offset_seconds = static_cast<std::int64_t>(load<std::uint64_t>(option.value, swapped_));
-        break;
-      case 15:
-        info.hardware = text(option);
-        break;
-      default:
-        break;
-    }
-  }
-  if (options.damaged() || wrong_size) context_.count(Incident::bad_option);
-  Interface one;
-  one.link_type = info.link_type;
-  one.snap_length = info.snap_length;
-  one.clock = TickClock(resolution, offset_seconds);
-  info.ticks_per_second = one.clock.ticks_per_second();
-  if (section_interfaces_.size() >= largest_interface_count) return true;
-  if (const auto index = describe_interface(described_, std::move(info))) {
-    one.index = *index;
-    one.known = true;
-  }
-  ++described_;
-  section_interfaces_.push_back(one);
-  return true;
-}
-
-bool PcapngWalker::statistics(const Block& block) {
-  const Interface* const from = find_interface(u32(block, 8));
-  if (from == nullptr) {
-    context_.count(Incident::unknown_interface);
-    return true;
-  }
-  InterfaceInfo& info = (*context_.interfaces)[from->index];
-  PcapngOptions options(block.data + 20, block.size - 24, swapped_);
-  PcapngOption option;
-  bool wrong_size = false;
-  while (options.next(option)) {
-    std::optional<std::uint64_t>* const field = option.code == 4   ? &info.received
-                                                : option.code == 5 ? &info.dropped_by_interface
-                                                : option.code == 7 ? &info.dropped_by_kernel
-                                                                   : nullptr;
-    if (field == nullptr) continue;
-    if (option.size == 8) {
-      *field = load<std::uint64_t>(option.value, swapped_);
-    } else {
-      wrong_size = true;
-    }
-  }
-  if (options.damaged() || wrong_size) context_.count(Incident::bad_option);
-  return true;
-}
-
-bool PcapngWalker::packet(const Block& block, std::vector<Frame>& frames) {
+bool PcapngWalker::packet(const PcapngBlock& block, std::vector<Frame>& frames) {
   if (block.type == block_simple_packet) return simple_packet(block, frames);
   // The enhanced and the obsolete block differ in the first word only: an interface, or an
   // interface and a count of drops.
@@ -349,7 +139,7 @@ bool PcapngWalker::packet(const Block& block, std::vector<Frame>& frames) {
   return true;
 }
 
-bool PcapngWalker::simple_packet(const Block& block, std::vector<Frame>& frames) {
+bool PcapngWalker::simple_packet(const PcapngBlock& block, std::vector<Frame>& frames) {
   const Interface* const first = find_interface(0);
   const std::uint32_t snap_length = first != nullptr ? first->snap_length : 0;
   Frame frame;
@@ -362,7 +152,7 @@ bool PcapngWalker::simple_packet(const Block& block, std::vector<Frame>& frames)
   return deliver(block, 0, nullptr, frame, frames);
 }
 
-bool PcapngWalker::deliver(const Block& block, std::uint32_t interface, const std::uint64_t* ticks,
+bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, const std::uint64_t* ticks,
                            Frame frame, std::vector<Frame>& frames) {
   if (frame.captured > largest_frame) {
     return refuse(
@@ -398,7 +188,7 @@ void PcapngWalker::count_drops(std::uint32_t interface, std::uint64_t drops) {
   if (from != nullptr) (*context_.interfaces)[from->index].dropped_before_packets += drops;
 }
 
-void PcapngWalker::packet_options(const Block& block, std::size_t begin, std::uint32_t interface) {
+void PcapngWalker::packet_options(const PcapngBlock& block, std::size_t begin, std::uint32_t interface) {
   constexpr std::uint16_t drop_count = 4;
   PcapngOptions options(block.data + begin, block.size - 4 - begin, swapped_);
   PcapngOption option;
@@ -417,8 +207,6 @@ void PcapngWalker::flush_counts() {
     one.packets = 0;
   }
 }
-
-}  // namespace
 
 std::unique_ptr<Walker> make_pcapng_walker(const WalkContext& context) {
   return std::make_unique<PcapngWalker>(context);
