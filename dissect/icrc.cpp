@@ -18,7 +18,7 @@ constexpr std::size_t bth_variant_byte = 4;  // FECN, BECN and reserved bits
 /// extension headers) still fit; what does not is not checkable, and no real packet comes near.
 struct Masked {
   static constexpr std::size_t prefix = 8;  // eight 0xff bytes stand for the LRH
-  std::array<std::uint8_t, prefix + 256> bytes;
+  std::array<std::uint8_t, 512> bytes;
   std::size_t size = 0;
 };
 
@@ -80,7 +80,7 @@ CrcObstacle obstacle_of(const Dissection& d) {
   if (d.has(Note::fragmented)) return CrcObstacle::fragment;
   if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
   // An outer header may have ended before the inner packet does; the walk found no place for it then.
-  if (d.find(HeaderId::icrc) == nullptr) return CrcObstacle::no_length;
+  if (d.icrc == Dissection::none) return CrcObstacle::no_length;
   return CrcObstacle::none;
 }
 
@@ -101,8 +101,15 @@ IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
   }
   const std::uint32_t icrc_offset = d.declared_end - static_cast<std::uint32_t>(Icrc::size);
   const std::uint32_t rest = d.layers[d.bth].offset + static_cast<std::uint32_t>(Bth::size);
-  const std::uint32_t head = crc32(0, masked.bytes.data(), masked.size);
-  const std::uint32_t crc = crc32(head, frame.data() + rest, icrc_offset - rest);
+  const std::uint32_t rest_size = icrc_offset - rest;
+  std::uint32_t crc = 0;
+  if (rest_size <= masked.bytes.size() - masked.size) {
+    // A small packet: one call over a copy costs less than two calls.
+    std::memcpy(masked.bytes.data() + masked.size, frame.data() + rest, rest_size);
+    crc = crc32(0, masked.bytes.data(), masked.size + rest_size);
+  } else {
+    crc = crc32(crc32(0, masked.bytes.data(), masked.size), frame.data() + rest, rest_size);
+  }
 
   result.found = load_be32(frame.data() + icrc_offset);
   result.computed = byte_swap(crc);  // stored least significant byte first
@@ -111,9 +118,9 @@ IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
 
   const std::uint8_t* bth = frame.data() + d.layers[d.bth].offset;
   if (opcode_info(read<Bth::opcode>(bth)).operation == Operation::flush) {
-    const std::uint32_t twice = crc32(head, bth, icrc_offset - d.layers[d.bth].offset);
-    const std::uint32_t again = crc32(twice, frame.data() + rest, icrc_offset - rest);
-    if (byte_swap(again) == result.found || byte_swap(twice) == result.found) {
+    // Soft-RoCE goes on over BTH, FETH and RETH, unmasked, behind the standard's last byte.
+    const std::uint32_t twice = crc32(crc, bth, icrc_offset - d.layers[d.bth].offset);
+    if (byte_swap(twice) == result.found) {
       result.status = CrcStatus::match;
       result.soft_roce_flush = true;
     }
@@ -143,6 +150,12 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
 std::string_view crc_status_name(CrcStatus status) noexcept {
   constexpr std::string_view names[] = {"match", "mismatch", "not_checkable"};
   return names[static_cast<std::size_t>(status)];
+}
+
+std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
+  constexpr std::string_view names[] = {"", "no transport header", "bytes are missing", "an IP fragment",
+                                        "no length tells where it stands"};
+  return names[static_cast<std::size_t>(obstacle)];
 }
 
 }  // namespace roce::dissect

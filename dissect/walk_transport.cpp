@@ -134,7 +134,7 @@ Step walk_bth(Walk& walk) noexcept {
   if (packet_end <= captured_end && !out.has(Note::fragmented) && !out.has(Note::cut_on_the_way) &&
       out.layer_count < max_layers) {
     walk.offset = icrc_offset;
-    walk.push(HeaderId::icrc, Icrc::size);
+    out.icrc = walk.push(HeaderId::icrc, Icrc::size);
   } else if (out.stop == Stop::complete && packet_end > captured_end) {
     out.stop = Stop::cut_by_capture;
     out.stopped_at = HeaderId::icrc;
