@@ -21,7 +21,7 @@ struct AnalysisOptions {
   std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  ///< inclusive
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();    ///< inclusive
   std::size_t flow_limit = FlowTable::default_limit;
-  std::size_t epoch_frames = 32 * 1024;  ///< frames between two barriers; the records stay in the cache
+  std::size_t epoch_frames = 8 * 1024;  ///< frames between two barriers; the records stay in the cache
   std::uint8_t roce_ip_protocol = 0;     ///< see dissect::Options
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/address_text.hpp"
+#include "analyze/packet_facts.hpp"
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
@@ -114,9 +115,10 @@ constexpr FlowColumn columns[] = {
      [](F f) { return static_cast<double>(f.last_time_ns - f.first_time_ns); },
      [](F f) { return duration_text(f.last_time_ns - f.first_time_ns); },
      [](F f) { return std::to_string(f.last_time_ns - f.first_time_ns); }},
-    {"icrc_mismatches", "bad ICRC", "packets with a wrong ICRC", true, hidden,
+    {"icrc_mismatches", "bad ICRC", "packets with a wrong ICRC", true, 1,
      [](F f) { return static_cast<double>(f.icrc_mismatches); },
-     [](F f) { return std::to_string(f.icrc_mismatches); }, nullptr},
+     [](F f) { return f.icrc_mismatches != 0 ? std::to_string(f.icrc_mismatches) : std::string(); },
+     [](F f) { return std::to_string(f.icrc_mismatches); }},
     {"opcodes", "opcodes", "opcodes with packets", false, hidden, nullptr, opcode_list, nullptr},
 };
 
@@ -156,11 +158,6 @@ void sort_flows(std::vector<const Flow*>& flows, const FlowColumn& column, bool 
   });
   std::transform(rows.begin(), rows.end(), flows.begin(), [](const Row& row) { return row.flow; });
   if (reverse) std::reverse(flows.begin(), flows.end());
-}
-
-std::string_view version_name(dissect::Transport transport) noexcept {
-  constexpr std::string_view names[] = {"none", "v1", "v2_ipv4", "v2_ipv6", "native_ib"};
-  return names[static_cast<std::size_t>(transport)];
 }
 
 std::string address_of(const dissect::IpAddress& address) {

@@ -40,8 +40,6 @@ struct FlowColumn {
 /// Sorts by a column: numbers descending, texts ascending; ties by id. Reversed with `reverse`.
 void sort_flows(std::vector<const Flow*>& flows, const FlowColumn& column, bool reverse);
 
-/// "v1", "v2_ipv4", "v2_ipv6", "native_ib".
-[[nodiscard]] std::string_view version_name(dissect::Transport transport) noexcept;
 /// Address of either end as text.
 [[nodiscard]] std::string address_of(const dissect::IpAddress& address);
 

@@ -61,6 +61,21 @@ struct FlowTable::Impl {
   std::uint64_t evicted_flows = 0;
   std::uint64_t evicted_packets = 0;
 
+  std::uint32_t find_or_insert(const PacketRecord& record) {
+    const auto known = index.find(record.key, record.key_hash);
+    if (known != index.end()) [[likely]] return known->second;
+    const auto place = static_cast<std::uint32_t>(flows.size());
+    index.emplace(record.key, place);
+    Flow& flow = flows.emplace_back();
+    flow.id = next_id++;
+    flow.key = record.key;
+    return place;
+  }
+
+  void make_room(std::size_t wanted) {
+    while (flows.size() + wanted > limit && !flows.empty()) evict();
+  }
+
   /// Removes the sixteenth that was idle longest; ties go by id, so the result is the same everywhere.
   void evict() {
     const std::size_t leaving = std::max<std::size_t>(1, flows.size() / 16);
@@ -77,7 +92,7 @@ struct FlowTable::Impl {
 };
 
 FlowTable::FlowTable(std::size_t limit) : impl_(std::make_unique<Impl>()) {
-  impl_->limit = std::max<std::size_t>(1, limit);
+  impl_->limit = std::max<std::size_t>(32, limit);  // room for a group of add_all()
 }
 FlowTable::FlowTable(FlowTable&&) noexcept = default;
 FlowTable& FlowTable::operator=(FlowTable&&) noexcept = default;
@@ -85,26 +100,35 @@ FlowTable::~FlowTable() = default;
 
 std::uint64_t FlowTable::add(const PacketRecord& record) {
   Impl& t = *impl_;
-  auto found = t.index.find(record.key, record.key_hash);
-  if (found == t.index.end()) [[unlikely]] {
-    if (t.flows.size() >= t.limit) t.evict();
-    found = t.index.emplace(record.key, static_cast<std::uint32_t>(t.flows.size())).first;
-    Flow& flow = t.flows.emplace_back();
-    flow.id = t.next_id++;
-    flow.key = record.key;
-  }
-  Flow& flow = t.flows[found->second];
+  t.make_room(1);
+  Flow& flow = t.flows[t.find_or_insert(record)];
   count(flow, record);
   return flow.id;
 }
 
-void FlowTable::prefetch(const PacketRecord& record) const noexcept {
-  const Impl& t = *impl_;
-  const auto found = t.index.find(record.key, record.key_hash);
-  if (found == t.index.end()) return;
-  const auto* line = reinterpret_cast<const char*>(&t.flows[found->second]);
-  __builtin_prefetch(line, 1);
-  __builtin_prefetch(line + 64, 1);
+void FlowTable::add_all(std::span<const PacketRecord> records) {
+  constexpr std::size_t group = 16;
+  Impl& t = *impl_;
+  std::array<std::uint32_t, group> found{};
+  while (!records.empty()) {
+    const std::span<const PacketRecord> some = records.first(std::min(group, records.size()));
+    records = records.subspan(some.size());
+    t.make_room(group);  // nothing may leave between looking up and counting
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!some[i].has(PacketRecord::valid)) continue;
+      // Packets of one flow come in bursts.
+      const bool again = i > 0 && some[i - 1].has(PacketRecord::valid) && some[i].key_hash == some[i - 1].key_hash &&
+                         some[i].key == some[i - 1].key;
+      found[i] = again ? found[i - 1] : t.find_or_insert(some[i]);
+      const auto* flow = reinterpret_cast<const char*>(&t.flows[found[i]]);
+      __builtin_prefetch(flow, 1);
+      __builtin_prefetch(flow + 64, 1);
+      __builtin_prefetch(flow + 128, 1);
+    }
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (some[i].has(PacketRecord::valid)) count(t.flows[found[i]], some[i]);
+    }
+  }
 }
 
 std::vector<Flow> FlowTable::take_sorted() {

@@ -78,15 +78,6 @@ std::string time_text(std::int64_t nanoseconds_since_epoch) {
                      utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, rest);
 }
 
-std::string count_text(std::uint64_t count) {
-  std::string digits = std::to_string(count);
-  for (std::size_t place = digits.size(); place > 3;) {
-    place -= 3;
-    digits.insert(place, " ");
-  }
-  return digits;
-}
-
 double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept {
   if (last_ns <= first_ns) return 0;
   return static_cast<double>(bytes) * 8.0 * 1e9 / static_cast<double>(last_ns - first_ns);

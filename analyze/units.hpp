@@ -13,8 +13,6 @@ namespace roce::analyze {
 [[nodiscard]] std::string percent_text(std::uint64_t part, std::uint64_t whole);  ///< "99.0 %", "<0.1 %"
 /// "2026-11-20 11:08:53.886729269 UTC"; a time outside the calendar as seconds.
 [[nodiscard]] std::string time_text(std::int64_t nanoseconds_since_epoch);
-/// 1234567 as "1 234 567".
-[[nodiscard]] std::string count_text(std::uint64_t count);
 
 /// Mean rate over the span, 0 where the span is.
 [[nodiscard]] double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept;

@@ -64,7 +64,8 @@ int run(int argc, char** argv) {
                "roceanalyze");
   app.footer("roceanalyze FILE... is short for roceanalyze report FILE...");
   app.require_subcommand(1);
-  app.add_flag("--version", "print version and what is built in");
+  bool version = false;  // answered above; here for the help
+  app.add_flag("--version", version, "print the version and what is built in");
   Action action;
   for (const Command& command : commands) command.add(app, action);
   try {

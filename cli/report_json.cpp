@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "analyze/units.hpp"
+#include "analyze/packet_facts.hpp"
 #include "cli/report.hpp"
 #include "dissect/dissect.hpp"
 

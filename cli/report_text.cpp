@@ -15,7 +15,6 @@ namespace roce::cli {
 namespace {
 
 using analyze::bytes_text;
-using analyze::count_text;
 using analyze::percent_text;
 using analyze::Snapshot;
 using analyze::Totals;
@@ -57,7 +56,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count_text(n), n == 1 ? one : many);
+  return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 std::string packets(std::uint64_t n) {
   return plural(n, "packet", "packets");
@@ -71,7 +70,7 @@ std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts) {
   std::string text;
   for (const auto& [name, n] : parts) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", name, count_text(n));
+    text += fmt::format("{} {}", name, n);
   }
   return text;
 }
@@ -207,7 +206,7 @@ void write_flows(Page& page, const Snapshot& s, const ReportStyle& style) {
   page.section("Flows");
   page.line(all ? fmt::format("{} (one direction to one queue pair each)", s.flows.size())
                 : fmt::format("the {} largest of {} by bytes (all: roceanalyze flows FILE)", style.top,
-                              count_text(s.flows.size())));
+                              s.flows.size()));
   page.block(flows_text(s, {all ? "" : "bytes", false, style.top}, page.width()));
 }
 
@@ -218,8 +217,8 @@ void write_diagnostics(Page& page, const Snapshot& s) {
   page.line("");
   for (const analyze::Diagnostic& d : s.diagnostics) {
     const bool serious = d.severity != analyze::DiagnosticSeverity::info;
-    page.block(fmt::format("  {}  {}\n      {}\n", page.paint(serious ? "1;33" : "1", d.id),
-                           count_text(d.count), wrap(d.help, page.width(), 6)));
+    page.block(fmt::format("  {}  {}\n      {}\n", page.paint(serious ? "1;33" : "1", d.id), d.count,
+                           wrap(d.help, page.width(), 6)));
     for (const std::string& detail : d.details)
       page.block("      " + wrap(printable(detail), page.width(), 6) + "\n");
   }
