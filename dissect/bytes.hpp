@@ -25,6 +25,13 @@ template <std::size_t N>
   return value;
 }
 
+/// Little-endian load of 1 to 8 bytes.
+[[nodiscard]] constexpr std::uint64_t load_le(const std::uint8_t* p, std::size_t n) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = n; i-- > 0;) value = (value << 8) | p[i];
+  return value;
+}
+
 [[nodiscard]] constexpr std::uint16_t load_be16(const std::uint8_t* p) noexcept {
   return static_cast<std::uint16_t>((p[0] << 8) | p[1]);
 }

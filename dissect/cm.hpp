@@ -125,6 +125,7 @@ struct CmMessage {
 [[nodiscard]] std::string_view cm_kind_name(CmKind kind) noexcept;
 /// "RC", "UC", "RD", "XRC", "unknown".
 [[nodiscard]] std::string_view cm_transport_name(CmTransport transport) noexcept;
+inline constexpr std::uint16_t cm_reject_consumer = 28;  ///< a REJ of the service itself; see private data
 /// IBTA 12.6.7.2: "invalid service ID" for 8; empty if not defined.
 [[nodiscard]] std::string_view reject_reason_name(std::uint16_t reason) noexcept;
 /// What a REJ or MRA answers: "REQ", "REP", ...; empty if not defined.

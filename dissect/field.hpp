@@ -46,6 +46,7 @@ struct Field {
   std::uint8_t hex_digits = 0;  ///< digits of Display::hex where Wireshark's type is wider than the field
   std::uint8_t scale = 1;       ///< the shown value is the wire's times this (IPv4 header length: 4)
   Presence present = nullptr;
+  bool little_endian = false;  ///< its bytes stand least significant first (NVMe, SMB Direct)
 
   [[nodiscard]] constexpr bool is_number() const noexcept {
     return display == Display::decimal || display == Display::hex || display == Display::boolean;
@@ -60,7 +61,9 @@ struct Field {
 [[nodiscard]] constexpr std::uint64_t read_bits(const Field& field, const std::uint8_t* header) noexcept {
   const std::size_t first = field.first_byte();
   const std::size_t end = field.end_byte();
-  const std::uint64_t word = load_be(header + first, end - first) >> (end * 8U - field.bit - field.bits);
+  const std::uint64_t bytes =
+      field.little_endian ? load_le(header + first, end - first) : load_be(header + first, end - first);
+  const std::uint64_t word = bytes >> (end * 8U - field.bit - field.bits);
   return field.bits >= 64 ? word : word & ((std::uint64_t{1} << field.bits) - 1U);
 }
 
@@ -81,7 +84,9 @@ template <const Field& F>
   constexpr std::size_t end = F.end_byte();
   constexpr std::size_t shift = end * 8U - F.bit - F.bits;
   constexpr std::uint64_t mask = F.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << F.bits) - 1U;
-  return static_cast<detail::UintFor<F.bits>>((load_be<end - first>(header + first) >> shift) & mask);
+  const std::uint64_t bytes =
+      F.little_endian ? load_le(header + first, end - first) : load_be<end - first>(header + first);
+  return static_cast<detail::UintFor<F.bits>>((bytes >> shift) & mask);
 }
 
 /// The word for `value`, or an empty view.

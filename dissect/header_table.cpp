@@ -8,11 +8,15 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/iser.hpp"
 #include "dissect/headers/lldp.hpp"
 #include "dissect/headers/lldp_cee.hpp"
 #include "dissect/headers/lldp_dcbx.hpp"
 #include "dissect/headers/mac_control.hpp"
 #include "dissect/headers/mad.hpp"
+#include "dissect/headers/nvme.hpp"
+#include "dissect/headers/rpc_rdma.hpp"
+#include "dissect/headers/smb_direct.hpp"
 #include "dissect/headers/tunnel.hpp"
 
 namespace roce::dissect {
@@ -31,6 +35,7 @@ constexpr bool fields_fit() {
 template <class... Header>
 consteval std::array<HeaderInfo, header_count> list() {
   static_assert((fields_fit<Header>() && ...), "a field passes the end of its header");
+  static_assert(sizeof...(Header) == header_count, "a HeaderId without a row, or a row twice");
   std::array<HeaderInfo, header_count> table{};
   ((table[static_cast<std::size_t>(Header::id)] =
         HeaderInfo{Header::id, Header::name, Header::title, Header::size, Header::fields}),
@@ -51,7 +56,19 @@ constexpr auto table =
          LldpDcbxCeeApplication, LldpDcbxCeeApplicationEntry, LldpDcbxCeeUnknown, LldpOrganisational,
          LldpUnknown, LldpEnd,  //
          Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr,
-         CmUnknown, IpCm>();
+         CmUnknown, IpCm,  //
+         NvmeRdmaRequest, NvmeRdmaReply, NvmeRdmaReject, NvmeCommand, NvmeFabricsCommand, NvmeCompletion,
+         Iser, Iscsi, RpcRdma, RpcRdmaReadSegment, RpcRdmaWriteChunk, RpcRdmaReplyChunk, RpcRdmaSegment,
+         RpcRdmaError, RpcCall, RpcReply, SmbDirect, SmbDirectNegotiateRequest, SmbDirectNegotiateResponse,
+         SmbDirectData>();
+
+consteval bool every_id_has_its_row() {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].id != static_cast<HeaderId>(i) || table[i].title.empty()) return false;
+  }
+  return true;
+}
+static_assert(every_id_has_its_row());
 
 }  // namespace
 
