@@ -64,7 +64,12 @@ std::uint64_t largest(const Field& field) {
 /// Wireshark gives the headers of the InfiniBand transport their bytes as value, and protocols
 /// and groups of fields nothing.
 bool header_shows_bytes(const HeaderInfo& header) {
-  return header.id >= HeaderId::lrh && header.id <= HeaderId::vcrc;
+  return (header.id >= HeaderId::lrh && header.id <= HeaderId::vcrc) || header.id == HeaderId::mad;
+}
+
+/// One LLDP frame is many layers, a TLV each: it is there once.
+bool continues_header(HeaderId id) {
+  return id >= HeaderId::lldp_chassis_id && id <= HeaderId::lldp_end;
 }
 
 class Registry {
@@ -82,6 +87,10 @@ class Registry {
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] const std::vector<FieldRef>& refs() const { return refs_; }
+
+  [[nodiscard]] const std::vector<HeaderField>& fields_of(HeaderId id) const {
+    return by_header_[static_cast<std::size_t>(id)];
+  }
 
   [[nodiscard]] std::optional<FieldRef> find(std::string_view name) const {
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), name,
@@ -141,10 +150,15 @@ class Registry {
     std::sort(entries_.begin(), entries_.end(),
               [](const Entry& a, const Entry& b) { return a.facts.name < b.facts.name; });
     for (std::uint32_t i = 0; i < entries_.size(); ++i) refs_.emplace_back(i);
+    for (const HeaderInfo& header : dissect::header_table()) {
+      for (const Field& field : header.fields)
+        by_header_[static_cast<std::size_t>(header.id)].push_back({*find(field.name), &field});
+    }
   }
 
   std::vector<Entry> entries_;
   std::vector<FieldRef> refs_;
+  std::array<std::vector<HeaderField>, dissect::header_count> by_header_;
 };
 
 const Registry& registry() {
@@ -211,6 +225,10 @@ std::optional<Value> read_value(const Field& field, const std::uint8_t* header, 
   return value;
 }
 
+const std::vector<HeaderField>& fields_of(HeaderId id) {
+  return registry().fields_of(id);
+}
+
 std::optional<FieldRef> find_field(std::string_view name) {
   return registry().find(name);
 }
@@ -268,7 +286,7 @@ void extract(const PacketView& packet, FieldRef field, Values& out) {
       const std::uint8_t* header = packet.frame->data + layer.offset;
       if (row.field != nullptr) {
         if (const auto value = read_value(*row.field, header, layer.length)) out.push_back(*value);
-      } else {
+      } else if (!continues_header(layer.id) || out.empty()) {
         Value value;
         value.type = entry.facts.type;
         value.number = 1;

@@ -38,5 +38,7 @@ struct VcrcResult {
 
 /// "match", "mismatch", "not_checkable": the values of roce.icrc.status.
 [[nodiscard]] std::string_view crc_status_name(CrcStatus status) noexcept;
+/// "cut by the capture", ...: why a CRC is not checkable; empty for CrcObstacle::none.
+[[nodiscard]] std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept;
 
 }  // namespace roce::dissect

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/packets.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <limits>
+#include <memory>
+
+#include "analyze/field_registry.hpp"
+#include "analyze/filter.hpp"
+#include "analyze/flow_table.hpp"
+#include "analyze/packet_record.hpp"
+#include "capture/pcapng_writer.hpp"
+#include "capture/source.hpp"
+#include "cli/analyze_options.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/packet_printer.hpp"
+#include "dissect/dissect.hpp"
+
+namespace roce::cli {
+namespace {
+
+/// --from or --to: absolute, or "+1.5": seconds after the first frame.
+struct TimeBound {
+  bool relative = false;
+  std::int64_t ns = 0;
+
+  [[nodiscard]] std::int64_t resolve(std::int64_t first) const {
+    std::int64_t sum = 0;
+    if (!relative) return ns;
+    if (__builtin_add_overflow(ns, first, &sum)) return std::numeric_limits<std::int64_t>::max();
+    return sum;
+  }
+};
+
+std::optional<TimeBound> parse_bound(const std::string& text) {
+  const bool relative = !text.empty() && text.front() == '+';
+  const auto time = parse_time(relative ? text.substr(1) : text);
+  if (!time) return std::nullopt;
+  return TimeBound{relative, *time};
+}
+
+std::string_view type_name(analyze::ValueType type) {
+  constexpr std::string_view names[] = {"number", "boolean", "time",  "text",  "mac",     "ipv4",
+                                        "ipv6",   "ip",      "eui64", "bytes", "presence"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+int list_fields() {
+  Output out;
+  for (const analyze::FieldRef field : analyze::all_fields()) {
+    const analyze::FieldFacts& facts = analyze::field_facts(field);
+    fmt::format_to(std::back_inserter(out.buffer()), "{}\t{}\t{}\n", facts.name, type_name(facts.type),
+                   facts.label);
+  }
+  return out.finish();
+}
+
+class Run {
+ public:
+  Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
+      std::optional<analyze::Filter> filter, std::unique_ptr<capture::CaptureSource> source)
+      : options_(options),
+        printer_(std::move(printer)),
+        filter_(std::move(filter)),
+        source_(std::move(source)) {
+    dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+    if (!options.from.empty()) from_ = parse_bound(options.from);
+    if (!options.to.empty()) to_ = parse_bound(options.to);
+    icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
+    icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
+    needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
+  }
+
+  int run() {
+    if (!options_.write.empty()) {
+      auto writer = capture::PcapngWriter::create(options_.write, "roceanalyze");
+      if (!writer) return fail(writer.error());
+      writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
+    }
+    if (printer_) printer_->begin(out_.buffer());
+    read_all();
+    if (writer_ && status_of_writer_ == exit_ok) {
+      if (const auto finished = writer_->finish(); !finished) status_of_writer_ = fail(finished.error());
+    }
+    const int status_of_output = out_.finish();
+    return std::max({status_, status_of_writer_, status_of_output});
+  }
+
+ private:
+  /// Prints why; a reader of `-w -` that went away is no failure.
+  static int fail(const capture::Error& error) {
+    if (error.system_errno == EPIPE) return exit_ok;
+    print_error(error.describe());
+    return exit_input;
+  }
+
+  void read_all() {
+    const std::size_t limit = options_.tree || options_.hex ? 256 : 4096;
+    for (;;) {
+      std::size_t wanted = limit;
+      if (options_.count != 0) {
+        if (number_ >= options_.count) return;
+        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, options_.count - number_));
+      }
+      batch_.clear();
+      const auto got = source_->next_batch(batch_, wanted);
+      if (!got) {
+        print_error(got.error().describe());
+        status_ = exit_input;
+      }
+      if (!batch_.frames.empty() && !use_batch()) return;
+      if (got && *got == 0) return;
+      // Less than asked for: the input pauses or ends. What is there should be seen.
+      if (batch_.frames.size() < wanted) out_.flush();
+      out_.flush_if_full();
+      if (!out_.good()) return;
+    }
+  }
+
+  /// False when reading on makes no sense.
+  bool use_batch() {
+    ends_.clear();
+    chosen_.clear();
+    for (const capture::Frame& frame : batch_.frames) {
+      if (use_frame(frame)) chosen_.push_back(&frame);
+      ends_.push_back(out_.buffer().size());
+    }
+    // A file that shrank under the mapping read as zeros: what was made of them is taken back.
+    const std::size_t valid = source_->still_valid(batch_);
+    if (valid < batch_.frames.size()) {
+      out_.buffer().resize(valid == 0 ? begin_of_batch_ : ends_[valid - 1]);
+      while (!chosen_.empty() && chosen_.back() >= batch_.frames.data() + valid) chosen_.pop_back();
+    }
+    if (!writer_) return true;
+    for (const capture::Frame* frame : chosen_) {
+      if (const auto written = writer_->write(*frame, source_->interfaces()[frame->interface]); !written) {
+        status_of_writer_ = fail(written.error());
+        writer_.reset();  // removes what was begun
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether the frame was chosen; prints it then.
+  bool use_frame(const capture::Frame& frame) {
+    if (number_ == 0) first_time_ = previous_time_ = frame.time_ns;
+    if (ends_.empty()) begin_of_batch_ = out_.buffer().size();
+    analyze::PacketView view;
+    view.number = ++number_;
+    view.frame = &frame;
+    const auto& interfaces = source_->interfaces();
+    if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
+    view.first_time_ns = first_time_;
+    view.previous_time_ns = previous_time_;
+    previous_time_ = frame.time_ns;
+
+    dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
+    view.dissection = &dissection_;
+    if (needs_flow_) {
+      analyze::make_record(frame, dissection_, record_);
+      if (record_.has(analyze::PacketRecord::valid)) view.flow = flows_.add(record_);
+    }
+    if (from_ && frame.time_ns < from_->resolve(first_time_)) return false;
+    if (to_ && frame.time_ns > to_->resolve(first_time_)) return false;
+    if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (filter_ && !filter_->matches(view)) return false;
+    if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (printer_) printer_->append(out_.buffer(), view);
+    return true;
+  }
+
+  const PacketsOptions& options_;
+  std::unique_ptr<PacketPrinter> printer_;
+  std::optional<analyze::Filter> filter_;
+  std::unique_ptr<capture::CaptureSource> source_;
+  std::unique_ptr<capture::PcapngWriter> writer_;
+  dissect::Options dissect_options_;
+  std::optional<TimeBound> from_, to_;
+  bool icrc_for_filter_ = false;
+  bool icrc_for_output_ = false;
+  bool needs_flow_ = false;
+
+  Output out_;
+  capture::FrameBatch batch_;
+  dissect::Dissection dissection_;
+  analyze::PacketRecord record_;
+  analyze::FlowTable flows_;
+  std::vector<std::size_t> ends_;  ///< of the output behind each frame of the batch
+  std::vector<const capture::Frame*> chosen_;
+  std::size_t begin_of_batch_ = 0;
+  std::uint64_t number_ = 0;
+  std::int64_t first_time_ = 0;
+  std::int64_t previous_time_ = 0;
+  int status_ = exit_ok;
+  int status_of_writer_ = exit_ok;
+};
+
+int usage(std::string_view message) {
+  print_error(message);
+  return exit_usage;
+}
+
+}  // namespace
+
+int run_packets(const PacketsOptions& options) {
+  if (options.list_fields) return list_fields();
+  if (options.files.empty()) return usage("packets: which FILE? (- is standard input)");
+  for (const std::string* text : {&options.from, &options.to}) {
+    if (!text->empty() && !parse_bound(*text)) {
+      return usage(fmt::format(
+          "not a time: '{}' (seconds since the epoch, 2026-11-20 11:08:53.5 in UTC, or +1.5 seconds after "
+          "the first packet)",
+          *text));
+    }
+  }
+  auto printer = make_printer(options);
+  if (!printer) return usage(printer.error());
+  if (options.write == "-" && *printer)
+    return usage("-w - writes the capture to standard output: nothing else can be printed there");
+
+  std::optional<analyze::Filter> filter;
+  if (!options.filter.empty()) {
+    auto compiled = analyze::Filter::compile(options.filter);
+    if (!compiled) return usage(compiled.error().describe(options.filter));
+    filter.emplace(std::move(*compiled));
+  }
+  auto source = capture::open_files(options.files);
+  if (!source) {
+    print_error(source.error().describe());
+    return exit_input;
+  }
+  return Run(options, std::move(*printer), std::move(filter), std::move(*source)).run();
+}
+
+void add_packets(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "packets",
+      "print packets: a line each, as a tree, as bytes, as fields or as JSON; filter and write them");
+  auto options = std::make_shared<PacketsOptions>();
+  command->add_option("FILE", options->files,
+                      "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input");
+  command->add_option("-Y", options->filter, "display filter: only packets that match")->type_name("EXPR");
+  command->add_flag("-V", options->tree, "print the tree of each packet");
+  command->add_flag("-x", options->hex, "print the bytes of each packet");
+  command->add_option("-T", options->format, "text, fields (with -e) or json (an object a line)")
+      ->type_name("FORM");
+  command->add_option("-e", options->fields, "a field to print; repeat for more")
+      ->type_name("FIELD")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("-E", options->field_options,
+                   "for -T fields: header=y, separator=C, aggregator=C, quote=d|s, occurrence=f|l")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("-t", options->time,
+                   "time of lines: r since the first packet, d since the one before, e since 1970, a or ad "
+                   "local without or with date, u or ud in UTC")
+      ->type_name("FORM");
+  command->add_option("-c", options->count, "read at most this many packets, before any filter")
+      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
+      ->type_name("N");
+  command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
+      ->type_name("FILE");
+  command->add_flag("-P", options->print, "print packets although -w is given");
+  command->add_option("--from", options->from, "leave out what is earlier (UTC, epoch seconds, or +SECONDS)")
+      ->type_name("TIME");
+  command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
+  command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  command->add_flag("-n", options->numeric, "taken for habit's sake: names are never resolved");
+  command->add_flag("--list-fields", options->list_fields, "print all fields: name, type, label");
+  command
+      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
+                   "also take IP packets of this protocol number as RoCE over IP")
+      ->check(CLI::Range(1U, 255U))
+      ->type_name("N");
+  command->callback([options, &action] { action = [options] { return run_packets(*options); }; });
+}
+
+}  // namespace roce::cli

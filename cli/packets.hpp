@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace roce::cli {
+
+/// The command line of `roceanalyze packets`, as typed.
+struct PacketsOptions {
+  std::vector<std::string> files;
+  std::string filter;                      ///< -Y
+  std::string format = "text";             ///< -T text|fields|json
+  std::vector<std::string> fields;         ///< -e
+  std::vector<std::string> field_options;  ///< -E header=y, separator=,, quote=d, occurrence=f, aggregator=,
+  std::string time = "r";                  ///< -t
+  std::string write;                       ///< -w
+  std::string from, to;                    ///< as parse_time() reads them, or seconds after the first frame
+  std::uint64_t count = 0;                 ///< -c: frames read, 0 = all
+  unsigned roce_ip_protocol = 0;
+  bool tree = false;   ///< -V
+  bool hex = false;    ///< -x
+  bool print = false;  ///< -P: print although -w is given
+  bool no_icrc = false;
+  bool numeric = false;  ///< -n, which changes nothing
+  bool list_fields = false;
+};
+
+/// Reads, filters, prints, writes; returns the exit status. Messages go to standard error.
+[[nodiscard]] int run_packets(const PacketsOptions& options);
+
+}  // namespace roce::cli
