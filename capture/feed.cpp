@@ -14,14 +14,8 @@ Window MappedFeed::window() {
 }
 
 Feed::Fill MappedFeed::fill(std::size_t, bool) {
-  const std::size_t valid = mapping_->valid_bytes();
-  if (valid == mapping_->size()) return Fill::ended;
-  error_.kind = mapping_->unreadable() ? ErrorKind::not_readable : ErrorKind::shrunk;
-  error_.offset = valid;
-  error_.message = mapping_->unreadable()
-                       ? "the file cannot be read from here on (disk or network error)"
-                       : "the file became shorter while it was read, from " +
-                             std::to_string(mapping_->size()) + " to " + std::to_string(valid) + " bytes";
+  if (mapping_->valid_bytes() == mapping_->size()) return Fill::ended;
+  error_ = mapping_->shrunk_error();
   return Fill::failed;
 }
 

@@ -50,7 +50,7 @@ class MappedFeed final : public Feed {
 
   Window window() override;
   void consume(std::size_t bytes) override { position_ += bytes; }
-  /// Only asked where the file shrank: everything else is in the window already.
+  /// Fails where the file shrank; otherwise everything is in the window already.
   Fill fill(std::size_t wanted, bool may_wait) override;
   [[nodiscard]] bool needs_new_memory(std::size_t) const override { return false; }
   [[nodiscard]] std::shared_ptr<const void> keep_alive() const override { return mapping_; }

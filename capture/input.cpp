@@ -31,6 +31,7 @@ Input::Input(std::string path, const OpenOptions& options, const StopSignal& sto
 tl::unexpected<Error> Input::failed(Error error) {
   error.path = path_;
   ended_ = true;
+  failed_ = true;
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -67,6 +68,7 @@ Expected<void> Input::open(const WalkContext& context) {
   close();
   context_ = context;
   ended_ = false;
+  failed_ = false;
   const auto descriptor = open_descriptor();
   if (!descriptor) return tl::unexpected<Error>(descriptor.error());
   if (auto made = make_feed(*descriptor); !made) return made;
@@ -184,7 +186,15 @@ Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
     context_.statistics->frames += appended();
     return appended();
   };
-  if (ended_ || !feed_) return std::size_t{0};
+  if (!feed_ || failed_) return std::size_t{0};
+  if (ended_) {
+    // All frames are out, but what they point to may have vanished before it was used.
+    if (feed_->mapping() && feed_->fill(0, false) == Feed::Fill::failed) {
+      context_.count(Incident::shrunk_while_read);
+      return failed(feed_->error());
+    }
+    return std::size_t{0};
+  }
   if (pending_error_) return failed(*std::exchange(pending_error_, std::nullopt));
   while (true) {
     if (stop_.requested()) return delivered();

@@ -51,7 +51,8 @@ class Input {
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<Walker> walker_;
   std::string compression_;
-  bool ended_ = false;
+  bool ended_ = false;                  ///< nothing more will be read
+  bool failed_ = false;                 ///< and that was told as an error
   std::optional<Error> pending_error_;  ///< to be reported by the next read()
 };
 

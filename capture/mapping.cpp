@@ -146,4 +146,15 @@ bool Mapping::unreadable() const noexcept {
          slots[slot_].fault.load(std::memory_order_acquire) < size_;
 }
 
+Error Mapping::shrunk_error() const {
+  const std::size_t valid = valid_bytes();
+  Error error;
+  error.kind = unreadable() ? ErrorKind::not_readable : ErrorKind::shrunk;
+  error.offset = valid;
+  error.message = unreadable() ? "the file cannot be read from here on (disk or network error)"
+                               : "the file became shorter while it was read, from " + std::to_string(size_) +
+                                     " to " + std::to_string(valid) + " bytes";
+  return error;
+}
+
 }  // namespace roce::capture

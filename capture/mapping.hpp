@@ -34,6 +34,9 @@ class Mapping {
   /// The file kept its length but could not be read (a disk or network error).
   [[nodiscard]] bool unreadable() const noexcept;
 
+  /// What to report (without path) where valid_bytes() is less than size().
+  [[nodiscard]] Error shrunk_error() const;
+
  private:
   Mapping(int descriptor, const std::uint8_t* data, std::size_t size, std::size_t slot) noexcept
       : descriptor_(descriptor), data_(data), size_(size), slot_(slot) {}

@@ -76,8 +76,8 @@ bool MergedSource::open_lane(std::size_t number) {
   }
   lane.opened = true;
   if (auto mapping = lane.input.mapping()) {
-    std::erase_if(mappings_, [](const auto& one) { return one.expired(); });
-    mappings_.push_back(std::move(mapping));
+    std::erase_if(mappings_, [](const Mapped& one) { return one.mapping.expired(); });
+    mappings_.push_back({std::move(mapping), number, false});
   }
   return true;
 }
@@ -85,6 +85,7 @@ bool MergedSource::open_lane(std::size_t number) {
 void MergedSource::close_lane(std::size_t number) {
   Lane& lane = *lanes_[number];
   lane.input.close();
+  lane.closed = true;
   lane.pending = {};
   lane.next = 0;
 }
@@ -153,14 +154,33 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   current_ = no_lane;
 }
 
+/// Pending frames are about to go into this batch for the first time.
+void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
+  if (lane.kept_in == batch_number_) return;
+  lane.kept_in = batch_number_;
+  batch.keep_alive.insert(batch.keep_alive.end(), lane.pending.keep_alive.begin(),
+                          lane.pending.keep_alive.end());
+  // They may have waited long: what vanished meanwhile shall not spoil a batch with other files' frames.
+  const auto mapping = lane.input.mapping();
+  if (!mapping) return;
+  const std::size_t valid = mapping->valid_bytes();
+  if (valid == mapping->size()) return;
+  auto& frames = lane.pending.frames;
+  const std::uint8_t* const end = mapping->data() + valid;
+  const auto gone = std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(lane.next), frames.end(),
+                                 [end](const Frame& frame) { return frame.data + frame.captured > end; });
+  for (auto frame = gone; frame != frames.end(); ++frame) {
+    --interfaces_[frame->interface].packets;
+    --files_[frame->file].packets;
+    --statistics_.frames;
+  }
+  frames.erase(gone, frames.end());
+}
+
 /// Moves pending frames of `number` that are due before anybody else's into the batch.
 void MergedSource::take_pending(FrameBatch& batch, std::size_t number, std::size_t room) {
   Lane& lane = *lanes_[number];
-  if (lane.kept_in != batch_number_) {
-    lane.kept_in = batch_number_;
-    batch.keep_alive.insert(batch.keep_alive.end(), lane.pending.keep_alive.begin(),
-                            lane.pending.keep_alive.end());
-  }
+  begin_pending(batch, lane);
   const bool bounded = !due_.empty();
   const Due bound = bounded ? due_.front() : Due{};
   const std::vector<Frame>& frames = lane.pending.frames;
@@ -181,11 +201,13 @@ void MergedSource::take_pending(FrameBatch& batch, std::size_t number, std::size
 
 Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t limit) {
   const std::size_t before = batch.frames.size();
+  // Every read of a stream may bring a slab of its own: a batch of large frames ends early.
+  const std::size_t most_kept = batch.keep_alive.size() + 4 + 2 * lanes_.size();
   ++batch_number_;
   try {
     while (errors_.empty() && !stop_.requested()) {
       const std::size_t appended = batch.frames.size() - before;
-      if (appended >= limit) break;
+      if (appended >= limit || (appended > 0 && batch.keep_alive.size() >= most_kept)) break;
       if (current_ != no_lane) {
         read_current(batch, limit - appended);
         // Alone: what one read gives is enough, more would only fill up memory with slabs.
@@ -216,17 +238,24 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
 
 std::size_t MergedSource::still_valid(const FrameBatch& batch) {
   std::size_t valid = batch.frames.size();
-  for (const auto& weak : mappings_) {
-    const auto mapping = weak.lock();
+  for (Mapped& one : mappings_) {
+    const auto mapping = one.mapping.lock();
     if (!mapping) continue;
     const std::size_t backed = mapping->valid_bytes();
     if (backed == mapping->size()) continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(mapping->data());
-    for (std::size_t i = 0; i < valid; ++i) {
-      const auto data = reinterpret_cast<std::uintptr_t>(batch.frames[i].data);
-      if (data >= begin && data <= begin + mapping->size() &&
-          data + batch.frames[i].captured > begin + backed)
-        valid = i;
+    const auto vanished = [&](const Frame& frame) {
+      const auto data = reinterpret_cast<std::uintptr_t>(frame.data);
+      return data >= begin && data <= begin + mapping->size() && data + frame.captured > begin + backed;
+    };
+    const auto first = std::find_if(batch.frames.begin(), batch.frames.end(), vanished);
+    if (first == batch.frames.end()) continue;
+    valid = std::min(valid, static_cast<std::size_t>(first - batch.frames.begin()));
+    if (lanes_[one.lane]->closed && !one.told) {  // nobody else will tell
+      one.told = true;
+      errors_.push_back(mapping->shrunk_error());
+      errors_.back().path = files_[one.lane].path;
+      statistics_.incidents[static_cast<std::size_t>(Incident::shrunk_while_read)] += 1;
     }
   }
   return valid;
@@ -244,9 +273,9 @@ Expected<std::unique_ptr<CaptureSource>> open_files(const std::vector<std::strin
     }
     OpenOptions shared = options;
     // Every input that is decompressed holds slabs: many at once get smaller ones.
-    constexpr std::size_t all_slabs = 16U << 20U;
+    constexpr std::size_t all_slabs = 8U << 20U;
     constexpr std::size_t smallest_slab = 256U << 10U;
-    if (expanded.size() > 4) {
+    if (expanded.size() > 1) {
       shared.slab_bytes = std::min(shared.slab_bytes, std::max(smallest_slab, all_slabs / expanded.size()));
     }
     auto source = std::make_unique<MergedSource>(std::move(expanded), std::move(errors), shared);

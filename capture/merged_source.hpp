@@ -43,6 +43,7 @@ class MergedSource final : public CaptureSource {
     Input input;
     std::vector<std::uint32_t> interface_ids;
     bool opened = false;
+    bool closed = false;                                                 ///< after it was open
     std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed
     FrameBatch pending;
     std::size_t next = 0;       ///< in pending.frames
@@ -64,6 +65,7 @@ class MergedSource final : public CaptureSource {
   void push_due(std::int64_t time, std::size_t lane);
   Due pop_due();
   void read_current(FrameBatch& batch, std::size_t room);
+  void begin_pending(FrameBatch& batch, Lane& lane);
   void take_pending(FrameBatch& batch, std::size_t lane, std::size_t room);
 
   OpenOptions options_;
@@ -77,7 +79,13 @@ class MergedSource final : public CaptureSource {
   static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();
   std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
   std::uint64_t batch_number_ = 0;
-  std::vector<std::weak_ptr<const Mapping>> mappings_;  ///< that delivered frames may point into
+  /// A mapping that delivered frames may point into.
+  struct Mapped {
+    std::weak_ptr<const Mapping> mapping;
+    std::size_t lane = 0;
+    bool told = false;  ///< that it shrank
+  };
+  std::vector<Mapped> mappings_;
 };
 
 /// open_files() with other options.

@@ -146,6 +146,29 @@ TEST(Merge, BytesStayAliveAsLongAsTheirBatch) {
   EXPECT_EQ(order(all), "a1 b2 a3 b4 a5 b6 a7 b8 ");
 }
 
+TEST(Merge, BatchesOfLargeFramesFromStreamsAreBounded) {
+  const Folder folder;
+  std::vector<std::string> paths;
+  for (std::uint32_t k = 0; k < 2; ++k) {
+    Builder file;
+    file.pcap_header();
+    for (std::uint32_t i = 0; i < 400; ++i) file.pcap_record(i, k, Bytes(100'000));
+    paths.push_back(folder.write(std::to_string(k), zstd(file.bytes)));
+  }
+  auto source = open_files(paths);
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  std::size_t frames = 0;
+  while (true) {
+    batch.clear();
+    const std::size_t got = (*source)->next_batch(batch, 65'536).value();
+    if (got == 0) break;
+    EXPECT_LE(got, 400U) << "40 MB of slabs, not 80";
+    frames += got;
+  }
+  EXPECT_EQ(frames, 800U);
+}
+
 TEST(Merge, PacketsWithoutTimeStayBehindTheirPredecessor) {
   const Folder folder;
   Builder first;

@@ -67,6 +67,49 @@ TEST(Shrink, BetweenBatches) {
   EXPECT_EQ((*source)->statistics().incidents[static_cast<std::size_t>(Incident::cut_short)], 0U);
 }
 
+TEST(Shrink, BehindTheLastBatch) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 10);
+  const std::string later = folder.write("later", Builder().pcap_header().pcap_record(1000, 0, {1}).bytes);
+  for (const bool two : {false, true}) {
+    large_pcap(folder, 10);
+    auto source = open_files(two ? std::vector<std::string>{path, later} : std::vector<std::string>{path});
+    ASSERT_TRUE(source);
+    FrameBatch batch;
+    ASSERT_EQ((*source)->next_batch(batch, 100).value(), two ? 11U : 10U);
+    ASSERT_EQ(truncate(path.c_str(), 24 + 3 * record), 0);
+    EXPECT_EQ((*source)->still_valid(batch), 3U);
+    batch.clear();
+    const auto next = (*source)->next_batch(batch, 100);
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().kind, ErrorKind::shrunk);
+    EXPECT_EQ(next.error().path, path);
+    EXPECT_EQ((*source)->next_batch(batch, 100).value(), 0U);
+    EXPECT_EQ((*source)->statistics().incidents[static_cast<std::size_t>(Incident::shrunk_while_read)], 1U);
+  }
+}
+
+TEST(Shrink, FramesThatWaitedForTheirTurnAreNotDelivered) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 50);
+  Builder other;
+  other.pcap_header();
+  for (std::uint32_t i = 0; i < 50; ++i) other.pcap_record(i, 500, {7});
+  auto source = open_files({path, folder.write("other", other.bytes)});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 20).value(), 20U);
+  ASSERT_EQ(truncate(path.c_str(), 24 + 15 * record), 0);
+  const Everything rest = read_all(**source, 20);
+  EXPECT_EQ(rest.errors.size(), 1U);
+  std::size_t of_other = 0;
+  for (const Copy& frame : rest.frames) of_other += frame.file;
+  EXPECT_EQ(of_other, 40U);
+  EXPECT_EQ(rest.frames.size() - of_other, 5U);
+  EXPECT_EQ(rest.statistics.frames, 65U);
+  EXPECT_EQ(rest.files[0].packets, 15U);
+}
+
 TEST(Shrink, ToNothing) {
   const Folder folder;
   const std::string path = large_pcap(folder, 50);
