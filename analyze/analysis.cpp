@@ -8,6 +8,7 @@
 #include "analyze/packet_record.hpp"
 #include "analyze/workers.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/gid.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -120,6 +121,7 @@ class Pipeline {
       return;
     }
     share.totals.count(frames_ + i + 1, frame, d, options_.check_icrc ? &icrc : nullptr);
+    if (dissect::gid_disagrees(bytes, d)) share.totals.diagnostics.add(DiagnosticId::gid_disagrees);
     if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
         dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {
       share.totals.diagnostics.add(DiagnosticId::vcrc_mismatch);

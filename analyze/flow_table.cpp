@@ -63,17 +63,14 @@ struct FlowTable::Impl {
 
   std::uint32_t find_or_insert(const PacketRecord& record) {
     const auto known = index.find(record.key, record.key_hash);
-    if (known != index.end()) [[likely]] return known->second;
+    if (known != index.end()) [[likely]]
+      return known->second;
     const auto place = static_cast<std::uint32_t>(flows.size());
     index.emplace(record.key, place);
     Flow& flow = flows.emplace_back();
     flow.id = next_id++;
     flow.key = record.key;
     return place;
-  }
-
-  void make_room(std::size_t wanted) {
-    while (flows.size() + wanted > limit && !flows.empty()) evict();
   }
 
   /// Removes the sixteenth that was idle longest; ties go by id, so the result is the same everywhere.
@@ -92,7 +89,7 @@ struct FlowTable::Impl {
 };
 
 FlowTable::FlowTable(std::size_t limit) : impl_(std::make_unique<Impl>()) {
-  impl_->limit = std::max<std::size_t>(32, limit);  // room for a group of add_all()
+  impl_->limit = std::max<std::size_t>(1, limit);
 }
 FlowTable::FlowTable(FlowTable&&) noexcept = default;
 FlowTable& FlowTable::operator=(FlowTable&&) noexcept = default;
@@ -100,7 +97,7 @@ FlowTable::~FlowTable() = default;
 
 std::uint64_t FlowTable::add(const PacketRecord& record) {
   Impl& t = *impl_;
-  t.make_room(1);
+  if (t.flows.size() >= t.limit && !t.index.contains(record.key, record.key_hash)) t.evict();
   Flow& flow = t.flows[t.find_or_insert(record)];
   count(flow, record);
   return flow.id;
@@ -113,12 +110,18 @@ void FlowTable::add_all(std::span<const PacketRecord> records) {
   while (!records.empty()) {
     const std::span<const PacketRecord> some = records.first(std::min(group, records.size()));
     records = records.subspan(some.size());
-    t.make_room(group);  // nothing may leave between looking up and counting
+    if (t.flows.size() + group > t.limit) {
+      // Something may have to leave between looking up and counting: one at a time then.
+      for (const PacketRecord& record : some) {
+        if (record.has(PacketRecord::valid)) add(record);
+      }
+      continue;
+    }
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (!some[i].has(PacketRecord::valid)) continue;
       // Packets of one flow come in bursts.
-      const bool again = i > 0 && some[i - 1].has(PacketRecord::valid) && some[i].key_hash == some[i - 1].key_hash &&
-                         some[i].key == some[i - 1].key;
+      const bool again = i > 0 && some[i - 1].has(PacketRecord::valid) &&
+                         some[i].key_hash == some[i - 1].key_hash && some[i].key == some[i - 1].key;
       found[i] = again ? found[i - 1] : t.find_or_insert(some[i]);
       const auto* flow = reinterpret_cast<const char*>(&t.flows[found[i]]);
       __builtin_prefetch(flow, 1);

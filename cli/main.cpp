@@ -68,6 +68,11 @@ int run(int argc, char** argv) {
   app.add_flag("--version", version, "print the version and what is built in");
   Action action;
   for (const Command& command : commands) command.add(app, action);
+  if (words.empty()) {
+    print_error("no FILE and no command given");
+    Output(2).write(app.help());
+    return exit_usage;
+  }
   try {
     words = with_command(std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 wants it

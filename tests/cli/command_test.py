@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as a person or a script meets them: statuses, messages, damaged inputs, pipes.
+Usage: command_test.py ROCEANALYZE SAMPLES"""
+
+import csv
+import gzip
+import io
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SAMPLES = sys.argv.pop(1), sys.argv.pop(1)
+RPING = os.path.join(SAMPLES, "03_rping.pcap")
+PCAP_HEADER, RECORD_HEADER = 24, 16
+
+
+def run(*words, **options):
+    options.setdefault("capture_output", True)
+    return subprocess.run([PROGRAM, *words], check=False, timeout=60, **options)
+
+
+def report(*words):
+    done = run("report", "--json", *words)
+    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr.decode()
+
+
+def without_files(got):
+    """All of a report but what names its input."""
+    got = json.loads(json.dumps(got))
+    for key in ("files", "interfaces"):
+        del got["capture"][key]
+    return got
+
+
+def records(data):
+    """Offsets of the records of a little-endian pcap."""
+    at = PCAP_HEADER
+    while at < len(data):
+        yield at
+        at += RECORD_HEADER + struct.unpack_from("<I", data, at + 8)[0]
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(RPING, "rb") as f:
+            self.rping = f.read()
+
+    def write(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+
+    # --- usage -------------------------------------------------------------------------------
+
+    def test_version_and_help(self):
+        self.assertTrue(run("--version").stdout.startswith(b"roceanalyze "))
+        for words in (["--help"], ["report", "--help"], ["flows", "--help"], ["packets", "--help"]):
+            self.assertEqual(run(*words).returncode, 0, words)
+
+    def test_wrong_usage_is_2_with_a_reason(self):
+        cases = [
+            ([], "FILE"),
+            (["report"], "FILE"),
+            (["flows", RPING, "--sort", "nonsense"], "no column 'nonsense'"),
+            (["report", RPING, "--jobs", "0"], "--jobs"),
+            (["report", RPING, "--from", "yesterday"], "not a time"),
+            (["report", RPING, "-Y", "infiniband.bth.psm == 1"], "infiniband.bth.psn"),
+            (["report", RPING, "-Y", "frame.number =="], "^"),
+            (["report", RPING, "--frobnicate"], "--frobnicate"),
+            (["connections", RPING], "no command 'connections'"),
+        ]
+        for words, expected in cases:
+            done = run(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(expected, (done.stderr + done.stdout).decode(), words)
+
+    # --- inputs that cannot be read ------------------------------------------------------------
+
+    def test_inputs_that_cannot_be_read_are_3(self):
+        cases = {
+            os.path.join(self.folder, "absent.pcap"): "absent.pcap",
+            self.folder: "directory",
+            self.write("empty.pcap", b""): "empty",
+            self.write("text.pcap", b"hello, this is no capture at all\n" * 9): "text.pcap",
+            os.path.join(self.folder, "none_*.pcap"): "none_*",
+        }
+        for path, expected in cases.items():
+            done = run("report", path)
+            self.assertEqual(done.returncode, 3, path)
+            message = done.stderr.decode()
+            self.assertIn(expected, message)
+            self.assertEqual(message.count("\n"), 1, message)
+
+    def test_a_cut_file_is_reported_as_far_as_it_goes(self):
+        offsets = list(records(self.rping))
+        for lost in (1, 15, 16, 17, 60):
+            cut_at = offsets[100] + lost
+            status, got, message = report(self.write("cut.pcap", self.rping[:cut_at]))
+            self.assertEqual(status, 3)
+            self.assertEqual(got["capture"]["packets"], 100)
+            self.assertIn("cut.pcap", message)
+            self.assertIn(str(offsets[100]), message)
+            self.assertIn("cut_short", [d["id"] for d in got["diagnostics"]])
+
+    def test_a_lying_length_stops_there(self):
+        offsets = list(records(self.rping))
+        data = bytearray(self.rping)
+        struct.pack_into("<I", data, offsets[50] + 8, 0x7FFFFFFF)
+        status, got, message = report(self.write("lie.pcap", bytes(data)))
+        self.assertEqual((status, got["capture"]["packets"]), (3, 50))
+        self.assertIn(str(offsets[50]), message)
+
+    def test_a_bad_file_beside_a_good_one(self):
+        status, got, message = report(RPING, os.path.join(self.folder, "absent.pcap"))
+        self.assertEqual(status, 3)
+        self.assertEqual(got["capture"]["packets"], 125)
+        self.assertIn("absent.pcap", message)
+
+    # --- the same capture in other clothes -------------------------------------------------------
+
+    def test_compression_pipes_and_pieces_change_nothing(self):
+        plain = without_files(report(RPING)[1])
+        packed = self.write("r.pcap.gz", gzip.compress(self.rping))
+        self.assertEqual(without_files(report(packed)[1]), plain)
+        for tool, ending in (("zstd", ".zst"), ("lz4", ".lz4")):
+            if shutil.which(tool) is None:
+                continue
+            path = os.path.join(self.folder, "r.pcap" + ending)
+            subprocess.run(f"{tool} -q -c < '{RPING}' > '{path}'", shell=True, check=True)
+            self.assertEqual(without_files(report(path)[1]), plain, ending)
+        for data in (self.rping, gzip.compress(self.rping)):
+            done = run("report", "--json", "-", input=data)
+            self.assertEqual(without_files(json.loads(done.stdout)), plain)
+        half = list(records(self.rping))[60]
+        pieces = [
+            self.write("b.pcap", self.rping[:PCAP_HEADER] + self.rping[half:]),
+            self.write("a.pcap", self.rping[:half]),
+        ]
+        self.assertEqual(without_files(report(*pieces)[1]), plain)
+        ring = report(os.path.join(self.folder, "[ab].pcap"))[1]
+        self.assertEqual(without_files(ring), plain)
+
+    # --- output ----------------------------------------------------------------------------------
+
+    def test_a_full_disk_is_3(self):
+        with open("/dev/full", "wb") as full:
+            for command in ("report", "flows"):
+                done = run(command, RPING, stdout=full, stderr=subprocess.PIPE, capture_output=False)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(b"standard output", done.stderr)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        script = f"'{PROGRAM}' report --json '{RPING}' | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+        self.assertEqual((done.stdout, done.stderr), (b"0\n", b""))
+
+    def test_lines_fit_the_terminal(self):
+        names = ["04_write_loss1.ca.pcap.zst", "13_snap64.pcap", "03_ucmatose.pcap.zst", "04_write_corrupt.cb.pcap.zst"]
+        for name in names:
+            path = os.path.join(SAMPLES, name)
+            if not os.path.exists(path):
+                continue
+            for columns in (80, 120, 200):
+                text = run("report", name, cwd=SAMPLES, env={**os.environ, "COLUMNS": str(columns)}).stdout.decode()
+                widest = max(map(len, text.splitlines()))
+                self.assertLessEqual(widest, columns, f"{name} at {columns}")
+
+    def test_no_escape_sequence_reaches_a_pipe_or_comes_from_a_file(self):
+        self.assertNotIn(b"\x1b", run("report", RPING).stdout)
+        self.assertIn(b"\x1b[", run("report", "--color", "always", RPING).stdout)
+        evil = self.write("evil\x1b[31m.pcap", self.rping)
+        self.assertNotIn(b"\x1b", run("report", evil).stdout)
+
+    # --- flows and selection -----------------------------------------------------------------------
+
+    def test_flows_tables_agree(self):
+        rows = list(csv.DictReader(io.StringIO(run("flows", "--csv", "--sort", "packets", RPING).stdout.decode())))
+        listed = json.loads(run("flows", "--json", "--sort", "packets", RPING).stdout)["flows"]
+        self.assertEqual([int(r["packets"]) for r in rows], [f["packets"] for f in listed])
+        self.assertEqual([int(r["id"]) for r in rows], [f["id"] for f in listed])
+        self.assertEqual(sorted(r["packets"] for r in rows), sorted(str(f["packets"]) for f in report(RPING)[1]["flows"]))
+        top = run("flows", "--csv", "--top", "1", "--sort", "bytes", RPING).stdout.decode().splitlines()
+        self.assertEqual(len(top), 2)
+
+    def test_selection(self):
+        count = lambda *words: report(RPING, *words)[1]["capture"]["packets"]
+        self.assertEqual(count("-Y", "frame.number <= 10"), 10)
+        self.assertEqual(count("-Y", "infiniband.aeth"), 60)
+        self.assertEqual(count("-Y", "roce.flow == 2"), 60)
+        self.assertEqual(count("-Y", "roce.flow == 2", "--jobs", "3"), 60)
+        first = report(RPING)[1]["capture"]["first_time"]
+        self.assertEqual(count("--to", f"{first // 10**9}.{first % 10**9:09d}"), 1)
+        self.assertEqual(count("--from", "2100-01-01"), 0)
+        self.assertEqual(report(RPING, "--no-icrc")[1]["roce"]["icrc"]["checked"], False)
+
+    def test_a_capture_without_packets_is_a_report(self):
+        status, got, _ = report(self.write("none.pcap", self.rping[:PCAP_HEADER]))
+        self.assertEqual((status, got["capture"]["packets"], got["flows"]), (0, 0, []))
+        self.assertIsNone(got["capture"]["first_time"])
+
+
+if __name__ == "__main__":
+    unittest.main()
