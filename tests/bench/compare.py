@@ -154,13 +154,12 @@ def main():
         os.makedirs(kept, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="roce-bench-") as temporary:
         folder = kept or temporary
-        floor = measure([shutil.which("true")])[1]
         print(f"{processor()}, {os.cpu_count()} processors, Linux {platform.release()}; "
               f"{first_line(os.path.join(arguments.build, 'cli/roceanalyze'), '--version')}, "
               f"{first_line('c++', '--version')}, {first_line('tcpdump', '--version')}, "
               f"{first_line('tshark', '--version')}.")
-        print(f"Resident memory includes pages of mapped files; below {floor / 1024:.0f} MiB it cannot be told. "
-              "Own memory (anonymous) is sampled.")
+        print("Resident memory includes pages of mapped files and cannot be told below some 20 MiB, those of the "
+              "measuring script. Own memory (anonymous) is sampled.")
         for packets, message, title in ((arguments.small_packets, 64, "64-byte messages"),
                                         (arguments.large_packets, 1024, "1 KiB messages")):
             if packets == 0:
