@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "analyze/packet_record.hpp"
+#include "analyze/service_map.hpp"
 #include "analyze/workers.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/gid.hpp"
+#include "dissect/headers/infiniband.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -71,6 +73,7 @@ class Pipeline {
       if (valid == count) break;
       count = valid;  // the file shrank: do the rest again without what is gone
     }
+    learn_services(frames, count);
     track(count);
     for (Share& share : shares_) totals_.merge(share.totals);
     frames_ += count;
@@ -143,6 +146,17 @@ class Pipeline {
     return options_.filter->matches(view);
   }
 
+  /// CM messages are few: only they are dissected again, in order.
+  void learn_services(const std::vector<capture::Frame>& frames, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!records_[i].has(PacketRecord::valid) || records_[i].key.dst_qp > dissect::gsi_qpn) continue;
+      Dissection& d = shares_[0].dissection;
+      const dissect::Bytes bytes{frames[i].data, frames[i].captured};
+      dissect::dissect(bytes, frames[i].wire, frames[i].link_type, d, dissect_options_);
+      services_.learn(bytes, d);
+    }
+  }
+
   void track(std::size_t count) { flows_.add_all({records_.data(), count}); }
 
   std::shared_ptr<const Snapshot> publish(std::vector<capture::Error> errors) {
@@ -152,6 +166,10 @@ class Pipeline {
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
     snapshot->flows = flows_.take_sorted();
+    for (Flow& flow : snapshot->flows) {
+      const dissect::Ulp agreed = services_.of(flow.key.dst, flow.key.dst_qp);
+      if (agreed != dissect::Ulp::none) flow.upper = agreed;
+    }
     snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors);
     snapshot->errors = std::move(errors);
     snapshot->totals = std::move(totals_);
@@ -165,6 +183,7 @@ class Pipeline {
   std::vector<Share> shares_;
   std::vector<PacketRecord> records_;
   FlowTable flows_;
+  ServiceMap services_;
   FlowTable unfiltered_;  ///< numbers the flows for filters that ask for them
   Totals totals_;
   std::uint64_t frames_ = 0;

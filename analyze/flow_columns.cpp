@@ -74,6 +74,8 @@ constexpr FlowColumn columns[] = {
     {"service", "type", "transport service", false, 1, nullptr,
      [](F f) { return f.service_known ? std::string(dissect::service_name(f.service)) : std::string("CNP"); },
      nullptr},
+    {"upper", "carries", "upper-layer protocol, where the CM exchange or its own header makes it certain",
+     false, 1, nullptr, [](F f) { return std::string(dissect::ulp_name(f.upper)); }, nullptr},
     {"version", "version", "what carries the transport", false, hidden, nullptr,
      [](F f) { return std::string(version_name(f.key.transport)); }, nullptr},
     {"vlan", "VLAN", "VLAN of the first tagged packet", true, 6,

@@ -31,6 +31,7 @@ void count(Flow& flow, const PacketRecord& r) {
     flow.service = info.service;
     flow.service_known = true;
   }
+  if (r.upper != 0 && flow.upper == dissect::Ulp::none) flow.upper = static_cast<dissect::Ulp>(r.upper);
   if (r.has(PacketRecord::tagged)) {
     if (!flow.vlan) flow.vlan = r.vlan_id;
     flow.pcp.add(r.pcp);

@@ -12,6 +12,7 @@
 #include "analyze/packet_record.hpp"
 #include "analyze/small_counts.hpp"
 #include "dissect/opcode.hpp"
+#include "dissect/ulp.hpp"
 
 namespace roce::analyze {
 
@@ -21,7 +22,8 @@ struct Flow {
   FlowKey key;
   dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
   bool service_known = false;
-  std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
+  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by its payloads' own headers
+  std::optional<std::uint16_t> vlan;        ///< of the first tagged packet
 
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/packet_record.hpp"
 
+#include <algorithm>
+
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/opcode.hpp"
+#include "dissect/ulp.hpp"
 
 namespace roce::analyze {
 
@@ -32,41 +35,51 @@ IpAddress lid_address(std::uint16_t lid) noexcept {
   return address;
 }
 
-void take_addresses(const Layer& layer, const std::uint8_t* p, PacketRecord& record) noexcept {
+void take_addresses(const Layer& layer, const std::uint8_t* p, FlowKey& key) noexcept {
   switch (layer.id) {
     case HeaderId::ipv4:
-      record.key.src = IpAddress::v4(p + Ipv4::src.first_byte());
-      record.key.dst = IpAddress::v4(p + Ipv4::dst.first_byte());
-      record.traffic_class = read<Ipv4::dsfield>(p);
+      key.src = IpAddress::v4(p + Ipv4::src.first_byte());
+      key.dst = IpAddress::v4(p + Ipv4::dst.first_byte());
       break;
     case HeaderId::ipv6:
     case HeaderId::grh:  // the GRH has the layout of IPv6
-      record.key.src = IpAddress::v6(p + Ipv6::src.first_byte());
-      record.key.dst = IpAddress::v6(p + Ipv6::dst.first_byte());
-      record.traffic_class = read<Ipv6::tclass>(p);
+      key.src = IpAddress::v6(p + Ipv6::src.first_byte());
+      key.dst = IpAddress::v6(p + Ipv6::dst.first_byte());
       break;
     default:
-      record.key.src = lid_address(read<Lrh::slid>(p));
-      record.key.dst = lid_address(read<Lrh::dlid>(p));
-      record.traffic_class = 0;
+      key.src = lid_address(read<Lrh::slid>(p));
+      key.dst = lid_address(read<Lrh::dlid>(p));
       break;
   }
 }
 
+std::uint8_t traffic_class_of(const Layer& layer, const std::uint8_t* p) noexcept {
+  if (layer.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
+  return layer.id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(p);
+}
+
 }  // namespace
+
+FlowKey ends_of(const std::uint8_t* frame, const Dissection& d) noexcept {
+  FlowKey key;
+  const Layer& network = d.layers[d.network];
+  take_addresses(network, frame + network.offset, key);
+  key.dst_qp = read<Bth::destqp>(frame + d.layers[d.bth].offset);
+  key.transport = d.transport;
+  return key;
+}
 
 void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord& record) noexcept {
   record.flags = 0;
   if (!d.is_transport() || d.network == Dissection::none) return;
   const std::uint8_t* base = frame.data;
   const Layer& network = d.layers[d.network];
-  take_addresses(network, base + network.offset, record);
+  record.key = ends_of(base, d);
+  record.traffic_class = traffic_class_of(network, base + network.offset);
 
   const std::uint8_t* bth = base + d.layers[d.bth].offset;
   const OpcodeInfo& info = opcode_info(read<Bth::opcode>(bth));
   unsigned flags = PacketRecord::valid;
-  record.key.dst_qp = read<Bth::destqp>(bth);
-  record.key.transport = d.transport;
   record.key_hash = record.key.hash();
   record.time_ns = frame.time_ns;
   record.wire = frame.wire;
@@ -79,6 +92,14 @@ void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord&
 
   const std::uint32_t pad = read<Bth::padcnt>(bth);
   record.payload = info.has_payload && d.payload_length >= pad ? d.payload_length - pad : 0;
+
+  record.upper = 0;
+  if (info.operation == Operation::send && info.starts_message() && info.service == Service::rc) {
+    const std::uint32_t end = std::min(d.payload_offset + record.payload, d.captured_end);
+    if (end > d.payload_offset) {
+      record.upper = static_cast<std::uint8_t>(recognise({base + d.payload_offset, end - d.payload_offset}));
+    }
+  }
 
   record.aeth = 0;
   if (info.response && (info.headers_size != 0)) {

@@ -55,12 +55,16 @@ struct PacketRecord {
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t pcp = 0;
   std::uint8_t flags = 0;
-  std::uint8_t icrc = 0;  ///< dissect::CrcStatus
-  std::uint8_t reserved[3] = {};
+  std::uint8_t icrc = 0;   ///< dissect::CrcStatus
+  std::uint8_t upper = 0;  ///< dissect::Ulp that the payload's own header shows
+  std::uint8_t reserved[2] = {};
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
 };
 static_assert(sizeof(PacketRecord) <= 96 && std::is_trivially_copyable_v<PacketRecord>);
+
+/// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
+[[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;
 
 /// Fills `record` from a dissected frame; without Flag::valid if it holds no transport packet.
 void make_record(const capture::Frame& frame, const dissect::Dissection& dissection,

@@ -123,6 +123,7 @@ void write_flow(JsonWriter& json, const Flow& f) {
       .field("dst", analyze::address_of(f.key.dst))
       .field("dst_qp", f.key.dst_qp);
   f.service_known ? json.field("service", dissect::service_name(f.service)) : json.null_field("service");
+  f.upper != dissect::Ulp::none ? json.field("upper", dissect::ulp_name(f.upper)) : json.null_field("upper");
   json.field("version", analyze::version_name(f.key.transport));
   f.vlan ? json.field("vlan", *f.vlan) : json.null_field("vlan");
   json.key("udp_sports").begin_array();
