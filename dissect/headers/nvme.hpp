@@ -41,7 +41,7 @@ inline constexpr ValueName nvme_rdma_reject_names[] = {{1, "invalid private data
                                                        {9, "invalid CNTLID"}};
 
 namespace detail {
-consteval Field little_endian(Field field) {
+constexpr Field little_endian(Field field) {
   field.little_endian = true;
   return field;
 }

@@ -14,13 +14,13 @@ inline constexpr std::uint16_t smb_direct_version = 0x0100;
 inline constexpr std::uint32_t smb_direct_min_size = 128, smb_direct_min_fragmented = 131072;
 
 namespace detail {
-consteval Field smbd_number(std::string_view name, std::string_view label, unsigned bit, unsigned bits,
+constexpr Field smbd_number(std::string_view name, std::string_view label, unsigned bit, unsigned bits,
                             std::string_view section) {
   Field field = decimal_field(name, label, bit, bits, section);
   field.little_endian = true;
   return field;
 }
-consteval Field smbd_hex(std::string_view name, std::string_view label, unsigned bit, unsigned bits,
+constexpr Field smbd_hex(std::string_view name, std::string_view label, unsigned bit, unsigned bits,
                          std::string_view section) {
   Field field = hex_field(name, label, bit, bits, bits, section);
   field.little_endian = true;
