@@ -143,7 +143,8 @@ class Registry {
     }
     gathered.facts.name = combined.name;
     gathered.facts.label = combined.label;
-    entries_.push_back(std::move(gathered));
+    Entry& entry = entry_of(combined.name);
+    entry = std::move(gathered);
   }
 
   void sort() {

@@ -306,6 +306,7 @@ constexpr CombinedField combined[] = {
     {"ipv6.addr", "Source or Destination Address", {"ipv6.src", "ipv6.dst"}},
     {"eth.addr", "Source or Destination Address", {"eth.dst", "eth.src"}},
     {"udp.port", "Source or Destination Port", {"udp.srcport", "udp.dstport"}},
+    {"ip.version", "Version", {"ip.version", "ipv6.version"}},
 };
 
 }  // namespace

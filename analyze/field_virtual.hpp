@@ -19,6 +19,7 @@ struct VirtualField {
 [[nodiscard]] std::span<const VirtualField> virtual_fields();
 
 /// A name that gathers fields of one header kind, as Wireshark's ip.addr does; in the order of `parts`.
+/// The name may be that of its first part (ip.version is also IPv6's).
 struct CombinedField {
   std::string_view name;
   std::string_view label;
