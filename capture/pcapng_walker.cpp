@@ -9,15 +9,16 @@ namespace {
 constexpr std::uint32_t section_header = 0x0A0D0D0A;  // reads the same in both byte orders
 constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
 constexpr std::size_t smallest_block = 12;
+constexpr std::uint32_t smallest_packet = 32;  // an enhanced or obsolete packet block
 constexpr std::uint32_t block_interface = 1, block_old_packet = 2, block_simple_packet = 3,
                         block_statistics = 5, block_enhanced_packet = 6;
 
 }  // namespace
 
 const std::array<PcapngWalker::BlockRow, 11> PcapngWalker::block_rows = {{
-    {block_enhanced_packet, 32, nullptr, true},
+    {block_enhanced_packet, smallest_packet, nullptr, true},
     {block_interface, 20, &PcapngWalker::interface, false},
-    {block_old_packet, 32, nullptr, true},
+    {block_old_packet, smallest_packet, nullptr, true},
     {block_simple_packet, 16, nullptr, true},
     {4, smallest_block, nullptr, false},  // name resolution
     {block_statistics, 24, &PcapngWalker::statistics, false},
@@ -45,6 +46,7 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
   std::size_t position = 0;
   WalkResult result;
   while (true) {
+    position = plain_packets(window, position, frames, enough);
     const std::size_t left = window.size - position;
     if (left < smallest_block) {
       result = unfinished(window, position, smallest_block);
@@ -74,6 +76,41 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
   }
   flush_counts();
   return result;
+}
+
+/// The common run of Enhanced Packet Blocks without options or peculiarities, several times faster
+/// than block by block. Stops in front of anything else, and of whatever is wrong.
+std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t position,
+                                        std::vector<Frame>& frames, std::size_t enough) {
+  const bool swapped = swapped_;
+  Frame frame;
+  frame.file = context_.file_index;
+  while (frames.size() < enough && window.size - position >= smallest_packet) {
+    const std::uint8_t* const at = window.data + position;
+    const auto size = load<std::uint32_t>(at + 4, swapped);
+    const auto number = load<std::uint32_t>(at + 8, swapped);
+    frame.captured = load<std::uint32_t>(at + 20, swapped);
+    frame.wire = load<std::uint32_t>(at + 24, swapped);
+    if (load<std::uint32_t>(at, swapped) != block_enhanced_packet || frame.captured > largest_frame ||
+        size != smallest_packet + ((frame.captured + 3) & ~3U) || size > window.size - position ||
+        frame.wire < frame.captured || load<std::uint32_t>(at + size - 4, swapped) != size) {
+      break;
+    }
+    Interface* const from = find_interface(number);
+    if (from == nullptr) break;
+    frame.data = at + 28;
+    frame.interface = from->index;
+    frame.link_type = from->link_type;
+    frame.time_ns = from->clock.to_ns(std::uint64_t{load<std::uint32_t>(at + 12, swapped)} << 32U |
+                                      load<std::uint32_t>(at + 16, swapped));
+    if (frame.time_ns < last_time_) [[unlikely]]
+      context_.count(Incident::time_backwards);
+    last_time_ = frame.time_ns;
+    ++from->packets;
+    frames.push_back(frame);
+    position += size;
+  }
+  return position;
 }
 
 /// Type, byte order and length; false where reading has to stop.
@@ -128,7 +165,7 @@ bool PcapngWalker::packet(const PcapngBlock& block, std::vector<Frame>& frames) 
   frame.data = block.data + 28;
   frame.captured = u32(block, 20);
   frame.wire = u32(block, 24);
-  if (frame.captured > block.size - 32) {
+  if (frame.captured > block.size - smallest_packet) {
     return refuse(block, Incident::damaged_record, "a packet claims more captured bytes than its block has");
   }
   if (!deliver(block, interface, &ticks, frame, frames)) return false;

@@ -51,6 +51,8 @@ class PcapngWalker final : public Walker {
 
   static const BlockRow* row_of(std::uint32_t type) noexcept;
 
+  std::size_t plain_packets(const Window& window, std::size_t position, std::vector<Frame>& frames,
+                            std::size_t enough);
   bool read_head(PcapngBlock& block, const BlockRow*& row);
   bool read_block(const PcapngBlock& block, const BlockRow* row, std::vector<Frame>& frames);
   bool section(const PcapngBlock& block);

@@ -32,8 +32,10 @@ class BlockBuilder {
     add_bytes(&value, sizeof value);
   }
   void add_bytes(const void* data, std::size_t size) {
-    const auto* const from = static_cast<const std::uint8_t*>(data);
-    bytes_.insert(bytes_.end(), from, from + size);
+    if (size == 0) return;
+    const std::size_t end = bytes_.size();
+    bytes_.resize(end + size);
+    std::memcpy(bytes_.data() + end, data, size);
   }
   void pad() { bytes_.resize((bytes_.size() + 3) / 4 * 4); }
   void option(std::uint16_t code, const void* value, std::size_t size) {

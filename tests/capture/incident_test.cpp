@@ -29,7 +29,7 @@ TEST(Errors, DescribeSaysPathPlaceAndCause) {
   EXPECT_EQ(error.describe(), "a.pcap: it is empty");
   error.offset = 1234;
   EXPECT_EQ(error.describe(), "a.pcap: at byte 1234: it is empty");
-  error.path = "-";
+  error.path = std::string(1, '-');
   EXPECT_EQ(error.describe(), "standard input: at byte 1234: it is empty");
   error.path.clear();
   EXPECT_EQ(error.describe(), "at byte 1234: it is empty");
