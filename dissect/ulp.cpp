@@ -166,6 +166,7 @@ bool walk_rpc_message(Cursor& cursor, std::uint32_t xid, bool& certain) noexcept
 }
 
 bool walk_rpc_rdma(Cursor& cursor, bool& certain) noexcept {
+  constexpr std::size_t versions_size = 8;  // lowest and highest, behind a version error
   const std::uint8_t* p = cursor.take<RpcRdma>();
   if (p == nullptr || read<RpcRdma::version>(p) != rpc_rdma_version) return false;
   const std::uint32_t type = read<RpcRdma::type>(p);
@@ -183,7 +184,9 @@ bool walk_rpc_rdma(Cursor& cursor, bool& certain) noexcept {
     case rdma_done:
       return true;
     case rdma_error:
-      (void)cursor.take(HeaderId::rpc_rdma_error, std::min<std::size_t>(cursor.left(), 12));
+      if (cursor.left() >= RpcRdmaError::size)
+        (void)cursor.take(HeaderId::rpc_rdma_error,
+                          std::min(cursor.left(), RpcRdmaError::size + versions_size));
       return true;
     default:
       return false;

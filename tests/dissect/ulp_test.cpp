@@ -181,6 +181,15 @@ TEST(Ulp, RpcSegmentCountThatLies) {
   EXPECT_EQ(recognise(hex("00000007 00000001 00000010 00000000 00000000 00000001 ffffffff")), Ulp::none);
 }
 
+TEST(Ulp, RpcErrors) {
+  const std::string header = "00000007 00000001 00000010 00000004";
+  const Looked version(roce(send_only, header + "00000001 00000001 00000001"), Ulp::nfs_rdma);
+  EXPECT_EQ(version.number("rpcordma.errcode"), 1U);
+  EXPECT_EQ(version.d.layers[version.d.layer_count - 1].length, 12U);
+  const Looked without_code(roce(send_only, header), Ulp::nfs_rdma);
+  EXPECT_EQ(without_code.ids(HeaderId::rpc_rdma), std::vector{HeaderId::rpc_rdma});
+}
+
 TEST(Ulp, SmbDirect) {
   for (const Ulp hint : {Ulp::smb_direct, Ulp::none}) {
     const Looked request(roce(send_only, negotiate_request), hint);
