@@ -133,8 +133,10 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
   const Layer* lrh = d.find(HeaderId::lrh);
   const Layer* vcrc = d.find(HeaderId::vcrc);
   if (lrh == nullptr || vcrc == nullptr) return result;
-  // CRC-16 with polynomial 0x100B, initial ones, over LRH through ICRC; bits go in as on the wire,
-  // least significant first, so the polynomial is used reflected (0xD008).
+  // CRC-16 with polynomial 0x100B, initial ones, final complement, over LRH through ICRC; bits go in
+  // as on the wire, least significant first, so the polynomial is used reflected (0xD008). A capture
+  // card's driver computes the same; that the two bytes stand least significant first, as those of
+  // the ICRC do, is concluded from the order of bits and was not seen on a real packet.
   std::uint32_t crc = 0xffff;
   for (std::uint32_t i = lrh->offset; i < vcrc->offset; ++i) {
     crc ^= frame[i];
