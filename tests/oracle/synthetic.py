@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets that the sample captures lack: every opcode in every encapsulation, PAUSE and PFC frames."""
+
+import os
+import struct
+
+MAC = bytes.fromhex("525400000b01525400000a01")
+ETHERNET, ERF = 1, 197
+GID_A = bytes(10) + b"\xff\xff" + bytes([10, 77, 0, 1])
+GID_B = bytes.fromhex("fe80000000000000505400fffe000b01")
+
+
+def body(opcode, size=64):
+    """BTH with FECN and BECN, then bytes that every extended header finds its place in, and an ICRC."""
+    bth = struct.pack(">BBHBBHI", opcode, 0x80, 0xFFFF, 0xC0, 0x00, 0x0123, 0x80ABCDEF)
+    return bth + bytes((7 * i + opcode) & 0xFF for i in range(size)) + b"\x11\x22\x33\x44"
+
+
+def checksum(header):
+    total = sum(struct.unpack(f">{len(header) // 2}H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return struct.pack(">H", total ^ 0xFFFF)
+
+
+def udp(payload, port=4791):
+    return struct.pack(">HHHH", 0xC001, port, 8 + len(payload), 0) + payload
+
+
+def ipv4(payload, options=b"", protocol=17):
+    header = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45 + len(options) // 4, 0x6A, 20 + len(options) + len(payload),
+                                   0x1234, 0x4000, 64, protocol, 0, bytes([10, 77, 0, 1]), bytes([10, 77, 0, 2])))
+    header += options
+    header[10:12] = checksum(bytes(header))
+    return bytes(header) + payload
+
+
+def ipv6(payload):
+    return struct.pack(">IHBB", 0x66A12345, len(payload), 17, 64) + GID_A + GID_B + payload
+
+
+def grh(payload):
+    return struct.pack(">IHBB", 0x66A12345, len(payload), 0x1B, 64) + GID_A + GID_B + payload
+
+
+def lrh(next_header, payload):
+    words = (8 + len(payload)) // 4
+    return struct.pack(">BBHHH", 0x30, 0x40 | next_header, 7, words, 9) + payload + b"\x55\x66"
+
+
+def ethernet(ethertype, payload):
+    return (MAC + struct.pack(">H", ethertype) + payload).ljust(60, b"\0")
+
+
+def tagged(*tags_and_type, payload):
+    return MAC + b"".join(struct.pack(">HH", *tag) for tag in tags_and_type[:-1]) + \
+        struct.pack(">H", tags_and_type[-1]) + payload
+
+
+def ethernet_frames():
+    opcodes = list(range(256))
+    frames = [ethernet(0x0800, ipv4(udp(body(o)))) for o in opcodes]
+    frames += [ethernet(0x86DD, ipv6(udp(body(o)))) for o in opcodes]
+    frames += [ethernet(0x8915, grh(body(o))) for o in opcodes]
+    # Too little behind the BTH for the headers that the opcode wants.
+    frames += [ethernet(0x0800, ipv4(udp(body(o, 4)))) for o in opcodes]
+    frames.append(ethernet(0x0800, ipv4(udp(body(0x0A)), options=b"\x01\x01\x01\x00")))
+    frames.append(tagged((0x88A8, 0x6064), (0x8100, 0xB0C8), 0x0800, payload=ipv4(udp(body(0x0A)))))
+    # Two IP headers: IP-in-IP, and through VXLAN.
+    frames.append(ethernet(0x0800, ipv4(ipv4(udp(body(0x11))), protocol=4)))
+    inner = ethernet(0x0800, ipv4(udp(body(0x11))))
+    frames.append(ethernet(0x0800, ipv4(udp(b"\x08\0\0\0\0\0\x64\0" + inner, port=4789))))
+    # MAC control: PAUSE, PFC for priorities 3 and 4, and an opcode of its own.
+    control = bytes.fromhex("0180c2000001525400000a018808")
+    frames.append((control + struct.pack(">HH", 1, 0xFFFF)).ljust(60, b"\0"))
+    frames.append((control + struct.pack(">HH8H", 0x0101, 0x18, 0, 0, 0, 0xFFFF, 0, 0, 0, 0)).ljust(60, b"\0"))
+    return frames
+
+
+def infiniband_frames():
+    """In ERF records of type 21: tshark 4.0 does not take the link type of bare InfiniBand."""
+    opcodes = list(range(256))
+    frames = [lrh(2, body(o)) for o in opcodes] + [lrh(3, grh(body(o))) for o in opcodes]
+    return [struct.pack(">QBBHHH", 0, 21, 4, 16 + len(f), 0, len(f)) + f for f in frames]
+
+
+def write_pcap(path, link_type, frames):
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, link_type))
+        for number, frame in enumerate(frames):
+            out.write(struct.pack("<IIII", 1700000000, 1000 * number, len(frame), len(frame)) + frame)
+
+
+def write_all(directory):
+    """Paths of the captures written."""
+    made = [("synthetic_ethernet.pcap", ETHERNET, ethernet_frames()),
+            ("synthetic_infiniband.pcap", ERF, infiniband_frames())]
+    paths = []
+    for name, link_type, frames in made:
+        paths.append(os.path.join(directory, name))
+        write_pcap(paths[-1], link_type, frames)
+    return paths
