@@ -23,6 +23,16 @@ struct SameNames {
 };
 constexpr SameNames same_names[] = {{"roce.dscp", "ip.dsfield.dscp"}, {"roce.ecn", "ip.dsfield.ecn"}};
 
+struct LongService {
+  std::string_view service;
+  std::string_view name;
+};
+constexpr LongService long_services[] = {{"RC", "Reliable Connection"},
+                                         {"UC", "Unreliable Connection"},
+                                         {"RD", "Reliable Datagram"},
+                                         {"UD", "Unreliable Datagram"},
+                                         {"XRC", "Extended Reliable Connection"}};
+
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -178,15 +188,22 @@ std::vector<NamedNumber> names_of_field(std::string_view field) {
       const auto opcode = static_cast<std::uint8_t>(code);
       if (!dissect::opcode_info(opcode).defined) continue;
       const std::string_view full = dissect::opcode_name(opcode), operation = dissect::operation_name(opcode);
-      names.push_back({code, full});
-      if (operation != full) names.push_back({code, operation});
+      names.push_back({code, std::string(operation)});
+      if (operation == full) continue;
+      names.push_back({code, std::string(full)});
+      const std::string_view service = dissect::service_name(dissect::opcode_info(opcode).service);
+      for (const LongService& row : long_services) {
+        if (row.service == service)
+          names.push_back({code, fmt::format("{} ({}) - {}", row.name, service, operation)});
+      }
     }
     return names;
   }
   for (const dissect::HeaderInfo& header : dissect::header_table()) {
     for (const dissect::Field& row : header.fields) {
       if (row.name != field) continue;
-      for (const dissect::ValueName& name : row.names) names.push_back({name.value * row.scale, name.text});
+      for (const dissect::ValueName& name : row.names)
+        names.push_back({name.value * row.scale, std::string(name.text)});
     }
   }
   return names;

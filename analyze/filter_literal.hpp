@@ -19,9 +19,10 @@ using Literal = tl::expected<T, LiteralError>;
 
 struct NamedNumber {
   std::uint64_t number = 0;
-  std::string_view name;
+  std::string name;
 };
-/// The words for a field's numbers, from the tables of dissect; a number of the opcode has two.
+/// The words for a field's numbers, from the tables of dissect. An opcode has three: with and
+/// without the service, and Wireshark's with the service in full.
 [[nodiscard]] std::vector<NamedNumber> names_of_field(std::string_view field);
 
 /// Numbers, booleans and times: the ranges that the literal means (several for a name that

@@ -105,6 +105,8 @@ TEST(Filter, compares_values_of_all_types) {
       {"infiniband.bth.opcode == Acknowledge", true},
       {"infiniband.bth.opcode == \"RC Acknowledge\"", true},
       {"infiniband.bth.opcode != \"RDMA WRITE Only\"", true},
+      {"infiniband.bth.opcode == \"Reliable Connection (RC) - Acknowledge\"", true},
+      {"infiniband.bth.opcode in {\"XRC Acknowledge\", CNP}", false},
       {"infiniband.aeth.syndrome.opcode == ack", true},
       {"ip.dsfield.dscp == AF31", true},
       {"roce.dscp == \"AF31\"", true},
