@@ -270,6 +270,7 @@ void PacketLine::append_time(std::string& out, const PacketView& packet) {
 void PacketLine::append_transport(std::string& out, const PacketView& packet) {
   const Dissection& d = *packet.dissection;
   const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
   const std::uint8_t opcode = read<dissect::Bth::opcode>(bth);
   const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
   scratch_.clear();

@@ -37,7 +37,7 @@ CrcStatus status(const Packet& frame, std::uint16_t link_type = link_ethernet) {
 
 /// The verdict after setting one byte to another value.
 CrcStatus with_byte_changed(Packet frame, std::size_t offset, std::uint16_t link_type = link_ethernet) {
-  frame[offset] = static_cast<std::uint8_t>(frame[offset] ^ 0x5a);
+  frame.at(offset) ^= 0x5a;
   return status(frame, link_type);
 }
 

@@ -41,8 +41,9 @@ void expect_roce(const Packet& frame, unsigned tunnels) {
   EXPECT_EQ(d.tunnels, tunnels);
   EXPECT_EQ(d.notes, 0);
   EXPECT_EQ(d.payload_length, 8U);
-  ASSERT_NE(d.find(HeaderId::icrc), nullptr);
-  EXPECT_EQ(d.find(HeaderId::icrc)->offset + 4, d.declared_end);
+  const auto* icrc = d.find(HeaderId::icrc);
+  ASSERT_NE(icrc, nullptr);
+  EXPECT_EQ(icrc->offset + 4, d.declared_end);
   ASSERT_NE(d.bth, Dissection::none);
   EXPECT_EQ(d.layers[d.network].offset + 20, d.layers[d.udp].offset);
   EXPECT_EQ(d.layers[d.udp].offset + 8, d.layers[d.bth].offset);

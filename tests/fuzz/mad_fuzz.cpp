@@ -10,8 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       static_cast<roce::dissect::Ulp>(data[2] % static_cast<unsigned>(roce::dissect::Ulp::count_));
   const std::size_t payload = size - 3;
   const auto put16 = [](std::vector<std::uint8_t>& to, std::size_t value) {
-    to.push_back(static_cast<std::uint8_t>(value >> 8U));
-    to.push_back(static_cast<std::uint8_t>(value));
+    const std::uint8_t bytes[] = {static_cast<std::uint8_t>(value >> 8U), static_cast<std::uint8_t>(value)};
+    to.insert(to.end(), std::begin(bytes), std::end(bytes));
   };
   std::vector<std::uint8_t> frame{0x50, 0x54, 0,    0,    0x0b, 0x01, 0x50, 0x54,
                                   0,    0,    0x0a, 0x01, 0x08, 0,    0x45, 0};
