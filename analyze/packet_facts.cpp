@@ -87,9 +87,9 @@ std::string_view upper_layer_name(HeaderId id) noexcept {
   constexpr Range ranges[] = {
       {HeaderId::mad, HeaderId::mad, "MAD"},
       {HeaderId::cm_req, HeaderId::ip_cm, "CM"},
-      {HeaderId::nvme_rdma_request, HeaderId::nvme_completion, "NVMe/RDMA"},
+      {HeaderId::nvme_rdma_request, HeaderId::nvme_completion, "NVMe-oF"},
       {HeaderId::iser, HeaderId::iscsi, "iSER"},
-      {HeaderId::rpc_rdma, HeaderId::rpc_rdma, "RPC/RDMA"},
+      {HeaderId::rpc_rdma, HeaderId::rpc_reply, "NFS/RDMA"},
       {HeaderId::smb_direct, HeaderId::smb_direct_data, "SMB Direct"},
   };
   for (const Range& range : ranges) {

@@ -42,7 +42,7 @@ struct Endpoints {
 
 /// "v1", "v2_ipv4", "v2_ipv6", "native_ib"; empty for Transport::none.
 [[nodiscard]] std::string_view version_name(dissect::Transport transport) noexcept;
-/// "NVMe/RDMA", "iSER", "RPC/RDMA", "SMB Direct", "CM", "MAD"; empty for other headers.
+/// "NVMe-oF", "iSER", "NFS/RDMA", "SMB Direct", "CM", "MAD"; empty for other headers.
 [[nodiscard]] std::string_view upper_layer_name(dissect::HeaderId id) noexcept;
 /// The innermost of them in the packet.
 [[nodiscard]] std::string_view upper_layer_of(const PacketView& packet) noexcept;

@@ -291,10 +291,6 @@ void PacketLine::append_transport(std::string& out, const PacketView& packet) {
     out += "  ";
     out += scratch_;
   } else {
-    if (const std::string_view upper = upper_layer_of(packet); !upper.empty()) {
-      out += "  ";
-      out += upper;
-    }
     for (std::size_t i = d.bth + std::size_t{1}; i < d.layer_count; ++i) {
       if (d.layers[i].id > HeaderId::ieth) break;
       append_extended_header(out, d.layers[i].id, packet.frame->data + d.layers[i].offset);
@@ -305,6 +301,7 @@ void PacketLine::append_transport(std::string& out, const PacketView& packet) {
       append_decimal(out, bytes);
       out += " B";
     }
+    append_upper_words(out, packet);
   }
   if (read<dissect::Bth::se>(bth) != 0) out += "  SE";
   if (read<dissect::Bth::a>(bth) != 0) out += "  AckReq";

@@ -42,7 +42,8 @@ void append_bit_pattern(std::string& out, const Field& field, dissect::Bytes byt
   const std::size_t first = field.bit % 8U, end = first + field.bits;
   for (std::size_t i = 0; i < bytes.size() * 8; ++i) {
     if (i != 0 && i % 4 == 0) out.push_back(' ');
-    const bool set = (bytes[i / 8] >> (7U - i % 8) & 1U) != 0;
+    const std::size_t byte = field.little_endian ? bytes.size() - 1 - i / 8 : i / 8;
+    const bool set = (unsigned{bytes[byte]} >> (7U - i % 8) & 1U) != 0;
     out.push_back(i < first || i >= end ? '.' : set ? '1' : '0');
   }
   out += " = ";

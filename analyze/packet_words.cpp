@@ -6,6 +6,7 @@
 #include "analyze/field_extract.hpp"
 #include "analyze/packet_facts.hpp"
 #include "analyze/value_format.hpp"
+#include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/headers/cm.hpp"
@@ -13,6 +14,7 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/headers/mac_control.hpp"
+#include "dissect/headers/nvme.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -21,14 +23,6 @@ using dissect::Field;
 using dissect::HeaderId;
 using dissect::Layer;
 using dissect::read;
-
-struct PortName {
-  std::uint16_t port;
-  std::string_view name;
-};
-/// IANA's service names of the ports that RDMA services listen on.
-constexpr PortName port_names[] = {{4420, "NVMe-oF"},   {3260, "iSER"},       {20049, "NFS/RDMA"},
-                                   {445, "SMB Direct"}, {987, "Lustre LNet"}, {5445, "SMB Direct"}};
 
 /// IBTA A11.2: prefix, IP protocol, port.
 void append_service(std::string& out, std::uint64_t service_id) {
@@ -49,12 +43,10 @@ void append_service(std::string& out, std::uint64_t service_id) {
   }
   out += " port ";
   append_decimal(out, port);
-  for (const PortName& row : port_names) {
-    if (row.port == port) {
-      out += " (";
-      out += row.name;
-      out += ')';
-    }
+  if (const std::string_view service = dissect::service_name_of(service_id); !service.empty()) {
+    out += " (";
+    out += service;
+    out += ')';
   }
 }
 
@@ -214,6 +206,38 @@ void append_cm_words(std::string& out, const PacketView& packet) {
   }
 }
 
+void append_upper_words(std::string& out, const PacketView& packet) {
+  std::string_view protocol;
+  for (const Layer& layer : packet.dissection->all()) {
+    if (layer.id < HeaderId::nvme_rdma_request) continue;
+    if (const std::string_view name = upper_layer_name(layer.id); name != protocol) {
+      protocol = name;
+      out += "  ";
+      out += name;
+    }
+    if (layer.id == HeaderId::nvme_completion) {
+      const std::uint8_t* p = packet.frame->data + layer.offset;
+      const std::uint64_t code = dissect::read_bits(dissect::NvmeCompletion::status_code, p);
+      out += " completion";
+      if (code != 0 || dissect::read_bits(dissect::NvmeCompletion::status_type, p) != 0) {
+        append_named(out, dissect::NvmeCompletion::status_type, p);
+        out += " error ";
+        append_hex_number(out, code, 2);
+      }
+      continue;
+    }
+    // What a header is for is the first of its fields whose value has a name.
+    for (const Field& field : dissect::header_info(layer.id).fields) {
+      if (field.names.empty() || field.bits == 1) continue;
+      const auto value = read_value(field, packet.frame->data + layer.offset, layer.length);
+      if (!value || value->text.empty()) continue;
+      out += ' ';
+      out += value->text;
+      break;
+    }
+  }
+}
+
 void append_mac_control_words(std::string& out, const PacketView& packet) {
   if (const std::uint8_t* p = find_header(packet, HeaderId::mac_pause)) {
     const unsigned quanta = read<dissect::MacPause::pause_time>(p);
@@ -224,7 +248,7 @@ void append_mac_control_words(std::string& out, const PacketView& packet) {
     out += "PFC";
     bool first = true;
     for (unsigned priority = 0; priority < 8; ++priority) {
-      if ((dissect::MacPfc::priorities(pfc) >> priority & 1U) == 0) continue;
+      if ((unsigned{dissect::MacPfc::priorities(pfc)} >> priority & 1U) == 0) continue;
       out += first ? " priority " : ", ";
       first = false;
       append_decimal(out, priority);

@@ -11,6 +11,8 @@ namespace roce::analyze {
 /// "REQ RC to TCP port 4420 (NVMe-oF)  QPN 0x000022  PSN 1234", "REJ consumer reject", ...
 /// Nothing for packets without a CM message.
 void append_cm_words(std::string& out, const PacketView& packet);
+/// "  NVMe-oF Read", "  iSER ...", each after two spaces; nothing for other packets.
+void append_upper_words(std::string& out, const PacketView& packet);
 /// "PAUSE 65535 quanta", "PFC priority 3: 65535, 4: XON"; nothing for other packets.
 void append_mac_control_words(std::string& out, const PacketView& packet);
 /// "LLDP switch1 Eth1/3, DCBX"; nothing for other packets.

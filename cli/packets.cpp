@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <limits>
 #include <memory>
 
 #include "analyze/field_registry.hpp"
 #include "analyze/filter.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/service_map.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
@@ -18,29 +18,10 @@
 #include "cli/output.hpp"
 #include "cli/packet_printer.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/ulp.hpp"
 
 namespace roce::cli {
 namespace {
-
-/// --from or --to: absolute, or "+1.5": seconds after the first frame.
-struct TimeBound {
-  bool relative = false;
-  std::int64_t ns = 0;
-
-  [[nodiscard]] std::int64_t resolve(std::int64_t first) const {
-    std::int64_t sum = 0;
-    if (!relative) return ns;
-    if (__builtin_add_overflow(ns, first, &sum)) return std::numeric_limits<std::int64_t>::max();
-    return sum;
-  }
-};
-
-std::optional<TimeBound> parse_bound(const std::string& text) {
-  const bool relative = !text.empty() && text.front() == '+';
-  const auto time = parse_time(relative ? text.substr(1) : text);
-  if (!time) return std::nullopt;
-  return TimeBound{relative, *time};
-}
 
 std::string_view type_name(analyze::ValueType type) {
   constexpr std::string_view names[] = {"number", "boolean", "time",  "text",  "mac",     "ipv4",
@@ -67,8 +48,8 @@ class Run {
         filter_(std::move(filter)),
         source_(std::move(source)) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-    if (!options.from.empty()) from_ = parse_bound(options.from);
-    if (!options.to.empty()) to_ = parse_bound(options.to);
+    if (!options.from.empty()) times_.from = parse_time(options.from);
+    if (!options.to.empty()) times_.to = parse_time(options.to);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
     icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
     needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
@@ -83,7 +64,8 @@ class Run {
     if (printer_) printer_->begin(out_.buffer());
     read_all();
     if (writer_ && status_of_writer_ == exit_ok) {
-      if (const auto finished = writer_->finish(); !finished) status_of_writer_ = fail(finished.error());
+      if (const auto finished = writer_->finish(source_->interfaces()); !finished)
+        status_of_writer_ = fail(finished.error());
     }
     const int status_of_output = out_.finish();
     return std::max({status_, status_of_writer_, status_of_output});
@@ -159,13 +141,14 @@ class Run {
     previous_time_ = frame.time_ns;
 
     dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
+    services_.learn(view.bytes(), dissection_);
+    dissect::dissect_ulp(view.bytes(), dissection_, services_.of(view.bytes(), dissection_));
     view.dissection = &dissection_;
     if (needs_flow_) {
       analyze::make_record(frame, dissection_, record_);
       if (record_.has(analyze::PacketRecord::valid)) view.flow = flows_.add(record_);
     }
-    if (from_ && frame.time_ns < from_->resolve(first_time_)) return false;
-    if (to_ && frame.time_ns > to_->resolve(first_time_)) return false;
+    if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (filter_ && !filter_->matches(view)) return false;
     if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
@@ -179,7 +162,7 @@ class Run {
   std::unique_ptr<capture::CaptureSource> source_;
   std::unique_ptr<capture::PcapngWriter> writer_;
   dissect::Options dissect_options_;
-  std::optional<TimeBound> from_, to_;
+  analyze::TimeRange times_;
   bool icrc_for_filter_ = false;
   bool icrc_for_output_ = false;
   bool needs_flow_ = false;
@@ -189,6 +172,7 @@ class Run {
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
   analyze::FlowTable flows_;
+  analyze::ServiceMap services_;
   std::vector<std::size_t> ends_;  ///< of the output behind each frame of the batch
   std::vector<const capture::Frame*> chosen_;
   std::size_t begin_of_batch_ = 0;
@@ -210,7 +194,7 @@ int run_packets(const PacketsOptions& options) {
   if (options.list_fields) return list_fields();
   if (options.files.empty()) return usage("packets: which FILE? (- is standard input)");
   for (const std::string* text : {&options.from, &options.to}) {
-    if (!text->empty() && !parse_bound(*text)) {
+    if (!text->empty() && !parse_time(*text)) {
       return usage(fmt::format(
           "not a time: '{}' (seconds since the epoch, 2026-11-20 11:08:53.5 in UTC, or +1.5 seconds after "
           "the first packet)",
