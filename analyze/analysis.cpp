@@ -11,6 +11,7 @@
 #include "dissect/dissect.hpp"
 #include "dissect/gid.hpp"
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/ulp.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -82,8 +83,8 @@ class Pipeline {
 
   void dissect_all(const std::vector<capture::Frame>& frames, std::size_t count) {
     for (Share& share : shares_) share.totals = Totals{};
-    // A filter on flow numbers needs the flows of all packets before it, in order.
-    if (options_.filter != nullptr && options_.filter->needs_flow()) {
+    // A filter on flow numbers or upper layers needs all packets before this one, in order.
+    if (options_.filter != nullptr && options_.filter->needs_history()) {
       for (std::size_t i = 0; i < count; ++i) dissect_one(frames, i, shares_[0]);
       return;
     }
@@ -107,7 +108,7 @@ class Pipeline {
     const capture::Frame& frame = frames[i];
     PacketRecord& record = records_[i];
     record.flags = 0;
-    if (frame.time_ns < options_.from_ns || frame.time_ns > options_.to_ns) return;
+    if (!options_.times.contains(frame.time_ns, first_time_ns_)) return;
     const dissect::Bytes bytes{frame.data, frame.captured};
     Dissection& d = share.dissection;
     dissect::dissect(bytes, frame.wire, frame.link_type, d, dissect_options_);
@@ -119,6 +120,10 @@ class Pipeline {
     record.icrc =
         static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
 
+    if (options_.filter != nullptr && options_.filter->needs_upper()) {
+      services_.learn(bytes, d);
+      dissect::dissect_ulp(bytes, d, services_.of(bytes, d));
+    }
     if (options_.filter != nullptr && !passes(frames, i, d, icrc, record)) {
       record.flags = 0;
       return;

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
 
 #include "analyze/filter.hpp"
 #include "analyze/snapshot.hpp"
+#include "analyze/time_bound.hpp"
 #include "capture/source.hpp"
 
 namespace roce::analyze {
@@ -17,12 +17,11 @@ namespace roce::analyze {
 struct AnalysisOptions {
   unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
   bool check_icrc = true;
-  const Filter* filter = nullptr;                                   ///< only what matches is analysed
-  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  ///< inclusive
-  std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();    ///< inclusive
+  const Filter* filter = nullptr;  ///< only what matches is analysed
+  TimeRange times;                 ///< what lies outside is left out
   std::size_t flow_limit = FlowTable::default_limit;
   std::size_t epoch_frames = 8 * 1024;  ///< frames between two barriers; the records stay in the cache
-  std::uint8_t roce_ip_protocol = 0;     ///< see dissect::Options
+  std::uint8_t roce_ip_protocol = 0;    ///< see dissect::Options
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };

@@ -198,6 +198,12 @@ constexpr FieldFacts flow_facts(std::string_view name, std::string_view label) {
   return f;
 }
 
+constexpr FieldFacts upper_facts(std::string_view name, std::string_view label) {
+  FieldFacts f = facts(name, label, ValueType::text);
+  f.needs_upper = true;
+  return f;
+}
+
 // The rows' order is that of `packets --list-fields` before sorting; the registry sorts.
 const VirtualField fields[] = {
     {facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
@@ -224,7 +230,7 @@ const VirtualField fields[] = {
          if (row.link_type == p.frame->link_type) add_number(out, row.wiretap);
        }
      }},
-    {facts("frame.protocols", "Protocols in frame", ValueType::text), protocols},
+    {upper_facts("frame.protocols", "Protocols in frame"), protocols},
     {facts("infiniband", "InfiniBand", ValueType::presence),
      [](const PacketView& p, Values& out) {
        add_presence(out, p.dissection->is_transport() || p.dissection->find(HeaderId::grh) != nullptr ||
@@ -274,7 +280,7 @@ const VirtualField fields[] = {
        if (const auto vlan = vlan_id(p)) add_number(out, *vlan);
      }},
     {facts("roce.tunnel", "Tunnels around the packet", ValueType::text), tunnels},
-    {facts("roce.upper", "Upper-layer protocol", ValueType::text),
+    {upper_facts("roce.upper", "Upper-layer protocol"),
      [](const PacketView& p, Values& out) {
        if (const std::string_view name = upper_layer_of(p); !name.empty()) add_text(out, name);
      }},

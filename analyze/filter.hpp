@@ -16,7 +16,7 @@ namespace roce::analyze {
 struct FilterError {
   std::size_t column = 0;  ///< from 1, in characters of the expression
   std::size_t length = 1;  ///< of the offending text
-  std::string message;     ///< "expected a value after '=='", "no field 'infiniband.bth.psm'; did you mean ...?"
+  std::string message;  ///< "expected a value after '=='", "no field 'infiniband.bth.psm'; did you mean ...?"
 
   /// The expression, a line with a caret under the column, and the message.
   [[nodiscard]] std::string describe(std::string_view expression) const;
@@ -34,6 +34,10 @@ class Filter {
   [[nodiscard]] bool matches(const PacketView& packet) const;
   [[nodiscard]] bool needs_icrc() const noexcept;
   [[nodiscard]] bool needs_flow() const noexcept;
+  /// Upper-layer headers must have been looked for (ServiceMap, dissect_ulp()).
+  [[nodiscard]] bool needs_upper() const noexcept;
+  /// The answer for one packet depends on the packets before it.
+  [[nodiscard]] bool needs_history() const noexcept { return needs_flow() || needs_upper(); }
 
  private:
   struct Program;

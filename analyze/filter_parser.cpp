@@ -78,6 +78,7 @@ class Parser {
       const FieldFacts& facts = field_facts(operand->field);
       program_.needs_icrc = program_.needs_icrc || facts.needs_icrc;
       program_.needs_flow = program_.needs_flow || facts.needs_flow;
+      program_.needs_upper = program_.needs_upper || facts.needs_upper;
     }
     emit(Op::test, static_cast<std::uint32_t>(program_.tests.size()));
     program_.tests.push_back(test);

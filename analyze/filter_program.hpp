@@ -85,6 +85,7 @@ struct Program {
   std::vector<Regex> expressions;
   bool needs_icrc = false;
   bool needs_flow = false;
+  bool needs_upper = false;
 };
 
 /// Parentheses and negations may nest this deep; the stack of flags is as large.

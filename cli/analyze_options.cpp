@@ -46,9 +46,7 @@ std::optional<std::int64_t> parse_calendar(const std::string& text) {
   return seconds * second + *fraction;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> parse_time(const std::string& text) {
+std::optional<std::int64_t> parse_absolute(const std::string& text) {
   std::int64_t seconds = 0;
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, seconds);
@@ -61,11 +59,21 @@ std::optional<std::int64_t> parse_time(const std::string& text) {
   return parse_calendar(text);
 }
 
+}  // namespace
+
+std::optional<analyze::TimeBound> parse_time(const std::string& text) {
+  const bool relative = !text.empty() && text.front() == '+';
+  const auto ns = parse_absolute(relative ? text.substr(1) : text);
+  if (!ns) return std::nullopt;
+  return analyze::TimeBound{*ns, relative};
+}
+
 void AnalyzeOptions::add_to(CLI::App& command) {
   const auto time = [](const std::string& text) {
-    return parse_time(text)
-               ? std::string()
-               : "not a time: '" + text + "' (seconds since the epoch, or 2026-11-20 11:08:53.5 in UTC)";
+    return parse_time(text) ? std::string()
+                            : "not a time: '" + text +
+                                  "' (2026-11-20 11:08:53.5 in UTC, seconds since the epoch, or +1.5 after "
+                                  "the first frame)";
   };
   command
       .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
@@ -110,8 +118,8 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   analysis.check_icrc = !options.no_icrc;
   analysis.filter = filter ? &*filter : nullptr;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  if (!options.from.empty()) analysis.from_ns = *parse_time(options.from);
-  if (!options.to.empty()) analysis.to_ns = *parse_time(options.to);
+  if (!options.from.empty()) analysis.times.from = parse_time(options.from);
+  if (!options.to.empty()) analysis.times.to = parse_time(options.to);
   Progress progress;
   analysis.progress = [&progress](const capture::CaptureSource& s, std::uint64_t frames) {
     progress.update(s, frames);

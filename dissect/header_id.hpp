@@ -126,6 +126,11 @@ enum class HeaderId : std::uint8_t {
 };
 inline constexpr std::size_t header_count = static_cast<std::size_t>(HeaderId::count_);
 
+/// Found by dissect_ulp(), not by dissect(): they may need what a CM exchange said before.
+[[nodiscard]] constexpr bool is_upper_layer(HeaderId id) noexcept {
+  return id >= HeaderId::nvme_rdma_request;
+}
+
 /// What the list of headers holds of each: everything a tree, a filter or a hex view needs.
 struct HeaderInfo {
   HeaderId id;

@@ -104,8 +104,8 @@ TEST(Analysis, AnInputThatFailsIsKeptBesideTheResult) {
 TEST(Analysis, TimesAndFilterSelect) {
   const std::int64_t start = 1'700'000'000'000'000'000;
   AnalysisOptions options;
-  options.from_ns = start + 10'000;
-  options.to_ns = start + 19'999;
+  options.times.from = TimeBound{start + 10'000, false};
+  options.times.to = TimeBound{19'999, true};  // after the first frame
   EXPECT_EQ(run(1000, options)->totals.packets, 10U);
 
   const auto filter = Filter::compile("frame.number in {5 .. 9} || frame.number == 700");
