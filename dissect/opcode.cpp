@@ -112,7 +112,8 @@ consteval std::array<OpcodeInfo, 256> derive() {
     info.response = is_response(row->operation);
     info.request = !info.response;
     info.has_payload = row->payload;
-    info.headers = static_cast<std::uint16_t>(row->headers | service_headers(info.service, row->operation));
+    const unsigned around = service_headers(info.service, row->operation);
+    info.headers = static_cast<std::uint16_t>(row->headers | around);
     info.immediate = (info.headers & immdt) != 0;
     info.invalidate = (info.headers & ieth) != 0;
     for (std::size_t i = 0; i < extended_headers.size(); ++i) {
