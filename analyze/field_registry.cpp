@@ -252,10 +252,13 @@ std::vector<std::string_view> similar_fields(std::string_view name, std::size_t 
   constexpr std::size_t longest_name = 128;  // a longer one is no slip of the fingers
   if (name.empty() || name.size() > longest_name) return {};
   const std::string wanted = lower(name);
+  const std::size_t allowed = std::max<std::size_t>(2, wanted.size() / 4);
   std::vector<Candidate> candidates;
   for (const Entry& entry : registry().entries()) {
     const std::string known = lower(entry.facts.name);
-    std::size_t distance = edit_distance(wanted, known);
+    // The difference in length is the least that the distance can be.
+    const std::size_t longer = std::max(known.size(), wanted.size()) - std::min(known.size(), wanted.size());
+    std::size_t distance = longer > allowed ? longer : edit_distance(wanted, known);
     // "bth.psn" and "psn" are infiniband.bth.psn; "infiniband.bth." is what it begins.
     const bool tail = known.size() > wanted.size() && known.ends_with(wanted) &&
                       known[known.size() - wanted.size() - 1] == '.';
@@ -264,8 +267,7 @@ std::vector<std::string_view> similar_fields(std::string_view name, std::size_t 
     } else if (wanted.size() >= 3 && known.starts_with(wanted)) {
       distance = std::min(distance, std::size_t{2});
     }
-    if (distance <= std::max<std::size_t>(2, wanted.size() / 4))
-      candidates.push_back({distance, entry.facts.name});
+    if (distance <= allowed) candidates.push_back({distance, entry.facts.name});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });

@@ -206,6 +206,13 @@ constexpr FieldFacts upper_facts(std::string_view name, std::string_view label) 
 
 // The rows' order is that of `packets --list-fields` before sorting; the registry sorts.
 const VirtualField fields[] = {
+    {facts("frame", "Frame", ValueType::bytes),
+     [](const PacketView& p, Values& out) {
+       Value value;
+       value.type = ValueType::bytes;
+       value.bytes = p.bytes();
+       out.push_back(value);
+     }},
     {facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
      [](const PacketView& p, Values& out) { add_number(out, p.number); }},
     {facts("frame.time_epoch", "Epoch Time", ValueType::time),
