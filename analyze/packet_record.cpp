@@ -53,12 +53,14 @@ void take_addresses(const Layer& layer, const std::uint8_t* p, FlowKey& key) noe
   }
 }
 
-std::uint8_t traffic_class_of(const Layer& layer, const std::uint8_t* p) noexcept {
-  if (layer.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
-  return layer.id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(p);
-}
-
 }  // namespace
+
+std::uint8_t traffic_class_of(const std::uint8_t* frame, const Dissection& d) noexcept {
+  const Layer& network = d.layers[d.network];
+  const std::uint8_t* p = frame + network.offset;
+  if (network.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
+  return network.id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(p);
+}
 
 FlowKey ends_of(const std::uint8_t* frame, const Dissection& d) noexcept {
   FlowKey key;
@@ -73,9 +75,8 @@ void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord&
   record.flags = 0;
   if (!d.is_transport() || d.network == Dissection::none) return;
   const std::uint8_t* base = frame.data;
-  const Layer& network = d.layers[d.network];
   record.key = ends_of(base, d);
-  record.traffic_class = traffic_class_of(network, base + network.offset);
+  record.traffic_class = traffic_class_of(base, d);
 
   const std::uint8_t* bth = base + d.layers[d.bth].offset;
   const OpcodeInfo& info = opcode_info(read<Bth::opcode>(bth));

@@ -66,6 +66,11 @@ static_assert(sizeof(PacketRecord) <= 96 && std::is_trivially_copyable_v<PacketR
 /// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
 [[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;
 
+/// DSCP and ECN of a dissected transport packet, as IPv4's TOS has them: of IPv4, IPv6 or the GRH;
+/// 0 for native InfiniBand without GRH.
+[[nodiscard]] std::uint8_t traffic_class_of(const std::uint8_t* frame,
+                                            const dissect::Dissection& dissection) noexcept;
+
 /// Fills `record` from a dissected frame; without Flag::valid if it holds no transport packet.
 void make_record(const capture::Frame& frame, const dissect::Dissection& dissection,
                  PacketRecord& record) noexcept;

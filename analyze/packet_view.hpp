@@ -18,8 +18,8 @@ struct PacketView {
   const capture::Frame* frame = nullptr;
   const capture::InterfaceInfo* interface = nullptr;  ///< may be null
   const dissect::Dissection* dissection = nullptr;
-  std::int64_t first_time_ns = 0;     ///< of the capture's first frame, for relative times
-  std::int64_t previous_time_ns = 0;  ///< of the frame before, for deltas
+  std::int64_t first_time_ns = 0;           ///< of the capture's first frame, for relative times
+  std::int64_t previous_time_ns = 0;        ///< of the frame before, for deltas
   std::optional<dissect::IcrcResult> icrc;  ///< absent with --no-icrc
   std::optional<std::uint64_t> flow;        ///< roce.flow
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/packet_record.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
@@ -91,13 +92,6 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
   }
 }
 
-std::uint8_t traffic_class(const std::uint8_t* frame, const Layer& network) noexcept {
-  const std::uint8_t* p = frame + network.offset;
-  if (network.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
-  if (network.id == HeaderId::lrh) return 0;
-  return read<Ipv6::tclass>(p);
-}
-
 }  // namespace
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
@@ -137,7 +131,7 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   if (d.tunnels != 0) {
     for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
   }
-  const std::uint8_t tclass = traffic_class(frame.data, d.layers[d.network]);
+  const std::uint8_t tclass = traffic_class_of(frame.data, d);
   ++dscp[tclass >> 2U];
   ++ecn[tclass & 3U];
   if (d.vlan != Dissection::none) {

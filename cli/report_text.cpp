@@ -21,6 +21,9 @@ using analyze::Totals;
 
 constexpr std::size_t indent = 12;  // where the text of a section begins
 
+/// A space at which no line is broken: "RC RDMA WRITE Only 12" stays together.
+constexpr char unbreakable = '\x01';
+
 /// Sections with a bold title in the margin, wrapped to the terminal.
 class Page {
  public:
@@ -31,7 +34,9 @@ class Page {
     std::string head = title_.empty() ? std::string() : paint("1", title_);
     head.append(indent - std::min(indent, display_width(title_)), ' ');
     title_ = {};
-    out_ += head + wrap(text, width_, indent) + "\n";
+    std::string body = wrap(text, width_, indent);
+    std::replace(body.begin(), body.end(), unbreakable, ' ');
+    out_ += head + body + "\n";
   }
   void gap() { out_ += '\n'; }
   void block(std::string_view text) { out_ += text; }
@@ -70,7 +75,9 @@ std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts) {
   std::string text;
   for (const auto& [name, n] : parts) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", name, n);
+    std::string item = fmt::format("{} {}", name, n);
+    std::replace(item.begin(), item.end(), ' ', unbreakable);
+    text += item;
   }
   return text;
 }

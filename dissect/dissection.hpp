@@ -72,7 +72,7 @@ struct Dissection {
   std::uint8_t udp = none;
   std::uint8_t bth = none;
   std::uint8_t mad = none;
-  std::uint8_t icrc = none;     ///< there only if whole and in its place
+  std::uint8_t icrc = none;  ///< there only if whole and in its place
 
   std::uint32_t captured_end = 0;  ///< bytes of the frame that are there
   std::uint32_t declared_end = 0;  ///< where the innermost length says the packet ends; the ICRC is before it
