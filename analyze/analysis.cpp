@@ -2,6 +2,8 @@
 #include "analyze/analysis.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -43,7 +45,7 @@ class Pipeline {
         workers_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency())),
         shares_(workers_.count()),
         flows_(options.flow_limit),
-        unfiltered_(options.flow_limit) {
+        with_history_(options.filter != nullptr && options.filter->needs_history()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
   }
 
@@ -66,28 +68,23 @@ class Pipeline {
     const std::vector<capture::Frame>& frames = batch.frames;
     records_.resize(std::max(records_.size(), frames.size()));
     if (frames_ == 0) first_time_ns_ = previous_time_ns_ = frames.front().time_ns;
+    do {
+      dissect_all(frames, frames.size());
+    } while (source_.drop_vanished(batch) != 0);  // a file shrank: once more, without what is gone
 
-    std::size_t count = frames.size();
-    for (;;) {
-      dissect_all(frames, count);
-      const std::size_t valid = std::min(count, source_.still_valid(batch));
-      if (valid == count) break;
-      count = valid;  // the file shrank: do the rest again without what is gone
+    if (with_history_) {
+      select_with_history(frames);
+    } else {
+      learn_services(frames);
     }
-    learn_services(frames, count);
-    track(count);
+    flows_.add_all({records_.data(), frames.size()});
     for (Share& share : shares_) totals_.merge(share.totals);
-    frames_ += count;
-    if (count > 0) previous_time_ns_ = frames[count - 1].time_ns;
+    frames_ += frames.size();
+    if (!frames.empty()) previous_time_ns_ = frames.back().time_ns;
   }
 
   void dissect_all(const std::vector<capture::Frame>& frames, std::size_t count) {
     for (Share& share : shares_) share.totals = Totals{};
-    // A filter on flow numbers or upper layers needs all packets before this one, in order.
-    if (options_.filter != nullptr && options_.filter->needs_history()) {
-      for (std::size_t i = 0; i < count; ++i) dissect_one(frames, i, shares_[0]);
-      return;
-    }
     const std::size_t threads = count < 1024 ? 1 : workers_.count();
     const auto work = [&](unsigned thread) {
       if (thread >= threads) return;
@@ -106,38 +103,39 @@ class Pipeline {
 
   void dissect_one(const std::vector<capture::Frame>& frames, std::size_t i, Share& share) {
     const capture::Frame& frame = frames[i];
-    PacketRecord& record = records_[i];
-    record.flags = 0;
-    if (!options_.times.contains(frame.time_ns, first_time_ns_)) return;
     const dissect::Bytes bytes{frame.data, frame.captured};
     Dissection& d = share.dissection;
     dissect::dissect(bytes, frame.wire, frame.link_type, d, dissect_options_);
+    // Also of what is not selected: it has its place in the numbering of flows.
+    make_record(frame, d, records_[i]);
+    if (with_history_ || !options_.times.contains(frame.time_ns, first_time_ns_)) return;
+    count_if_selected(frames, i, d, share.totals, std::nullopt);
+  }
 
-    IcrcResult icrc;
+  /// Counts one packet unless the filter rejects it.
+  void count_if_selected(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d,
+                         Totals& totals, std::optional<std::uint64_t> flow) {
+    const capture::Frame& frame = frames[i];
+    const dissect::Bytes bytes{frame.data, frame.captured};
     const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
+    IcrcResult icrc;
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
-    make_record(frame, d, record);
+    if (options_.filter != nullptr && !passes(frames, i, d, icrc, flow)) return;
+
+    PacketRecord& record = records_[i];
+    record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
     record.icrc =
         static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
-
-    if (options_.filter != nullptr && options_.filter->needs_upper()) {
-      services_.learn(bytes, d);
-      dissect::dissect_ulp(bytes, d, services_.of(bytes, d));
-    }
-    if (options_.filter != nullptr && !passes(frames, i, d, icrc, record)) {
-      record.flags = 0;
-      return;
-    }
-    share.totals.count(frames_ + i + 1, frame, d, options_.check_icrc ? &icrc : nullptr);
-    if (dissect::gid_disagrees(bytes, d)) share.totals.diagnostics.add(DiagnosticId::gid_disagrees);
+    totals.count(frames_ + i + 1, frame, d, options_.check_icrc ? &icrc : nullptr);
+    if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
     if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
         dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {
-      share.totals.diagnostics.add(DiagnosticId::vcrc_mismatch);
+      totals.diagnostics.add(DiagnosticId::vcrc_mismatch);
     }
   }
 
   bool passes(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d,
-              const IcrcResult& icrc, const PacketRecord& record) {
+              const IcrcResult& icrc, std::optional<std::uint64_t> flow) const {
     PacketView view;
     view.number = frames_ + i + 1;
     view.frame = &frames[i];
@@ -147,27 +145,46 @@ class Pipeline {
     view.first_time_ns = first_time_ns_;
     view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : previous_time_ns_;
     view.icrc = icrc;
-    if (options_.filter->needs_flow() && record.has(PacketRecord::valid)) view.flow = unfiltered_.add(record);
+    view.flow = flow;
     return options_.filter->matches(view);
   }
 
-  /// CM messages are few: only they are dissected again, in order.
-  void learn_services(const std::vector<capture::Frame>& frames, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!records_[i].has(PacketRecord::valid) || records_[i].key.dst_qp > dissect::gsi_qpn) continue;
-      Dissection& d = shares_[0].dissection;
+  /// A filter on flow numbers or upper layers asks for all packets before the one it judges: the
+  /// packets are taken in order, by one thread.
+  void select_with_history(const std::vector<capture::Frame>& frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      Dissection& d = dissect_again(frames[i]);
       const dissect::Bytes bytes{frames[i].data, frames[i].captured};
-      dissect::dissect(bytes, frames[i].wire, frames[i].link_type, d, dissect_options_);
       services_.learn(bytes, d);
+      dissect::dissect_ulp(bytes, d, services_.of(bytes, d));
+      std::optional<std::uint64_t> flow;
+      if (records_[i].has(PacketRecord::valid)) flow = flows_.id_of(records_[i]);
+      if (options_.times.contains(frames[i].time_ns, first_time_ns_)) {
+        count_if_selected(frames, i, d, shares_[0].totals, flow);
+      }
     }
   }
 
-  void track(std::size_t count) { flows_.add_all({records_.data(), count}); }
+  /// CM messages are few: only they are dissected again, in order.
+  void learn_services(const std::vector<capture::Frame>& frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (!records_[i].has(PacketRecord::valid) || records_[i].key.dst_qp > dissect::gsi_qpn) continue;
+      services_.learn({frames[i].data, frames[i].captured}, dissect_again(frames[i]));
+    }
+  }
+
+  Dissection& dissect_again(const capture::Frame& frame) {
+    Dissection& d = shares_[0].dissection;
+    dissect::dissect({frame.data, frame.captured}, frame.wire, frame.link_type, d, dissect_options_);
+    return d;
+  }
 
   std::shared_ptr<const Snapshot> publish(std::vector<capture::Error> errors) {
     auto snapshot = std::make_shared<Snapshot>();
     totals_.diagnostics.add(DiagnosticId::flows_evicted, flows_.evicted_flows());
     snapshot->icrc_checked = options_.check_icrc;
+    snapshot->frames_read = frames_;
+    snapshot->filter = options_.filter_text;
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
     snapshot->flows = flows_.take_sorted();
@@ -189,7 +206,7 @@ class Pipeline {
   std::vector<PacketRecord> records_;
   FlowTable flows_;
   ServiceMap services_;
-  FlowTable unfiltered_;  ///< numbers the flows for filters that ask for them
+  const bool with_history_;  ///< the filter judges a packet by those before it
   Totals totals_;
   std::uint64_t frames_ = 0;
   std::int64_t first_time_ns_ = 0;
@@ -199,15 +216,23 @@ class Pipeline {
 }  // namespace
 
 std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
-                                        std::stop_token stop) {
+                                        const std::stop_token& stop) {
   return Pipeline(source, options).run(stop);
 }
 
 std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
   std::optional<std::uint64_t> sum;
   for (const capture::InterfaceInfo& interface : interfaces) {
-    for (const auto& part : {interface.dropped_by_interface, interface.dropped_by_kernel}) {
-      if (part) sum = sum.value_or(0) + *part;
+    // What packets say of drops before them matters only where no statistics block says more.
+    std::optional<std::uint64_t> told_by_packets;
+    if (!interface.dropped_by_interface && !interface.dropped_by_kernel &&
+        interface.dropped_before_packets != 0) {
+      told_by_packets = interface.dropped_before_packets;
+    }
+    for (const auto& part : {interface.dropped_by_interface, interface.dropped_by_kernel, told_by_packets}) {
+      if (!part) continue;
+      const std::uint64_t before = sum.value_or(0);
+      sum = before + *part < before ? std::numeric_limits<std::uint64_t>::max() : before + *part;
     }
   }
   return sum;

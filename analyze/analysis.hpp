@@ -17,6 +17,7 @@ namespace roce::analyze {
 struct AnalysisOptions {
   unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
   bool check_icrc = true;
+  std::string filter_text;         ///< of `filter`, for the report
   const Filter* filter = nullptr;  ///< only what matches is analysed
   TimeRange times;                 ///< what lies outside is left out
   std::size_t flow_limit = FlowTable::default_limit;
@@ -30,6 +31,6 @@ struct AnalysisOptions {
 /// that cannot be read on are in the snapshot's errors.
 [[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source,
                                                       const AnalysisOptions& options,
-                                                      std::stop_token stop = {});
+                                                      const std::stop_token& stop = {});
 
 }  // namespace roce::analyze

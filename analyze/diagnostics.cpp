@@ -16,6 +16,10 @@ struct Row {
 using enum DiagnosticSeverity;
 
 constexpr Row rows[] = {
+    {DiagnosticId::cut_before_bth, "cut_before_bth", data_loss,
+     "Datagrams to UDP port 4791 whose captured bytes end before the BTH is whole: they cannot be analysed "
+     "and are "
+     "not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the headers)."},
     {DiagnosticId::cut_by_capture, "cut_by_capture", info,
      "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are "
      "used; "
@@ -31,9 +35,10 @@ constexpr Row rows[] = {
      "MACsec frames with encryption: nothing behind the SecTAG can be read. Capture behind the decrypting "
      "port."},
     {DiagnosticId::fragment, "ip_fragment", data_loss,
-     "IP fragments of UDP. RoCE must not be fragmented: compare the RDMA path MTU with the interface MTU of "
-     "the hosts "
-     "(ip link show) and of the switches between them."},
+     "IP fragments of UDP datagrams. Only the first of each shows whether it is RoCE, which must not be "
+     "fragmented: "
+     "compare the RDMA path MTU with the interface MTU of the hosts (ip link show) and of the switches "
+     "between them."},
     {DiagnosticId::short_roce_datagram, "short_roce_datagram", info,
      "Datagrams to UDP port 4791 too short for a BTH and an ICRC; not counted as RoCE."},
     {DiagnosticId::only_source_port, "only_source_port_4791", info,
@@ -44,7 +49,9 @@ constexpr Row rows[] = {
      "Headers "
      "are used, the ICRC is not checkable. Raise the mirror's truncation size."},
     {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
-     "Datagrams whose UDP length passes the end of the IP packet; the IP length was used."},
+     "Datagrams whose UDP length passes the end of the IP packet or is too small for its own header; the IP "
+     "length "
+     "was used."},
     {DiagnosticId::zero_ip_length, "zero_ip_length", info,
      "IP packets with length 0, as captured before segmentation offload; the frame's end was used."},
     {DiagnosticId::unknown_opcode, "unknown_opcode", info,
@@ -59,7 +66,8 @@ constexpr Row rows[] = {
      "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
      "place."},
     {DiagnosticId::gid_disagrees, "gid_disagrees", info,
-     "Packets whose link-local source GID encodes another MAC address or VLAN than the frame carries."},
+     "Packets with a link-local GID that encodes another MAC address or VLAN than the frame carries at that "
+     "end."},
     {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
      "Flows that left the bounded table because too many were active; their counters are only in the "
      "totals."},

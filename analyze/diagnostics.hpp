@@ -18,6 +18,7 @@ enum class DiagnosticSeverity : std::uint8_t { info, data_loss, error };
 
 /// What dissecting and analysing can meet; the capture layer has rows of its own (capture::Incident).
 enum class DiagnosticId : std::uint8_t {
+  cut_before_bth,
   cut_by_capture,
   contradicts_itself,
   too_deep,

@@ -216,7 +216,9 @@ const VirtualField fields[] = {
     {facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
      [](const PacketView& p, Values& out) { add_number(out, p.number); }},
     {facts("frame.time_epoch", "Epoch Time", ValueType::time),
-     [](const PacketView& p, Values& out) { add_time(out, p.frame->time_ns); }},
+     [](const PacketView& p, Values& out) {
+       if (p.frame->time_ns != 0) add_time(out, p.frame->time_ns);  // 0: a frame without a time
+     }},
     {facts("frame.time_relative", "Time since first frame", ValueType::time),
      [](const PacketView& p, Values& out) { add_time(out, since(p.frame->time_ns, p.first_time_ns)); }},
     {facts("frame.time_delta", "Time since previous frame", ValueType::time),

@@ -172,7 +172,7 @@ Literal<BytesRange> address_literal(const Operand& operand, const Token& token) 
   return prefix_range(std::move(*address), fixed + static_cast<unsigned>(prefix));
 }
 
-BytesRange exactly(std::string bytes) {
+BytesRange exactly(const std::string& bytes) {
   return {bytes, bytes};
 }
 

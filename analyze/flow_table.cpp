@@ -22,11 +22,8 @@ bool completes_message(const dissect::OpcodeInfo& info) noexcept {
 
 void count(Flow& flow, const PacketRecord& r) {
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
-  if (flow.packets == 0) {
-    flow.first_time_ns = r.time_ns;
-    flow.last_time_ns = r.time_ns;
-    flow.first_psn = r.psn;
-  }
+  if (flow.packets == 0) flow.first_psn = r.psn;
+  if (flow.first_time_ns == 0) flow.first_time_ns = flow.last_time_ns = r.time_ns;
   if (!flow.service_known && info.operation != dissect::Operation::cnp) {
     flow.service = info.service;
     flow.service_known = true;
@@ -40,8 +37,10 @@ void count(Flow& flow, const PacketRecord& r) {
   flow.bytes += r.wire;
   flow.payload_bytes += r.payload;
   if (completes_message(info)) ++flow.messages;
-  flow.first_time_ns = std::min(flow.first_time_ns, r.time_ns);
-  flow.last_time_ns = std::max(flow.last_time_ns, r.time_ns);
+  if (r.time_ns != 0) {  // 0: the format holds no time for this frame
+    flow.first_time_ns = std::min(flow.first_time_ns, r.time_ns);
+    flow.last_time_ns = std::max(flow.last_time_ns, r.time_ns);
+  }
   flow.last_psn = r.psn;
   if (r.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch)) ++flow.icrc_mismatches;
   ++flow.ecn[r.traffic_class & 3U];
@@ -81,8 +80,10 @@ struct FlowTable::Impl {
       return std::pair(a.last_time_ns, a.id) < std::pair(b.last_time_ns, b.id);
     };
     std::nth_element(flows.begin(), flows.begin() + static_cast<std::ptrdiff_t>(leaving), flows.end(), older);
-    for (std::size_t i = 0; i < leaving; ++i) evicted_packets += flows[i].packets;
-    evicted_flows += leaving;
+    for (std::size_t i = 0; i < leaving; ++i) {
+      evicted_flows += flows[i].packets != 0 ? 1U : 0U;
+      evicted_packets += flows[i].packets;
+    }
     flows.erase(flows.begin(), flows.begin() + static_cast<std::ptrdiff_t>(leaving));
     index.clear();
     for (std::uint32_t i = 0; i < flows.size(); ++i) index.emplace(flows[i].key, i);
@@ -96,12 +97,16 @@ FlowTable::FlowTable(FlowTable&&) noexcept = default;
 FlowTable& FlowTable::operator=(FlowTable&&) noexcept = default;
 FlowTable::~FlowTable() = default;
 
-std::uint64_t FlowTable::add(const PacketRecord& record) {
+std::uint64_t FlowTable::id_of(const PacketRecord& record) {
   Impl& t = *impl_;
   if (t.flows.size() >= t.limit && !t.index.contains(record.key, record.key_hash)) t.evict();
-  Flow& flow = t.flows[t.find_or_insert(record)];
-  count(flow, record);
-  return flow.id;
+  return t.flows[t.find_or_insert(record)].id;
+}
+
+std::uint64_t FlowTable::add(const PacketRecord& record) {
+  const std::uint64_t id = id_of(record);
+  if (record.has(PacketRecord::selected)) count(impl_->flows[impl_->find_or_insert(record)], record);
+  return id;
 }
 
 void FlowTable::add_all(std::span<const PacketRecord> records) {
@@ -130,7 +135,8 @@ void FlowTable::add_all(std::span<const PacketRecord> records) {
       __builtin_prefetch(flow + 128, 1);
     }
     for (std::size_t i = 0; i < some.size(); ++i) {
-      if (some[i].has(PacketRecord::valid)) count(t.flows[found[i]], some[i]);
+      constexpr unsigned both = PacketRecord::valid | PacketRecord::selected;
+      if ((some[i].flags & both) == both) count(t.flows[found[i]], some[i]);
     }
   }
 }
@@ -139,6 +145,7 @@ std::vector<Flow> FlowTable::take_sorted() {
   std::vector<Flow> all = std::move(impl_->flows);
   impl_->flows.clear();
   impl_->index.clear();
+  std::erase_if(all, [](const Flow& flow) { return flow.packets == 0; });
   std::sort(all.begin(), all.end(), [](const Flow& a, const Flow& b) { return a.id < b.id; });
   return all;
 }

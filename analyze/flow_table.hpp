@@ -52,14 +52,17 @@ class FlowTable {
   FlowTable& operator=(FlowTable&&) noexcept;
   ~FlowTable();
 
-  /// Counts one valid record. Returns the flow's id.
+  /// The number of a valid record's flow; a new flow gets the next one.
+  std::uint64_t id_of(const PacketRecord& record);
+
+  /// Counts one valid record if it is selected. Returns the flow's id either way.
   std::uint64_t add(const PacketRecord& record);
 
-  /// Counts the valid ones of `records`, in order. Faster than add() one by one: the flows of some
+  /// add() for the valid ones of `records`, in order. Faster than add() one by one: the flows of some
   /// records are looked up before the first of them is touched, so their cache misses overlap.
   void add_all(std::span<const PacketRecord> records);
 
-  /// Flows in the table, by id.
+  /// Flows in the table with packets that count, by id.
   [[nodiscard]] std::vector<Flow> take_sorted();
 
   /// When the table is full, the longest idle sixteenth leaves it; these count what left.

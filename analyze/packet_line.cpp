@@ -329,6 +329,8 @@ void PacketLine::append_other(std::string& out, const PacketView& packet) {
     const Dissection& d = *packet.dissection;
     if (d.stop == dissect::Stop::fragment) {
       out += "later IP fragment";
+    } else if (d.has(dissect::Note::cut_before_bth)) {
+      out += "RoCE, cut";
     } else {
       out += "not RoCE";
     }

@@ -38,6 +38,7 @@ struct PacketRecord {
     ack_requested = 8,
     fecn = 16,
     becn = 32,
+    selected = 128,  ///< counts: inside the time range and the filter, where there are any
     has_ports = 64,  ///< udp_source is there
   };
 

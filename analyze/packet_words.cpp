@@ -184,6 +184,7 @@ constexpr NoteText note_texts[] = {
     {dissect::Note::cut_on_the_way, "cut before it was captured"},
     {dissect::Note::udp_length_mismatch, "UDP length passes the IP length"},
     {dissect::Note::transport_version, "transport version is not 0"},
+    {dissect::Note::cut_before_bth, "cut before the BTH"},
 };
 
 void append_note(std::string& out, std::string_view text, std::string_view where = {}) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analyze/diagnostics.hpp"
@@ -15,8 +16,10 @@ namespace roce::analyze {
 
 /// All that front ends ever see of an analysis: whole, immutable, shared between threads freely.
 struct Snapshot {
-  bool final = true;         ///< false while the capture is still being read
-  bool icrc_checked = true;  ///< false with --no-icrc
+  bool final = true;              ///< false while the capture is still being read
+  bool icrc_checked = true;       ///< false with --no-icrc
+  std::uint64_t frames_read = 0;  ///< totals.packets and what a filter or time range left out
+  std::string filter;             ///< as typed, empty without
   Totals totals;
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;

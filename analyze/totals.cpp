@@ -65,16 +65,18 @@ constexpr NoteRow note_rows[] = {
     {Note::zero_ip_length, DiagnosticId::zero_ip_length},
     {Note::unknown_opcode, DiagnosticId::unknown_opcode},
     {Note::transport_version, DiagnosticId::transport_version},
+    {Note::cut_before_bth, DiagnosticId::cut_before_bth},
 };
 static_assert(sizeof note_rows / sizeof note_rows[0] == static_cast<std::size_t>(Note::count_));
 
 void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
   switch (d.stop) {
     case Stop::cut_by_capture:
-      if (!d.has(Note::cut_on_the_way)) counts.add(DiagnosticId::cut_by_capture);
+      if (!d.has(Note::cut_on_the_way) && !d.has(Note::cut_before_bth))
+        counts.add(DiagnosticId::cut_by_capture);
       break;
     case Stop::contradicts_itself:
-      if (!d.has(Note::short_roce_datagram)) counts.add(DiagnosticId::contradicts_itself);
+      counts.add(DiagnosticId::contradicts_itself);
       break;
     case Stop::too_deep:
       counts.add(DiagnosticId::too_deep);
@@ -107,12 +109,12 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   ++packets;
   bytes += frame.wire;
   captured_bytes += frame.captured;
-  if (!any_time) {
+  if (frame.time_ns != 0) {  // 0: the format holds no time for this frame
+    if (!any_time) first_time_ns = last_time_ns = frame.time_ns;
     any_time = true;
-    first_time_ns = last_time_ns = frame.time_ns;
+    first_time_ns = std::min(first_time_ns, frame.time_ns);
+    last_time_ns = std::max(last_time_ns, frame.time_ns);
   }
-  first_time_ns = std::min(first_time_ns, frame.time_ns);
-  last_time_ns = std::max(last_time_ns, frame.time_ns);
 
   if (d.notes != 0) [[unlikely]] {
     for (const NoteRow& row : note_rows) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <ctime>
 #include <iterator>
+#include <limits>
 
 namespace roce::analyze {
 namespace {
@@ -42,7 +43,8 @@ std::string rate_text(double bits_per_second) {
 
 std::string duration_text(std::int64_t nanoseconds) {
   constexpr std::int64_t second = 1'000'000'000;
-  if (nanoseconds < 0) return "-" + duration_text(-(nanoseconds + 1));
+  if (nanoseconds == std::numeric_limits<std::int64_t>::min()) ++nanoseconds;
+  if (nanoseconds < 0) return "-" + duration_text(-nanoseconds);
   if (nanoseconds < 1000) return fmt::format("{} ns", nanoseconds);
   if (nanoseconds < 120 * second) {
     static constexpr const char* units[] = {"ns", "µs", "ms", "s"};
@@ -78,9 +80,15 @@ std::string time_text(std::int64_t nanoseconds_since_epoch) {
                      utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, rest);
 }
 
+std::int64_t span_ns(std::int64_t first_ns, std::int64_t last_ns) noexcept {
+  std::int64_t span = 0;
+  if (last_ns <= first_ns) return 0;
+  return __builtin_sub_overflow(last_ns, first_ns, &span) ? std::numeric_limits<std::int64_t>::max() : span;
+}
+
 double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept {
   if (last_ns <= first_ns) return 0;
-  return static_cast<double>(bytes) * 8.0 * 1e9 / static_cast<double>(last_ns - first_ns);
+  return static_cast<double>(bytes) * 8.0 * 1e9 / static_cast<double>(span_ns(first_ns, last_ns));
 }
 
 }  // namespace roce::analyze

@@ -14,6 +14,9 @@ namespace roce::analyze {
 /// "2026-11-20 11:08:53.886729269 UTC"; a time outside the calendar as seconds.
 [[nodiscard]] std::string time_text(std::int64_t nanoseconds_since_epoch);
 
+/// From one time to a later one, saturated; 0 if it is not later.
+[[nodiscard]] std::int64_t span_ns(std::int64_t first_ns, std::int64_t last_ns) noexcept;
+
 /// Mean rate over the span, 0 where the span is.
 [[nodiscard]] double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept;
 

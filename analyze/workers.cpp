@@ -3,12 +3,20 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace roce::analyze {
 
-Workers::Workers(unsigned count) : count_(std::max(1U, count)) {
-  for (unsigned i = 1; i < count_; ++i) threads_.emplace_back([this, i] { loop(i); });
+Workers::Workers(unsigned count) {
+  const unsigned wanted = std::max(1U, count);
+  threads_.reserve(wanted - 1);
+  try {
+    for (unsigned i = 1; i < wanted; ++i) threads_.emplace_back([this, i] { loop(i); });
+  } catch (const std::system_error&) {
+    // No more threads to be had (limits of a container): those there are do, with the same result.
+  }
+  count_ = static_cast<unsigned>(threads_.size()) + 1;
 }
 
 Workers::~Workers() {

@@ -14,6 +14,7 @@ namespace roce::analyze {
 /// one of them, so Workers(1) starts none.
 class Workers {
  public:
+  /// At most `count` threads; fewer where the system does not give them.
   explicit Workers(unsigned count);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -28,7 +29,7 @@ class Workers {
  private:
   void loop(unsigned index);
 
-  unsigned count_;
+  unsigned count_ = 1;
   std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;

@@ -236,21 +236,25 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
   return tl::unexpected<Error>(std::move(error));
 }
 
-std::size_t MergedSource::still_valid(const FrameBatch& batch) {
-  std::size_t valid = batch.frames.size();
+std::size_t MergedSource::drop_vanished(FrameBatch& batch) {
+  std::size_t dropped = 0;
   for (Mapped& one : mappings_) {
     const auto mapping = one.mapping.lock();
     if (!mapping) continue;
     const std::size_t backed = mapping->valid_bytes();
     if (backed == mapping->size()) continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(mapping->data());
-    const auto vanished = [&](const Frame& frame) {
+    const std::size_t lost = std::erase_if(batch.frames, [&](const Frame& frame) {
       const auto data = reinterpret_cast<std::uintptr_t>(frame.data);
-      return data >= begin && data <= begin + mapping->size() && data + frame.captured > begin + backed;
-    };
-    const auto first = std::find_if(batch.frames.begin(), batch.frames.end(), vanished);
-    if (first == batch.frames.end()) continue;
-    valid = std::min(valid, static_cast<std::size_t>(first - batch.frames.begin()));
+      if (data < begin || data > begin + mapping->size() || data + frame.captured <= begin + backed)
+        return false;
+      --files_[frame.file].packets;
+      --interfaces_[frame.interface].packets;
+      return true;
+    });
+    if (lost == 0) continue;
+    dropped += lost;
+    statistics_.frames -= std::min<std::uint64_t>(statistics_.frames, lost);
     if (lanes_[one.lane]->closed && !one.told) {  // nobody else will tell
       one.told = true;
       errors_.push_back(mapping->shrunk_error());
@@ -258,7 +262,7 @@ std::size_t MergedSource::still_valid(const FrameBatch& batch) {
       statistics_.incidents[static_cast<std::size_t>(Incident::shrunk_while_read)] += 1;
     }
   }
-  return valid;
+  return dropped;
 }
 
 Expected<std::unique_ptr<CaptureSource>> open_files(const std::vector<std::string>& paths,

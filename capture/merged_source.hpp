@@ -29,7 +29,7 @@ class MergedSource final : public CaptureSource {
   Expected<void> open();
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
-  [[nodiscard]] std::size_t still_valid(const FrameBatch& batch) override;
+  [[nodiscard]] std::size_t drop_vanished(FrameBatch& batch) override;
   [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
   [[nodiscard]] const Statistics& statistics() const override { return statistics_; }

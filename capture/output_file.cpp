@@ -95,7 +95,11 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path
     std::string temporary =
         final_path + "." + std::to_string(getpid()) + "-" + std::to_string(attempt) + ".tmp";
     const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return made(final_path, std::move(temporary), descriptor);
+    if (descriptor >= 0) {
+      // What replaces a file has its rights: a private capture must not become public.
+      if (exists) (void)fchmod(descriptor, facts.st_mode & 07777U);
+      return made(final_path, std::move(temporary), descriptor);
+    }
     if (errno != EEXIST || attempt == 1000) return refused(path, errno, "cannot be created");
   }
 }

@@ -89,11 +89,11 @@ class CaptureSource {
   /// again until it returns 0.
   virtual Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) = 0;
 
-  /// To be asked after the bytes of a batch were used and before the results are: how many
-  /// frames of the batch, counted from its start, are backed by real bytes. Less than
-  /// batch.frames.size() only when a mapped file shrank meanwhile; next_batch() then reports
-  /// the error.
-  [[nodiscard]] virtual std::size_t still_valid(const FrameBatch& batch) = 0;
+  /// To be asked after the bytes of a batch were used and before the results are: takes the frames
+  /// out of it whose bytes are no longer backed by their file, and corrects the counts. Returns how
+  /// many; more than 0 only when a mapped file shrank meanwhile (its frames then read as zeros, so
+  /// what was made of the batch is void), and next_batch() reports the error.
+  [[nodiscard]] virtual std::size_t drop_vanished(FrameBatch& batch) = 0;
 
   [[nodiscard]] virtual const std::vector<InterfaceInfo>& interfaces() const = 0;
   [[nodiscard]] virtual const std::vector<FileInfo>& files() const = 0;

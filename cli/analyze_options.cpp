@@ -6,6 +6,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -68,6 +69,10 @@ std::optional<analyze::TimeBound> parse_time(const std::string& text) {
   return analyze::TimeBound{*ns, relative};
 }
 
+void print_filter_error(const analyze::FilterError& error, const std::string& expression) {
+  print_error("-Y: not understood:\n" + error.describe(expression));
+}
+
 void AnalyzeOptions::add_to(CLI::App& command) {
   const auto time = [](const std::string& text) {
     return parse_time(text) ? std::string()
@@ -79,7 +84,9 @@ void AnalyzeOptions::add_to(CLI::App& command) {
       .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
       ->required();
   command.add_option("-Y", filter, "display filter: only what matches is analysed")->type_name("EXPR");
-  command.add_option("--from", from, "leave out what is earlier (UTC, or seconds since the epoch)")
+  command
+      .add_option("--from", from,
+                  "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->check(time)
       ->type_name("TIME");
   command.add_option("--to", to, "leave out what is later")->check(time)->type_name("TIME");
@@ -102,10 +109,18 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   if (!options.filter.empty()) {
     auto compiled = analyze::Filter::compile(options.filter);
     if (!compiled) {
-      print_error(compiled.error().describe(options.filter));
+      print_filter_error(compiled.error(), options.filter);
       return {nullptr, exit_usage};
     }
     filter.emplace(std::move(*compiled));
+  }
+  if (!options.from.empty() && !options.to.empty()) {
+    const auto from = parse_time(options.from);
+    const auto to = parse_time(options.to);
+    if (from->relative == to->relative && from->ns > to->ns) {
+      print_error("--from is later than --to");
+      return {nullptr, exit_usage};
+    }
   }
   auto source = capture::open_files(options.files);
   if (!source) {
@@ -117,6 +132,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.filter = filter ? &*filter : nullptr;
+  analysis.filter_text = options.filter;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   if (!options.from.empty()) analysis.times.from = parse_time(options.from);
   if (!options.to.empty()) analysis.times.to = parse_time(options.to);
@@ -126,8 +142,15 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   };
 
   Analyzed result;
-  result.snapshot = analyze::analyze(**source, analysis);
-  progress.clear();
+  {
+    const Interruptible interruptible(**source);
+    result.snapshot = analyze::analyze(**source, analysis);
+    progress.clear();
+    if (interruptible.interrupted()) {
+      print_error(
+          fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));
+    }
+  }
   for (const capture::Error& error : result.snapshot->errors) {
     print_error(error.describe());
     result.status = exit_input;

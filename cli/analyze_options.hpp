@@ -34,6 +34,9 @@ struct Analyzed {
 /// Opens, analyses with a progress bar, prints what went wrong to standard error.
 [[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options);
 
+/// Says what is wrong with a filter, with a caret under the place.
+void print_filter_error(const analyze::FilterError& error, const std::string& expression);
+
 /// A time of --from and --to: seconds since the epoch ("1795172933.5"), "2026-11-20 11:08:53.5" (UTC,
 /// also with T and Z), or "+1.5": seconds after the first frame. Nothing if it is none of these.
 [[nodiscard]] std::optional<analyze::TimeBound> parse_time(const std::string& text);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -84,9 +88,28 @@ int run(int argc, char** argv) {
   return action();
 }
 
+/// Descriptors 0 to 2 that the caller closed would be taken by the first files opened: what is meant
+/// for standard output would end up in one of them.
+void occupy_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    (void)::open("/dev/null", descriptor == 0 ? O_RDONLY : O_PATH);  // O_PATH: writing fails, as it should
+  }
+}
+
+/// A ring set is many files: allow as many as the system lets us have open.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
+  raise_file_limit();
   // A reader that goes away is an error of write(), not a death.
   std::signal(SIGPIPE, SIG_IGN);
   try {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +19,11 @@ int write_all(int descriptor, std::string_view text) {
     const ssize_t n = ::write(descriptor, text.data(), text.size());
     if (n < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN) {  // somebody made the terminal or pipe non-blocking: wait
+        pollfd ready{descriptor, POLLOUT, 0};
+        (void)::poll(&ready, 1, -1);
+        continue;
+      }
       return errno;
     }
     text.remove_prefix(static_cast<std::size_t>(n));
@@ -56,6 +63,11 @@ void print_error(std::string_view message) {
   std::string line = "roceanalyze: ";
   line += message;
   line += '\n';
+  // Paths and file contents may hold escape sequences; line breaks are our own.
+  const auto harmful = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+  };
+  std::replace_if(line.begin(), line.end(), harmful, '?');
   (void)write_all(2, line);  // nowhere left to complain
 }
 

@@ -15,6 +15,7 @@
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/packet_printer.hpp"
 #include "dissect/dissect.hpp"
@@ -62,7 +63,11 @@ class Run {
       writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
     }
     if (printer_) printer_->begin(out_.buffer());
-    read_all();
+    {
+      const Interruptible interruptible(*source_);
+      read_all();
+      if (interruptible.interrupted()) print_error(fmt::format("interrupted after {} packets", number_));
+    }
     if (writer_ && status_of_writer_ == exit_ok) {
       if (const auto finished = writer_->finish(source_->interfaces()); !finished)
         status_of_writer_ = fail(finished.error());
@@ -104,18 +109,19 @@ class Run {
 
   /// False when reading on makes no sense.
   bool use_batch() {
-    ends_.clear();
-    chosen_.clear();
-    for (const capture::Frame& frame : batch_.frames) {
-      if (use_frame(frame)) chosen_.push_back(&frame);
-      ends_.push_back(out_.buffer().size());
-    }
-    // A file that shrank under the mapping read as zeros: what was made of them is taken back.
-    const std::size_t valid = source_->still_valid(batch_);
-    if (valid < batch_.frames.size()) {
-      out_.buffer().resize(valid == 0 ? begin_of_batch_ : ends_[valid - 1]);
-      while (!chosen_.empty() && chosen_.back() >= batch_.frames.data() + valid) chosen_.pop_back();
-    }
+    const std::uint64_t number = number_;
+    const std::int64_t previous_time = previous_time_;
+    const std::size_t printed = out_.buffer().size();
+    do {
+      // A file that shrank under the mapping read as zeros: what was made of them is taken back.
+      number_ = number;
+      previous_time_ = previous_time;
+      out_.buffer().resize(printed);
+      chosen_.clear();
+      for (const capture::Frame& frame : batch_.frames) {
+        if (use_frame(frame)) chosen_.push_back(&frame);
+      }
+    } while (source_->drop_vanished(batch_) != 0);
     if (!writer_) return true;
     for (const capture::Frame* frame : chosen_) {
       if (const auto written = writer_->write(*frame, source_->interfaces()[frame->interface]); !written) {
@@ -124,13 +130,18 @@ class Run {
         return false;
       }
     }
+    if (source_->drop_vanished(batch_) != 0) {  // zeros may have been written: no such file may pass as whole
+      print_error(options_.write + ": not written, because the input shrank while it was copied");
+      status_of_writer_ = exit_input;
+      writer_.reset();
+      return false;
+    }
     return true;
   }
 
   /// Whether the frame was chosen; prints it then.
   bool use_frame(const capture::Frame& frame) {
     if (number_ == 0) first_time_ = previous_time_ = frame.time_ns;
-    if (ends_.empty()) begin_of_batch_ = out_.buffer().size();
     analyze::PacketView view;
     view.number = ++number_;
     view.frame = &frame;
@@ -146,7 +157,7 @@ class Run {
     view.dissection = &dissection_;
     if (needs_flow_) {
       analyze::make_record(frame, dissection_, record_);
-      if (record_.has(analyze::PacketRecord::valid)) view.flow = flows_.add(record_);
+      if (record_.has(analyze::PacketRecord::valid)) view.flow = flows_.id_of(record_);
     }
     if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
@@ -173,9 +184,7 @@ class Run {
   analyze::PacketRecord record_;
   analyze::FlowTable flows_;
   analyze::ServiceMap services_;
-  std::vector<std::size_t> ends_;  ///< of the output behind each frame of the batch
   std::vector<const capture::Frame*> chosen_;
-  std::size_t begin_of_batch_ = 0;
   std::uint64_t number_ = 0;
   std::int64_t first_time_ = 0;
   std::int64_t previous_time_ = 0;
@@ -209,7 +218,10 @@ int run_packets(const PacketsOptions& options) {
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
     auto compiled = analyze::Filter::compile(options.filter);
-    if (!compiled) return usage(compiled.error().describe(options.filter));
+    if (!compiled) {
+      print_filter_error(compiled.error(), options.filter);
+      return exit_usage;
+    }
     filter.emplace(std::move(*compiled));
   }
   auto source = capture::open_files(options.files);
@@ -235,13 +247,15 @@ void add_packets(CLI::App& app, Action& action) {
   command->add_option("-e", options->fields, "a field to print; repeat for more")
       ->type_name("FIELD")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   command
       ->add_option("-E", options->field_options,
                    "for -T fields: header=y, separator=C, aggregator=C, quote=d|s, occurrence=f|l")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   command
       ->add_option("-t", options->time,
                    "time of lines: r since the first packet, d since the one before, e since 1970, a or ad "
@@ -253,7 +267,7 @@ void add_packets(CLI::App& app, Action& action) {
   command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
       ->type_name("FILE");
   command->add_flag("-P", options->print, "print packets although -w is given");
-  command->add_option("--from", options->from, "leave out what is earlier (UTC, epoch seconds, or +SECONDS)")
+  command->add_option("--from", options->from, "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
@@ -264,7 +278,8 @@ void add_packets(CLI::App& app, Action& action) {
                    "also take IP packets of this protocol number as RoCE over IP")
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
-  command->callback([options, &action] { action = [options] { return run_packets(*options); }; });
+  command->callback([options, &action] {
+    action = [options] { return run_packets(*options); }; });
 }
 
 }  // namespace roce::cli

@@ -72,7 +72,7 @@ void add_report(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "what was captured, who talks to whom, what was skipped");
   options->analyze.add_to(*command);
-  command->add_option("--top", options->top, "flows to list")->type_name("N");
+  command->add_option("--top", options->top, "flows to list")->check(CLI::NonNegativeNumber)->type_name("N");
   command->add_flag("--json", options->json, "one JSON object");
   command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });
@@ -86,7 +86,9 @@ void add_flows(CLI::App& app, Action& action) {
       ->check(known_column)
       ->type_name("COLUMN");
   command->add_flag("--reverse", options->listing.reverse, "reverse the order");
-  command->add_option("--top", options->listing.top, "rows to print (0 = all)")->type_name("N");
+  command->add_option("--top", options->listing.top, "rows to print (0 = all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   auto* csv = command->add_flag("--csv", options->csv, "CSV with every column");
   auto* json = command->add_flag("--json", options->json, "one JSON object");
   csv->excludes(json);

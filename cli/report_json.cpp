@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "analyze/packet_facts.hpp"
+#include "analyze/units.hpp"
 #include "cli/report.hpp"
 #include "dissect/dissect.hpp"
 
@@ -35,10 +36,12 @@ void write_counts(JsonWriter& json, std::string_view key, const Counts& counts) 
 void write_capture(JsonWriter& json, const Snapshot& s) {
   const Totals& t = s.totals;
   json.key("capture").begin_object();
+  s.filter.empty() ? json.null_field("filter") : json.field("filter", s.filter);
+  json.field("packets_read", s.frames_read);
   json.field("packets", t.packets).field("bytes", t.bytes).field("captured_bytes", t.captured_bytes);
   if (t.any_time) {
     json.field("first_time", t.first_time_ns).field("last_time", t.last_time_ns);
-    json.field("duration_ns", t.last_time_ns - t.first_time_ns);
+    json.field("duration_ns", analyze::span_ns(t.first_time_ns, t.last_time_ns));
   } else {
     json.null_field("first_time").null_field("last_time").field("duration_ns", 0);
   }

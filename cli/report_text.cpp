@@ -89,10 +89,18 @@ void write_capture(Page& page, const Snapshot& s) {
   for (std::size_t i = 0; i < std::min(most, s.files.size()); ++i) {
     const capture::FileInfo& f = s.files[i];
     const std::string count = s.files.size() > 1 ? fmt::format(", {}", packets(f.packets)) : std::string();
+    if (f.format.empty()) {
+      page.line(fmt::format("{} (not read)", printable(f.path)));
+      continue;
+    }
     page.line(fmt::format("{} ({}{}{})", printable(f.path), f.format,
                           f.bytes != 0 ? ", " + bytes_text(f.bytes) : std::string(), count));
   }
   if (s.files.size() > most) page.line(fmt::format("and {} more files", s.files.size() - most));
+  if (t.packets != s.frames_read) {
+    const std::string by = s.filter.empty() ? "the time range" : "filter " + printable(s.filter);
+    page.line(page.paint("1", fmt::format("{}: {} of {} packets", by, t.packets, s.frames_read)));
+  }
   if (t.packets == 0) {
     page.line("no packets");
   } else {
@@ -100,17 +108,21 @@ void write_capture(Page& page, const Snapshot& s) {
                           t.captured_bytes < t.bytes
                               ? fmt::format(", {} of it captured", bytes_text(t.captured_bytes))
                               : std::string(", captured whole")));
-    page.line(fmt::format("{} from {}", analyze::duration_text(t.last_time_ns - t.first_time_ns),
+    page.line(fmt::format("{} from {}",
+                          analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns)),
                           analyze::time_text(t.first_time_ns)));
   }
+  std::size_t told = 0;
   for (const capture::InterfaceInfo& i : s.interfaces) {
     if (i.name.empty() && i.speed_bps == 0 && i.filter.empty()) continue;
+    if (++told > most) continue;
     std::string text =
         fmt::format("interface {}: {}", i.name.empty() ? "(no name)" : printable(i.name), packets(i.packets));
     if (i.speed_bps != 0) text += ", " + analyze::rate_text(static_cast<double>(i.speed_bps));
     if (!i.filter.empty()) text += ", filter \"" + printable(i.filter) + "\"";
     page.line(text);
   }
+  if (told > most) page.line(fmt::format("and {} more interfaces", told - most));
   if (s.dropped()) {
     page.line(*s.dropped() == 0
                   ? std::string("no packets dropped while capturing")
@@ -162,8 +174,16 @@ void write_roce(Page& page, const Snapshot& s) {
   const Totals& t = s.totals;
   page.section("RoCE");
   if (t.roce_packets == 0) {
-    page.line(page.paint("1", "none in this capture"));
-    if (t.packets != 0) {
+    const std::uint64_t cut = t.diagnostics.of(analyze::DiagnosticId::cut_before_bth);
+    if (cut != 0) {
+      page.line(
+          page.paint("1;31", fmt::format("{} to UDP port 4791 cut before the BTH is whole", packets(cut))));
+      page.line("The snap length is too small: capture with tcpdump -s 0, or at least 128 bytes a packet.");
+      return;
+    }
+    page.line(
+        page.paint("1", t.packets != s.frames_read ? "none in what was selected" : "none in this capture"));
+    if (t.packets != 0 && t.packets == s.frames_read) {
       page.line(
           "If RDMA ran meanwhile, the NIC kept it from the capture: RDMA is offloaded past the kernel. "
           "Capture at a "

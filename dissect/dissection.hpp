@@ -42,12 +42,13 @@ inline constexpr std::size_t tunnel_count = static_cast<std::size_t>(Tunnel::cou
 enum class Note : std::uint8_t {
   short_roce_datagram,  ///< UDP to 4791 with less than BTH and ICRC: not dissected as RoCE
   only_source_port,     ///< UDP from, but not to, 4791
-  fragmented,           ///< an IP fragment of UDP to 4791 (first fragment) or of any UDP (later ones)
+  fragmented,           ///< an IP fragment of UDP, the first or a later one
   cut_on_the_way,       ///< an inner length passes the frame's wire length: a mirror or NIC cut it
   udp_length_mismatch,  ///< UDP length passes the IP payload
   zero_ip_length,       ///< IP length 0: segmentation offload; the frame's end was taken
   unknown_opcode,
   transport_version,  ///< TVer is not 0
+  cut_before_bth,     ///< UDP to 4791 whose captured bytes end before its BTH is whole
   count_
 };
 

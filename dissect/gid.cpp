@@ -50,24 +50,19 @@ GidMeaning meaning_of(const IpAddress& gid) noexcept {
   return meaning;
 }
 
-GidDisagreement gid_disagrees(Bytes frame, const Dissection& dissection) noexcept {
-  const bool v1 = dissection.transport == Transport::roce_v1;
-  if ((!v1 && dissection.transport != Transport::roce_v2_ipv6) || !ethernet_carries_network(dissection))
-    return {};
-  const Layer& ethernet = dissection.layers[dissection.ethernet];
-  const Layer& network = dissection.layers[dissection.network];
-  const std::size_t source = network.offset + (v1 ? Grh::sgid : Ipv6::src).first_byte();
-  if (source + 16 > frame.size() || std::size_t{ethernet.offset} + Ethernet::size > frame.size()) return {};
+namespace {
 
-  const GidMeaning meaning = meaning_of(IpAddress::v6(frame.data() + source));
-  const MacAddress mac = MacAddress::from(frame.data() + ethernet.offset + Ethernet::src.first_byte());
+/// How one link-local GID contradicts the MAC address it should have been made from.
+GidDisagreement compare(const IpAddress& gid, const MacAddress& mac, Bytes frame,
+                        const Dissection& d) noexcept {
+  const GidMeaning meaning = meaning_of(gid);
   GidDisagreement result;
   if (meaning.kind == GidKind::link_local_mac) {
     result.mac = meaning.mac != mac;  // says nothing of VLANs: a VLAN interface has the same address
-  } else if (meaning.kind == GidKind::link_local_vlan && v1) {
+  } else if (meaning.kind == GidKind::link_local_vlan && d.transport == Transport::roce_v1) {
     // Without a tag there is no answer: captures on a host often lose it to the NIC's offload.
-    if (dissection.vlan >= dissection.layer_count) return {};
-    const std::size_t tag = dissection.layers[dissection.vlan].offset;
+    if (d.vlan >= d.layer_count) return {};
+    const std::size_t tag = d.layers[d.vlan].offset;
     if (tag + Vlan::size > frame.size()) return {};
     const std::uint16_t vlan = read<Vlan::vid>(frame.data() + tag);
     // One in sixteen random identifiers looks like this form: one half must agree to believe it.
@@ -76,6 +71,28 @@ GidDisagreement gid_disagrees(Bytes frame, const Dissection& dissection) noexcep
     result.vlan = mac_agrees && !vlan_agrees;
   }
   return result;
+}
+
+}  // namespace
+
+GidDisagreement gid_disagrees(Bytes frame, const Dissection& dissection) noexcept {
+  const bool v1 = dissection.transport == Transport::roce_v1;
+  if ((!v1 && dissection.transport != Transport::roce_v2_ipv6) || !ethernet_carries_network(dissection))
+    return {};
+  const std::size_t ethernet = dissection.layers[dissection.ethernet].offset;
+  const std::size_t network = dissection.layers[dissection.network].offset;
+  if (network + Ipv6::size > frame.size() || ethernet + Ethernet::size > frame.size()) return {};
+
+  // Link-local addresses are not routed, so the destination's must fit its MAC as well. GRH and IPv6
+  // have their addresses in the same places.
+  const std::uint8_t* p = frame.data();
+  const GidDisagreement source =
+      compare(IpAddress::v6(p + network + Ipv6::src.first_byte()),
+              MacAddress::from(p + ethernet + Ethernet::src.first_byte()), frame, dissection);
+  const GidDisagreement destination =
+      compare(IpAddress::v6(p + network + Ipv6::dst.first_byte()),
+              MacAddress::from(p + ethernet + Ethernet::dst.first_byte()), frame, dissection);
+  return {source.mac || destination.mac, source.vlan || destination.vlan};
 }
 
 }  // namespace roce::dissect

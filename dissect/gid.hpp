@@ -30,10 +30,10 @@ struct GidMeaning {
 
 [[nodiscard]] GidMeaning meaning_of(const IpAddress& gid) noexcept;
 
-/// How the link-local source address of a RoCE v1 or RoCE v2 over IPv6 frame contradicts the
+/// How a link-local address of a RoCE v1 or RoCE v2 over IPv6 frame contradicts the
 /// Ethernet header directly before it. A frame that does not allow the question has no contradiction.
 struct GidDisagreement {
-  bool mac = false;   ///< the address was made from another MAC than the frame's source
+  bool mac = false;   ///< an address was made from another MAC than the frame's at that end
   bool vlan = false;  ///< RoCE v1: the address names another VLAN than the frame's tag
   [[nodiscard]] explicit operator bool() const noexcept { return mac || vlan; }
 };

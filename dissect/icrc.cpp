@@ -145,7 +145,9 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
   crc = ~crc & 0xffffU;
   result.computed = static_cast<std::uint16_t>((crc >> 8U) | (crc << 8U));
   result.found = load_be16(frame.data() + vcrc->offset);
-  result.status = result.found == result.computed ? CrcStatus::match : CrcStatus::mismatch;
+  // Not knowing the order of the two bytes for sure, none is called wrong for it.
+  const bool match = result.found == result.computed || result.found == crc;
+  result.status = match ? CrcStatus::match : CrcStatus::mismatch;
   return result;
 }
 

@@ -34,7 +34,7 @@ Step walk_ipv6_extensions(Walk& walk, std::uint8_t next) noexcept {
         if (p == nullptr) return Step::done;
         next = read<Ipv6Fragment::nxt>(p);
         if (read<Ipv6Fragment::offset>(p) != 0) return later_fragment(walk, next);
-        if (read<Ipv6Fragment::more>(p) != 0) walk.note(Note::fragmented);
+        if (read<Ipv6Fragment::more>(p) != 0 && next == ip_proto_udp) walk.note(Note::fragmented);
         continue;
       }
       default:
@@ -117,7 +117,7 @@ Step walk_ipv4(Walk& walk) noexcept {
   }
   const std::uint8_t protocol = read<Ipv4::proto>(p);
   if (read<Ipv4::frag_offset>(p) != 0) return later_fragment(walk, protocol);
-  if (read<Ipv4::mf>(p) != 0) walk.note(Note::fragmented);
+  if (read<Ipv4::mf>(p) != 0 && protocol == ip_proto_udp) walk.note(Note::fragmented);
   return step_of_ip_protocol(walk, protocol);
 }
 
@@ -161,10 +161,11 @@ Step walk_udp(Walk& walk) noexcept {
     case udp_port_roce_v2:
       if (walk.declared < walk.offset + Bth::size + icrc_size) {
         walk.note(Note::short_roce_datagram);
-        walk.out.stop = Stop::contradicts_itself;
-        walk.out.stopped_at = HeaderId::bth;
+        walk.out.stop = Stop::unknown_protocol;
+        walk.out.unknown_type = port;
         return Step::done;
       }
+      if (walk.left() < Bth::size) walk.note(Note::cut_before_bth);
       return Step::bth;
     case udp_port_vxlan:
     case udp_port_vxlan_linux:
@@ -177,9 +178,6 @@ Step walk_udp(Walk& walk) noexcept {
       break;
   }
   if (read<Udp::srcport>(p) == udp_port_roce_v2) walk.note(Note::only_source_port);
-  if (fragment)
-    walk.out.notes =
-        static_cast<std::uint16_t>(walk.out.notes & ~(1U << static_cast<unsigned>(Note::fragmented)));
   walk.out.stop = Stop::unknown_protocol;
   walk.out.unknown_type = port;
   return Step::done;

@@ -114,9 +114,12 @@ Step walk_bth(Walk& walk) noexcept {
     return Step::done;
   }
 
+  const std::uint32_t after_bth = walk.offset;
   const bool whole_headers = walk_extended_headers(walk, info);
-  out.payload_offset = walk.offset;
-  out.payload_length = icrc_offset > walk.offset ? icrc_offset - walk.offset : 0;
+  // Headers that were cut off still are no payload.
+  const bool cut_headers = !whole_headers && out.stop == Stop::cut_by_capture;
+  out.payload_offset = cut_headers ? after_bth + info.headers_size : walk.offset;
+  out.payload_length = icrc_offset > out.payload_offset ? icrc_offset - out.payload_offset : 0;
 
   Step next = Step::done;
   const std::uint32_t after_headers = walk.offset;

@@ -126,6 +126,7 @@ TEST(Analysis, AFilterOnFlowsMeansTheFlowsOfAllPackets) {
   options.jobs = 2;
   const auto part = run(2000, options);
   ASSERT_EQ(part->flows.size(), 1U);
+  EXPECT_EQ(part->flows[0].id, 3U);  // keeps its number
   EXPECT_TRUE(part->flows[0].key == whole->flows[3].key);
   EXPECT_EQ(part->flows[0].packets, whole->flows[3].packets);
 }

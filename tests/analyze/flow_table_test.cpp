@@ -17,7 +17,7 @@ PacketRecord record(std::uint32_t qp, std::int64_t time, std::uint8_t opcode = 0
   r.opcode = opcode;
   r.wire = 100;
   r.payload = 40;
-  r.flags = PacketRecord::valid | PacketRecord::has_ports;
+  r.flags = PacketRecord::valid | PacketRecord::selected | PacketRecord::has_ports;
   r.udp_source = 50'000;
   return r;
 }

@@ -62,10 +62,13 @@ class MemorySource : public capture::CaptureSource {
     return end - begin;
   }
 
-  std::size_t still_valid(const capture::FrameBatch& batch) override {
-    if (batch_begin_ + batch.frames.size() <= shrunk_at_) return batch.frames.size();
+  std::size_t drop_vanished(capture::FrameBatch& batch) override {
+    if (batch_begin_ + batch.frames.size() <= shrunk_at_) return 0;
     shrunk_ = true;
-    return shrunk_at_ > batch_begin_ ? shrunk_at_ - batch_begin_ : 0;
+    const std::size_t left = shrunk_at_ > batch_begin_ ? shrunk_at_ - batch_begin_ : 0;
+    const std::size_t dropped = batch.frames.size() - std::min(left, batch.frames.size());
+    batch.frames.resize(batch.frames.size() - dropped);
+    return dropped;
   }
 
   [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override { return interfaces_; }

@@ -9,10 +9,12 @@ import io
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM, SAMPLES = sys.argv.pop(1), sys.argv.pop(1)
@@ -202,6 +204,51 @@ class Commands(unittest.TestCase):
         self.assertEqual(count("--to", f"{first // 10**9}.{first % 10**9:09d}"), 1)
         self.assertEqual(count("--from", "2100-01-01"), 0)
         self.assertEqual(report(RPING, "--no-icrc")[1]["roce"]["icrc"]["checked"], False)
+
+    def test_a_selection_says_so_and_keeps_flow_numbers(self):
+        text = run("report", RPING, "-Y", "infiniband.aeth").stdout.decode()
+        self.assertIn("60 of 125 packets", text)
+        text = run("report", RPING, "-Y", "frame.number == 0").stdout.decode()
+        self.assertIn("none in what was selected", text)
+        self.assertEqual([f["id"] for f in report(RPING, "-Y", "roce.flow == 3")[1]["flows"]], [3])
+        got = report(RPING, "-Y", "udp.dstport == 4791")[1]["capture"]
+        self.assertEqual((got["filter"], got["packets_read"]), ("udp.dstport == 4791", 125))
+        self.assertEqual(run("report", RPING, "--from", "+2", "--to", "+1").returncode, 2)
+
+    def test_packets_cut_before_the_bth_are_not_denied(self):
+        data = bytearray(self.rping[:PCAP_HEADER])
+        for at in records(self.rping):
+            record = bytearray(self.rping[at:at + RECORD_HEADER + 48])
+            struct.pack_into("<I", record, 8, 48)
+            data += record
+        path = self.write("cut48.pcap", bytes(data))
+        text = run("report", path).stdout.decode()
+        self.assertIn("125 packets to UDP port 4791 cut before the BTH", text)
+        self.assertNotIn("offloaded", text)
+        self.assertIn("cut_before_bth", [d["id"] for d in report(path)[1]["diagnostics"]])
+
+    def test_fields_before_the_file(self):
+        done = run("packets", "-T", "fields", "-e", "frame.number", "-e", "udp.dstport", "-c", "2", RPING)
+        self.assertEqual((done.returncode, done.stdout), (0, b"1\t4791\n2\t4791\n"))
+
+    def test_closed_descriptors(self):
+        script = f"'{PROGRAM}' report - <&- ; echo $?; '{PROGRAM}' packets '{RPING}' >&- ; echo $? >&2"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.stdout, b"3\n")
+        self.assertTrue(done.stderr.endswith(b"3\n"), done.stderr)
+
+    def test_an_interrupt_still_reports(self):
+        reader, writer = os.pipe()
+        process = subprocess.Popen([PROGRAM, "report", "-"], stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.close(reader)
+        os.write(writer, self.rping)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        os.close(writer)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn(b"125 packets", out)
+        self.assertIn(b"interrupted after 125 packets", err)
 
     def test_a_capture_without_packets_is_a_report(self):
         status, got, _ = report(self.write("none.pcap", self.rping[:PCAP_HEADER]))

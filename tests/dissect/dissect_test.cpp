@@ -192,7 +192,25 @@ TEST(Dissect, short_datagram_to_4791_is_no_roce) {
   const Dissection d = dissected(ethernet(0x0800, ipv4(17, udp(4791, filled(15)))));
   EXPECT_FALSE(d.is_transport());
   EXPECT_TRUE(d.has(Note::short_roce_datagram));
+  EXPECT_EQ(d.stop, Stop::unknown_protocol);  // it contradicts nothing
   EXPECT_TRUE(dissected(ethernet(0x0800, ipv4(17, udp(4791, filled(16, 0))))).is_transport());
+}
+
+TEST(Dissect, a_header_that_was_cut_is_no_payload) {
+  // RDMA WRITE First: 16 bytes of RETH, then 32 of payload.
+  const Packet whole = ethernet(0x0800, ipv4(17, roce_v2(0x06, filled(16 + 32))));
+  const std::size_t behind_bth = 14 + 20 + 8 + 12;
+  for (std::size_t captured = behind_bth; captured <= whole.size(); ++captured) {
+    Dissection d;
+    dissect({whole.data(), captured}, static_cast<std::uint32_t>(whole.size()), link_ethernet, d);
+    ASSERT_TRUE(d.is_transport()) << captured;
+    EXPECT_EQ(d.payload_length, 32U) << captured;
+    EXPECT_FALSE(d.has(Note::cut_before_bth));
+  }
+  Dissection d;
+  dissect({whole.data(), behind_bth - 1}, static_cast<std::uint32_t>(whole.size()), link_ethernet, d);
+  EXPECT_FALSE(d.is_transport());
+  EXPECT_TRUE(d.has(Note::cut_before_bth));
 }
 
 TEST(Dissect, unknown_opcode_and_version_are_notes) {
@@ -248,9 +266,11 @@ TEST(Dissect, fragments) {
   const Dissection later6 =
       dissected(ethernet(0x86dd, ipv6(44, test::ipv6_fragment(17, 0x0030, later_part))));
   EXPECT_EQ(later6.stop, Stop::fragment);
-  // A fragment of other traffic is no news about RoCE.
+  // Of UDP every fragment is told, for later ones do not show their port; of ICMP none.
   const Dissection other = dissected(ethernet(0x0800, ipv4(17, udp(53, filled(30)), {.fragment = 0x2000})));
-  EXPECT_FALSE(other.has(Note::fragmented));
+  EXPECT_TRUE(other.has(Note::fragmented));
+  const Dissection icmp = dissected(ethernet(0x0800, ipv4(1, filled(30), {.fragment = 0x2000})));
+  EXPECT_FALSE(icmp.has(Note::fragmented));
 }
 
 TEST(Dissect, lengths_that_lie) {

@@ -42,10 +42,10 @@ def main():
         got += f"status {done.returncode}\n"
         path = os.path.join(HERE, name + ".txt")
         if update:
-            with open(path, "w", encoding="utf-8") as f:
+            with open(path, "w", encoding="utf-8", newline="") as f:
                 f.write(got)
             continue
-        with open(path, encoding="utf-8") as f:
+        with open(path, encoding="utf-8", newline="") as f:
             expected = f.read()
         if got != expected:
             failed += 1
