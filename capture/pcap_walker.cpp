@@ -114,6 +114,8 @@ bool PcapWalker::read_header(const Window& window) {
 template <bool Swapped>
 WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, std::vector<Frame>& frames,
                                     std::size_t limit) {
+  constexpr std::size_t ahead = 8;
+  constexpr std::size_t large_record = 512;
   const std::uint8_t* const base = window.data;
   const std::size_t size = window.size;
   const std::uint64_t fraction_ns = ns_per_fraction_;
@@ -168,7 +170,12 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     frame.wire = wire;
     frames.push_back(frame);
     ++count;
-    position += record_header_bytes + captured;
+    const std::size_t record = record_header_bytes + captured;
+    // Each record says where the next one is, so the walk waits for memory at every step. Most
+    // traffic has runs of equal frames: guess where one some steps ahead begins. The processor
+    // does that by itself for small ones.
+    if (record > large_record && ahead * record < left) __builtin_prefetch(at + ahead * record);
+    position += record;
   }
 
   last_time_ = last_time;
