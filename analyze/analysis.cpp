@@ -67,7 +67,7 @@ class Pipeline {
   void epoch(capture::FrameBatch& batch) {
     const std::vector<capture::Frame>& frames = batch.frames;
     records_.resize(std::max(records_.size(), frames.size()));
-    if (frames_ == 0) first_time_ns_ = previous_time_ns_ = frames.front().time_ns;
+    find_first_time(frames);
     do {
       dissect_all(frames, frames.size());
     } while (source_.drop_vanished(batch) != 0);  // a file shrank: once more, without what is gone
@@ -80,7 +80,15 @@ class Pipeline {
     flows_.add_all({records_.data(), frames.size()});
     for (Share& share : shares_) totals_.merge(share.totals);
     frames_ += frames.size();
-    if (!frames.empty()) previous_time_ns_ = frames.back().time_ns;
+    if (!frames.empty() && frames.back().time_ns != capture::no_time)
+      previous_time_ns_ = frames.back().time_ns;
+  }
+
+  void find_first_time(const std::vector<capture::Frame>& frames) {
+    for (std::size_t i = 0; i < frames.size() && !any_time_; ++i) {
+      any_time_ = frames[i].time_ns != capture::no_time;
+      if (any_time_) first_time_ns_ = previous_time_ns_ = frames[i].time_ns;
+    }
   }
 
   void dissect_all(const std::vector<capture::Frame>& frames, std::size_t count) {
@@ -209,6 +217,7 @@ class Pipeline {
   const bool with_history_;  ///< the filter judges a packet by those before it
   Totals totals_;
   std::uint64_t frames_ = 0;
+  bool any_time_ = false;
   std::int64_t first_time_ns_ = 0;
   std::int64_t previous_time_ns_ = 0;
 };

@@ -217,12 +217,16 @@ const VirtualField fields[] = {
      [](const PacketView& p, Values& out) { add_number(out, p.number); }},
     {facts("frame.time_epoch", "Epoch Time", ValueType::time),
      [](const PacketView& p, Values& out) {
-       if (p.frame->time_ns != 0) add_time(out, p.frame->time_ns);  // 0: a frame without a time
+       if (p.has_time()) add_time(out, p.frame->time_ns);
      }},
     {facts("frame.time_relative", "Time since first frame", ValueType::time),
-     [](const PacketView& p, Values& out) { add_time(out, since(p.frame->time_ns, p.first_time_ns)); }},
+     [](const PacketView& p, Values& out) {
+       if (p.has_time()) add_time(out, since(p.frame->time_ns, p.first_time_ns));
+     }},
     {facts("frame.time_delta", "Time since previous frame", ValueType::time),
-     [](const PacketView& p, Values& out) { add_time(out, since(p.frame->time_ns, p.previous_time_ns)); }},
+     [](const PacketView& p, Values& out) {
+       if (p.has_time()) add_time(out, since(p.frame->time_ns, p.previous_time_ns));
+     }},
     {facts("frame.len", "Frame length on the wire", ValueType::number, 0xffff'ffff),
      [](const PacketView& p, Values& out) { add_number(out, p.frame->wire); }},
     {facts("frame.cap_len", "Captured length", ValueType::number, 0xffff'ffff),

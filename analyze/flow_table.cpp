@@ -23,7 +23,6 @@ bool completes_message(const dissect::OpcodeInfo& info) noexcept {
 void count(Flow& flow, const PacketRecord& r) {
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   if (flow.packets == 0) flow.first_psn = r.psn;
-  if (flow.first_time_ns == 0) flow.first_time_ns = flow.last_time_ns = r.time_ns;
   if (!flow.service_known && info.operation != dissect::Operation::cnp) {
     flow.service = info.service;
     flow.service_known = true;
@@ -37,7 +36,9 @@ void count(Flow& flow, const PacketRecord& r) {
   flow.bytes += r.wire;
   flow.payload_bytes += r.payload;
   if (completes_message(info)) ++flow.messages;
-  if (r.time_ns != 0) {  // 0: the format holds no time for this frame
+  if (r.time_ns != capture::no_time) {
+    if (!flow.any_time) flow.first_time_ns = flow.last_time_ns = r.time_ns;
+    flow.any_time = true;
     flow.first_time_ns = std::min(flow.first_time_ns, r.time_ns);
     flow.last_time_ns = std::max(flow.last_time_ns, r.time_ns);
   }

@@ -29,6 +29,7 @@ struct Flow {
   std::uint64_t bytes = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t messages = 0;  ///< whole ones that ended here: Only and Last packets but ACKs and CNPs
+  bool any_time = false;       ///< false: no packet had a time, and the two below mean nothing
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
   std::uint32_t first_psn = 0;

@@ -229,6 +229,10 @@ void PacketLine::pad(std::string& out, Column column, std::size_t width, bool ri
 }
 
 void PacketLine::append_time(std::string& out, const PacketView& packet) {
+  if (!packet.has_time()) {
+    out += '-';
+    return;
+  }
   const unsigned decimals = decimals_of(packet);
   const std::int64_t now = packet.frame->time_ns;
   // Unsigned: times of hostile captures may be further apart than a signed difference can say.

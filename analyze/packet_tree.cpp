@@ -158,11 +158,13 @@ class Builder {
     text += " bytes captured";
     TreeLine& line = add(0, std::move(text), "frame.number");
     line.length = packet_.frame->captured;
-    PacketLine utc(TimeFormat::utc_date);
-    std::string arrival = "Arrival Time: ";
-    utc.append_time(arrival, packet_);
-    arrival += " UTC";
-    add(1, std::move(arrival), "frame.time_epoch");
+    if (packet_.has_time()) {
+      PacketLine utc(TimeFormat::utc_date);
+      std::string arrival = "Arrival Time: ";
+      utc.append_time(arrival, packet_);
+      arrival += " UTC";
+      add(1, std::move(arrival), "frame.time_epoch");
+    }
     computed("Epoch Time", "frame.time_epoch", " seconds");
     computed("Time since previous frame", "frame.time_delta", " seconds");
     computed("Time since first frame", "frame.time_relative", " seconds");

@@ -23,6 +23,7 @@ struct PacketView {
   std::optional<dissect::IcrcResult> icrc;  ///< absent with --no-icrc
   std::optional<std::uint64_t> flow;        ///< roce.flow
 
+  [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }
   [[nodiscard]] dissect::Bytes bytes() const noexcept { return {frame->data, frame->captured}; }
 };
 

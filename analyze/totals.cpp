@@ -109,7 +109,7 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   ++packets;
   bytes += frame.wire;
   captured_bytes += frame.captured;
-  if (frame.time_ns != 0) {  // 0: the format holds no time for this frame
+  if (frame.time_ns != capture::no_time) {
     if (!any_time) first_time_ns = last_time_ns = frame.time_ns;
     any_time = true;
     first_time_ns = std::min(first_time_ns, frame.time_ns);

@@ -7,11 +7,14 @@
 
 namespace roce::capture {
 
+/// The time of a frame for which the format holds none (pcapng's Simple Packet Block).
+inline constexpr std::int64_t no_time = INT64_MIN;
+
 /// One captured frame. The bytes are borrowed: they live as long as the FrameBatch that
 /// delivered the frame (or a copy of its `keep_alive`).
 struct Frame {
   const std::uint8_t* data = nullptr;
-  std::int64_t time_ns = 0;     ///< nanoseconds since the epoch; 0 where the format holds none
+  std::int64_t time_ns = 0;     ///< nanoseconds since the epoch, or no_time
   std::uint32_t captured = 0;   ///< bytes at `data`
   std::uint32_t wire = 0;       ///< bytes the frame had on the wire, at least `captured`
   std::uint32_t interface = 0;  ///< index into CaptureSource::interfaces()

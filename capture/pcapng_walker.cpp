@@ -209,6 +209,7 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
     if (frame.time_ns < last_time_) context_.count(Incident::time_backwards);
     last_time_ = frame.time_ns;
   } else {
+    frame.time_ns = no_time;
     context_.count(Incident::no_timestamp);
   }
   if (frame.wire < frame.captured) [[unlikely]] {

@@ -123,8 +123,10 @@ class Run {
       }
     } while (source_->drop_vanished(batch_) != 0);
     if (!writer_) return true;
-    for (const capture::Frame* frame : chosen_) {
-      if (const auto written = writer_->write(*frame, source_->interfaces()[frame->interface]); !written) {
+    for (const capture::Frame* chosen : chosen_) {
+      capture::Frame frame = *chosen;
+      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // what we write has a time for each
+      if (const auto written = writer_->write(frame, source_->interfaces()[frame.interface]); !written) {
         status_of_writer_ = fail(written.error());
         writer_.reset();  // removes what was begun
         return false;
@@ -141,7 +143,9 @@ class Run {
 
   /// Whether the frame was chosen; prints it then.
   bool use_frame(const capture::Frame& frame) {
-    if (number_ == 0) first_time_ = previous_time_ = frame.time_ns;
+    const bool timed = frame.time_ns != capture::no_time;
+    if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
+    any_time_ = any_time_ || timed;
     analyze::PacketView view;
     view.number = ++number_;
     view.frame = &frame;
@@ -149,7 +153,7 @@ class Run {
     if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
     view.first_time_ns = first_time_;
     view.previous_time_ns = previous_time_;
-    previous_time_ = frame.time_ns;
+    if (timed) previous_time_ = frame.time_ns;
 
     dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
     services_.learn(view.bytes(), dissection_);
@@ -186,6 +190,7 @@ class Run {
   analyze::ServiceMap services_;
   std::vector<const capture::Frame*> chosen_;
   std::uint64_t number_ = 0;
+  bool any_time_ = false;
   std::int64_t first_time_ = 0;
   std::int64_t previous_time_ = 0;
   int status_ = exit_ok;
@@ -267,7 +272,9 @@ void add_packets(CLI::App& app, Action& action) {
   command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
       ->type_name("FILE");
   command->add_flag("-P", options->print, "print packets although -w is given");
-  command->add_option("--from", options->from, "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
+  command
+      ->add_option("--from", options->from,
+                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
@@ -278,8 +285,7 @@ void add_packets(CLI::App& app, Action& action) {
                    "also take IP packets of this protocol number as RoCE over IP")
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
-  command->callback([options, &action] {
-    action = [options] { return run_packets(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_packets(*options); }; });
 }
 
 }  // namespace roce::cli

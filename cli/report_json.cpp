@@ -136,7 +136,11 @@ void write_flow(JsonWriter& json, const Flow& f) {
       .field("bytes", f.bytes)
       .field("payload_bytes", f.payload_bytes)
       .field("messages", f.messages);
-  json.field("first_time", f.first_time_ns).field("last_time", f.last_time_ns);
+  if (f.any_time) {
+    json.field("first_time", f.first_time_ns).field("last_time", f.last_time_ns);
+  } else {
+    json.null_field("first_time").null_field("last_time");
+  }
   json.field("first_psn", f.first_psn).field("last_psn", f.last_psn);
   write_counts(json, "dscp", f.dscp);
   write_ecn(json, f.ecn);

@@ -131,7 +131,7 @@ TEST(Pcapng, SimplePacketsHaveNoTimeAndObeyTheSnapLength) {
   ASSERT_EQ(all.frames.size(), 3U);
   EXPECT_EQ(all.frames[0].captured, 4U);
   EXPECT_EQ(all.frames[0].wire, 60U);
-  EXPECT_EQ(all.frames[0].time_ns, 0);
+  EXPECT_EQ(all.frames[0].time_ns, no_time);
   EXPECT_EQ(all.frames[1].data, (Bytes{5, 6}));
   EXPECT_EQ(all.count(Incident::no_timestamp), 2U);
   EXPECT_EQ(all.count(Incident::time_backwards), 0U);
