@@ -6,7 +6,9 @@
 #include "analyze/address_text.hpp"
 #include "analyze/value_format.hpp"
 #include "dissect/aeth.hpp"
+#include "dissect/gid.hpp"
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::analyze {
@@ -45,15 +47,24 @@ void queue_pair(std::string& out, std::uint64_t value, dissect::Bytes) {
 void gid(std::string& out, std::uint64_t, dissect::Bytes bytes) {
   if (bytes.size() != 16) return;
   const dissect::IpAddress address = dissect::IpAddress::v6(bytes.data());
-  if (address.is_v4_mapped()) {
-    out += "RoCE GID of ";
-    append_address(out, address);
-  } else if (bytes[0] == 0xfe && (bytes[1] & 0xc0U) == 0x80 && bytes[11] == 0xff && bytes[12] == 0xfe) {
-    // Modified EUI-64 (RFC 4291, appendix A): the universal bit is inverted.
-    const std::uint8_t mac[] = {
-        static_cast<std::uint8_t>(bytes[8] ^ 2U), bytes[9], bytes[10], bytes[13], bytes[14], bytes[15]};
-    out += "link-local, made from ";
-    append_mac(out, mac);
+  const dissect::GidMeaning meaning = dissect::meaning_of(address);
+  switch (meaning.kind) {
+    case dissect::GidKind::ipv4_mapped:
+      out += "RoCE GID of ";
+      append_address(out, address);
+      return;
+    case dissect::GidKind::link_local_mac:
+      out += "link-local, made from ";
+      append_mac(out, meaning.mac.bytes.data());
+      return;
+    case dissect::GidKind::link_local_vlan:
+      out += "link-local, made from ";
+      append_mac(out, meaning.mac.bytes.data());
+      out += " in VLAN ";
+      append_decimal(out, meaning.vlan);
+      return;
+    default:
+      return;
   }
 }
 
@@ -66,6 +77,7 @@ constexpr Meaning meanings[] = {
     {dissect::Aeth::timer.name, rnr_timer},   {dissect::Bth::p_key.name, p_key},
     {dissect::Bth::destqp.name, queue_pair},  {dissect::Deth::srcqp.name, queue_pair},
     {dissect::Grh::sgid.name, gid},           {dissect::Grh::dgid.name, gid},
+    {dissect::Ipv6::src.name, gid},           {dissect::Ipv6::dst.name, gid},
     {"infiniband.cm.req.prim_localgid", gid}, {"infiniband.cm.req.prim_remotegid", gid},
 };
 
