@@ -195,6 +195,8 @@ class Pipeline {
     snapshot->filter = options_.filter_text;
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
+    snapshot->evicted_flows = flows_.evicted_flows();
+    snapshot->evicted_packets = flows_.evicted_packets();
     snapshot->flows = flows_.take_sorted();
     for (Flow& flow : snapshot->flows) {
       const dissect::Ulp agreed = services_.of(flow.key.dst, flow.key.dst_qp);

@@ -13,13 +13,12 @@ namespace roce::analyze {
 namespace {
 
 template <class Counts>
-std::string list_counts(const Counts& counts, std::string_view (*name)(std::uint8_t) = nullptr) {
+std::string list_counts(const Counts& counts) {
   std::string text;
   const auto entries = counts.sorted();
   for (const auto& entry : entries) {
     if (!text.empty()) text += ' ';
-    text += name != nullptr ? std::string(name(static_cast<std::uint8_t>(entry.key)))
-                            : fmt::format("{}", entry.key);
+    text += fmt::format("{}", entry.key);
     if (entries.size() > 1) text += fmt::format(":{}", entry.count);
   }
   return text;

@@ -24,6 +24,8 @@ struct Snapshot {
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;
   std::vector<Flow> flows;  ///< by id
+  std::uint64_t evicted_flows = 0;  ///< flows that left the bounded table, and their packets
+  std::uint64_t evicted_packets = 0;
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 

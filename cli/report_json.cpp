@@ -181,6 +181,8 @@ std::string report_json(const Snapshot& snapshot, bool pretty) {
   json.key("flows").begin_array();
   for (const Flow& flow : snapshot.flows) write_flow(json, flow);
   json.end_array();
+  json.key("flows_evicted").begin_object();
+  json.field("flows", snapshot.evicted_flows).field("packets", snapshot.evicted_packets).end_object();
   json.key("connections").begin_array().end_array();
   json.null_field("congestion");
   json.key("markings").begin_array().end_array();

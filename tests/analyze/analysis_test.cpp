@@ -141,6 +141,9 @@ TEST(Analysis, ManyFlowsLeaveTheTableButNotTheTotals) {
   options.flow_limit = 100;
   const auto snapshot = analyze(source, options);
   EXPECT_LE(snapshot->flows.size(), 100U);
+  std::uint64_t counted = snapshot->evicted_packets;
+  for (const Flow& flow : snapshot->flows) counted += flow.packets;
+  EXPECT_EQ(counted, 20'000U);
   EXPECT_EQ(snapshot->totals.roce_packets, 20'000U);
   EXPECT_TRUE(std::any_of(snapshot->diagnostics.begin(), snapshot->diagnostics.end(),
                           [](const Diagnostic& d) { return d.id == "flows_evicted" && d.count > 0; }));
