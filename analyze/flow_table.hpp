@@ -11,10 +11,31 @@
 
 #include "analyze/packet_record.hpp"
 #include "analyze/small_counts.hpp"
+#include "analyze/verdict.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::analyze {
+
+/// What the sequence analysis counted of one flow's packets; kept only where something is not 0.
+struct SequenceCounts {
+  std::array<std::uint64_t, cause_count> retransmitted{};  ///< packets by Cause
+  std::uint64_t retransmitted_bytes = 0;                   ///< on the wire
+  std::uint64_t spurious = 0;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t duplicate_captures = 0;        ///< not in any other count of the flow
+  std::uint64_t duplicate_network = 0;
+  std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
+  std::uint64_t wasted_packets = 0;  ///< delivered, thrown away behind a loss and sent again
+  std::uint64_t wasted_bytes = 0;
+  std::uint64_t gaps = 0;            ///< PSNs that were not captured in their place
+
+  [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t packets : retransmitted) sum += packets;
+    return sum;
+  }
+};
 
 /// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch.
 struct Flow {
@@ -36,11 +57,29 @@ struct Flow {
   std::uint32_t last_psn = 0;
   std::uint64_t icrc_mismatches = 0;
 
+  std::optional<std::uint32_t> connection;  ///< Connection::id
+  std::uint64_t source_mac = 0;             ///< of its first packet; 0 = none
+  std::uint64_t clear_df = 0;               ///< IPv4 packets that routers may fragment
+
   std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
   SmallCounts<std::uint8_t, 2, 64> dscp;
   SmallCounts<std::uint8_t, 1, 8> pcp;
   SmallCounts<std::uint8_t, 4, 256> opcodes;
   SmallCounts<std::uint16_t, 2, 64> udp_sports;
+
+  /// All 0 where nothing happened.
+  [[nodiscard]] const SequenceCounts& sequence() const noexcept {
+    static const SequenceCounts nothing;
+    return sequence_ ? *sequence_ : nothing;
+  }
+  /// To be changed.
+  [[nodiscard]] SequenceCounts& sequence_to_change() {
+    if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
+    return *sequence_;
+  }
+
+ private:
+  std::unique_ptr<SequenceCounts> sequence_;
 };
 
 /// Flows by key, bounded. Not thread-safe.

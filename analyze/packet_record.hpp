@@ -42,27 +42,46 @@ struct PacketRecord {
     has_ports = 64,  ///< udp_source is there
   };
 
+  /// Bits of `more`.
+  enum More : std::uint8_t {
+    has_ip_id = 1,       ///< IPv4: ip_id is there
+    dont_fragment = 2,   ///< IPv4's DF
+    fragmented = 4,      ///< the first fragment of a datagram
+    has_reth = 8,        ///< r_key, dma_length, virtual_address are there; r_key and address of an AtomicETH too
+    payload_whole = 16,  ///< the declared payload is that of the message: BTH and lengths agree
+  };
+
   FlowKey key;
   std::uint64_t key_hash = 0;
   std::int64_t time_ns = 0;
-  std::uint32_t wire = 0;     ///< bytes on the wire
-  std::uint32_t payload = 0;  ///< message bytes as declared, without pad
-  std::uint32_t psn = 0;      ///< 24 bits
-  std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
+  std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
+  std::uint64_t source_mac = 0;       ///< in the low 48 bits; 0 = none
+  std::uint32_t wire = 0;             ///< bytes on the wire
+  std::uint32_t payload = 0;          ///< message bytes as declared, without pad
+  std::uint32_t psn = 0;              ///< 24 bits
+  std::uint32_t aeth = 0;             ///< syndrome in the high byte, MSN below
   std::uint32_t interface = 0;
+  std::uint32_t r_key = 0;
+  std::uint32_t dma_length = 0;
+  /// Differs where the same transmission is seen at another place: a hash of interface (that of the
+  /// cooked header too), MAC addresses, VLAN, tunnels and hop limit.
+  std::uint32_t path = 0;
+  std::uint16_t ip_id = 0;
   std::uint16_t vlan_id = 0;
   std::uint16_t udp_source = 0;
   std::uint8_t opcode = 0;
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t pcp = 0;
   std::uint8_t flags = 0;
+  std::uint8_t more = 0;
   std::uint8_t icrc = 0;   ///< dissect::CrcStatus
   std::uint8_t upper = 0;  ///< dissect::Ulp that the payload's own header shows
-  std::uint8_t reserved[2] = {};
+  std::uint8_t reserved[3] = {};
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+  [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
 };
-static_assert(sizeof(PacketRecord) <= 96 && std::is_trivially_copyable_v<PacketRecord>);
+static_assert(sizeof(PacketRecord) == 120 && std::is_trivially_copyable_v<PacketRecord>);
 
 /// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
 [[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "capture/frame.hpp"
+#include "dissect/cm.hpp"
+#include "dissect/dissection.hpp"
+#include "dissect/types.hpp"
+#include "dissect/ulp.hpp"
+
+namespace roce::analyze {
+
+/// A CM message seen: its packet and time.
+struct CmSeen {
+  std::uint64_t frame = 0;  ///< number of the first one; 0 = not captured
+  std::int64_t time_ns = capture::no_time;
+  std::uint32_t count = 0;  ///< repeats included, mirrored copies not
+  [[nodiscard]] explicit operator bool() const noexcept { return frame != 0; }
+};
+
+/// One attempt to connect (REQ ... or SIDR_REQ ...), from the packets of both sides. `client` sent
+/// the REQ. What was not captured is absent.
+struct CmExchange {
+  enum class State : std::uint8_t { requested, replied, established, rejected, disconnected };
+
+  State state = State::requested;
+  bool sidr = false;  ///< UD: a lookup of a queue pair, no connection
+  dissect::Transport transport = dissect::Transport::none;  ///< that carried the REQ: v1, v2 ...
+  dissect::CmTransport service = dissect::CmTransport::unknown;
+  dissect::IpAddress client;  ///< addresses of the packets
+  dissect::IpAddress server;
+  std::uint32_t client_comm_id = 0;
+  std::uint32_t server_comm_id = 0;
+  std::uint64_t service_id = 0;
+  std::optional<std::uint32_t> client_qpn;
+  std::optional<std::uint32_t> server_qpn;
+  std::optional<std::uint32_t> client_psn;  ///< first PSN that the client will send
+  std::optional<std::uint32_t> server_psn;
+  std::uint16_t pmtu = 0;  ///< bytes, 0 = unknown
+  std::optional<std::uint8_t> retry_count;
+  std::optional<std::uint8_t> rnr_retry;         ///< of the REQ; 7 = for ever
+  std::optional<std::uint8_t> ack_timeout_code;  ///< 4.096 us times 2^code, 0 = never
+  std::uint8_t traffic_class = 0;
+  std::uint8_t sl = 0;
+  std::uint8_t response_timeout_code = 0;  ///< how long the client waits for an answer to its REQ
+  std::optional<std::uint16_t> reject_reason;
+  bool rejected_by_server = false;
+  std::optional<std::uint8_t> sidr_status;
+  CmSeen req, mra, rep, rtu, rej, dreq, drep;  ///< also SIDR_REQ and SIDR_REP
+};
+
+/// Follows the connection managers of all hosts: who connects to whom, with which queue pairs and
+/// parameters, how long it took, why it failed. Bounded: the oldest exchanges are forgotten first
+/// (and counted). Not thread-safe.
+class CmTracker {
+ public:
+  static constexpr std::size_t default_limit = 64 * 1024;
+
+  explicit CmTracker(std::size_t limit = default_limit);
+  CmTracker(CmTracker&&) noexcept;
+  CmTracker& operator=(CmTracker&&) noexcept;
+  ~CmTracker();
+
+  /// Looks at a packet that may be a CM message; cheap for all others. Returns the exchange of which
+  /// both queue pairs have become known by this very packet: a new connection begins here. The
+  /// pointer lives until the next learn().
+  const CmExchange* learn(std::uint64_t number, const capture::Frame& frame,
+                          const dissect::Dissection& dissection);
+
+  /// The exchange that made this queue pair at this address its end, if one was captured; the last
+  /// one where the number was used again. The pointer lives until the next learn().
+  [[nodiscard]] const CmExchange* exchange_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
+
+  /// What the packet's destination queue pair carries; for REP and REJ what their REQ asked for.
+  [[nodiscard]] dissect::Ulp ulp_of(dissect::Bytes frame, const dissect::Dissection& dissection) const;
+  /// What a queue pair at an address carries.
+  [[nodiscard]] dissect::Ulp ulp_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
+
+  /// Stable number of an exchange: its index in exchanges().
+  [[nodiscard]] std::uint32_t index_of(const CmExchange& exchange) const noexcept;
+  /// All that were kept, in order of their first message.
+  [[nodiscard]] std::vector<CmExchange> take_exchanges();
+  [[nodiscard]] std::uint64_t forgotten() const noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace roce::analyze

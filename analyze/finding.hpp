@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roce::analyze {
+
+struct Snapshot;
+
+enum class Severity : std::uint8_t { info, notice, warning, error };
+[[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
+
+/// Something an engineer should know, with the packets that prove it.
+struct Finding {
+  std::string_view id;  ///< of its rule: snake_case, stable, the name of its page in docs/findings
+  Severity severity = Severity::info;
+  std::string_view title;
+  std::string subject;                 ///< who: a connection, a host, a pair of hosts, the capture
+  std::uint64_t count = 0;             ///< how often
+  std::vector<std::uint64_t> packets;  ///< the first few numbers, ascending; never empty
+  std::optional<std::int64_t> first_time_ns;
+  std::optional<std::int64_t> last_time_ns;
+  double confidence = 1;                   ///< 0..1
+  std::string explanation;                 ///< what was seen, with its figures
+  std::string advice;                      ///< what to do next, with the command where there is one
+  std::vector<std::uint32_t> connections;  ///< ids of the first few it is about
+};
+
+/// Collects what rules find; bounded.
+class FindingSink {
+ public:
+  static constexpr std::size_t limit = 10'000;
+
+  void add(Finding finding);
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  [[nodiscard]] std::vector<Finding> take_sorted();  ///< most severe first, then by first packet, then id
+
+ private:
+  std::vector<Finding> findings_;
+  std::uint64_t dropped_ = 0;
+};
+
+/// One rule a file in findings/, one row in registry.cpp.
+struct FindingRule {
+  std::string_view id;
+  Severity severity = Severity::warning;  ///< the worst it may report
+  std::string_view title;
+  void (*find)(const Snapshot& snapshot, FindingSink& sink);
+};
+
+/// All rules, in the order of the documentation.
+[[nodiscard]] std::span<const FindingRule> finding_rules() noexcept;
+
+/// Runs all rules over a snapshot whose other parts are complete.
+void find_all(Snapshot& snapshot);
+
+}  // namespace roce::analyze

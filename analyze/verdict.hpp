@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace roce::analyze {
+
+/// Why a packet was sent again; the words of `roce.analysis.retransmission.cause`.
+enum class Cause : std::uint8_t {
+  none,        ///< it was not
+  nak,         ///< after a PSN sequence NAK
+  timeout,     ///< after silence
+  rnr,         ///< after an RNR NAK
+  read_retry,  ///< a READ issued again because responses are missing, and every response to it
+  unknown,     ///< the evidence was not captured
+  count_
+};
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::count_);
+
+/// Where a transmission was lost; the words of `roce.analysis.lost`.
+enum class Lost : std::uint8_t {
+  none,
+  before_capture,  ///< sent, but never came to the capture point
+  after_capture,   ///< captured, but never came to its receiver
+  by_capture,      ///< delivered, but the capture missed it
+  count_
+};
+inline constexpr std::size_t lost_count = static_cast<std::size_t>(Lost::count_);
+
+[[nodiscard]] constexpr std::string_view cause_name(Cause cause) noexcept {
+  constexpr std::array<std::string_view, cause_count> names{"",    "nak",        "timeout",
+                                                            "rnr", "read_retry", "unknown"};
+  return names[static_cast<std::size_t>(cause)];
+}
+
+[[nodiscard]] constexpr std::string_view lost_name(Lost lost) noexcept {
+  constexpr std::array<std::string_view, lost_count> names{"", "before_capture", "after_capture",
+                                                           "by_capture"};
+  return names[static_cast<std::size_t>(lost)];
+}
+
+/// What the analysis says of one packet: the fields `roce.analysis.*`. Frame numbers start at 1;
+/// 0 = there is none. A plain value.
+struct Verdict {
+  enum Flag : std::uint16_t {
+    retransmission = 1,
+    spurious = 2,           ///< a repeat of what had already been acknowledged
+    duplicate_capture = 4,  ///< the same transmission captured twice
+    duplicate_network = 8,  ///< the same transmission delivered twice
+    out_of_order = 16,      ///< late, without having been sent twice
+    ack_unseen = 32,        ///< acknowledges a PSN that was not captured
+    illegal_sequence = 64,  ///< the opcode may not follow the one before
+    wrong_length = 128,     ///< payload against path MTU or announced length
+    b_to_a = 256,           ///< direction, where `connection` is known
+    in_flight_known = 512,
+    response_time_known = 1024,
+  };
+  static constexpr std::uint32_t no_connection = 0xffffffff;
+
+  std::int64_t response_time_ns = 0;          ///< on the packet that answers: since what it answers
+  std::uint32_t connection = no_connection;   ///< Connection::id
+  std::uint32_t original = 0;                 ///< frame repeated or doubled
+  std::uint32_t request = 0;                  ///< frame answered
+  std::uint32_t response = 0;                 ///< frame that answers (forward in time)
+  std::uint32_t gap = 0;                      ///< PSNs before this one that were not captured
+  std::uint32_t in_flight = 0;                ///< PSNs sent and not yet acknowledged
+  std::uint16_t flags = 0;
+  Cause cause = Cause::none;
+  Lost lost = Lost::none;
+
+  [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+  void set(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags | flag); }
+  void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
+};
+static_assert(sizeof(Verdict) == 40);
+
+}  // namespace roce::analyze
