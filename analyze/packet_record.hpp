@@ -47,9 +47,10 @@ struct PacketRecord {
     has_ip_id = 1,       ///< IPv4: ip_id is there
     dont_fragment = 2,   ///< IPv4's DF
     fragmented = 4,      ///< the first fragment of a datagram
-    has_reth = 8,        ///< r_key, dma_length, virtual_address are there; r_key and address of an AtomicETH too
-    payload_whole = 16,  ///< the declared payload is that of the message: BTH and lengths agree
+    has_reth = 8,        ///< virtual_address, r_key and dma_length are there: a RETH or AtomicETH
+    payload_whole = 16,  ///< `payload` is what the sender sent: no length is missing or contradicts another
   };
+  static constexpr std::uint32_t atomic_bytes = 8;  ///< what an atomic operation touches: its dma_length
 
   FlowKey key;
   std::uint64_t key_hash = 0;
