@@ -32,11 +32,11 @@ inline constexpr std::size_t evidence_count = static_cast<std::size_t>(Evidence:
 [[nodiscard]] std::string_view evidence_name(Evidence evidence) noexcept;
 
 struct Pairing {
-  std::uint8_t evidence = 0;      ///< bits of Evidence
-  bool ambiguous = false;         ///< several flows would do: left unpaired
-  std::uint64_t answered = 0;     ///< answers that fit
-  std::uint64_t unfitting = 0;    ///< answers that do not
-  double confidence = 0;          ///< 0..1; 0 where only one direction is there
+  std::uint8_t evidence = 0;    ///< bits of Evidence
+  bool ambiguous = false;       ///< several flows would do: left unpaired
+  std::uint64_t answered = 0;   ///< answers that fit
+  std::uint64_t unfitting = 0;  ///< answers that do not
+  double confidence = 0;        ///< 0..1; 0 where only one direction is there
   [[nodiscard]] bool has(Evidence e) const noexcept {
     return (evidence >> static_cast<unsigned>(e) & 1U) != 0;
   }
@@ -48,7 +48,7 @@ inline constexpr std::size_t operation_kind_count = static_cast<std::size_t>(Ope
 
 struct OperationStats {
   OperationKind kind = OperationKind::send;
-  std::uint64_t count = 0;    ///< messages whose end was seen; a repeated one once
+  std::uint64_t count = 0;  ///< messages whose end was seen; a repeated one once
   std::uint64_t bytes = 0;
   std::uint64_t packets = 0;  ///< first transmissions
   std::uint64_t retried = 0;  ///< of them, those of which a packet was sent again
@@ -58,12 +58,12 @@ struct OperationStats {
 
 /// A request that the responder refused, and what it was about.
 struct RefusedRequest {
-  std::uint8_t syndrome = 0;       ///< of the AETH
-  std::uint8_t opcode = 0;         ///< of the request's first packet
+  std::uint8_t syndrome = 0;  ///< of the AETH
+  std::uint8_t opcode = 0;    ///< of the request's first packet
   bool has_reth = false;
   std::uint32_t psn = 0;
   std::uint32_t r_key = 0;
-  std::uint32_t length = 0;        ///< DMALen
+  std::uint32_t length = 0;  ///< DMALen
   std::uint64_t virtual_address = 0;
   std::uint64_t nak_frame = 0;
   std::uint64_t request_frame = 0;  ///< 0 = not captured
@@ -73,14 +73,14 @@ struct RefusedRequest {
 struct RetryChain {
   std::uint32_t psn = 0;
   std::uint8_t opcode = 0;
-  std::uint32_t resends = 0;       ///< 0 = there was no chain
-  std::uint64_t first_frame = 0;   ///< the first transmission, or the first resend if that was not captured
+  std::uint32_t resends = 0;      ///< 0 = there was no chain
+  std::uint64_t first_frame = 0;  ///< the first transmission, or the first resend if that was not captured
   std::uint64_t last_frame = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
   std::uint64_t min_spacing_ns = 0;  ///< between resends
   std::uint64_t max_spacing_ns = 0;
-  bool answered = false;             ///< the last resend was answered in the end
+  bool answered = false;  ///< the last resend was answered in the end
 };
 
 struct RnrStats {
@@ -93,29 +93,29 @@ struct RnrStats {
 
 /// The requests of one side and the answers to them: one PSN space.
 struct Requester {
-  bool seen = false;                   ///< a request or an answer to one was captured
+  bool seen = false;  ///< a request or an answer to one was captured
   std::uint32_t first_psn = 0;
-  std::uint32_t next_psn = 0;          ///< after the highest that was seen
-  std::uint64_t requests = 0;          ///< request packets, repeats included
-  std::uint64_t acks = 0;              ///< positive acknowledgements of any kind, READ responses excluded
-  std::array<std::uint64_t, 6> naks{};  ///< by AETH code 0..4, [5] = RNR
-  std::uint64_t new_bytes = 0;          ///< message bytes moved, each once: goodput
-  std::uint32_t in_flight_max = 0;      ///< PSNs
-  std::uint32_t message_gap_max = 0;    ///< reserved for idle gaps: see idle_ns
-  std::uint64_t idle_ns = 0;            ///< longest time without a packet of this space
-  std::uint64_t idle_from_frame = 0;    ///< the packet before it
+  std::uint32_t next_psn = 0;              ///< after the highest that was seen
+  std::uint64_t requests = 0;              ///< request packets, repeats included
+  std::uint64_t acks = 0;                  ///< positive acknowledgements of any kind, READ responses excluded
+  std::array<std::uint64_t, 6> naks{};     ///< by AETH code 0..4, [5] = RNR
+  std::uint64_t new_bytes = 0;             ///< message bytes moved, each once: goodput
+  std::uint32_t in_flight_max = 0;         ///< PSNs
+  std::uint32_t message_gap_max = 0;       ///< reserved for idle gaps: see idle_ns
+  std::uint64_t idle_ns = 0;               ///< longest time without a packet of this space
+  std::uint64_t idle_from_frame = 0;       ///< the packet before it
   std::vector<OperationStats> operations;  ///< only kinds that occur, by kind
   std::vector<RefusedRequest> refused;     ///< the first 4
   RetryChain worst_chain;
   std::uint64_t chains = 0;
   bool retries_exhausted = false;
   bool rnr_exhausted = false;
-  bool refused_fatally = false;         ///< a NAK that ends the connection
-  std::unique_ptr<RnrStats> rnr;        ///< only with RNR NAKs
-  bool credits_used = false;            ///< the responder grants credits (AETH code below 31)
-  Histogram nak_generation_ns;  ///< packet that shows the gap to the NAK, as captured
-  Histogram nak_reaction_ns;    ///< NAK to the first packet sent again
-  Histogram read_rerequest_ns;  ///< response that shows a missing one to the READ issued again
+  bool refused_fatally = false;   ///< a NAK that ends the connection
+  std::unique_ptr<RnrStats> rnr;  ///< only with RNR NAKs
+  bool credits_used = false;      ///< the responder grants credits (AETH code below 31)
+  Histogram nak_generation_ns;    ///< packet that shows the gap to the NAK, as captured
+  Histogram nak_reaction_ns;      ///< NAK to the first packet sent again
+  Histogram read_rerequest_ns;    ///< response that shows a missing one to the READ issued again
 
   [[nodiscard]] const OperationStats* operation(OperationKind kind) const noexcept;
 };
@@ -144,7 +144,7 @@ struct Connection {
   std::optional<std::uint32_t> cm;  ///< index in Snapshot::exchanges
   bool client_is_a = true;          ///< of that exchange
   State state = State::half_seen;
-  std::uint32_t pmtu = 0;           ///< bytes, by the CM, else by what was seen; 0 = unknown
+  std::uint32_t pmtu = 0;  ///< bytes, by the CM, else by what was seen; 0 = unknown
   bool pmtu_by_cm = false;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
@@ -153,7 +153,7 @@ struct Connection {
   std::array<std::uint64_t, 2> bytes{};    ///< on the wire
   std::array<std::uint64_t, 2> cnps{};     ///< sent
   std::array<Requester, 2> requester;
-  std::array<Events, 2> sent;              ///< evidence, by sender
+  std::array<Events, 2> sent;  ///< evidence, by sender
 
   [[nodiscard]] bool paired() const noexcept { return flow[0].has_value() && flow[1].has_value(); }
 };

@@ -14,11 +14,11 @@ namespace roce::analyze {
 /// findings stand on: each kind with its count, its time span and the first packets that show it.
 enum class Event : std::uint8_t {
   // about packets that the side sent
-  gap,                    ///< PSNs missing before this packet
-  lost_before_capture,    ///< count = transmissions
+  gap,                  ///< PSNs missing before this packet
+  lost_before_capture,  ///< count = transmissions
   lost_after_capture,
   lost_by_capture,
-  retransmitted_nak,      ///< repeats by cause
+  retransmitted_nak,  ///< repeats by cause
   retransmitted_timeout,
   retransmitted_rnr,
   retransmitted_read_retry,
@@ -34,10 +34,10 @@ enum class Event : std::uint8_t {
   rnr_exhausted,          ///< the last RNR NAK of a request that was given up
   illegal_sequence,
   wrong_length,
-  uc_message_lost,        ///< UC: messages that a gap destroyed
+  uc_message_lost,  ///< UC: messages that a gap destroyed
   icrc_mismatch,
   ce_marked,
-  mac_changed,            ///< the side's source MAC address is another than before
+  mac_changed,  ///< the side's source MAC address is another than before
   // about answers that the side sent
   nak_sequence_error,
   nak_invalid_request,
@@ -47,7 +47,7 @@ enum class Event : std::uint8_t {
   rnr_nak,
   ack_unseen,
   msn_backwards,
-  zero_credits,           ///< an ACK that grants no credit
+  zero_credits,  ///< an ACK that grants no credit
   cnp,
   count_
 };

@@ -31,6 +31,8 @@ class Histogram {
   [[nodiscard]] std::vector<Bucket> buckets() const;
 
  private:
+  void cover(std::uint32_t from, std::uint32_t to);  ///< room for these buckets
+
   std::uint64_t count_ = 0;
   std::uint64_t min_ = 0;
   std::uint64_t max_ = 0;

@@ -22,19 +22,30 @@ class Series {
     std::uint32_t lost = 0;           ///< transmissions
   };
 
-  /// The bucket of a time. Times before the first one fall into the first bucket. The reference lives
-  /// until the next call.
-  Bucket& at(std::int64_t time_ns);
+  /// The bucket of a time. Times before the first one fall into the first bucket, and so do frames
+  /// without a time (capture::no_time). The reference lives until the next call.
+  Bucket& at(std::int64_t time_ns) {
+    // Unsigned, so that no pair of times overflows. Nearly every packet falls where the one before fell.
+    const std::uint64_t offset = static_cast<std::uint64_t>(time_ns) - current_from_;
+    if (offset < current_width_) return buckets_[current_];
+    return move_to(time_ns);
+  }
 
+  /// The time of the first call, where the first bucket begins; 0 while there is none.
   [[nodiscard]] std::int64_t start_ns() const noexcept { return start_; }
   [[nodiscard]] std::int64_t width_ns() const noexcept { return width_; }
   [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
 
  private:
-  void widen();
+  Bucket& move_to(std::int64_t time_ns);
+  void widen(unsigned doublings);
 
   std::int64_t start_ = 0;
   std::int64_t width_ = first_width_ns;
+  std::uint64_t current_from_ = 0;   ///< where the bucket of the last call begins
+  std::uint64_t current_width_ = 0;  ///< 0: there is none
+  std::size_t current_ = 0;
+  bool started_ = false;  ///< start_ is a time of a frame
   std::vector<Bucket> buckets_;
 };
 
