@@ -12,6 +12,7 @@
 namespace roce::analyze {
 
 struct Snapshot;
+struct FindingRule;
 
 enum class Severity : std::uint8_t { info, notice, warning, error };
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
@@ -37,11 +38,16 @@ class FindingSink {
  public:
   static constexpr std::size_t limit = 10'000;
 
+  /// What is added from now on is found by this rule, which must outlive the findings.
+  void begin(const FindingRule& rule) noexcept { rule_ = &rule; }
+  /// Id and title, where they are empty, become the rule's; packets are sorted, 0 and repeats taken
+  /// out. A finding without packets is no finding and is left out.
   void add(Finding finding);
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::vector<Finding> take_sorted();  ///< most severe first, then by first packet, then id
 
  private:
+  const FindingRule* rule_ = nullptr;
   std::vector<Finding> findings_;
   std::uint64_t dropped_ = 0;
 };
@@ -56,6 +62,8 @@ struct FindingRule {
 
 /// All rules, in the order of the documentation.
 [[nodiscard]] std::span<const FindingRule> finding_rules() noexcept;
+/// The rule of that id, or nullptr.
+[[nodiscard]] const FindingRule* find_rule(std::string_view id) noexcept;
 
 /// Runs all rules over a snapshot whose other parts are complete.
 void find_all(Snapshot& snapshot);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/chains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "dissect/cm.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string duration(std::uint64_t ns) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return duration_text(static_cast<std::int64_t>(std::min(ns, most)));
+}
+
+std::string timer_text(unsigned code) {
+  return fmt::format("{} (4.096 µs · 2^{} = {})", code, code,
+                     duration(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
+}
+
+}  // namespace
+
+std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
+  const RetryChain& chain = connection.requester[side].worst_chain;
+  if (chain.resends == 0) return {};
+  std::string text = fmt::format("{} with PSN {} was sent {} times (packets {} to {})",
+                                 dissect::operation_name(chain.opcode), chain.psn,
+                                 std::uint64_t{chain.resends} + 1, chain.first_frame, chain.last_frame);
+  if (chain.min_spacing_ns == 0) return text;
+  text += ", " + duration(chain.min_spacing_ns);
+  if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + duration(chain.max_spacing_ns);
+  // The timer cannot fire early, so the shortest spacing is nearest to it.
+  text += " apart, as with local ACK timeout " + timer_text(timeout_code_of(chain.min_spacing_ns));
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  if (cm != nullptr && cm->ack_timeout_code) {
+    text += *cm->ack_timeout_code == 0 ? std::string("; the CM said 0 (never)")
+                                       : "; the CM said " + timer_text(*cm->ack_timeout_code);
+  }
+  return text;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nearly every rule needs; for the files of this folder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analyze/findings/grouping.hpp"
+#include "analyze/findings/rules.hpp"
+#include "analyze/findings/texts.hpp"
+#include "analyze/units.hpp"
+
+namespace roce::analyze {
+
+/// How grave a share is. Both bounds are fractions of the whole.
+struct Scale {
+  double warning_from = 0;           ///< below: notice
+  double error_from = 2;             ///< above 1: never an error
+  std::uint64_t error_at_least = 0;  ///< times; a share of few packets says little
+};
+[[nodiscard]] Severity severity_of(std::uint64_t part, std::uint64_t whole, const Scale& scale) noexcept;
+
+/// A case of one side: its proof is what the side `sender` sent of `event`. Without it: no case.
+struct EventCase {
+  unsigned side = 0;
+  unsigned sender = 0;
+  Event event{};
+  std::uint64_t of = 0;
+};
+/// Adds the case if the event happened; returns whether it did.
+bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connection& connection,
+              const EventCase& what);
+
+/// Calls `look` for both sides of every connection.
+void for_each_side(const Snapshot& snapshot,
+                   const std::function<void(const Connection& connection, unsigned side)>& look);
+
+}  // namespace roce::analyze

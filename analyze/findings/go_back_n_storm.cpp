@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/loss.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::uint64_t runs_of(const Case& c) {
+  return c.sent().count(Event::go_back_n);
+}
+
+/// Many runs, and a good part of all that was sent is repeats.
+bool is_storm(const Connection& connection, unsigned side) {
+  constexpr std::uint64_t least_runs = 3;
+  constexpr std::uint64_t least_repeats = 16;
+  const Events& sent = connection.sent[side];
+  const std::uint64_t repeats = repeats_of(sent);
+  // RNR and silence have findings of their own; this one is about NAKs and missing READ responses.
+  const std::uint64_t by_loss = sent.count(Event::retransmitted_nak) +
+                                sent.count(Event::retransmitted_read_retry) +
+                                sent.count(Event::retransmitted_unknown);
+  return sent.count(Event::go_back_n) >= least_runs && repeats >= least_repeats &&
+         10 * repeats >= connection.packets[side] && 2 * by_loss >= repeats;
+}
+
+}  // namespace
+
+void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
+  constexpr Scale scale{.warning_from = 0, .error_from = 0.5};
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    if (!is_storm(connection, side)) return;
+    if (!add_case(snapshot, cases, connection, {side, side, Event::go_back_n, connection.packets[side]}))
+      return;
+    cases.back().proof.count = repeats_of(connection.sent[side]);
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const std::uint64_t runs = group.sum(runs_of);
+    const std::uint64_t lost = group.sum([](const Case& c) {
+      return c.sent().count(Event::lost_before_capture) + c.sent().count(Event::lost_after_capture);
+    });
+    std::string text = fmt::format(
+        "{}{} sent by {} are repeats, in {} back to an earlier PSN: {:.0f} repeated each time.",
+        scope_text(group), share_text(group.count(), group.of), from_text(group),
+        plural(runs, "jump", "jumps"),
+        static_cast<double>(group.count()) / static_cast<double>(std::max<std::uint64_t>(runs, 1)));
+    text += lost == 0 ? std::string(
+                            " No loss was found: reordering on the way makes a responder without selective "
+                            "repeat ask again as well.")
+                      : fmt::format(" {} were lost; the rest was repeated only because it came behind.",
+                                    packets_text(lost));
+    text += repair_text(snapshot, group);
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        std::move(text),
+        fmt::format(
+            "Stop the loss first: findings loss_before_capture and loss_after_capture say where, reordering "
+            "whether packets overtake each other. Then make a loss cheaper: selective repeat where both NICs "
+            "have it (mlxconfig -d DEV q | grep -i RETRANS), fewer bytes in flight. The repeats: {}",
+            packets_command(group, "roce.analysis.retransmission")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

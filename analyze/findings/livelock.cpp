@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/loss.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// The sender begins where it began before, again and again, although the other side answers: a mere
+/// retry chain meets silence and ends after retry_cnt + 1 tries, an RNR chain waits for the receiver.
+bool is_livelock(const Connection& connection, unsigned side) {
+  constexpr std::uint64_t least_runs = 4;
+  constexpr std::uint64_t longest_chain = 8;
+  const Events& sent = connection.sent[side];
+  const Events& answers = connection.sent[1 - side];
+  const std::uint64_t stuck = sent.count(Event::go_back_n_no_progress);
+  const std::uint64_t runs = sent.count(Event::go_back_n);
+  const std::uint64_t repeats = repeats_of(sent);
+  if (stuck < least_runs || 2 * stuck < runs) return false;
+  if (2 * sent.count(Event::retransmitted_rnr) > repeats) return false;
+  const bool answered =
+      answers.count(Event::nak_sequence_error) >= least_runs || connection.requester[1 - side].requests != 0;
+  if (!answered && stuck <= longest_chain) return false;
+  return 2 * repeats >= connection.packets[side];
+}
+
+}  // namespace
+
+void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    if (!is_livelock(connection, side)) return;
+    add_case(snapshot, cases, connection,
+             {side, side, Event::go_back_n_no_progress, connection.packets[side]});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
+    return Words{
+        Severity::error,
+        fmt::format(
+            "{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets nowhere. {} "
+            "it sent are repeats.{}{}",
+            scope_text(group), from_text(group), plural(group.count(), "time", "times"),
+            share_text(repeats, group.of), goodput_text(group), worst_text(group)),
+        fmt::format(
+            "Something is lost each time the range is sent. Always the same packet: look at it (size above a "
+            "path MTU on the way, a pattern that a filter drops); any packet: the loss rate is too high for "
+            "the length of the burst, so find the drops (loss_before_capture, loss_after_capture) and send "
+            "smaller messages meanwhile. One round: {}",
+            packets_command(group, "roce.analysis.retransmission")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

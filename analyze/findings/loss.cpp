@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/loss.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roce::analyze {
+namespace {
+
+std::uint64_t wasted_bytes_of(const Snapshot& snapshot, const Case& c) {
+  const auto& flow = c.connection->flow[c.side];
+  if (!flow) return 0;
+  // Ids are ascending, but evicted flows leave holes.
+  const auto found = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), *flow,
+                                      [](const Flow& f, std::uint64_t id) { return f.id < id; });
+  return found == snapshot.flows.end() || found->id != *flow ? 0 : found->sequence().wasted_bytes;
+}
+
+}  // namespace
+
+std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    const Events& sent = connection.sent[side];
+    // What came to the capture point, and what should have.
+    const std::uint64_t all = connection.packets[side] + sent.count(Event::lost_before_capture) +
+                              sent.count(Event::lost_by_capture);
+    add_case(snapshot, cases, connection, {side, side, lost, all});
+  });
+  return cases;
+}
+
+std::string repair_text(const Snapshot& snapshot, const Group& group) {
+  std::string text;
+  const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
+  if (repeats != 0) {
+    text += fmt::format(" {} sent again: {}.", packets_text(repeats), repeats_text(group));
+  }
+  const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
+  if (wasted != 0) {
+    const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
+    text += fmt::format(" {}{} arrived behind a loss and were thrown away.", packets_text(wasted),
+                        bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)));
+  }
+  return text + goodput_text(group);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyze/findings/chains.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// Last packet captured of each host, RoCE of any kind.
+using LastSeen = std::map<dissect::IpAddress, std::int64_t>;
+
+LastSeen last_seen(const Snapshot& snapshot) {
+  LastSeen hosts;
+  for (const Flow& flow : snapshot.flows) {
+    if (!flow.any_time) continue;
+    const auto [at, is_new] = hosts.emplace(flow.key.src, flow.last_time_ns);
+    if (!is_new) at->second = std::max(at->second, flow.last_time_ns);
+  }
+  return hosts;
+}
+
+std::vector<Case> cases_of(const Snapshot& snapshot) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    const Requester& requester = connection.requester[side];
+    if (!requester.retries_exhausted) return;
+    if (!add_case(snapshot, cases, connection, {side, side, Event::retries_exhausted, 0})) return;
+    Proof& proof = cases.back().proof;
+    proof.count = std::max<std::uint64_t>(proof.count, 1);
+    proof.add_frame(requester.worst_chain.first_frame);
+    proof.add_frame(requester.worst_chain.last_frame);
+    // Packets of a connection's own other direction would show in its pairing; here silence is the point.
+    if (!connection.paired()) cases.back().confidence = std::max(cases.back().confidence, 0.7);
+  });
+  return cases;
+}
+
+/// What is known of the silent side.
+std::string silence_text(const Snapshot& snapshot, const LastSeen& hosts, const Case& c) {
+  const Connection& connection = *c.connection;
+  const RetryChain& chain = c.requester().worst_chain;
+  const std::string to = endpoint_text(c.to());
+  std::string text;
+  if (connection.packets[1 - c.side] == 0) {
+    text = fmt::format(" No packet of {} was captured at all.", to);
+  } else {
+    text = fmt::format(" {} had answered before ({}).", to, packets_text(connection.packets[1 - c.side]));
+  }
+  const auto host = hosts.find(c.to().address);
+  if (host == hosts.end()) {
+    text += fmt::format(
+        " Nothing else of {} was captured either: the host is down or cut off, or its direction is "
+        "missing from the capture.",
+        address_text(c.to().address));
+  } else if (host->second > chain.first_time_ns) {
+    text += fmt::format(
+        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in "
+        "error, or one path is broken.",
+        address_text(c.to().address));
+  }
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  if (cm != nullptr && cm->dreq && cm->dreq.frame < chain.last_frame) {
+    text += fmt::format(" The CM had been told to disconnect in packet {}.", cm->dreq.frame);
+  }
+  return text;
+}
+
+std::string one_text(const Snapshot& snapshot, const LastSeen& hosts, const Case& c) {
+  const std::string chain = chain_text(snapshot, *c.connection, c.side);
+  std::string text = fmt::format("{} gave up: {}, and was never answered.", endpoint_text(c.from()),
+                                 chain.empty() ? std::string("its last request was repeated") : chain);
+  const CmExchange* cm = exchange_of(snapshot, *c.connection);
+  if (cm != nullptr && cm->retry_count) text += fmt::format(" The CM said retry count {}.", *cm->retry_count);
+  return text + silence_text(snapshot, hosts, c);
+}
+
+}  // namespace
+
+void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases = cases_of(snapshot);
+  if (cases.empty()) return;
+  const LastSeen hosts = last_seen(snapshot);
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    std::string text = one_text(snapshot, hosts, group.first());
+    if (!group.single()) {
+      text = fmt::format(
+          "{}{} gave up after resending a request that nobody answered; {} silent. The first: {}",
+          scope_text(group), plural(group.count(), "queue pair", "queue pairs"),
+          to_text(group) +
+              (group.kind == Group::Kind::pair || group.kind == Group::Kind::to_host ? " is" : " are"),
+          text);
+    }
+    return Words{
+        Severity::error,
+        std::move(text),
+        fmt::format(
+            "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
+            "with "
+            "mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair still "
+            "exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | grep "
+            "-iE 'rdma|discard|drop|icrc')? From {}: ping -M do -s 4052 to it, for a path MTU hole answers "
+            "small packets only. Switch ACLs and ECMP paths for UDP 4791. The packets: {}",
+            to_text(group), from_text(group), packets_command(group, "roce.analysis.retransmission")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

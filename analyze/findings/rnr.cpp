@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string duration(std::uint64_t ns) {
+  return duration_text(static_cast<std::int64_t>(ns));
+}
+
+/// The sides' requests that met a receiver without receives: `from` is the requester.
+std::vector<Case> cases_of(const Snapshot& snapshot) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    if (connection.requester[side].rnr_exhausted) return;  // rnr_exhausted tells it
+    add_case(snapshot, cases, connection,
+             {side, 1 - side, Event::rnr_nak, connection.requester[side].requests});
+  });
+  return cases;
+}
+
+std::string wait_text(const Case& c) {
+  const RnrStats* rnr = c.requester().rnr.get();
+  if (rnr == nullptr) return {};
+  std::string text =
+      fmt::format(" It asked for waits of {} (timer code {})", duration(rnr->coded_wait_ns), rnr->timer_code);
+  if (rnr->wait_ns.count() != 0) {
+    text += fmt::format("; the sender waited {} (median), {} at most", duration(rnr->wait_ns.percentile(0.5)),
+                        duration(rnr->wait_ns.max()));
+  }
+  return text + fmt::format(". Longest row for one request: {}.", rnr->longest_chain);
+}
+
+}  // namespace
+
+void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
+  constexpr Scale scale{.warning_from = 0.01};
+  report_cases(sink, cases_of(snapshot), [&](const Group& group) {
+    const Case* longest = &group.worst();
+    const std::uint64_t repeats =
+        group.sum([](const Case& c) { return c.sent().count(Event::retransmitted_rnr); });
+    std::string text =
+        fmt::format("{}{} had no receive posted for {} from {} and said so (RNR NAK).", scope_text(group),
+                    group.single() ? endpoint_text(group.first().to()) : to_text(group),
+                    share_text(group.count(), group.of, "request packets"), from_text(group));
+    text += wait_text(*longest);
+    if (repeats != 0) text += fmt::format(" {} sent again for it.", packets_text(repeats));
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        text + goodput_text(group) + worst_text(group),
+        fmt::format(
+            "The application on {} posts receives too slowly or too few: post more before the sender starts, "
+            "use an SRQ with a low-water mark, look for a stalled progress thread (top -H, perf). Counters: "
+            "ethtool -S DEV | grep rx_out_of_buffer; rdma statistic show (rnr_nak_retry_err, out_of_buffer). "
+            "The NAKs: {}",
+            to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules, one file each. What each looks for stands in docs/findings/ID.md.
+#pragma once
+
+namespace roce::analyze {
+
+struct Snapshot;
+class FindingSink;
+
+void find_loss_before_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_capture_drops(const Snapshot& snapshot, FindingSink& sink);
+void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink);
+void find_livelock(const Snapshot& snapshot, FindingSink& sink);
+void find_timeouts(const Snapshot& snapshot, FindingSink& sink);
+void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink);
+void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink);
+void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink);
+void find_rnr(const Snapshot& snapshot, FindingSink& sink);
+void find_rnr_exhausted(const Snapshot& snapshot, FindingSink& sink);
+void find_zero_credits(const Snapshot& snapshot, FindingSink& sink);
+void find_remote_access_error(const Snapshot& snapshot, FindingSink& sink);
+void find_invalid_request(const Snapshot& snapshot, FindingSink& sink);
+void find_remote_operational_error(const Snapshot& snapshot, FindingSink& sink);
+void find_invalid_rd_request(const Snapshot& snapshot, FindingSink& sink);
+void find_uc_message_loss(const Snapshot& snapshot, FindingSink& sink);
+void find_icrc_corruption(const Snapshot& snapshot, FindingSink& sink);
+void find_icrc_capture_artefact(const Snapshot& snapshot, FindingSink& sink);
+void find_reordering(const Snapshot& snapshot, FindingSink& sink);
+void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink);
+void find_path_mtu(const Snapshot& snapshot, FindingSink& sink);
+void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink);
+void find_illegal_sequence(const Snapshot& snapshot, FindingSink& sink);
+void find_msn_backwards(const Snapshot& snapshot, FindingSink& sink);
+void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink);
+void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink);
+void find_version_mix(const Snapshot& snapshot, FindingSink& sink);
+void find_source_mac_changed(const Snapshot& snapshot, FindingSink& sink);
+void find_sick_host(const Snapshot& snapshot, FindingSink& sink);
+void find_sick_link(const Snapshot& snapshot, FindingSink& sink);
+
+}  // namespace roce::analyze

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/chains.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::vector<Case> cases_of(const Snapshot& snapshot) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    // Given up: retries_exhausted tells it.
+    if (connection.requester[side].retries_exhausted && connection.requester[side].chains <= 1) return;
+    add_case(snapshot, cases, connection,
+             {side, side, Event::retransmitted_timeout, connection.packets[side]});
+  });
+  return cases;
+}
+
+}  // namespace
+
+void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
+  // Each costs the connection milliseconds to seconds of standstill, so few packets matter.
+  constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
+  report_cases(sink, cases_of(snapshot), [&](const Group& group) {
+    const std::uint64_t chains = group.sum([](const Case& c) { return c.requester().chains; });
+    const std::uint64_t needless = group.sum([](const Case& c) { return c.sent().count(Event::spurious); });
+    const Case* longest = &group.first();
+    for (const Case& c : group.cases) {
+      if (c.requester().worst_chain.resends > longest->requester().worst_chain.resends) longest = &c;
+    }
+    const std::string chain = chain_text(snapshot, *longest->connection, longest->side);
+    Severity severity = severity_of(group.count(), group.of, scale);
+    // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
+    if (chains <= 2 && longest->requester().worst_chain.resends <= 1) severity = Severity::notice;
+    if (needless >= group.count() && severity > Severity::warning) severity = Severity::warning;
+    std::string text =
+        fmt::format("{}{} sent by {} repeat something after silence, no NAK: {}.", scope_text(group),
+                    share_text(group.count(), group.of), from_text(group),
+                    chains == 0 ? std::string("the timer ran out")
+                                : fmt::format("the timer ran out {}", plural(chains, "time", "times")));
+    if (needless != 0) {
+      text += fmt::format(
+          " {} of all its repeats were needless: the first copy had already been acknowledged.", needless);
+    }
+    if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
+    text += " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
+    text += goodput_text(group) + worst_text(group);
+    return Words{
+        severity,
+        std::move(text),
+        fmt::format(
+            "See which it was, around one of them: {}. Then on {}: rdma statistic show "
+            "(local_ack_timeout_err, "
+            "or completer_retry_err with Soft-RoCE) and ibv_devinfo -v; on {}: duplicate_request (it had the "
+            "data: its acknowledgements get lost or late), ethtool -S DEV | grep -iE 'drop|discard|pause'. "
+            "Raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT) only when nothing is lost.",
+            packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
+            to_text(group)),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on loss and repair, each with a trigger and a near miss.
+#include "tests/analyze/findings_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+TEST(LossBeforeCaptureFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 37);
+  happen(c.sent[0], Event::retransmitted_nak, 30);
+  happen(c.sent[0], Event::retransmitted_timeout, 7);
+  happen(c.sent[0], Event::wasted, 12);
+  maker.snapshot.flows[0].sequence_to_change().wasted_bytes = 12'000;
+  const std::vector<Finding> found = maker.run("loss_before_capture");
+  ASSERT_EQ(found.size(), 1U);
+  const Finding& f = found[0];
+  EXPECT_EQ(f.severity, Severity::warning);
+  EXPECT_EQ(f.subject, "10.0.0.1 QP 0x000100 > 10.0.0.2 QP 0x000200");
+  EXPECT_EQ(f.count, 37U);
+  EXPECT_EQ(f.packets.front(), 100U);
+  EXPECT_EQ(f.connections, std::vector<std::uint32_t>{0});
+  EXPECT_DOUBLE_EQ(f.confidence, 1);
+  EXPECT_TRUE(says(f, "37 of 10037 packets (0.4 %) sent by 10.0.0.1 never came")) << f.explanation;
+  EXPECT_TRUE(says(f, "37 packets sent again: 30 after a sequence NAK, 7 after a timeout.")) << f.explanation;
+  EXPECT_TRUE(says(f, "12 packets (12.0 kB) arrived behind a loss")) << f.explanation;
+  EXPECT_TRUE(says(f, "Goodput 7.20 Mb/s, on the wire 8.64 Mb/s (83.3 %).")) << f.explanation;
+  EXPECT_TRUE(says(f, "-Y 'roce.connection == 0 && roce.analysis.lost == before_capture'")) << f.advice;
+}
+
+TEST(LossBeforeCaptureFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::gap, 37);  // not seen, and nothing says why
+  happen(c.sent[0], Event::lost_by_capture, 20);
+  happen(c.sent[0], Event::out_of_order, 17);
+  EXPECT_TRUE(maker.run("loss_before_capture").empty());
+}
+
+TEST(LossBeforeCaptureFinding, SeverityFollowsTheRate) {
+  SnapshotMaker maker;
+  happen(maker.connect(1, 2).sent[0], Event::lost_before_capture, 200);
+  EXPECT_EQ(maker.run("loss_before_capture")[0].severity, Severity::error);
+  Connection& huge = maker.connect(3, 4);
+  huge.packets[0] = 1'000'000;
+  happen(huge.sent[0], Event::lost_before_capture, 9);
+  EXPECT_EQ(maker.run("loss_before_capture")[1].severity, Severity::notice);
+}
+
+TEST(LossAfterCaptureFinding, Trigger) {
+  SnapshotMaker maker;
+  happen(maker.connect(1, 2).sent[1], Event::lost_after_capture, 5);  // READ responses
+  const std::vector<Finding> found = maker.run("loss_after_capture");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "10.0.0.2 QP 0x000200 > 10.0.0.1 QP 0x000100");
+  EXPECT_TRUE(says(found[0], "5 of 10000 packets (<0.1 %) sent by 10.0.0.2 passed the capture point"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "On 10.0.0.1: ethtool")) << found[0].advice;
+}
+
+TEST(LossAfterCaptureFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 5);
+  happen(c.sent[0], Event::retransmitted_nak, 40);
+  EXPECT_TRUE(maker.run("loss_after_capture").empty());
+}
+
+TEST(LossAfterCaptureFinding, IsToldOnceForAPair) {
+  SnapshotMaker maker;
+  for (int i = 0; i < 17; ++i) {
+    Connection& c = maker.connect(1, 2);
+    happen(c.sent[0], Event::lost_after_capture, i == 3 ? 50 : 10);
+    happen(c.sent[0], Event::retransmitted_nak, 40);
+  }
+  const std::vector<Finding> found = maker.run("loss_after_capture");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "10.0.0.1 > 10.0.0.2 (17 connections)");
+  EXPECT_EQ(found[0].count, 210U);
+  EXPECT_TRUE(says(found[0], "In 17 connections from 10.0.0.1 to 10.0.0.2: 210 of 170000 packets (0.1 %)"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Most in connection 3 (10.0.0.1 QP 0x000103 > 10.0.0.2 QP 0x000203): 50."))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "680 packets sent again: 680 after a sequence NAK."));
+  EXPECT_EQ(found[0].connections.size(), 8U);
+}
+
+TEST(LossByCaptureFinding, Trigger) {
+  SnapshotMaker maker;
+  happen(maker.connect(1, 2).sent[0], Event::lost_by_capture, 20);
+  const std::vector<Finding> found = maker.run("loss_by_capture");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_TRUE(says(found[0], "only the capture missed them")) << found[0].explanation;
+}
+
+TEST(LossByCaptureFinding, NearMiss) {
+  SnapshotMaker maker;
+  happen(maker.connect(1, 2).sent[0], Event::lost_before_capture, 20);
+  happen(maker.connect(1, 2).sent[1], Event::ack_unseen, 20);  // the capture began in the middle
+  EXPECT_TRUE(maker.run("loss_by_capture").empty());
+}
+
+TEST(LossByCaptureFinding, MuchOfItIsAWarning) {
+  SnapshotMaker maker;
+  happen(maker.connect(1, 2).sent[0], Event::lost_by_capture, 200);
+  EXPECT_EQ(maker.run("loss_by_capture")[0].severity, Severity::warning);
+}
+
+TEST(GoBackNStormFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::go_back_n, 60);
+  happen(c.sent[0], Event::retransmitted_nak, 1800);
+  happen(c.sent[0], Event::lost_after_capture, 60);
+  std::vector<Finding> found = maker.run("go_back_n_storm");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 1800U);
+  EXPECT_TRUE(says(found[0], "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are repeats, in 60 jumps back"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "30 repeated each time. 60 packets were lost;")) << found[0].explanation;
+  happen(c.sent[0], Event::retransmitted_nak, 4000);
+  EXPECT_EQ(maker.run("go_back_n_storm")[0].severity, Severity::error);
+}
+
+TEST(GoBackNStormFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& few = maker.connect(1, 2);
+  happen(few.sent[0], Event::go_back_n, 60);
+  happen(few.sent[0], Event::retransmitted_nak, 900);  // 9 %
+  Connection& receiver = maker.connect(3, 4);
+  happen(receiver.sent[0], Event::go_back_n, 60);
+  happen(receiver.sent[0], Event::retransmitted_rnr, 1800);  // rnr tells it
+  Connection& once = maker.connect(5, 6);
+  once.packets[0] = 100;
+  happen(once.sent[0], Event::go_back_n, 2);
+  happen(once.sent[0], Event::retransmitted_nak, 60);
+  EXPECT_TRUE(maker.run("go_back_n_storm").empty());
+}
+
+TEST(LivelockFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::go_back_n, 40);
+  happen(c.sent[0], Event::go_back_n_no_progress, 38);
+  happen(c.sent[0], Event::retransmitted_nak, 9700);
+  happen(c.sent[1], Event::nak_sequence_error, 40);
+  c.requester[0].new_bytes = 30'000;
+  const std::vector<Finding> found = maker.run("livelock");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::error);
+  EXPECT_EQ(found[0].count, 38U);
+  EXPECT_TRUE(says(found[0], "10.0.0.1 went back to the very PSN it had gone back to before, 38 times"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "9700 of 10000 packets (97.0 %) it sent are repeats. Goodput 24.0 kb/s"))
+      << found[0].explanation;
+}
+
+TEST(LivelockFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& silent = maker.connect(1, 2);  // a retry chain that ended
+  silent.packets[0] = 10;
+  happen(silent.sent[0], Event::go_back_n, 8);
+  happen(silent.sent[0], Event::go_back_n_no_progress, 7);
+  happen(silent.sent[0], Event::retransmitted_timeout, 8);
+  Connection& waiting = maker.connect(3, 4);  // a receiver that is not ready
+  waiting.packets[0] = 100;
+  happen(waiting.sent[0], Event::go_back_n, 50);
+  happen(waiting.sent[0], Event::go_back_n_no_progress, 48);
+  happen(waiting.sent[0], Event::retransmitted_rnr, 60);
+  Connection& moving = maker.connect(5, 6);  // much repeated, but onwards
+  happen(moving.sent[0], Event::go_back_n, 300);
+  happen(moving.sent[0], Event::go_back_n_no_progress, 6);
+  happen(moving.sent[0], Event::retransmitted_nak, 6000);
+  happen(moving.sent[1], Event::nak_sequence_error, 300);
+  EXPECT_TRUE(maker.run("livelock").empty());
+}
+
+RetryChain chain_of(std::uint32_t resends, std::uint64_t spacing) {
+  RetryChain chain;
+  chain.psn = 4711;
+  chain.opcode = 0x0a;
+  chain.resends = resends;
+  chain.first_frame = 120;
+  chain.last_frame = 180;
+  chain.min_spacing_ns = spacing;
+  chain.max_spacing_ns = spacing + 4'000'000;
+  return chain;
+}
+
+TEST(TimeoutsFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retransmitted_timeout, 90);
+  c.requester[0].chains = 12;
+  c.requester[0].worst_chain = chain_of(3, 67'200'000);
+  c.cm = 0;
+  maker.snapshot.exchanges.emplace_back().ack_timeout_code = 18;
+  const std::vector<Finding> found = maker.run("timeouts");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "90 of 10000 packets (0.9 %) sent by 10.0.0.1 repeat something after silence"));
+  EXPECT_TRUE(says(found[0], "the timer ran out 12 times")) << found[0].explanation;
+  EXPECT_TRUE(
+      says(found[0],
+           "RDMA WRITE Only with PSN 4711 was sent 4 times (packets 120 to 180), 67.2 ms to 71.2 ms apart, "
+           "as with local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM said 18 (4.096 µs · 2^18 = "
+           "1.07 s)."))
+      << found[0].explanation;
+}
+
+TEST(TimeoutsFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);  // repeated, but not for silence
+  happen(c.sent[0], Event::retransmitted_nak, 90);
+  happen(c.sent[0], Event::retransmitted_rnr, 90);
+  EXPECT_TRUE(maker.run("timeouts").empty());
+  Connection& dead = maker.connect(3, 4);  // its only chain is the one retries_exhausted tells
+  happen(dead.sent[0], Event::retransmitted_timeout, 7);
+  dead.requester[0].retries_exhausted = true;
+  dead.requester[0].chains = 1;
+  EXPECT_TRUE(maker.run("timeouts").empty());
+}
+
+TEST(TimeoutsFinding, OneStandstillIsANotice) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  c.packets[0] = 40;
+  happen(c.sent[0], Event::retransmitted_timeout, 4);
+  c.requester[0].chains = 1;
+  c.requester[0].worst_chain = chain_of(1, 67'200'000);
+  EXPECT_EQ(maker.run("timeouts")[0].severity, Severity::notice);
+}
+
+TEST(RetriesExhaustedFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retries_exhausted, 1, 180);
+  c.requester[0].retries_exhausted = true;
+  c.requester[0].worst_chain = chain_of(7, 67'200'000);
+  c.requester[0].worst_chain.first_time_ns = test_second;
+  const std::vector<Finding> found = maker.run("retries_exhausted");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::error);
+  EXPECT_EQ(found[0].count, 1U);
+  EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{120, 180}));
+  EXPECT_TRUE(says(found[0], "10.0.0.1 QP 0x000100 gave up: RDMA WRITE Only with PSN 4711 was sent 8 times"));
+  EXPECT_TRUE(says(found[0], "10.0.0.2 QP 0x000200 had answered before (10000 packets)."))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Meanwhile 10.0.0.2 did send other RoCE packets: the host is up"));
+}
+
+TEST(RetriesExhaustedFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);  // long, but answered in the end
+  happen(c.sent[0], Event::retransmitted_timeout, 6);
+  c.requester[0].worst_chain = chain_of(6, 67'200'000);
+  c.requester[0].worst_chain.answered = true;
+  EXPECT_TRUE(maker.run("retries_exhausted").empty());
+}
+
+TEST(RetriesExhaustedFinding, SaysWhoWasNeverHeard) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect_half(1, 2);
+  happen(c.sent[0], Event::retries_exhausted, 1, 180);
+  c.requester[0].retries_exhausted = true;
+  c.requester[0].worst_chain = chain_of(7, 67'200'000);
+  const std::vector<Finding> found = maker.run("retries_exhausted");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "No packet of 10.0.0.2 QP 0x000200 was captured at all."))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the host is down or cut off")) << found[0].explanation;
+  EXPECT_LT(found[0].confidence, 0.8);
+}
+
+TEST(RetriesExhaustedFinding, ManyThatLostOneHostAreOneFinding) {
+  SnapshotMaker maker;
+  for (unsigned i = 0; i < 40; ++i) {
+    Connection& c = maker.connect(10 + i, 2);
+    happen(c.sent[0], Event::retries_exhausted, 1, 180 + i);
+    c.requester[0].retries_exhausted = true;
+    c.requester[0].worst_chain = chain_of(7, 67'200'000);
+  }
+  const std::vector<Finding> found = maker.run("retries_exhausted");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "40 hosts > 10.0.0.2 (40 connections)");
+  EXPECT_TRUE(says(
+      found[0], "40 queue pairs gave up after resending a request that nobody answered; 10.0.0.2 is silent."))
+      << found[0].explanation;
+}
+
+}  // namespace
+}  // namespace roce::analyze
