@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -39,6 +41,13 @@ class JsonWriter {
   template <std::integral Number>
   requires(!std::same_as<Number, bool>) JsonWriter& value(Number number) {
     return raw(std::to_string(number));
+  }
+  /// The shortest digits that read back as the same number; null where JSON has no word for it.
+  JsonWriter& value(double number) {
+    char digits[32];
+    const auto [end, failure] = std::to_chars(digits, digits + sizeof digits, number);
+    if (failure != std::errc() || !std::isfinite(number)) return null();
+    return raw({digits, static_cast<std::size_t>(end - digits)});
   }
   JsonWriter& null() { return raw("null"); }
 
