@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyze/address_text.hpp"
 #include "analyze/packet_facts.hpp"
@@ -57,12 +58,35 @@ double rate(const Flow& flow) {
   return mean_rate_bps(flow.bytes, flow.first_time_ns, flow.last_time_ns);
 }
 
+std::uint64_t retransmitted(const Flow& f) {
+  return f.sequence().retransmitted_packets();
+}
+std::uint64_t lost_packets(const Flow& f) {
+  const auto& lost = f.sequence().lost;
+  return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+}
+template <Lost where>
+std::uint64_t lost_at(const Flow& f) {
+  return f.sequence().lost[static_cast<std::size_t>(where)];
+}
+template <Cause cause>
+std::uint64_t repeated_after(const Flow& f) {
+  return f.sequence().retransmitted[static_cast<std::size_t>(cause)];
+}
+template <std::uint64_t SequenceCounts::*member>
+std::uint64_t sequence_count(const Flow& f) {
+  return f.sequence().*member;
+}
+
 constexpr std::uint8_t hidden = FlowColumn::hidden;
 using F = const Flow&;
 
 constexpr FlowColumn columns[] = {
     {"id", "flow", "number of the flow", true, 0, [](F f) { return -static_cast<double>(f.id); },
      [](F f) { return std::to_string(f.id); }, nullptr},
+    {"connection", "conn", "connection that the flow is a direction of", true, 4,
+     [](F f) { return f.connection ? static_cast<double>(*f.connection) : -1; },
+     [](F f) { return f.connection ? std::to_string(*f.connection) : std::string(); }, nullptr},
     {"src", "source", "source address", false, 0, nullptr, [](F f) { return address_of(f.key.src); },
      nullptr},
     {"dst", "destination", "destination address", false, 0, nullptr,
@@ -95,6 +119,40 @@ constexpr FlowColumn columns[] = {
     {"rate_bps", "rate", "mean rate from its first to its last packet", true, 2, rate,
      [](F f) { return f.packets > 1 ? rate_text(rate(f)) : std::string(); },
      [](F f) { return fmt::format("{:.0f}", rate(f)); }},
+    count_column<Flow, retransmitted>("retransmitted", "resent", "packets sent again", 1),
+    count_column<Flow, repeated_after<Cause::nak>>("retransmitted_nak", "after NAK",
+                                                   "packets sent again after a PSN sequence NAK", hidden),
+    count_column<Flow, repeated_after<Cause::timeout>>("retransmitted_timeout", "after timeout",
+                                                       "packets sent again after silence", hidden),
+    count_column<Flow, repeated_after<Cause::rnr>>("retransmitted_rnr", "after RNR",
+                                                   "packets sent again after an RNR NAK", hidden),
+    count_column<Flow, repeated_after<Cause::read_retry>>(
+        "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them", hidden),
+    count_column<Flow, repeated_after<Cause::unknown>>("retransmitted_unknown", "resent, why unknown",
+                                                       "packets sent again for a reason not captured",
+                                                       hidden),
+    count_column<Flow, sequence_count<&SequenceCounts::spurious>>(
+        "spurious", "spurious", "repeats of what had already been acknowledged", 4),
+    count_column<Flow, lost_packets>("lost", "lost", "transmissions lost", 1),
+    count_column<Flow, lost_at<Lost::before_capture>>(
+        "lost_before_capture", "lost before", "transmissions that never came to the capture point", hidden),
+    count_column<Flow, lost_at<Lost::after_capture>>("lost_after_capture", "lost after",
+                                                     "transmissions lost behind the capture point", hidden),
+    count_column<Flow, lost_at<Lost::by_capture>>(
+        "lost_by_capture", "not captured", "transmissions that were delivered, but missed by the capture",
+        hidden),
+    count_column<Flow, sequence_count<&SequenceCounts::out_of_order>>(
+        "out_of_order", "reordered", "packets that came late without having been sent twice", 4),
+    count_column<Flow, sequence_count<&SequenceCounts::duplicate_captures>>(
+        "duplicate_captures", "mirrored", "transmissions captured once more; in no other count", 5),
+    count_column<Flow, sequence_count<&SequenceCounts::duplicate_network>>(
+        "duplicate_network", "doubled", "transmissions that the network delivered twice", hidden),
+    count_column<Flow, sequence_count<&SequenceCounts::gaps>>(
+        "gaps", "gaps", "PSNs that were not captured in their place", hidden),
+    count_column<Flow, sequence_count<&SequenceCounts::wasted_packets>>(
+        "wasted_packets", "wasted", "packets delivered behind a loss, thrown away and sent again", hidden),
+    count_column<Flow, sequence_count<&SequenceCounts::wasted_bytes>>("wasted_bytes", "wasted bytes",
+                                                                      "their bytes on the wire", hidden),
     {"first_psn", "first PSN", "PSN of its first packet", true, 4,
      [](F f) { return static_cast<double>(f.first_psn); }, [](F f) { return std::to_string(f.first_psn); },
      nullptr},
@@ -130,35 +188,7 @@ std::span<const FlowColumn> flow_columns() noexcept {
 }
 
 const FlowColumn* find_flow_column(std::string_view name) noexcept {
-  for (const FlowColumn& column : columns) {
-    if (column.name == name) return &column;
-  }
-  return nullptr;
-}
-
-void sort_flows(std::vector<const Flow*>& flows, const FlowColumn& column, bool reverse) {
-  // Each key is made once: texts are costly and a table may have 100 000 rows.
-  struct Row {
-    double number = 0;
-    std::string text;
-    const Flow* flow = nullptr;
-  };
-  std::vector<Row> rows;
-  rows.reserve(flows.size());
-  for (const Flow* flow : flows) {
-    if (column.number != nullptr) {
-      rows.push_back({column.number(*flow), {}, flow});
-    } else {
-      rows.push_back({0, column.text(*flow), flow});
-    }
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    if (a.number != b.number) return a.number > b.number;
-    if (a.text != b.text) return a.text < b.text;
-    return a.flow->id < b.flow->id;
-  });
-  std::transform(rows.begin(), rows.end(), flows.begin(), [](const Row& row) { return row.flow; });
-  if (reverse) std::reverse(flows.begin(), flows.end());
+  return find_column(flow_columns(), name);
 }
 
 std::string address_of(const dissect::IpAddress& address) {

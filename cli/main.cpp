@@ -26,11 +26,12 @@ struct Command {
   std::string_view name;
   void (*add)(CLI::App&, Action&);
 };
-constexpr Command commands[] = {{"report", add_report}, {"packets", add_packets}, {"flows", add_flows}};
+constexpr Command commands[] = {
+    {"report", add_report}, {"packets", add_packets}, {"flows", add_flows}, {"connections", add_connections}};
 
 /// Commands of the interface that this version does not have: better named than taken for files.
-constexpr std::string_view later_commands[] = {"connections", "check",   "capture", "devices",
-                                               "host",        "compare", "export",  "policy"};
+constexpr std::string_view later_commands[] = {"check",   "capture", "devices", "host",
+                                               "compare", "export",  "policy"};
 
 bool is_command(std::string_view word) {
   return std::any_of(std::begin(commands), std::end(commands),
@@ -58,8 +59,8 @@ int run(int argc, char** argv) {
     const bool later = std::find(std::begin(later_commands), std::end(later_commands), words.front()) !=
                        std::end(later_commands);
     if (later && !std::filesystem::exists(words.front())) {
-      print_error(
-          fmt::format("this version has no command '{}' (it has report, packets and flows)", words.front()));
+      print_error(fmt::format(
+          "this version has no command '{}' (it has report, packets, flows and connections)", words.front()));
       return exit_usage;
     }
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands `report` and `flows`.
+// The commands `report`, `flows` and `connections`.
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "analyze/connection_columns.hpp"
+#include "analyze/flow_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -26,9 +28,10 @@ struct ReportOptions {
   bool pretty = false;
 };
 
-struct FlowsOptions {
+/// Of `flows` and `connections`.
+struct TableOptions {
   AnalyzeOptions analyze;
-  FlowListing listing;
+  Listing listing;
   bool csv = false;
   bool json = false;
   bool pretty = false;
@@ -50,20 +53,48 @@ int run_report(const ReportOptions& options) {
                result.status);
 }
 
-int run_flows(const FlowsOptions& options) {
+/// The three forms of a table.
+struct Table {
+  std::string (*text)(const analyze::Snapshot&, const Listing&, std::size_t width);
+  std::string (*csv)(const analyze::Snapshot&, const Listing&);
+  std::string (*json)(const analyze::Snapshot&, const Listing&, bool pretty);
+};
+constexpr Table flow_table{flows_text, flows_csv, flows_json};
+constexpr Table connection_table{connections_text, connections_csv, connections_json};
+
+int run_table(const TableOptions& options, const Table& table) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& s = *result.snapshot;
-  if (options.json) return print(flows_json(s, options.listing, options.pretty), result.status);
-  if (options.csv) return print(flows_csv(s, options.listing), result.status);
-  return print(flows_text(s, options.listing, page_width()), result.status);
+  if (options.json) return print(table.json(s, options.listing, options.pretty), result.status);
+  if (options.csv) return print(table.csv(s, options.listing), result.status);
+  return print(table.text(s, options.listing, page_width()), result.status);
 }
 
-std::string known_column(const std::string& name) {
-  if (analyze::find_flow_column(name) != nullptr) return {};
+/// An error for names that no column has.
+template <class Row>
+std::string known_column(std::span<const analyze::Column<Row>> columns, const std::string& name) {
+  if (analyze::find_column(columns, name) != nullptr) return {};
   std::string names;
-  for (const analyze::FlowColumn& column : analyze::flow_columns()) names += " " + std::string(column.name);
+  for (const analyze::Column<Row>& column : columns) names += " " + std::string(column.name);
   return "no column '" + name + "'; there are:" + names;
+}
+
+template <class Row>
+void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
+               std::span<const analyze::Column<Row>> columns) {
+  options->analyze.add_to(command);
+  command.add_option("--sort", options->listing.sort, "column to sort by, largest first")
+      ->check([columns](const std::string& name) { return known_column(columns, name); })
+      ->type_name("COLUMN");
+  command.add_flag("--reverse", options->listing.reverse, "reverse the order");
+  command.add_option("--top", options->listing.top, "rows to print (0 = all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  auto* csv = command.add_flag("--csv", options->csv, "CSV with every column");
+  auto* json = command.add_flag("--json", options->json, "one JSON object");
+  csv->excludes(json);
+  command.add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
 }
 
 }  // namespace
@@ -79,21 +110,19 @@ void add_report(CLI::App& app, Action& action) {
 }
 
 void add_flows(CLI::App& app, Action& action) {
-  auto options = std::make_shared<FlowsOptions>();
+  auto options = std::make_shared<TableOptions>();
   CLI::App* command = app.add_subcommand("flows", "the table of flows: one direction to one queue pair each");
-  options->analyze.add_to(*command);
-  command->add_option("--sort", options->listing.sort, "column to sort by, largest first")
-      ->check(known_column)
-      ->type_name("COLUMN");
-  command->add_flag("--reverse", options->listing.reverse, "reverse the order");
-  command->add_option("--top", options->listing.top, "rows to print (0 = all)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  auto* csv = command->add_flag("--csv", options->csv, "CSV with every column");
-  auto* json = command->add_flag("--json", options->json, "one JSON object");
-  csv->excludes(json);
-  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
-  command->callback([options, &action] { action = [options] { return run_flows(*options); }; });
+  add_table(*command, options, analyze::flow_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, flow_table); }; });
+}
+
+void add_connections(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "connections", "the table of connections: both directions, what was lost and sent again, latencies");
+  add_table(*command, options, analyze::connection_columns());
+  command->callback(
+      [options, &action] { action = [options] { return run_table(*options, connection_table); }; });
 }
 
 }  // namespace roce::cli

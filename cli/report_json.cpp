@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <vector>
+#include "cli/report_json.hpp"
 
+#include <string>
+
+#include "analyze/flow_columns.hpp"
 #include "analyze/packet_facts.hpp"
 #include "analyze/units.hpp"
 #include "cli/report.hpp"
@@ -57,12 +60,9 @@ void write_capture(JsonWriter& json, const Snapshot& s) {
     json.begin_object().field("file", i.file).field("name", i.name).field("description", i.description);
     json.field("link_type", i.link_type).field("snap_length", i.snap_length).field("speed_bps", i.speed_bps);
     json.field("filter", i.filter).field("packets", i.packets);
-    const auto optional = [&json](std::string_view key, const std::optional<std::uint64_t>& v) {
-      v ? json.field(key, *v) : json.null_field(key);
-    };
-    optional("received", i.received);
-    optional("dropped_by_interface", i.dropped_by_interface);
-    optional("dropped_by_kernel", i.dropped_by_kernel);
+    write_optional(json, "received", i.received);
+    write_optional(json, "dropped_by_interface", i.dropped_by_interface);
+    write_optional(json, "dropped_by_kernel", i.dropped_by_kernel);
     json.end_object();
   }
   json.end_array();
@@ -121,7 +121,8 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
 
 void write_flow(JsonWriter& json, const Flow& f) {
   json.begin_object();
-  json.field("id", f.id).null_field("connection");
+  json.field("id", f.id);
+  write_optional(json, "connection", f.connection);
   json.field("src", analyze::address_of(f.key.src))
       .field("dst", analyze::address_of(f.key.dst))
       .field("dst_qp", f.key.dst_qp);
@@ -149,10 +150,7 @@ void write_flow(JsonWriter& json, const Flow& f) {
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
   json.end_object();
   json.field("icrc_mismatches", f.icrc_mismatches);
-  // null, not 0: this version does not follow sequences, so it cannot know.
-  for (const std::string_view key :
-       {"retransmitted", "spurious", "out_of_order", "duplicate_captures", "lost"})
-    json.null_field(key);
+  write_sequence(json, f.sequence());
   json.end_object();
 }
 
@@ -170,12 +168,86 @@ void write_diagnostics(JsonWriter& json, const Snapshot& s) {
   json.end_array();
 }
 
+/// The first lines of every object.
+void begin(JsonWriter& json, const Snapshot& snapshot) {
+  json.begin_object().field("schema", "roceanalyze/1").field("final", snapshot.final);
+}
+
 }  // namespace
+
+void write_time(JsonWriter& json, std::string_view key, std::optional<std::int64_t> time_ns) {
+  if (time_ns == capture::no_time) time_ns.reset();
+  write_optional(json, key, time_ns);
+}
+
+void write_sequence(JsonWriter& json, const analyze::SequenceCounts& counts) {
+  using analyze::Cause;
+  using analyze::Lost;
+  json.key("retransmitted").begin_object();
+  json.field("packets", counts.retransmitted_packets()).field("bytes", counts.retransmitted_bytes);
+  for (const Cause cause : {Cause::nak, Cause::timeout, Cause::rnr, Cause::read_retry, Cause::unknown})
+    json.field(analyze::cause_name(cause), counts.retransmitted[static_cast<std::size_t>(cause)]);
+  json.end_object();
+  json.field("spurious", counts.spurious).field("out_of_order", counts.out_of_order);
+  json.field("duplicate_captures", counts.duplicate_captures);
+  json.field("duplicate_network", counts.duplicate_network);
+  json.key("lost").begin_object();
+  for (const Lost lost : {Lost::before_capture, Lost::after_capture, Lost::by_capture})
+    json.field(analyze::lost_name(lost), counts.lost[static_cast<std::size_t>(lost)]);
+  json.end_object();
+  json.key("wasted").begin_object().field("packets", counts.wasted_packets);
+  json.field("bytes", counts.wasted_bytes).end_object();
+  json.field("gaps", counts.gaps);
+}
+
+void write_quantiles(JsonWriter& json, std::string_view key, const analyze::Histogram& histogram) {
+  json.key(key).begin_object().field("count", histogram.count()).field("min", histogram.min());
+  json.field("p50", histogram.percentile(0.5)).field("p90", histogram.percentile(0.9));
+  json.field("p99", histogram.percentile(0.99)).field("max", histogram.max()).end_object();
+}
+
+void write_findings(JsonWriter& json, const Snapshot& snapshot) {
+  json.key("findings").begin_array();
+  for (const analyze::Finding& f : snapshot.findings) {
+    json.begin_object().field("id", f.id).field("severity", analyze::severity_name(f.severity));
+    json.field("title", f.title).field("subject", f.subject).field("count", f.count);
+    json.key("packets").begin_array();
+    for (const std::uint64_t number : f.packets) json.value(number);
+    json.end_array();
+    write_time(json, "first_time", f.first_time_ns);
+    write_time(json, "last_time", f.last_time_ns);
+    json.field("confidence", f.confidence).field("explanation", f.explanation).field("advice", f.advice);
+    json.key("connections").begin_array();
+    for (const std::uint32_t id : f.connections) json.value(id);
+    json.end_array().end_object();
+  }
+  json.end_array().field("findings_dropped", snapshot.findings_dropped);
+}
+
+void write_series(JsonWriter& json, const Snapshot& snapshot) {
+  using Bucket = analyze::Series::Bucket;
+  const auto& buckets = snapshot.series.buckets();
+  json.key("series").begin_object();
+  write_time(json, "start", buckets.empty() ? capture::no_time : snapshot.series.start_ns());
+  json.field("bucket_ns", snapshot.series.width_ns());
+  const auto column = [&](std::string_view key, auto Bucket::*member) {
+    json.key(key).begin_array();
+    for (const Bucket& bucket : buckets) json.value(bucket.*member);
+    json.end_array();
+  };
+  column("packets", &Bucket::packets);
+  column("bytes", &Bucket::bytes);
+  column("goodput_bytes", &Bucket::goodput_bytes);
+  column("retransmitted", &Bucket::retransmitted);
+  column("lost", &Bucket::lost);
+  column("in_flight_max", &Bucket::in_flight_max);
+  json.end_object();
+}
 
 std::string report_json(const Snapshot& snapshot, bool pretty) {
   std::string out;
   JsonWriter json(out, pretty);
-  json.begin_object().field("schema", "roceanalyze/1").field("final", snapshot.final);
+  begin(json, snapshot);
   write_capture(json, snapshot);
   write_roce(json, snapshot);
   json.key("flows").begin_array();
@@ -183,30 +255,47 @@ std::string report_json(const Snapshot& snapshot, bool pretty) {
   json.end_array();
   json.key("flows_evicted").begin_object();
   json.field("flows", snapshot.evicted_flows).field("packets", snapshot.evicted_packets).end_object();
-  json.key("connections").begin_array().end_array();
+  json.key("connections").begin_array();
+  for (const analyze::Connection& c : snapshot.connections) write_connection(json, {snapshot, c});
+  json.end_array();
+  write_cm_exchanges(json, snapshot);
   json.null_field("congestion");
   json.key("markings").begin_array().end_array();
-  json.key("findings").begin_array().end_array();
+  write_findings(json, snapshot);
+  write_series(json, snapshot);
   write_diagnostics(json, snapshot);
   // What of the above this version computes; the other keys are there by contract, empty.
-  json.key("analysed")
-      .begin_array()
-      .value("capture")
-      .value("roce")
-      .value("flows")
-      .value("diagnostics")
-      .end_array();
+  json.key("analysed").begin_array();
+  for (const std::string_view part :
+       {"capture", "roce", "flows", "connections", "cm_exchanges", "findings", "series", "diagnostics"})
+    json.value(part);
+  json.end_array().end_object();
+  out += '\n';
+  return out;
+}
+
+std::string flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty) {
+  std::string out;
+  JsonWriter json(out, pretty);
+  begin(json, snapshot);
+  json.key("flows").begin_array();
+  for (const Flow* flow : listed(snapshot.flows, analyze::flow_columns(), listing)) write_flow(json, *flow);
+  json.end_array();
+  write_diagnostics(json, snapshot);
   json.end_object();
   out += '\n';
   return out;
 }
 
-std::string flows_json(const Snapshot& snapshot, const FlowListing& listing, bool pretty) {
+std::string connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty) {
   std::string out;
   JsonWriter json(out, pretty);
-  json.begin_object().field("schema", "roceanalyze/1").key("flows").begin_array();
-  for (const Flow* flow : listed_flows(snapshot, listing)) write_flow(json, *flow);
+  begin(json, snapshot);
+  json.key("connections").begin_array();
+  const std::vector<analyze::ConnectionRow> rows = analyze::connection_rows(snapshot);
+  for (const auto* row : listed(rows, analyze::connection_columns(), listing)) write_connection(json, *row);
   json.end_array();
+  write_cm_exchanges(json, snapshot);
   write_diagnostics(json, snapshot);
   json.end_object();
   out += '\n';

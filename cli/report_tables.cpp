@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of `flows` and `connections`.
+#include "analyze/connection_columns.hpp"
+#include "analyze/flow_columns.hpp"
+#include "cli/report.hpp"
+
+namespace roce::cli {
+
+using analyze::ConnectionRow;
+using analyze::Snapshot;
+
+std::string flows_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::flow_columns();
+  return table_text(listed(snapshot.flows, columns, listing), columns, listing.sort, width);
+}
+
+std::string flows_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::flow_columns();
+  return table_csv(listed(snapshot.flows, columns, listing), columns);
+}
+
+std::string connections_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::connection_columns();
+  const std::vector<ConnectionRow> rows = analyze::connection_rows(snapshot);
+  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+}
+
+std::string connections_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::connection_columns();
+  const std::vector<ConnectionRow> rows = analyze::connection_rows(snapshot);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+}  // namespace roce::cli
