@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "capture/frame.hpp"
@@ -24,12 +25,21 @@ struct CmSeen {
 };
 
 /// One attempt to connect (REQ ... or SIDR_REQ ...), from the packets of both sides. `client` sent
-/// the REQ. What was not captured is absent.
+/// the REQ; where nothing but DREQs was captured, it is the sender of the first. What was not captured
+/// is absent.
 struct CmExchange {
-  enum class State : std::uint8_t { requested, replied, established, rejected, disconnected };
+  /// Follows from the messages seen, in whatever order they were captured.
+  enum class State : std::uint8_t {
+    requested,
+    replied,       ///< the REP; also a SIDR_REP with a queue pair, and a REP whose RTU was not captured
+    established,   ///< the RTU
+    rejected,      ///< a REJ before the RTU, or one that ended the connection; a SIDR_REP that refuses
+    disconnected,  ///< a DREQ or its DREP
+  };
 
+  std::uint32_t number = 0;  ///< see CmTracker::index_of()
   State state = State::requested;
-  bool sidr = false;  ///< UD: a lookup of a queue pair, no connection
+  bool sidr = false;                                        ///< UD: a lookup of a queue pair, no connection
   dissect::Transport transport = dissect::Transport::none;  ///< that carried the REQ: v1, v2 ...
   dissect::CmTransport service = dissect::CmTransport::unknown;
   dissect::IpAddress client;  ///< addresses of the packets
@@ -48,11 +58,28 @@ struct CmExchange {
   std::uint8_t traffic_class = 0;
   std::uint8_t sl = 0;
   std::uint8_t response_timeout_code = 0;  ///< how long the client waits for an answer to its REQ
+  std::uint8_t max_cm_retries = 0;         ///< how often it repeats it then
+  /// Of the first REJ; the server's word counts more than that of a client that only stopped waiting
+  /// (reason 4, timeout).
   std::optional<std::uint16_t> reject_reason;
   bool rejected_by_server = false;
   std::optional<std::uint8_t> sidr_status;
-  CmSeen req, mra, rep, rtu, rej, dreq, drep;  ///< also SIDR_REQ and SIDR_REP
+  /// SIDR_REQ and SIDR_REP are in `req` and `rep`. Where both sides sent a DREQ (a REJ, an MRA), this is
+  /// the first one, and its repeats.
+  CmSeen req, mra, rep, rtu, rej, dreq, drep;
 };
+
+/// "requested", "replied", ...
+[[nodiscard]] std::string_view cm_state_name(CmExchange::State state) noexcept;
+
+/// The REQ was captured and nothing that the server would have sent for it.
+[[nodiscard]] bool unanswered(const CmExchange& exchange) noexcept;
+
+/// First REQ to first RTU, or to the REP where there is no RTU; absent without both ends and their
+/// times, or where the clock ran backwards.
+[[nodiscard]] std::optional<std::uint64_t> connect_time_ns(const CmExchange& exchange) noexcept;
+/// First REQ to the server's first REP or REJ; absent as above.
+[[nodiscard]] std::optional<std::uint64_t> answer_time_ns(const CmExchange& exchange) noexcept;
 
 /// Follows the connection managers of all hosts: who connects to whom, with which queue pairs and
 /// parameters, how long it took, why it failed. Bounded: the oldest exchanges are forgotten first
@@ -67,8 +94,9 @@ class CmTracker {
   ~CmTracker();
 
   /// Looks at a packet that may be a CM message; cheap for all others. Returns the exchange of which
-  /// both queue pairs have become known by this very packet: a new connection begins here. The
-  /// pointer lives until the next learn().
+  /// both queue pairs have become known by this very packet, a REP or a REQ that came after its REP: a
+  /// new connection begins here. (Queue pairs known by a DREQ only are in exchange_of().) The pointer
+  /// lives until the next learn(). `number` counts from 1.
   const CmExchange* learn(std::uint64_t number, const capture::Frame& frame,
                           const dissect::Dissection& dissection);
 
@@ -81,9 +109,10 @@ class CmTracker {
   /// What a queue pair at an address carries.
   [[nodiscard]] dissect::Ulp ulp_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
 
-  /// Stable number of an exchange: its index in exchanges().
-  [[nodiscard]] std::uint32_t index_of(const CmExchange& exchange) const noexcept;
-  /// All that were kept, in order of their first message.
+  /// Stable number of an exchange, from 0 in order of their first messages. forgotten() less is its
+  /// index in take_exchanges(); numbers below forgotten() are not there any more.
+  [[nodiscard]] std::uint32_t index_of(const CmExchange& exchange) const noexcept { return exchange.number; }
+  /// All that were kept, by number. Afterwards the tracker knows none.
   [[nodiscard]] std::vector<CmExchange> take_exchanges();
   [[nodiscard]] std::uint64_t forgotten() const noexcept;
 
