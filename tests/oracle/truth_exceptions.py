@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where roceanalyze may differ from the truth, each with its reason. docs/truth.md tells the longer story."""
+
+
+class Row:
+    def __init__(self, file, kind, ours, truth, reason):
+        self.file, self.kind, self.ours, self.truth, self.reason = file, kind, ours, truth, reason
+
+    def matches(self, name, difference):
+        return (self.file, self.kind, self.ours, self.truth) == (name, difference.kind, difference.ours,
+                                                                  difference.truth)
+
+    def __str__(self):
+        return f"{self.file}: {self.kind}: roceanalyze {self.ours}, truth {self.truth} ({self.reason})"
+
+
+EXCEPTIONS = []
+
+# Where the oracle and the drivers' counters differ: (scenario, what): (in the captures, counted, reason)
+KERNEL = {
+    ("01_rc_pingpong", "repeats of B"): (1, 0, "B repeats the last message when A has closed its queue pair"),
+    ("06_badqpn", "repeats of A"): (6, 0, "no queue pair of that number is there to count"),
+    ("06_badpsn", "repeats of A"): (6, 9, "the responder expects a PSN ahead: its first packets are duplicates to it"),
+}
