@@ -4,6 +4,7 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace roce::analyze {
@@ -20,7 +21,9 @@ bool completes_message(const dissect::OpcodeInfo& info) noexcept {
          info.operation != Operation::atomic_acknowledge && info.operation != Operation::cnp;
 }
 
-void count(Flow& flow, const PacketRecord& r) {
+}  // namespace
+
+void count_packet(Flow& flow, const PacketRecord& r) {
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   if (flow.packets == 0) flow.first_psn = r.psn;
   if (!flow.service_known && info.operation != dissect::Operation::cnp) {
@@ -50,44 +53,65 @@ void count(Flow& flow, const PacketRecord& r) {
   if (r.has(PacketRecord::has_ports)) flow.udp_sports.add(r.udp_source);
 }
 
-}  // namespace
-
 struct FlowTable::Impl {
   std::size_t limit;
   tsl::robin_map<FlowKey, std::uint32_t, KeyHash, std::equal_to<>,
                  std::allocator<std::pair<FlowKey, std::uint32_t>>, true>
       index;
-  std::vector<Flow> flows;
+  std::deque<Flow> flows;             ///< by place
+  std::vector<std::uint32_t> unused;  ///< places that were freed
   std::uint64_t next_id = 0;
   std::uint64_t evicted_flows = 0;
   std::uint64_t evicted_packets = 0;
+
+  [[nodiscard]] std::size_t used() const noexcept { return flows.size() - unused.size(); }
 
   std::uint32_t find_or_insert(const PacketRecord& record) {
     const auto known = index.find(record.key, record.key_hash);
     if (known != index.end()) [[likely]]
       return known->second;
-    const auto place = static_cast<std::uint32_t>(flows.size());
+    auto place = static_cast<std::uint32_t>(flows.size());
+    if (unused.empty()) {
+      flows.emplace_back();
+    } else {
+      place = unused.back();
+      unused.pop_back();
+    }
     index.emplace(record.key, place);
-    Flow& flow = flows.emplace_back();
+    Flow& flow = flows[place];
     flow.id = next_id++;
     flow.key = record.key;
+    flow.in_use = true;
     return place;
   }
 
-  /// Removes the sixteenth that was idle longest; ties go by id, so the result is the same everywhere.
-  void evict() {
-    const std::size_t leaving = std::max<std::size_t>(1, flows.size() / 16);
-    const auto older = [](const Flow& a, const Flow& b) {
-      return std::pair(a.last_time_ns, a.id) < std::pair(b.last_time_ns, b.id);
-    };
-    std::nth_element(flows.begin(), flows.begin() + static_cast<std::ptrdiff_t>(leaving), flows.end(), older);
-    for (std::size_t i = 0; i < leaving; ++i) {
-      evicted_flows += flows[i].packets != 0 ? 1U : 0U;
-      evicted_packets += flows[i].packets;
+  void free(std::uint32_t place) {
+    Flow& flow = flows[place];
+    evicted_flows += flow.packets != 0 ? 1U : 0U;
+    evicted_packets += flow.packets;
+    const auto known = index.find(flow.key);
+    if (known != index.end() && known->second == place) index.erase(known);
+    flow = Flow{};
+    unused.push_back(place);
+  }
+
+  void evict(const LastUse& last_use, const std::function<void(std::uint32_t)>& leaving) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
+    places.reserve(used());
+    for (std::uint32_t place = 0; place < flows.size(); ++place) {
+      if (!flows[place].in_use) continue;
+      if (const auto used_at = last_use(place)) places.emplace_back(*used_at, place);
     }
-    flows.erase(flows.begin(), flows.begin() + static_cast<std::ptrdiff_t>(leaving));
-    index.clear();
-    for (std::uint32_t i = 0; i < flows.size(); ++i) index.emplace(flows[i].key, i);
+    if (places.empty()) return;
+    const std::size_t count = std::max<std::size_t>(1, std::min(places.size(), used() / 16));
+    std::nth_element(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count - 1), places.end());
+    places.resize(count);
+    std::sort(places.begin(), places.end());
+    for (const auto& [used_at, place] : places) {
+      if (!flows[place].in_use) continue;  // went with another
+      if (leaving) leaving(place);
+      free(place);
+    }
   }
 };
 
@@ -98,55 +122,71 @@ FlowTable::FlowTable(FlowTable&&) noexcept = default;
 FlowTable& FlowTable::operator=(FlowTable&&) noexcept = default;
 FlowTable::~FlowTable() = default;
 
+std::uint32_t FlowTable::place_of(const PacketRecord& record) {
+  return impl_->find_or_insert(record);
+}
+
+std::uint32_t FlowTable::find(const FlowKey& key) const {
+  const auto known = impl_->index.find(key);
+  return known == impl_->index.end() ? none : known->second;
+}
+
+Flow& FlowTable::at(std::uint32_t place) noexcept {
+  return impl_->flows[place];
+}
+
+void FlowTable::retire(std::uint32_t place) {
+  const auto known = impl_->index.find(impl_->flows[place].key);
+  if (known != impl_->index.end() && known->second == place) impl_->index.erase(known);
+}
+
+bool FlowTable::full() const noexcept {
+  return impl_->used() >= impl_->limit;
+}
+
+void FlowTable::evict(const LastUse& last_use, const std::function<void(std::uint32_t)>& leaving) {
+  impl_->evict(last_use, leaving);
+}
+
+void FlowTable::free(std::uint32_t place) {
+  if (impl_->flows[place].in_use) impl_->free(place);
+}
+
+void FlowTable::count_evicted(std::uint64_t packets) noexcept {
+  impl_->evicted_packets += packets;
+}
+
 std::uint64_t FlowTable::id_of(const PacketRecord& record) {
   Impl& t = *impl_;
-  if (t.flows.size() >= t.limit && !t.index.contains(record.key, record.key_hash)) t.evict();
+  if (full() && !t.index.contains(record.key, record.key_hash)) {
+    const auto by_time = [&](std::uint32_t place) {
+      return std::optional(static_cast<std::uint64_t>(t.flows[place].last_time_ns) ^ 1ULL << 63U);
+    };
+    t.evict(by_time, nullptr);
+  }
   return t.flows[t.find_or_insert(record)].id;
 }
 
 std::uint64_t FlowTable::add(const PacketRecord& record) {
   const std::uint64_t id = id_of(record);
-  if (record.has(PacketRecord::selected)) count(impl_->flows[impl_->find_or_insert(record)], record);
+  if (record.has(PacketRecord::selected)) count_packet(impl_->flows[impl_->find_or_insert(record)], record);
   return id;
 }
 
 void FlowTable::add_all(std::span<const PacketRecord> records) {
-  constexpr std::size_t group = 16;
-  Impl& t = *impl_;
-  std::array<std::uint32_t, group> found{};
-  while (!records.empty()) {
-    const std::span<const PacketRecord> some = records.first(std::min(group, records.size()));
-    records = records.subspan(some.size());
-    if (t.flows.size() + group > t.limit) {
-      // Something may have to leave between looking up and counting: one at a time then.
-      for (const PacketRecord& record : some) {
-        if (record.has(PacketRecord::valid)) add(record);
-      }
-      continue;
-    }
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (!some[i].has(PacketRecord::valid)) continue;
-      // Packets of one flow come in bursts.
-      const bool again = i > 0 && some[i - 1].has(PacketRecord::valid) &&
-                         some[i].key_hash == some[i - 1].key_hash && some[i].key == some[i - 1].key;
-      found[i] = again ? found[i - 1] : t.find_or_insert(some[i]);
-      const auto* flow = reinterpret_cast<const char*>(&t.flows[found[i]]);
-      __builtin_prefetch(flow, 1);
-      __builtin_prefetch(flow + 64, 1);
-      __builtin_prefetch(flow + 128, 1);
-    }
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      constexpr unsigned both = PacketRecord::valid | PacketRecord::selected;
-      if ((some[i].flags & both) == both) count(t.flows[found[i]], some[i]);
-    }
+  for (const PacketRecord& record : records) {
+    if (record.has(PacketRecord::valid)) add(record);
   }
 }
 
 std::vector<Flow> FlowTable::take_sorted() {
-  std::vector<Flow> all = std::move(impl_->flows);
+  std::vector<Flow> all;
+  for (Flow& flow : impl_->flows) {
+    if (flow.in_use && flow.packets != 0) all.push_back(std::move(flow));
+  }
   impl_->flows.clear();
+  impl_->unused.clear();
   impl_->index.clear();
-  std::erase_if(all, [](const Flow& flow) { return flow.packets == 0; });
   std::sort(all.begin(), all.end(), [](const Flow& a, const Flow& b) { return a.id < b.id; });
   return all;
 }
@@ -158,7 +198,7 @@ std::uint64_t FlowTable::evicted_packets() const noexcept {
   return impl_->evicted_packets;
 }
 std::size_t FlowTable::size() const noexcept {
-  return impl_->flows.size();
+  return impl_->used();
 }
 
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,12 +24,12 @@ struct SequenceCounts {
   std::uint64_t retransmitted_bytes = 0;                   ///< on the wire
   std::uint64_t spurious = 0;
   std::uint64_t out_of_order = 0;
-  std::uint64_t duplicate_captures = 0;        ///< not in any other count of the flow
+  std::uint64_t duplicate_captures = 0;  ///< not in any other count of the flow
   std::uint64_t duplicate_network = 0;
   std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
-  std::uint64_t wasted_packets = 0;  ///< delivered, thrown away behind a loss and sent again
+  std::uint64_t wasted_packets = 0;              ///< delivered, thrown away behind a loss and sent again
   std::uint64_t wasted_bytes = 0;
-  std::uint64_t gaps = 0;            ///< PSNs that were not captured in their place
+  std::uint64_t gaps = 0;  ///< PSNs that were not captured in their place
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
     std::uint64_t sum = 0;
@@ -40,6 +41,7 @@ struct SequenceCounts {
 /// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch.
 struct Flow {
   std::uint64_t id = 0;  ///< from 0, in order of first appearance
+  bool in_use = false;   ///< of the table only
   FlowKey key;
   dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
   bool service_known = false;
@@ -82,6 +84,9 @@ struct Flow {
   std::unique_ptr<SequenceCounts> sequence_;
 };
 
+/// Counts one packet of the flow.
+void count_packet(Flow& flow, const PacketRecord& record);
+
 /// Flows by key, bounded. Not thread-safe.
 class FlowTable {
  public:
@@ -91,6 +96,25 @@ class FlowTable {
   FlowTable(FlowTable&&) noexcept;
   FlowTable& operator=(FlowTable&&) noexcept;
   ~FlowTable();
+
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  /// Place of a valid record's flow, a new one if its key is new. Places stay until evict().
+  std::uint32_t place_of(const PacketRecord& record);
+  /// Place of the flow that has the key now, or none.
+  [[nodiscard]] std::uint32_t find(const FlowKey& key) const;
+  [[nodiscard]] Flow& at(std::uint32_t place) noexcept;
+  /// The next packet with its key begins a new flow; this one stays listed.
+  void retire(std::uint32_t place);
+  [[nodiscard]] bool full() const noexcept;
+  /// When a place was used last, in any rising measure; nullopt: it must stay.
+  using LastUse = std::function<std::optional<std::uint64_t>(std::uint32_t place)>;
+  /// Frees the sixteenth of the places that was idle longest. Calls `leaving` for each before.
+  void evict(const LastUse& last_use, const std::function<void(std::uint32_t)>& leaving);
+  /// Frees one place; its flow counts as evicted.
+  void free(std::uint32_t place);
+  /// Packets of flows in the table that were never counted in it are lost with an eviction.
+  void count_evicted(std::uint64_t packets) noexcept;
 
   /// The number of a valid record's flow; a new flow gets the next one.
   std::uint64_t id_of(const PacketRecord& record);

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responder's packets: what they confirm, ask for again, refuse (IBTA 9.7.5.1, 9.7.5.2, 9.9.2, 9.9.3).
+#include <algorithm>
+#include <array>
+
+#include "analyze/psn_space.hpp"
+#include "dissect/aeth.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+using dissect::Position;
+
+namespace {
+
+constexpr std::uint32_t msn_mask = 0xffffff;
+
+bool rose(std::uint32_t msn, std::uint32_t before) noexcept {
+  return ((msn - before) & msn_mask) < 0x800000;
+}
+
+/// Codes of NAKs in the AETH (IBTA table 58).
+enum NakCode : unsigned { sequence_error = 0, last_nak_code = 4 };
+
+}  // namespace
+
+void PsnSpace::note_answer_time(Step& s, std::int64_t since) const {
+  if (s.r.time_ns == capture::no_time || since == capture::no_time || s.r.time_ns < since) return;
+  s.verdict.response_time_ns = s.r.time_ns - since;
+  s.verdict.set(Verdict::response_time_known);
+}
+
+/// Links answer and request with each other.
+void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
+  const Seen* request = sent_.find(psn);
+  std::uint64_t frame = request != nullptr ? static_cast<std::uint64_t>(request->frame) : 0;
+  std::int64_t since = request != nullptr ? request->time_ns : capture::no_time;
+  if (request == nullptr) {
+    const Pending* op = pending(psn);
+    if (op == nullptr || op->kind != OperationKind::read) return;
+    frame = op->frame;
+    since = op->start_ns;
+  }
+  s.verdict.request = static_cast<std::uint32_t>(frame);
+  note_answer_time(s, since);
+  if (s.shared.verdicts == nullptr) return;
+  if (Verdict* verdict = s.shared.verdicts->at(frame); verdict != nullptr && verdict->response == 0) {
+    verdict->response = static_cast<std::uint32_t>(s.number);
+  }
+}
+
+void PsnSpace::answer(Step& s) {
+  const PacketRecord& r = s.r;
+  const bool first_answer = !answers_seen_;
+  answers_seen_ = true;
+  if (!requests_seen_ && first_answer) {
+    constexpr std::int64_t room = std::int64_t{1} << 32U;
+    next_ = room + r.psn;
+  }
+  const std::int64_t psn = place(r.psn);
+  if (const Seen* seen = answers_.find(psn)) {
+    const Same same = same_transmission(answer_facts_, *seen, r);
+    // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
+    const bool tells = answer_facts_.ids_tell(r) || seen->path != r.path;
+    if (same == Same::same && tells) {
+      duplicate(s, answer_facts_, seen);
+      return;
+    }
+  } else if (psn < acked_ && answer_facts_.single > 0 && r.path != answer_facts_.path &&
+             !r.has(PacketRecord::becn)) {
+    // Long confirmed, and at another place than its fellows: the other view of the capture.
+    if (psn < acked_ - 1) {
+      duplicate(s, answer_facts_, nullptr);
+      return;
+    }
+  }
+  last_packet_ns_ = r.time_ns;
+  last_packet_ = s.number;
+
+  if (s.info.operation == Operation::read_response) {
+    read_response(s, psn);
+    return;
+  }
+  const bool earlier = sent_earlier(answer_facts_, r);
+  if (!earlier) answer_facts_.learn(r);
+  Seen* before = answers_.find(psn);
+  if (before != nullptr && before->opcode != r.opcode) before = nullptr;
+  const Seen repeated = before != nullptr ? *before : Seen{};
+  answers_.put(seen_of(s, psn), psn - 64, s.shared.budget);
+  point_at_request(s, psn);
+  last_answer_ns_ = r.time_ns;
+  if (s.info.operation == Operation::atomic_acknowledge) {
+    const std::size_t index = issued_for(psn);
+    if (index < issued_.size()) {
+      const Issued issued = issued_[index];
+      issued_head_ = index + 1;
+      if (issued.repeated) mark_repeated_answer(s, issued.cause, before != nullptr ? &repeated : nullptr);
+    }
+  }
+  if (!r.has(PacketRecord::has_aeth)) return;  // cut by the capture: it may be anything
+
+  const auto syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
+  const unsigned kind = syndrome >> 5U & 3U;
+  const unsigned code = syndrome & 31U;
+  if (earlier) mark_late(s);
+  switch (kind) {
+    case 0:
+      acknowledge(s, psn);
+      break;
+    case 1:
+      rnr_nak(s, psn, code);
+      break;
+    case 3:
+      nak(s, psn, code);
+      break;
+    default:
+      break;  // reserved
+  }
+}
+
+void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
+  Requester& requester = s.connection.requester[side_];
+  if (s.counts) ++requester.acks;
+  const unsigned credits = s.r.aeth >> 24U & 31U;
+  if (credits != 31 && s.counts) {
+    requester.credits_used = true;
+    if (credits == 0) happened(s, s.side, Event::zero_credits);
+  }
+  const std::uint32_t msn = s.r.aeth & msn_mask;
+  if (msn_known_ && psn >= acked_ && !rose(msn, last_msn_)) happened(s, s.side, Event::msn_backwards);
+  if (!msn_known_ || rose(msn, last_msn_)) last_msn_ = msn;
+  msn_known_ = true;
+
+  if (requests_seen_ && psn >= next_) {
+    unseen(s, psn);
+  } else if (requests_seen_ && psn >= acked_) {
+    if (s.counts) ++s.connection.pairing.answered;
+  }
+  settle_loss(s, psn);
+  if (s.info.operation == Operation::atomic_acknowledge) {
+    if (Pending* op = pending(psn); op != nullptr && op->kind == OperationKind::atomic && !op->done) {
+      missed_below(s, psn + 1);
+      complete(s, *op, true);
+    }
+  }
+  progress(s, psn + 1);
+}
+
+/// An acknowledgement of what was not captured.
+void PsnSpace::unseen(Step& s, std::int64_t psn) {
+  constexpr std::int64_t believable = 1 << 16U;
+  if (psn - next_ >= believable) {
+    if (s.counts) ++s.connection.pairing.unfitting;
+    return;
+  }
+  if (head_ < pending_.size() && pending_.back().open_end) {
+    next_ = psn + 1;  // responses or acknowledgements inside a READ whose length is not known
+    return;
+  }
+  s.verdict.set(Verdict::ack_unseen);
+  happened(s, s.side, Event::ack_unseen);
+  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false});
+  if (head_ < pending_.size() && pending_.back().last < 0) {
+    pending_.back().broken = true;
+    pending_.back().last = psn;
+  }
+  message_known_ = false;
+  in_run_ = false;
+  next_ = psn + 1;
+}
+
+/// A packet that a NAK named was captured, so it was lost behind the capture point, unless it only came
+/// late: then the responder confirms it before it was sent again, or confirms the repeat as a duplicate
+/// at once, although nobody asked for an acknowledgement (IBTA 9.7.5.1.4).
+void PsnSpace::settle_loss(Step& s, std::int64_t psn) {
+  if (!loss_pending_ || psn < loss_psn_) return;
+  const Seen* latest = sent_.find(loss_psn_);
+  const bool not_repeated = latest != nullptr && latest->frame < loss_frame_;
+  const bool unasked =
+      psn == loss_psn_ && latest != nullptr && latest->ask == 0 && s.info.operation == Operation::acknowledge;
+  if (not_repeated || unasked) unlose(s, side_, Lost::after_capture, 1, loss_frame_);
+  loss_pending_ = false;
+}
+
+/// Everything before `acked` was received.
+void PsnSpace::progress(Step& s, std::int64_t acked) {
+  if (acked_known_ && acked <= acked_) return;
+  if (!requests_seen_) {
+    next_ = std::max(next_, acked);
+    acked_ = acked;
+    acked_known_ = true;
+    return;
+  }
+  if (acked > next_ || acked <= first_ - 65536) return;
+  if (acked_known_ || acked > first_) {
+    missed_below(s, acked);
+  }
+  acked_ = std::max(acked_, acked);
+  acked_known_ = true;
+  if (chain_open_ && acked_ > chain_psn_) {
+    chain_.answered = true;
+    Requester& requester = s.connection.requester[side_];
+    if (s.counts && chain_.resends >= requester.worst_chain.resends) requester.worst_chain = chain_;
+    chain_open_ = false;
+  }
+  if (rnr_psn_ >= 0 && acked_ > rnr_psn_) {
+    rnr_open_ = false;
+    rnr_in_a_row_ = 0;
+    rnr_psn_ = -1;
+  }
+  for (std::size_t i = head_; i < pending_.size(); ++i) {
+    Pending& op = pending_[i];
+    if (op.done) continue;
+    if (op.last < 0 || op.last >= acked_) break;
+    // A READ is complete with its last response; a later acknowledgement says that it was sent, not
+    // that it came.
+    if (op.answered_by_response() || op.kind == OperationKind::atomic) {
+      if (response_holes_.find(op.first) != nullptr || response_holes_.find(op.last) != nullptr) continue;
+      complete(s, op, false);
+    } else {
+      complete(s, op, true);
+    }
+  }
+  pop_done();
+}
+
+/// Requests that were confirmed but never captured.
+void PsnSpace::missed_below(Step& s, std::int64_t psn) {
+  if (holes_.empty()) return;
+  std::vector<Hole>& holes = holes_.list();
+  for (std::size_t i = 0; i < holes.size(); ++i) {
+    Hole hole = holes[i];
+    if (hole.of_repeat || hole.called_missed || hole.from >= psn) continue;
+    if (hole.to > psn) {
+      Hole rest = hole;
+      rest.from = psn;
+      hole.to = psn;
+      if (holes.size() < Holes::limit) holes.push_back(rest);
+    }
+    hole.called_missed = true;
+    hole.frame = s.number;
+    holes[i] = hole;
+    lose(s, side_, Lost::by_capture, static_cast<std::uint64_t>(hole.to - hole.from));
+  }
+  std::erase_if(holes_.list(), [&](const Hole& hole) { return hole.of_repeat && hole.to <= psn; });
+}
+
+void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
+  Requester& requester = s.connection.requester[side_];
+  if (code > last_nak_code) return;
+  if (s.counts) ++requester.naks[code];
+  constexpr std::array<Event, 5> events{Event::nak_sequence_error, Event::nak_invalid_request,
+                                        Event::nak_remote_access_error, Event::nak_remote_operational_error,
+                                        Event::nak_invalid_rd_request};
+  happened(s, s.side, events[code]);
+  if (requests_seen_ && psn > next_) {
+    unseen(s, psn - 1);
+  } else if (requests_seen_ && psn >= acked_ && s.counts) {
+    ++s.connection.pairing.answered;
+    s.connection.pairing.evidence =
+        static_cast<std::uint8_t>(s.connection.pairing.evidence | 1U << static_cast<unsigned>(Evidence::nak));
+  }
+  if (loss_pending_ && psn > loss_psn_) settle_loss(s, psn - 1);
+  progress(s, psn);
+  if (code != sequence_error) {
+    refuse(s, psn, code);
+    return;
+  }
+  const bool for_rnr = rnr_psn_ == psn;
+  const bool named_before = nak_.psn == psn;
+  const std::uint64_t last_nak_frame = nak_.frame;
+  // One NAK after another with nothing sent again between them: packets come late, not never.
+  const bool no_reaction_yet = nak_.open && psn > nak_.psn;
+  nak_ = {psn, s.r.time_ns, s.number, true, for_rnr};
+  if (for_rnr || !requests_seen_) return;
+
+  // When did the capture see the packet that made the responder ask?
+  const Hole* hole = holes_.find(psn);
+  const Seen* named = sent_.find(psn);
+  std::int64_t since = capture::no_time;
+  if (hole != nullptr) {
+    since = hole->time_ns;
+  } else if (const Seen* next = sent_.find(psn + 1)) {
+    since = next->time_ns;
+  }
+  if (s.counts && since != capture::no_time && s.r.time_ns != capture::no_time && s.r.time_ns >= since) {
+    requester.nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
+  }
+  if (hole == nullptr && named != nullptr && psn < next_ && named->late == 0 && !no_reaction_yet &&
+      (!named_before || named->frame > last_nak_frame)) {
+    lose(s, side_, Lost::after_capture, 1);
+    loss_pending_ = true;
+    loss_psn_ = psn;
+    loss_frame_ = s.number;
+  }
+}
+
+void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
+  Requester& requester = s.connection.requester[side_];
+  happened(s, s.side, Event::rnr_nak);
+  if (requests_seen_ && psn > next_) unseen(s, psn - 1);
+  if (requests_seen_ && psn >= acked_ && psn < next_ && s.counts) ++s.connection.pairing.answered;
+  progress(s, psn);
+  rnr_in_a_row_ = rnr_psn_ == psn ? rnr_in_a_row_ + 1 : 1;
+  rnr_psn_ = psn;
+  rnr_open_ = true;
+  rnr_time_ns_ = s.r.time_ns;
+  rnr_wait_ns_ = dissect::rnr_timer_ns(static_cast<std::uint8_t>(code));
+  rnr_frame_ = s.number;
+  if (!s.counts) return;
+  ++requester.naks[5];
+  if (!requester.rnr) requester.rnr = std::make_unique<RnrStats>();
+  RnrStats& stats = *requester.rnr;
+  ++stats.naks;
+  stats.longest_chain = std::max<std::uint64_t>(stats.longest_chain, rnr_in_a_row_);
+  stats.timer_code = static_cast<std::uint8_t>(code);
+  stats.coded_wait_ns = rnr_wait_ns_;
+}
+
+/// A NAK that ends the connection, tied to the request it answers.
+void PsnSpace::refuse(Step& s, std::int64_t psn, unsigned code) {
+  static_cast<void>(code);
+  if (!s.counts) return;
+  Requester& requester = s.connection.requester[side_];
+  requester.refused_fatally = true;
+  constexpr std::size_t kept = 4;
+  if (requester.refused.size() >= kept) return;
+  RefusedRequest refused;
+  refused.syndrome = static_cast<std::uint8_t>(s.r.aeth >> 24U);
+  refused.psn = s.r.psn;
+  refused.nak_frame = s.number;
+  if (const Pending* op = pending(psn)) {
+    refused.opcode = op->opcode;
+    refused.has_reth = op->has_reth;
+    refused.virtual_address = op->virtual_address;
+    refused.r_key = op->r_key;
+    refused.length = op->length;
+    refused.request_frame = op->frame;
+  } else if (const Seen* seen = sent_.find(psn)) {
+    refused.opcode = static_cast<std::uint8_t>(seen->opcode);
+    refused.request_frame = seen->frame;
+  }
+  requester.refused.push_back(refused);
+}
+
+/// Path MTU and length of a READ, where only responses tell them.
+void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
+  const std::uint32_t bytes = s.r.payload;
+  const bool full = s.info.position == Position::first || s.info.position == Position::middle;
+  const bool sane = bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+  if (full && sane && !s.connection.pmtu_by_cm && bytes > s.connection.pmtu) s.connection.pmtu = bytes;
+  Pending* op = pending(psn);
+  if (op == nullptr || !op->open_end) return;
+  const std::uint32_t pmtu = s.connection.pmtu;
+  if (op->has_reth && pmtu != 0) {
+    op->last = op->first + std::max<std::int64_t>(1, (std::int64_t{op->length} + pmtu - 1) / pmtu) - 1;
+    op->open_end = false;
+    next_ = std::max(next_, op->last + 1);
+  } else {
+    next_ = std::max(next_, psn + 1);
+    if (s.info.ends_message()) {
+      op->last = psn;
+      op->open_end = false;
+    }
+  }
+  if (!op->open_end && issued_head_ < issued_.size() && issued_.back().open_end) {
+    issued_.back().end = op->last + 1;
+    issued_.back().open_end = false;
+  }
+}
+
+/// The request that this response PSN answers: the first that waits for just this one, or, where
+/// responses are missing, the first that has it. issued_.size() if there is none.
+std::size_t PsnSpace::issued_for(std::int64_t psn) const noexcept {
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
+    if (issued_[i].next == psn) return i;
+  }
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
+    if (issued_[i].next < psn && (psn < issued_[i].end || issued_[i].open_end)) return i;
+  }
+  return issued_.size();
+}
+
+/// The responses between what was expected and `psn` of request `index` are missing. Returns how many.
+std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
+  std::int64_t missing = 0;
+  for (std::size_t i = issued_head_; i <= index; ++i) {
+    const Issued& skipped = issued_[i];
+    const std::int64_t end = i == index ? psn : skipped.open_end ? skipped.next : skipped.end;
+    if (skipped.next >= end) continue;
+    missing += end - skipped.next;
+    const bool seen_before = skipped.repeated || skipped.next < response_next_;
+    response_holes_.add({skipped.next, end, s.r.time_ns, s.number, seen_before, false});
+  }
+  issued_head_ = index;
+  return missing;
+}
+
+void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
+  s.verdict.set(Verdict::retransmission);
+  s.verdict.cause = cause;
+  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  if (!s.counts) return;
+  constexpr std::array<Event, cause_count> events{
+      Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
+      Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
+  happened(s, s.side, events[static_cast<std::size_t>(cause)]);
+  if (Flow* flow = s.flows[s.side]) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    ++sequence.retransmitted[static_cast<std::size_t>(cause)];
+    sequence.retransmitted_bytes += s.r.wire;
+  }
+  if (s.r.time_ns != capture::no_time) ++s.shared.series.at(s.r.time_ns).retransmitted;
+}
+
+void PsnSpace::read_response(Step& s, std::int64_t psn) {
+  const PacketRecord& r = s.r;
+  const unsigned responder = s.side;
+  Seen* seen = answers_.find(psn);
+  if (seen != nullptr &&
+      dissect::opcode_info(static_cast<std::uint8_t>(seen->opcode)).operation != Operation::read_response) {
+    seen = nullptr;
+  }
+  const bool earlier = sent_earlier(answer_facts_, r);
+  if (!earlier) answer_facts_.learn(r);
+  learn_from_response(s, psn);
+  point_at_request(s, psn);
+  last_answer_ns_ = r.time_ns;
+  if (response_next_ < 0) response_next_ = psn;
+
+  const auto goodput = [&] {
+    if (!s.counts) return;
+    s.connection.requester[side_].new_bytes += r.payload;
+    if (r.time_ns != capture::no_time) s.shared.series.at(r.time_ns).goodput_bytes += r.payload;
+  };
+  Hole* hole = response_holes_.find(psn);
+  const bool first_copy = hole != nullptr && !hole->of_repeat;
+  bool filled = false;
+  if (earlier && seen != nullptr && seen->filled != 0) {
+    unlose_filled(s, *seen, responder);
+    mark_late(s);
+    return;
+  }
+  if (earlier && first_copy) {
+    goodput();
+    mark_late(s);
+  } else if (const std::size_t index = issued_for(psn); index < issued_.size()) {
+    const std::int64_t missing = skip_to(s, index, psn);
+    if (missing > 0) {
+      s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
+      happened(s, responder, Event::gap, static_cast<std::uint64_t>(missing));
+      if (s.counts && s.flows[responder] != nullptr) {
+        s.flows[responder]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+      }
+      hole = response_holes_.find(psn);
+    }
+    Issued& issued = issued_[index];
+    issued.next = psn + 1;
+    const bool repeated =
+        issued.repeated || (issued.cause != Cause::none && psn < response_next_ && !first_copy);
+    const Cause cause = issued.repeated ? issued.cause : Cause::read_retry;
+    if ((!issued.open_end && issued.next >= issued.end) || (issued.open_end && s.info.ends_message())) {
+      issued_head_ = index + 1;
+    }
+    if (repeated) {
+      mark_repeated_answer(s, cause, seen);
+      if (hole != nullptr) lose(s, responder, Lost::before_capture, 1);
+      filled = first_copy;
+      if (first_copy || psn >= response_next_) goodput();
+    } else {
+      if (first_copy) mark_late(s);
+      goodput();
+    }
+  } else if (first_copy) {
+    goodput();
+    mark_late(s);
+  } else if (psn < response_next_ && (seen != nullptr || pending(psn) != nullptr)) {
+    const bool known = psn >= again_from_ && psn < again_to_;
+    mark_repeated_answer(s, known ? Cause::read_retry : Cause::unknown, seen);
+  } else {
+    goodput();
+  }
+  response_holes_.fill(psn, 1);
+  response_next_ = std::max(response_next_, psn + 1);
+  Seen now = seen_of(s, psn);
+  now.filled = filled ? 1 : 0;
+  answers_.put(now, head_ < pending_.size() ? pending_[head_].first : psn - 64, s.shared.budget);
+
+  if (requests_seen_ && psn >= next_) {
+    unseen(s, psn);
+  } else if (requests_seen_ && psn >= acked_ && s.counts) {
+    ++s.connection.pairing.answered;
+  }
+  Pending* op = pending(psn);
+  if (op != nullptr && psn == op->last && !op->done) {
+    const bool whole = response_holes_.find(op->first) == nullptr;
+    complete(s, *op, whole);
+  }
+  progress(s, psn + 1);
+}
+
+}  // namespace roce::analyze

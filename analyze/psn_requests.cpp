@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requester's packets: what is new, what is repeated, what is missing (IBTA 9.7.2, 9.7.3, 9.7.5).
+#include <algorithm>
+#include <array>
+
+#include "analyze/psn_space.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+using dissect::Position;
+
+namespace {
+
+OperationKind kind_of(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::write:
+      return OperationKind::write;
+    case Operation::read_request:
+      return OperationKind::read;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return OperationKind::atomic;
+    case Operation::flush:
+      return OperationKind::flush;
+    case Operation::atomic_write:
+      return OperationKind::atomic_write;
+    default:
+      return OperationKind::send;
+  }
+}
+
+OperationStats& stats_of(Requester& requester, OperationKind kind) {
+  for (OperationStats& stats : requester.operations) {
+    if (stats.kind == kind) return stats;
+  }
+  const auto place = std::find_if(requester.operations.begin(), requester.operations.end(),
+                                  [&](const OperationStats& stats) { return stats.kind > kind; });
+  OperationStats stats;
+  stats.kind = kind;
+  return *requester.operations.insert(place, std::move(stats));
+}
+
+bool is_pmtu(std::uint32_t bytes) noexcept {
+  return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+}
+
+std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
+  return std::max<std::int64_t>(1, (std::int64_t{bytes} + pmtu - 1) / pmtu);
+}
+
+void learn_pmtu(Step& s) noexcept {
+  // First and Middle packets are full (IBTA 9.7.4.1.3): their size is the path MTU.
+  if (s.connection.pmtu_by_cm || !is_pmtu(s.r.payload) || s.r.payload <= s.connection.pmtu) return;
+  if (s.info.position == Position::first || s.info.position == Position::middle) {
+    s.connection.pmtu = s.r.payload;
+  }
+}
+
+void count_goodput(Step& s, unsigned side) {
+  if (!s.counts) return;
+  s.connection.requester[side].new_bytes += s.r.payload;
+  if (s.r.time_ns != capture::no_time) s.shared.series.at(s.r.time_ns).goodput_bytes += s.r.payload;
+}
+
+}  // namespace
+
+/// PSNs that a READ request takes (IBTA 9.7.5.2.1); 0 = not known before the path MTU is.
+std::int64_t PsnSpace::read_packets(Step& s) const noexcept {
+  if (!s.r.has(PacketRecord::has_reth)) return 0;
+  if (s.r.dma_length <= 256) return 1;
+  if (s.connection.pmtu == 0) return 0;
+  return packets_of(s.r.dma_length, s.connection.pmtu);
+}
+
+void PsnSpace::begin(const PacketRecord& r) {
+  constexpr std::int64_t room = std::int64_t{1} << 32U;  // so that nothing before the first is negative
+  if (answers_seen_ && acked_known_) {
+    // Answers to earlier requests told the place.
+    next_ = place(r.psn);
+    acked_ = std::min(acked_, next_);
+  } else {
+    next_ = room + r.psn;
+    acked_ = next_;
+  }
+  first_ = next_;
+  requests_seen_ = true;
+}
+
+void PsnSpace::request(Step& s) {
+  const PacketRecord& r = s.r;
+  if (s.counts) ++s.connection.requester[side_].requests;
+  learn_pmtu(s);
+  if (!requests_seen_) begin(r);
+  const std::int64_t psn = place(r.psn);
+  std::int64_t count = 1;
+  if (s.info.operation == Operation::read_request) count = read_packets(s);
+
+  if (r.time_ns != capture::no_time && last_packet_ns_ != 0 && r.time_ns > last_packet_ns_ && s.counts) {
+    Requester& requester = s.connection.requester[side_];
+    const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
+    if (idle > requester.idle_ns) {
+      requester.idle_ns = idle;
+      requester.idle_from_frame = last_packet_;
+    }
+  }
+
+  if (psn == next_) [[likely]] {
+    accept(s, psn, count, true);
+  } else if (psn > next_) {
+    const bool explained = close_open_read(s, psn);
+    if (explained) {
+      accept(s, psn, count, true);
+    } else {
+      const std::int64_t missing = psn - next_;
+      s.verdict.gap = static_cast<std::uint32_t>(missing);
+      if (s.counts && s.flows[side_] != nullptr) {
+        s.flows[side_]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+      }
+      happened(s, side_, Event::gap, static_cast<std::uint64_t>(missing));
+      if (in_run_ && run_next_ < next_) {
+        holes_.add({run_next_, next_, r.time_ns, s.number, true, false});
+      }
+      holes_.add({next_, psn, r.time_ns, s.number, false, false});
+      if (s.info.service == dissect::Service::uc) {
+        // At least the message that the gap begins in, or the one that it ends in.
+        happened(s, side_, Event::uc_message_lost);
+      }
+      accept(s, psn, count, false);
+    }
+  } else {
+    repeat(s, psn, count == 0 ? 1 : count);
+  }
+
+  last_request_ns_ = r.time_ns;
+  last_packet_ns_ = r.time_ns;
+  last_packet_ = s.number;
+  if (acked_known_ && next_ >= acked_) {
+    const auto in_flight = static_cast<std::uint32_t>(std::min<std::int64_t>(next_ - acked_, 0xffffff));
+    s.verdict.in_flight = in_flight;
+    s.verdict.set(Verdict::in_flight_known);
+    if (s.counts) {
+      Requester& requester = s.connection.requester[side_];
+      requester.in_flight_max = std::max(requester.in_flight_max, in_flight);
+      if (r.time_ns != capture::no_time) {
+        Series::Bucket& bucket = s.shared.series.at(r.time_ns);
+        bucket.in_flight_max = std::max(bucket.in_flight_max, in_flight);
+      }
+    }
+  }
+}
+
+/// A READ whose length in PSNs was unknown ends where the next request begins, if some path MTU
+/// explains that; then the path MTU is known too.
+bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
+  if (head_ >= pending_.size() || !pending_.back().open_end) return false;
+  Pending& read = pending_.back();
+  const std::int64_t count = psn - read.first;
+  if (count > std::int64_t{1} << 23U) return false;
+  if (read.has_reth) {
+    if (count > packets_of(read.length, 256)) return false;
+    for (std::uint32_t pmtu = 256; pmtu <= 4096; pmtu *= 2) {
+      if (packets_of(read.length, pmtu) == count && !s.connection.pmtu_by_cm && s.connection.pmtu == 0) {
+        // Several may fit a short READ; only a clear case teaches.
+        if (packets_of(read.length, pmtu * 2) != count) s.connection.pmtu = pmtu;
+      }
+    }
+  }
+  read.open_end = false;
+  read.last = psn - 1;
+  if (issued_head_ < issued_.size() && issued_.back().open_end) {
+    issued_.back().end = psn;
+    issued_.back().open_end = false;
+  }
+  next_ = psn;
+  return true;
+}
+
+void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
+  in_run_ = false;
+  request_facts_.learn(s.r);
+  if (in_order) {
+    check_order(s);
+  } else {
+    message_known_ = false;
+  }
+  sent_.put(seen_of(s, psn), acked_known_ ? acked_ : psn - 64, s.shared.budget);
+  next_ = psn + std::max<std::int64_t>(count, 1);
+  track_message(s, psn, count, in_order);
+  issue(s, psn, count, Cause::none);
+  count_goodput(s, side_);
+  message_operation_ = s.info.operation;
+  inside_message_ = !s.info.ends_message();
+  message_known_ = true;
+}
+
+/// IBTA 9.7.4.1.2: which opcode may follow which; 9.7.4.1.3-5: how long their payload must be.
+void PsnSpace::check_order(Step& s) {
+  const bool starts = s.info.starts_message();
+  if (message_known_) {
+    const bool legal = starts ? !inside_message_ : inside_message_ && message_operation_ == s.info.operation;
+    if (!legal) {
+      s.verdict.set(Verdict::illegal_sequence);
+      happened(s, side_, Event::illegal_sequence);
+      return;
+    }
+  } else if (!starts) {
+    return;
+  }
+  if (!s.info.has_payload) return;
+  bool wrong = false;
+  const std::uint32_t pmtu = s.connection.pmtu;
+  const std::uint32_t bytes = s.r.payload;
+  switch (s.info.position) {
+    case Position::first:
+    case Position::middle:
+      wrong = pmtu != 0 && bytes != pmtu;
+      break;
+    case Position::last:
+      wrong = bytes == 0 || (pmtu != 0 && bytes > pmtu);
+      break;
+    case Position::only:
+      wrong = pmtu != 0 && s.connection.pmtu_by_cm && bytes > pmtu;
+      break;
+  }
+  if (s.info.ends_message() && s.info.operation == Operation::write) {
+    const bool only = s.info.position == Position::only;
+    const Pending* op = head_ < pending_.size() ? &pending_.back() : nullptr;
+    if (only) {
+      wrong = wrong || (s.r.has(PacketRecord::has_reth) && s.r.dma_length != bytes);
+    } else if (op != nullptr && op->last < 0 && !op->broken && op->has_reth) {
+      wrong = wrong || op->bytes + bytes != op->length;
+    }
+  }
+  if (wrong) {
+    s.verdict.set(Verdict::wrong_length);
+    happened(s, side_, Event::wrong_length);
+  }
+}
+
+void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
+  if (s.info.service == dissect::Service::uc) {
+    // Never acknowledged: counted at its end.
+    if (s.counts && s.info.ends_message()) {
+      OperationStats& stats = stats_of(s.connection.requester[side_], kind_of(s.info.operation));
+      ++stats.count;
+      ++stats.packets;
+      stats.bytes += s.r.payload;
+    } else if (s.counts) {
+      OperationStats& stats = stats_of(s.connection.requester[side_], kind_of(s.info.operation));
+      ++stats.packets;
+      stats.bytes += s.r.payload;
+    }
+    return;
+  }
+  if (!in_order && head_ < pending_.size() && pending_.back().last < 0) {
+    Pending& open = pending_.back();
+    open.broken = true;
+    open.open_end = false;
+    open.last = psn - 1;
+  }
+  const bool starts = s.info.starts_message();
+  if (starts || head_ >= pending_.size() || pending_.back().last >= 0) {
+    if (!starts && s.info.ends_message()) {
+      // Only the end of the message was captured.
+      if (s.counts) ++stats_of(s.connection.requester[side_], kind_of(s.info.operation)).count;
+    }
+    Pending& op = pending_.emplace_back();
+    op.first = psn;
+    op.start_ns = s.r.time_ns;
+    op.frame = s.number;
+    op.opcode = s.r.opcode;
+    op.kind = kind_of(s.info.operation);
+    op.has_reth = s.r.has(PacketRecord::has_reth);
+    op.virtual_address = s.r.virtual_address;
+    op.r_key = s.r.r_key;
+    op.length = s.r.dma_length;
+    op.broken = !starts;
+    if (op.kind == OperationKind::read) {
+      op.open_end = count == 0;
+      op.last = count == 0 ? -1 : psn + count - 1;
+      op.packets = 1;
+      op.bytes = s.r.dma_length;
+      if (response_next_ < 0) response_next_ = psn;
+      finish_message(s, op);
+      pop_done();
+      return;
+    }
+    if (op.answered_by_response() && response_next_ < 0) response_next_ = psn;
+  }
+  Pending& op = pending_.back();
+  ++op.packets;
+  op.bytes += s.r.payload;
+  if (s.info.ends_message()) {
+    op.last = psn;
+    if (!op.broken) finish_message(s, op);
+  }
+  pop_done();
+}
+
+/// The whole request was sent.
+void PsnSpace::finish_message(Step& s, Pending& op) {
+  if (!s.counts) return;
+  OperationStats& stats = stats_of(s.connection.requester[side_], op.kind);
+  ++stats.count;
+  stats.bytes += op.bytes;
+  stats.packets += op.packets;
+  stats.size_bytes.add(op.bytes);
+}
+
+void PsnSpace::complete(Step& s, Pending& op, bool measured) {
+  op.done = true;
+  if (!s.counts) return;
+  if (op.retried || (measured && !op.broken)) {
+    OperationStats& stats = stats_of(s.connection.requester[side_], op.kind);
+    if (op.retried) ++stats.retried;
+    const bool timed = s.r.time_ns != capture::no_time && op.start_ns != capture::no_time;
+    if (measured && !op.broken && timed && s.r.time_ns >= op.start_ns) {
+      stats.latency_ns.add(static_cast<std::uint64_t>(s.r.time_ns - op.start_ns));
+    }
+  }
+}
+
+bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
+  constexpr std::int64_t silence_ns = 1'000'000;
+  return time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
+         time_ns - last_request_ns_ >= silence_ns;
+}
+
+void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
+  const PacketRecord& r = s.r;
+  Seen* seen = sent_.find(psn);
+  Hole* hole = holes_.find(psn);
+  if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
+  if (seen != nullptr && same_transmission(request_facts_, *seen, r) == Same::same) {
+    duplicate(s, request_facts_, seen);
+    return;
+  }
+  if (seen == nullptr && hole == nullptr && request_facts_.single > 0 && r.path != request_facts_.path) {
+    duplicate(s, request_facts_, nullptr);  // long ago, and at another place: the other view of the capture
+    return;
+  }
+
+  const bool continuing = in_run_ && psn == run_next_;
+  const bool ids_rise = request_facts_.ids_rise(r);
+  const bool earlier = sent_earlier(request_facts_, r);
+  if (hole != nullptr && !hole->of_repeat) {
+    const bool expected_again =
+        (rnr_open_ && psn <= rnr_psn_) || (nak_.open && psn <= nak_.psn) || continuing;
+    const bool is_late = ids_rise ? earlier : !expected_again && !silent_before(r.time_ns);
+    if (is_late || s.info.service == dissect::Service::uc) {
+      late(s, psn, count, *hole);
+      return;
+    }
+  }
+  if (s.info.service == dissect::Service::uc) return;  // never sends again: a stray
+
+  if (earlier && seen != nullptr && seen->filled != 0 &&
+      static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - seen->ip_id)) < 0) {
+    // The original comes after its repeat: nothing was lost.
+    unlose_filled(s, *seen, side_);
+    mark_late(s);
+    ++request_facts_.single;
+    return;
+  }
+  if (!ids_rise) request_facts_.learn(r);
+  if (ids_rise && !earlier) request_facts_.last_id = r.ip_id;
+
+  // A repeat that was overtaken by others of its run keeps the run's cause.
+  const bool late_repeat = earlier && run_start_ >= 0;
+  if (!continuing && !late_repeat) {
+    const bool run_goes_on = in_run_ && psn > run_next_ && !(nak_.open && psn <= nak_.psn) && !rnr_open_;
+    if (run_goes_on) {
+      holes_.add({run_next_, psn, r.time_ns, s.number, true, false});
+      hole = holes_.find(psn);
+      s.verdict.gap = static_cast<std::uint32_t>(psn - run_next_);
+    } else {
+      start_run(s, psn, seen);
+      hole = holes_.find(psn);
+    }
+  }
+  if (!late_repeat) run_next_ = psn + count;
+
+  Cause cause = run_cause_;
+  const bool read = s.info.operation == Operation::read_request;
+  if (read && (cause == Cause::timeout || cause == Cause::unknown)) cause = Cause::read_retry;
+  if (!read && cause == Cause::read_retry) cause = Cause::timeout;
+  s.verdict.set(Verdict::retransmission);
+  s.verdict.cause = cause;
+  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  const bool answer_missing = read && read_again(s, psn, count);
+  const bool spurious =
+      acked_known_ && psn + count <= acked_ && !answer_missing && (hole == nullptr || hole->of_repeat);
+  if (spurious) s.verdict.set(Verdict::spurious);
+
+  if (hole != nullptr && (!late_repeat || !hole->of_repeat)) {
+    const bool first_copy = !hole->of_repeat;
+    if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
+    lose(s, side_, Lost::before_capture, 1);
+    if (first_copy) count_goodput(s, side_);
+  }
+  Seen again = seen_of(s, psn);
+  again.filled = hole != nullptr && !hole->of_repeat ? 1 : 0;
+  holes_.fill(psn, count);
+  issue(s, psn, count, cause);
+
+  sent_.put(again, acked_, s.shared.budget);
+  if (Pending* op = pending(psn)) op->retried = true;
+
+  if (s.counts) {
+    constexpr std::array<Event, cause_count> events{
+        Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
+        Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
+    happened(s, side_, events[static_cast<std::size_t>(cause)]);
+    if (spurious) happened(s, side_, Event::spurious);
+    const bool thrown_away = cause == Cause::nak && seen != nullptr && psn != run_nak_ && !spurious;
+    if (thrown_away) happened(s, side_, Event::wasted);
+    if (Flow* flow = s.flows[side_]) {
+      SequenceCounts& sequence = flow->sequence_to_change();
+      ++sequence.retransmitted[static_cast<std::size_t>(cause)];
+      sequence.retransmitted_bytes += r.wire;
+      if (spurious) ++sequence.spurious;
+      if (thrown_away) {
+        ++sequence.wasted_packets;
+        sequence.wasted_bytes += r.wire;
+      }
+    }
+    if (r.time_ns != capture::no_time) ++s.shared.series.at(r.time_ns).retransmitted;
+  }
+  if (run_next_ >= next_) {
+    in_run_ = false;
+    next_ = std::max(next_, psn + count);
+    message_known_ = true;
+    inside_message_ = !s.info.ends_message();
+    message_operation_ = s.info.operation;
+  }
+}
+
+bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept {
+  return facts.ids_rise(r) &&
+         static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - facts.last_id)) < 0;
+}
+
+void PsnSpace::mark_late(Step& s) {
+  s.verdict.set(Verdict::out_of_order);
+  happened(s, s.side, Event::out_of_order);
+  if (s.counts && s.flows[s.side] != nullptr) ++s.flows[s.side]->sequence_to_change().out_of_order;
+}
+
+/// What `seen` repeated was not lost after all.
+void PsnSpace::unlose_filled(Step& s, Seen& seen, unsigned side) {
+  unlose(s, side, Lost::before_capture, 1, seen.frame);
+  seen.filled = 0;
+}
+
+void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole) {
+  if (hole.called_missed) unlose(s, side_, Lost::by_capture, 1, hole.frame);
+  holes_.fill(psn, count);
+  Seen seen = seen_of(s, psn);
+  seen.late = 1;
+  sent_.put(seen, acked_, s.shared.budget);
+  ++request_facts_.single;
+  count_goodput(s, side_);
+  issue(s, psn, count, Cause::none);
+  mark_late(s);
+}
+
+/// Notes a request whose answer has PSNs of its own.
+void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause) {
+  switch (s.info.operation) {
+    case Operation::read_request:
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+    case Operation::flush:
+    case Operation::atomic_write:
+      break;
+    default:
+      return;
+  }
+  constexpr std::size_t limit = 512;
+  if (issued_.size() - issued_head_ >= limit) ++issued_head_;
+  if (issued_head_ >= 64 && issued_head_ * 2 >= issued_.size()) {
+    issued_.erase(issued_.begin(), issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_));
+    issued_head_ = 0;
+  }
+  Issued issued;
+  issued.next = psn;
+  issued.end = psn + std::max<std::int64_t>(count, 1);
+  issued.frame = s.number;
+  issued.open_end = count == 0;
+  issued.cause = cause;
+  // What was asked for with a NAK had never been executed.
+  issued.repeated = cause != Cause::none && cause != Cause::nak && cause != Cause::rnr;
+  issued_.push_back(issued);
+}
+
+/// A stretch of requests is sent again, beginning here. Why?
+void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
+  const PacketRecord& r = s.r;
+  constexpr std::int64_t skipped_at_most = 1024;
+  // The sender goes back to what was asked for, or to before it (its own oldest), or, when more was
+  // confirmed since, to that; if none of these, the head of the run is missing.
+  const auto reacts_to = [&](std::int64_t asked) {
+    return psn <= asked || (acked_known_ && acked_ >= psn) || psn - asked <= skipped_at_most;
+  };
+  std::int64_t expected = -1;
+  run_nak_ = -1;
+  if (rnr_open_ && reacts_to(rnr_psn_)) {
+    run_cause_ = Cause::rnr;
+    rnr_open_ = false;
+    run_nak_ = expected = rnr_psn_;
+    if (!nak_.for_rnr) nak_.open = false;  // the twin of an RNR NAK makes the sender go back once more
+    Requester& requester = s.connection.requester[side_];
+    if (s.counts && requester.rnr && r.time_ns != capture::no_time && r.time_ns >= rnr_time_ns_) {
+      requester.rnr->wait_ns.add(static_cast<std::uint64_t>(r.time_ns - rnr_time_ns_));
+    }
+  } else if (nak_.open && reacts_to(nak_.psn)) {
+    run_cause_ = Cause::nak;
+    nak_.open = false;
+    run_nak_ = expected = nak_.psn;
+    if (s.counts && !nak_.for_rnr && r.time_ns != capture::no_time && r.time_ns >= nak_.time_ns) {
+      s.connection.requester[side_].nak_reaction_ns.add(static_cast<std::uint64_t>(r.time_ns - nak_.time_ns));
+    }
+  } else {
+    run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
+                 : answers_seen_                             ? Cause::timeout
+                                                             : Cause::unknown;
+    if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
+  }
+  if (acked_known_) expected = std::max(expected, std::min(acked_, psn));
+  happened(s, side_, Event::go_back_n);
+  if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
+  // A run that does not begin where it must: its head was lost on the way here.
+  if (expected >= 0 && expected < psn) {
+    holes_.add({expected, psn, r.time_ns, s.number, true, false});
+    s.verdict.gap = static_cast<std::uint32_t>(psn - expected);
+  }
+  run_start_ = psn;
+  run_acked_ = acked_;
+  in_run_ = true;
+  follow_chain(s, psn, seen);
+}
+
+void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
+  if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) {
+    chain_open_ = false;
+    return;
+  }
+  const PacketRecord& r = s.r;
+  Requester& requester = s.connection.requester[side_];
+  if (!chain_open_ || chain_psn_ != psn) {
+    chain_ = RetryChain{};
+    chain_.psn = r.psn;
+    chain_.opcode = r.opcode;
+    chain_.first_frame = seen != nullptr ? static_cast<std::uint64_t>(seen->frame) : s.number;
+    chain_.first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
+    chain_.last_time_ns = chain_.first_time_ns;
+    chain_psn_ = psn;
+    chain_open_ = true;
+    if (s.counts) ++requester.chains;
+  }
+  const bool timed = r.time_ns != capture::no_time && chain_.last_time_ns != capture::no_time;
+  // The first resend is timed from the last packet sent, not from the one that is repeated.
+  if (timed && chain_.resends > 0 && r.time_ns >= chain_.last_time_ns) {
+    const auto spacing = static_cast<std::uint64_t>(r.time_ns - chain_.last_time_ns);
+    chain_.min_spacing_ns = chain_.min_spacing_ns == 0 ? spacing : std::min(chain_.min_spacing_ns, spacing);
+    chain_.max_spacing_ns = std::max(chain_.max_spacing_ns, spacing);
+  }
+  ++chain_.resends;
+  chain_.last_frame = s.number;
+  chain_.last_time_ns = r.time_ns;
+  if (s.counts && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
+}
+
+/// A READ was issued again, for what is still missing of it (IBTA 9.7.5.1.9). Whether a response to it
+/// is known to be missing.
+bool PsnSpace::read_again(Step& s, std::int64_t psn, std::int64_t count) {
+  if (s.verdict.cause != Cause::read_retry) return false;  // the responder never saw the first one
+  const bool begins_run = run_start_ == psn;
+  if (begins_run) {
+    // A second step back before any response to the first: what that one asked for came late.
+    const bool again_too_soon = again_claimed_ && psn > again_from_ && psn <= again_to_ &&
+                                (last_answer_ns_ == capture::no_time || issued_.empty() ||
+                                 issued_head_ >= issued_.size() || !issued_[issued_head_].repeated);
+    if (again_too_soon) unlose(s, side_ ^ 1U, Lost::after_capture, 1, again_frame_);
+    again_claimed_ = false;
+    again_from_ = psn;
+    again_to_ = psn + count;
+    again_frame_ = s.number;
+    // Nobody answers: the requests, or the responses, are gone. What comes now answers the repeats.
+    constexpr std::int64_t silence_ns = 1'000'000;
+    const bool silence = s.r.time_ns != capture::no_time && last_answer_ns_ != capture::no_time &&
+                         s.r.time_ns - last_answer_ns_ >= silence_ns && response_holes_.find(psn) == nullptr;
+    if (silence && psn >= acked_) issued_head_ = issued_.size();
+    if (again_too_soon) return true;
+  }
+  const Hole* missing = response_holes_.find(psn);
+  if (missing != nullptr) {
+    const bool timed = s.r.time_ns != capture::no_time && missing->time_ns != capture::no_time;
+    if (s.counts && timed && s.r.time_ns >= missing->time_ns && !missing->of_repeat) {
+      s.connection.requester[side_].read_rerequest_ns.add(
+          static_cast<std::uint64_t>(s.r.time_ns - missing->time_ns));
+    }
+    return true;
+  }
+  if (response_next_ <= psn) return true;  // no response yet
+  if (!begins_run) return false;           // only goes with the one that is missing
+  // The response was captured, and the requester asks for it again. It has the ones before, or it
+  // would ask for them too; or it saw a later one: this one was lost on the rest of the way.
+  const Pending* op = pending(psn);
+  const bool has_those_before = op != nullptr && psn > op->first;
+  const bool later_ones_went_by = response_next_ > psn + 1;
+  if (!has_those_before && !later_ones_went_by) return false;
+  lose(s, side_ ^ 1U, Lost::after_capture, 1);
+  again_claimed_ = true;
+  return true;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/psn_ring.hpp"
+
+namespace roce::analyze {
+
+void Holes::add(const Hole& hole) {
+  std::vector<Hole>& holes = list();
+  if (holes.size() >= limit) holes.erase(holes.begin());
+  holes.push_back(hole);
+}
+
+Hole* Holes::find(std::int64_t psn) noexcept {
+  Hole* of_repeat = nullptr;
+  if (!list_) return nullptr;
+  for (Hole& hole : *list_) {
+    if (psn < hole.from || psn >= hole.to) continue;
+    if (!hole.of_repeat) return &hole;
+    of_repeat = &hole;
+  }
+  return of_repeat;
+}
+
+void Holes::fill(std::int64_t psn, std::int64_t count) {
+  if (!list_) return;
+  const std::int64_t end = psn + count;
+  std::vector<Hole> rest;
+  for (Hole& hole : *list_) {
+    if (end <= hole.from || psn >= hole.to) {
+      rest.push_back(hole);
+      continue;
+    }
+    Hole part = hole;
+    if (hole.from < psn) {
+      part.to = psn;
+      rest.push_back(part);
+    }
+    if (end < hole.to) {
+      part = hole;
+      part.from = end;
+      rest.push_back(part);
+    }
+  }
+  while (rest.size() > limit) rest.erase(rest.begin());
+  *list_ = std::move(rest);
+}
+
+void Holes::drop_below(std::int64_t psn) {
+  if (!list_) return;
+  for (Hole& hole : *list_) hole.from = std::max(hole.from, psn);
+  std::erase_if(*list_, [](const Hole& hole) { return hole.from >= hole.to; });
+}
+
+}  // namespace roce::analyze

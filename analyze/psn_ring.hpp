@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+/// One transmission that was captured.
+struct Seen {
+  std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
+  std::int64_t time_ns = 0;
+  std::uint64_t frame : 45 = 0;  ///< number; 3 * 10^13 of them reach for any file
+  std::uint64_t filled : 1 = 0;  ///< a repeat of what had not been captured, counted as lost
+  std::uint64_t late : 1 = 0;    ///< came after PSNs behind it
+  std::uint64_t ask : 1 = 0;     ///< AckReq was set
+  std::uint64_t ip_id : 16 = 0;
+  std::uint32_t path = 0;
+  std::uint32_t opcode = 0;
+};
+static_assert(sizeof(Seen) == 32);
+
+/// Bytes that all rings of a tracker may take together.
+struct RingBudget {
+  std::size_t left = std::size_t{64} << 20U;
+  std::uint64_t forgotten = 0;  ///< transmissions overwritten although they were not yet confirmed
+};
+
+/// The last transmissions of one PSN space in one direction, by PSN. Grows while what it would
+/// overwrite is still needed and the budget lasts; then the oldest go.
+class PsnRing {
+ public:
+  static constexpr std::size_t first_size = 8;
+  static constexpr std::size_t largest_size = std::size_t{1} << 16U;
+
+  /// The last transmission of that PSN, or nullptr.
+  [[nodiscard]] Seen* find(std::int64_t psn) noexcept {
+    if (size_ == 0) return nullptr;
+    Seen& seen = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
+    return seen.psn == psn ? &seen : nullptr;
+  }
+
+  /// Puts a transmission in its place; what is at or above `needed_from` should not be lost for it.
+  Seen& put(const Seen& seen, std::int64_t needed_from, RingBudget& budget) {
+    if (size_ == 0) grow(budget);
+    if (size_ == 0) {  // no budget for even the smallest: remember nothing
+      nothing_ = seen;
+      return nothing_;
+    }
+    for (;;) {
+      Seen& slot = slots_[static_cast<std::size_t>(seen.psn) & (size_ - 1)];
+      const bool in_use = slot.psn >= 0 && slot.psn != seen.psn && slot.psn >= needed_from;
+      if (in_use) {
+        if (grow(budget)) continue;
+        ++budget.forgotten;
+      }
+      slot = seen;
+      return slot;
+    }
+  }
+
+  void release(RingBudget& budget) noexcept {
+    budget.left += size_ * sizeof(Seen);
+    slots_.reset();
+    size_ = 0;
+  }
+
+ private:
+  bool grow(RingBudget& budget) {
+    const std::size_t wanted = size_ == 0 ? first_size : size_ * 2;
+    const std::size_t more = (wanted - size_) * sizeof(Seen);
+    if (wanted > largest_size || more > budget.left) return false;
+    auto bigger = std::make_unique<Seen[]>(wanted);
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (slots_[i].psn >= 0) bigger[static_cast<std::size_t>(slots_[i].psn) & (wanted - 1)] = slots_[i];
+    }
+    slots_ = std::move(bigger);
+    budget.left -= more;
+    size_ = wanted;
+    return true;
+  }
+
+  std::unique_ptr<Seen[]> slots_;
+  std::size_t size_ = 0;
+  static inline thread_local Seen nothing_;
+};
+
+/// PSNs that were not captured in their place.
+struct Hole {
+  std::int64_t from = 0;
+  std::int64_t to = 0;  ///< one behind the last
+  std::int64_t time_ns = 0;
+  std::uint64_t frame = 0;     ///< the packet that showed it
+  bool of_repeat = false;      ///< missing in a repeat: an earlier copy may have been captured
+  bool called_missed = false;  ///< counted as lost by the capture
+};
+
+/// A few holes, ordered by PSN within their kind. Bounded: the oldest go first.
+class Holes {
+ public:
+  static constexpr std::size_t limit = 64;
+
+  [[nodiscard]] bool empty() const noexcept { return list_ == nullptr || list_->empty(); }
+  void add(const Hole& hole);
+  /// The hole that holds `psn`; one of a first pass before one of a repeat. nullptr if none.
+  [[nodiscard]] Hole* find(std::int64_t psn) noexcept;
+  /// Takes [psn, psn + count) out of all holes.
+  void fill(std::int64_t psn, std::int64_t count);
+  /// Forgets everything below `psn`.
+  void drop_below(std::int64_t psn);
+  [[nodiscard]] std::vector<Hole>& list() {
+    if (!list_) list_ = std::make_unique<std::vector<Hole>>();
+    return *list_;
+  }
+
+ private:
+  std::unique_ptr<std::vector<Hole>> list_;
+};
+
+}  // namespace roce::analyze

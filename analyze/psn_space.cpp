@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/psn_space.hpp"
+
+#include <algorithm>
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::int64_t psn_range = std::int64_t{1} << 24U;
+/// Beyond this a PSN belongs to another sequence; the largest messages have as many packets.
+constexpr std::int64_t far = std::int64_t{1} << 18U;
+
+constexpr std::array<Event, lost_count> lost_event{Event::gap, Event::lost_before_capture,
+                                                   Event::lost_after_capture, Event::lost_by_capture};
+
+}  // namespace
+
+void happened(Step& s, unsigned side, Event event, std::uint64_t count) {
+  if (s.counts) s.connection.sent[side].add(event, s.number, s.r.time_ns, count);
+}
+
+void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
+  s.verdict.lost = where;
+  if (!s.counts) return;
+  if (s.flows[side] != nullptr) {
+    s.flows[side]->sequence_to_change().lost[static_cast<std::size_t>(where)] += count;
+  }
+  happened(s, side, lost_event[static_cast<std::size_t>(where)], count);
+  if (s.r.time_ns != capture::no_time) {
+    s.shared.series.at(s.r.time_ns).lost += static_cast<std::uint32_t>(count);
+  }
+}
+
+void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(frame); verdict != nullptr && verdict->lost == where) {
+      verdict->lost = Lost::none;
+    }
+  }
+  if (s.verdict.lost == where && frame == s.number) s.verdict.lost = Lost::none;
+  if (!s.counts) return;
+  if (s.flows[side] != nullptr) {
+    std::uint64_t& sum = s.flows[side]->sequence_to_change().lost[static_cast<std::size_t>(where)];
+    sum -= std::min(sum, count);
+  }
+  s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
+}
+
+void StreamFacts::learn(const PacketRecord& r) noexcept {
+  path = r.path;
+  ++single;
+  if (!r.has(PacketRecord::has_ip_id)) return;
+  if (known) {
+    const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
+    if (step == 0) {
+      ++id_constant;
+    } else if (step < 0x8000) {
+      ++id_forward;
+    } else {
+      ++id_other;
+    }
+  }
+  known = true;
+  last_id = r.ip_id;
+}
+
+bool StreamFacts::ids_tell(const PacketRecord& r) const noexcept {
+  if (!r.has(PacketRecord::has_ip_id)) return false;
+  const std::uint32_t changes = id_forward + id_other;
+  if (changes + id_constant < 4) return r.ip_id != 0 || changes > 0;
+  return changes > id_constant;
+}
+
+bool StreamFacts::ids_rise(const PacketRecord& r) const noexcept {
+  return r.has(PacketRecord::has_ip_id) && id_forward >= 4 && id_forward > 8 * (id_other + id_constant);
+}
+
+std::int64_t PsnSpace::place(std::uint32_t psn) const noexcept {
+  std::int64_t distance = (static_cast<std::int64_t>(psn) - next_) & (psn_range - 1);
+  if (distance >= psn_range / 2) distance -= psn_range;
+  return next_ + distance;
+}
+
+bool PsnSpace::far_off(const PacketRecord& r) const noexcept {
+  if (!requests_seen_) return false;
+  const std::int64_t distance = place(r.psn) - next_;
+  if (distance > 0 && pending_.size() > head_ && pending_.back().open_end) return distance > psn_range / 4;
+  return distance > far || distance < -far;
+}
+
+bool PsnSpace::fits(std::uint32_t psn) const noexcept {
+  if (!requests_seen_) return false;
+  const std::int64_t at = place(psn);
+  return at < next_ && at >= first_ && at >= next_ - 65536;
+}
+
+PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen& seen,
+                                           const PacketRecord& r) const noexcept {
+  if (seen.opcode != r.opcode) return Same::other;
+  if (facts.ids_tell(r)) return seen.ip_id == r.ip_id ? Same::same : Same::other;
+  if (seen.path != r.path) return Same::same;
+  // Nothing on the packet tells. A sender repeats after a NAK or after its timeout, of which no
+  // hardware has less than tens of microseconds.
+  constexpr std::int64_t too_soon_ns = 20'000;
+  const bool timed = r.time_ns != capture::no_time && seen.time_ns != capture::no_time;
+  if (timed && r.time_ns - seen.time_ns < too_soon_ns && !nak_.open && !rnr_open_) return Same::same;
+  return Same::unknown;
+}
+
+void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
+  ++facts.doubled;
+  // A capture that shows things twice does so all the time; a network now and then.
+  const std::uint32_t path = seen != nullptr ? seen->path : facts.path;
+  const bool by_capture = path != s.r.path || std::uint64_t{facts.doubled} * 2 >= facts.single;
+  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
+  if (!s.counts) return;
+  if (Flow* flow = s.flows[s.side]) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);
+  }
+  happened(s, s.side, by_capture ? Event::duplicate_capture : Event::duplicate_network);
+}
+
+Seen PsnSpace::seen_of(const Step& s, std::int64_t psn) noexcept {
+  Seen seen;
+  seen.psn = psn;
+  seen.time_ns = s.r.time_ns;
+  seen.frame = s.number & ((std::uint64_t{1} << 45U) - 1);
+  seen.ask = s.r.has(PacketRecord::ack_requested) ? 1 : 0;
+  seen.ip_id = s.r.ip_id;
+  seen.path = s.r.path;
+  seen.opcode = s.r.opcode;
+  return seen;
+}
+
+Pending* PsnSpace::pending(std::int64_t psn) noexcept {
+  for (std::size_t i = head_; i < pending_.size(); ++i) {
+    Pending& op = pending_[i];
+    if (psn < op.first) return nullptr;
+    if (psn == op.first || psn <= op.last || op.open_end) return &op;
+    if (op.last < 0 && i + 1 == pending_.size()) return &op;
+  }
+  return nullptr;
+}
+
+void PsnSpace::pop_done() {
+  constexpr std::size_t limit = 1024;
+  while (head_ < pending_.size() && (pending_[head_].done || pending_.size() - head_ > limit)) ++head_;
+  if (head_ == pending_.size()) {
+    pending_.clear();
+    head_ = 0;
+  } else if (head_ >= 32 && head_ * 2 >= pending_.size()) {
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+}
+
+void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
+  if (!other.answers_seen_) return;
+  answers_seen_ = true;
+  last_msn_ = other.last_msn_;
+  msn_known_ = other.msn_known_;
+  answer_facts_ = other.answer_facts_;
+  if (requests_seen_ && other.acked_known_) {
+    const std::int64_t acked = place(static_cast<std::uint32_t>(other.acked_ & (psn_range - 1)));
+    if (acked <= next_ && acked > first_) {
+      acked_ = acked;
+      acked_known_ = true;
+    }
+  }
+}
+
+void PsnSpace::release(RingBudget& budget) noexcept {
+  sent_.release(budget);
+  answers_.release(budget);
+}
+
+void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared) {
+  Requester& requester = connection.requester[side_];
+  requester.seen = requests_seen_ || answers_seen_;
+  requester.first_psn = static_cast<std::uint32_t>(first_ & (psn_range - 1));
+  requester.next_psn = static_cast<std::uint32_t>(next_ & (psn_range - 1));
+
+  // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
+  if (connection.service == dissect::Service::uc && !holes_.empty()) {
+    for (const Hole& hole : holes_.list()) {
+      const auto count = static_cast<std::uint64_t>(hole.to - hole.from);
+      if (flow != nullptr) {
+        flow->sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)] += count;
+      }
+      connection.sent[side_].add(Event::lost_before_capture, hole.frame, hole.time_ns, count);
+      if (shared.verdicts != nullptr) {
+        if (Verdict* verdict = shared.verdicts->at(hole.frame)) verdict->lost = Lost::before_capture;
+      }
+    }
+  }
+  // A READ cannot complete with a response missing, so a requester that went on had it.
+  if (!response_holes_.empty()) {
+    for (const Hole& hole : response_holes_.list()) {
+      if (hole.of_repeat || next_ - hole.to < 64 || last_request_ns_ <= hole.time_ns) continue;
+      const auto count = static_cast<std::uint64_t>(hole.to - hole.from);
+      if (back != nullptr) {
+        back->sequence_to_change().lost[static_cast<std::size_t>(Lost::by_capture)] += count;
+      }
+      connection.sent[side_ ^ 1U].add(Event::lost_by_capture, hole.frame, hole.time_ns, count);
+      if (shared.verdicts != nullptr) {
+        if (Verdict* verdict = shared.verdicts->at(hole.frame)) verdict->lost = Lost::by_capture;
+      }
+    }
+  }
+
+  if (chain_open_ && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
+  if (chain_open_ && chain_.resends > 0 && !chain_.answered) {
+    // Given up: silent for longer than between two resends, or as often as the largest count allows.
+    const std::uint64_t spacing = std::max<std::uint64_t>(chain_.max_spacing_ns, 1'000'000);
+    const bool ended = shared.any_time && chain_.last_time_ns != capture::no_time &&
+                       static_cast<double>(shared.last_time_ns) - static_cast<double>(chain_.last_time_ns) >
+                           2.0 * static_cast<double>(spacing);
+    const bool last_word = last_request_ns_ <= chain_.last_time_ns + static_cast<std::int64_t>(spacing);
+    if ((ended || chain_.resends >= 7) && last_word) {
+      requester.retries_exhausted = true;
+      connection.sent[side_].add(Event::retries_exhausted, chain_.last_frame, chain_.last_time_ns);
+    }
+  }
+  if (rnr_open_ && rnr_in_a_row_ > 0 && shared.any_time && rnr_time_ns_ != capture::no_time) {
+    const double waited = static_cast<double>(shared.last_time_ns) - static_cast<double>(rnr_time_ns_);
+    if (rnr_in_a_row_ > 1 && waited > 4.0 * static_cast<double>(rnr_wait_ns_)) {
+      requester.rnr_exhausted = true;
+      connection.sent[side_ ^ 1U].add(Event::rnr_exhausted, rnr_frame_, rnr_time_ns_);
+    }
+  }
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analyze/connection.hpp"
+#include "analyze/flow_table.hpp"
+#include "analyze/packet_record.hpp"
+#include "analyze/psn_ring.hpp"
+#include "analyze/series.hpp"
+#include "analyze/verdict.hpp"
+#include "analyze/verdict_store.hpp"
+#include "dissect/opcode.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+/// What all connections of a tracker share.
+struct TrackerShared {
+  VerdictStore* verdicts = nullptr;
+  RingBudget budget;
+  Series series;
+  bool any_time = false;
+  std::int64_t last_time_ns = 0;  ///< of the capture so far
+};
+
+/// One packet on its way through a connection.
+struct Step {
+  const PacketRecord& r;
+  const dissect::OpcodeInfo& info;
+  std::uint64_t number;
+  bool counts;    ///< selected: goes into the statistics
+  unsigned side;  ///< who sent it
+  Connection& connection;
+  std::array<Flow*, 2> flows;  ///< by sender; null where there is none
+  TrackerShared& shared;
+  Verdict verdict;
+};
+
+/// Notes an event of what `side` sent.
+void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
+/// Books transmissions of `side` as lost, shown by this packet.
+void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
+/// Takes that back from a packet that showed it.
+void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame);
+
+/// What is known of the packets of one kind (requests or answers) in one space: whether IPv4 IDs tell
+/// transmissions apart, and how often the capture shows everything twice.
+struct StreamFacts {
+  std::uint32_t id_forward = 0;   ///< ID a little above the one before
+  std::uint32_t id_other = 0;     ///< any other change
+  std::uint32_t id_constant = 0;  ///< no change
+  std::uint32_t doubled = 0;
+  std::uint32_t single = 0;
+  std::uint32_t path = 0;  ///< of the last transmission
+  std::uint16_t last_id = 0;
+  bool known = false;
+
+  void learn(const PacketRecord& r) noexcept;
+  /// IDs differ from packet to packet, so equal IDs mean one transmission.
+  [[nodiscard]] bool ids_tell(const PacketRecord& r) const noexcept;
+  /// IDs rise in the order of sending.
+  [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept;
+};
+
+/// A message in flight.
+struct Pending {
+  std::int64_t first = 0;
+  std::int64_t last = -1;  ///< -1 while its end was not seen
+  std::int64_t start_ns = 0;
+  std::uint64_t frame = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t virtual_address = 0;
+  std::uint32_t r_key = 0;
+  std::uint32_t length = 0;  ///< announced
+  std::uint32_t packets = 0;
+  std::uint8_t opcode = 0;
+  OperationKind kind = OperationKind::send;
+  bool has_reth = false;
+  bool retried = false;
+  bool broken = false;    ///< parts were not captured: not measured
+  bool open_end = false;  ///< a READ whose number of PSNs is not known yet
+  bool done = false;
+
+  [[nodiscard]] bool answered_by_response() const noexcept {
+    return kind == OperationKind::read || kind == OperationKind::flush || kind == OperationKind::atomic_write;
+  }
+};
+
+/// A request that is answered by responses of its own (READ, ATOMIC, FLUSH ...), as often as it was
+/// sent. A responder answers in the order of arrival, so a response belongs to the first of them that
+/// waits for its PSN.
+struct Issued {
+  std::int64_t next = 0;  ///< response that comes next
+  std::int64_t end = 0;   ///< behind the last one
+  std::uint64_t frame = 0;
+  bool open_end = false;
+  bool repeated = false;  ///< the responder has executed it before
+  Cause cause = Cause::none;
+};
+
+/// The requests of one side of a connection and the answers to them (IBTA 9.7.2): which are new, which
+/// repeated and why, what is missing and where it went. PSNs are extended to 64 bits, so they order.
+class PsnSpace {
+ public:
+  /// Requests of `side`.
+  explicit PsnSpace(unsigned side) : side_(side) {}
+
+  void request(Step& s);
+  void answer(Step& s);
+  /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
+  [[nodiscard]] bool far_off(const PacketRecord& r) const noexcept;
+  /// Whether the answer's PSN lies among what was sent (a little before included).
+  [[nodiscard]] bool fits(std::uint32_t psn) const noexcept;
+  /// The end of the capture: what stayed open is decided.
+  void finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared);
+  void release(RingBudget& budget) noexcept;
+
+  [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
+  [[nodiscard]] bool answers_seen() const noexcept { return answers_seen_; }
+  /// Takes over what another space learned from answers alone, before the two were known to be one.
+  void absorb_answers(const PsnSpace& other) noexcept;
+  /// It is the requests of the other side after all.
+  void become(unsigned side) noexcept { side_ = side; }
+
+ private:
+  [[nodiscard]] std::int64_t place(std::uint32_t psn) const noexcept;
+  [[nodiscard]] std::int64_t read_packets(Step& s) const noexcept;
+
+  // requests.cpp
+  void begin(const PacketRecord& r);
+  void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
+  void check_order(Step& s);
+  void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
+  bool close_open_read(Step& s, std::int64_t psn);
+  void repeat(Step& s, std::int64_t psn, std::int64_t count);
+  void late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole);
+  void start_run(Step& s, std::int64_t psn, const Seen* seen);
+  void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
+  bool read_again(Step& s, std::int64_t psn, std::int64_t count);
+  void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
+  [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
+  void finish_message(Step& s, Pending& op);
+
+  // answers.cpp
+  void acknowledge(Step& s, std::int64_t psn);
+  void nak(Step& s, std::int64_t psn, unsigned code);
+  void rnr_nak(Step& s, std::int64_t psn, unsigned code);
+  void refuse(Step& s, std::int64_t psn, unsigned code);
+  void read_response(Step& s, std::int64_t psn);
+  void learn_from_response(Step& s, std::int64_t psn);
+  [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
+  std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
+  void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
+  void mark_late(Step& s);
+  void unlose_filled(Step& s, Seen& seen, unsigned side);
+  [[nodiscard]] static bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept;
+  void progress(Step& s, std::int64_t acked);
+  void complete(Step& s, Pending& op, bool measured);
+  void missed_below(Step& s, std::int64_t psn);
+  void unseen(Step& s, std::int64_t psn);
+  void settle_loss(Step& s, std::int64_t psn);
+  void point_at_request(Step& s, std::int64_t psn);
+  [[nodiscard]] Pending* pending(std::int64_t psn) noexcept;
+  void pop_done();
+
+  enum class Same : std::uint8_t { same, other, unknown };
+  [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
+                                       const PacketRecord& r) const noexcept;
+  void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
+  [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept;
+  void note_answer_time(Step& s, std::int64_t since) const;
+
+  struct Nak {
+    std::int64_t psn = -1;
+    std::int64_t time_ns = 0;
+    std::uint64_t frame = 0;
+    bool open = false;     ///< nobody has reacted yet
+    bool for_rnr = false;  ///< a sequence NAK that only follows an RNR NAK
+  };
+
+  unsigned side_;
+  bool requests_seen_ = false;
+  bool answers_seen_ = false;
+  bool acked_known_ = false;
+  bool in_run_ = false;
+  bool message_known_ = false;
+  bool inside_message_ = false;
+  bool again_claimed_ = false;  ///< the READ issued again last proved a loss
+  bool loss_pending_ = false;
+  bool msn_known_ = false;
+  bool rnr_open_ = false;
+  Cause run_cause_ = Cause::none;
+  dissect::Operation message_operation_ = dissect::Operation::unknown;
+  std::uint32_t last_msn_ = 0;
+  std::uint32_t rnr_in_a_row_ = 0;
+
+  std::int64_t next_ = 0;   ///< behind the highest request
+  std::int64_t acked_ = 0;  ///< everything before is acknowledged
+  std::int64_t first_ = 0;
+  std::int64_t run_next_ = 0;
+  std::int64_t run_start_ = -1;
+  std::int64_t run_nak_ = -1;
+  std::int64_t run_acked_ = -1;
+  std::int64_t last_request_ns_ = 0;
+  std::int64_t last_packet_ns_ = 0;
+  std::uint64_t last_packet_ = 0;
+
+  std::int64_t response_next_ = -1;  ///< READ response expected next
+  std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
+  std::int64_t again_to_ = 0;
+  std::uint64_t again_frame_ = 0;
+  std::int64_t last_answer_ns_ = capture::no_time;
+  std::int64_t loss_psn_ = 0;  ///< of a loss after the capture that may yet turn out to be a delay
+  std::uint64_t loss_frame_ = 0;
+  std::int64_t rnr_psn_ = -1;
+  std::int64_t rnr_time_ns_ = 0;
+  std::uint64_t rnr_wait_ns_ = 0;
+  std::uint64_t rnr_frame_ = 0;
+
+  Nak nak_;
+  RetryChain chain_;
+  bool chain_open_ = false;
+  std::int64_t chain_psn_ = 0;
+
+  StreamFacts request_facts_;
+  StreamFacts answer_facts_;
+  PsnRing sent_;
+  PsnRing answers_;
+  Holes holes_;
+  Holes response_holes_;
+  std::vector<Issued> issued_;
+  std::size_t issued_head_ = 0;
+  std::vector<Pending> pending_;
+  std::size_t head_ = 0;  ///< of pending_
+};
+
+}  // namespace roce::analyze

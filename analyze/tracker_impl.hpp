@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyze/flow_table.hpp"
+#include "analyze/pairing.hpp"
+#include "analyze/psn_space.hpp"
+#include "analyze/tracker.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+inline constexpr std::uint32_t no_place = FlowTable::none;
+
+/// A packet whose meaning waits for the other direction.
+struct Held {
+  PacketRecord record;
+  std::uint64_t number = 0;
+};
+
+/// A flow that may be the other direction.
+struct Candidate {
+  std::uint32_t place = no_place;
+  std::uint64_t flow = 0;  ///< its id: places are used again
+  std::uint32_t hits = 0;
+  std::uint32_t misses = 0;
+};
+
+/// A flow that is not paired yet.
+struct Unpaired {
+  PacketRecord first;  ///< under which it is listed
+  std::vector<Held> held;
+  std::vector<Candidate> candidates;
+  std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
+  std::uint32_t answers = 0;
+  bool has_requests = false;
+  bool only_cnps = true;
+  std::uint32_t first_psn = 0;  ///< of its requests
+  std::uint32_t next_psn = 0;
+  bool ambiguous = false;
+  bool listed = false;
+};
+
+/// A flow without a sequence to follow (UD, RD, vendor): only doubles are told apart.
+struct PlainFlow {
+  StreamFacts facts;
+  std::array<Seen, 8> seen;
+};
+
+struct FlowState {
+  std::uint32_t connection = no_place;
+  std::uint8_t side = 0;
+  bool plain = false;
+  bool retired = false;       ///< its key belongs to another flow by now
+  bool located = false;       ///< about to be tracked: must not be evicted
+  std::uint64_t used_at = 0;  ///< frame number
+  std::unique_ptr<Unpaired> unpaired;
+  std::unique_ptr<PlainFlow> plain_flow;
+};
+
+/// What the CM told of a queue pair.
+struct CmPeer {
+  dissect::IpAddress address;  ///< of the other end
+  std::uint32_t qpn = 0;
+  std::uint32_t exchange = 0;
+  bool is_client = false;  ///< the queue pair it is filed under
+  std::uint16_t pmtu = 0;
+};
+
+/// A connection while it is followed.
+struct Track {
+  Connection result;
+  std::array<std::unique_ptr<PsnSpace>, 2> spaces;  ///< by requester
+  std::array<std::uint32_t, 2> places{no_place, no_place};
+  std::array<std::uint64_t, 2> macs{};
+  std::uint64_t icrc_matches = 0;
+  std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
+  unsigned jump_side = 0;
+  bool gone = false;  ///< merged into another, or evicted
+};
+
+struct EndHash {
+  std::size_t operator()(const std::pair<dissect::IpAddress, std::uint32_t>& end) const noexcept {
+    FlowKey key;
+    key.dst = end.first;
+    key.dst_qp = end.second;
+    return key.hash();
+  }
+};
+
+struct Tracker::Impl {
+  explicit Impl(const TrackerOptions& options) : flows(options.flow_limit) {
+    shared.verdicts = options.verdicts;
+  }
+
+  // tracker.cpp
+  std::uint32_t locate(const PacketRecord& record);
+  Verdict track(const PacketRecord& record, std::uint64_t number, std::uint32_t place);
+  Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
+  Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+               std::uint32_t place);
+  bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+              std::uint32_t place, Verdict& verdict);
+  void publish(std::uint64_t number, const Verdict& verdict);
+  void count(std::uint32_t place, const PacketRecord& record);
+  void evict();
+  void leave(std::uint32_t place);
+  void connected(const CmExchange& exchange, std::uint32_t index);
+  void disconnected(const CmExchange& exchange);
+  Result finish();
+  void conclude(Track& track);
+
+  // tracker_pairing.cpp
+  Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  void find_partner(std::uint32_t place);
+  void consider(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] bool opposite(std::uint32_t place, std::uint32_t other);
+  [[nodiscard]] bool holds_psn(std::uint32_t place, std::uint32_t psn);
+  void pair(std::uint32_t place, std::uint32_t other, Evidence evidence);
+  std::uint32_t go_alone(std::uint32_t place);
+  void unlist(std::uint32_t place);
+  std::uint32_t new_connection(std::uint32_t place);
+  void attach(std::uint32_t connection, std::uint32_t place, unsigned side);
+  void merge(std::uint32_t connection, std::uint32_t other);
+  void replay(std::vector<Held>& packets);
+  void describe(Track& track, std::uint32_t place, unsigned side);
+  void flush_oldest();
+  void pair_cnps();
+
+  TrackerShared shared;
+  FlowTable flows;
+  std::deque<FlowState> states;  ///< by place
+  std::vector<std::unique_ptr<Track>> tracks;
+  UnpairedFlows unpaired;
+  tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
+  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first (stale ones too)
+  std::size_t held = 0;               ///< packets
+  std::uint64_t frames = 0;
+};
+
+}  // namespace roce::analyze

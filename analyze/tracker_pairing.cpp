@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which two flows are the two directions of one connection. RC packets do not name the queue pair they
+// come from, so it takes evidence: the CM exchange, the UDP source port, or answers that fit.
+#include <algorithm>
+
+#include "analyze/tracker_impl.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// Packets that wait for the other direction: of one flow, and of all.
+constexpr std::size_t held_of_flow = 512;
+constexpr std::size_t held_of_all = 128 * 1024;
+constexpr std::size_t candidates_at_most = 2048;
+
+FlowKey reversed(const FlowKey& key, std::uint32_t qpn) {
+  FlowKey other = key;
+  other.src = key.dst;
+  other.dst = key.src;
+  other.dst_qp = qpn;
+  return other;
+}
+
+std::uint8_t with(std::uint8_t evidence, Evidence more) {
+  return static_cast<std::uint8_t>(evidence | 1U << static_cast<unsigned>(more));
+}
+
+}  // namespace
+
+bool Tracker::Impl::opposite(std::uint32_t place, std::uint32_t other) {
+  const FlowKey& a = flows.at(place).key;
+  const FlowKey& b = flows.at(other).key;
+  return place != other && a.src == b.dst && a.dst == b.src && a.transport == b.transport;
+}
+
+/// Keeps the packet until the other direction is known, or it has been waited for long enough.
+Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
+  FlowState& state = states[place];
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const bool fresh = state.unpaired == nullptr;
+  if (fresh) {
+    state.unpaired = std::make_unique<Unpaired>();
+    state.unpaired->first = record;
+    holding.push_back(place);
+  }
+  Unpaired& waiting = *state.unpaired;
+  waiting.held.push_back({record, number});
+  ++held;
+  if (info.operation != dissect::Operation::cnp) waiting.only_cnps = false;
+  if (info.request) {
+    const auto end = (record.psn + 1) & 0xffffffU;
+    if (!waiting.has_requests) {
+      waiting.first_psn = record.psn;
+      waiting.next_psn = end;
+    } else if (((end - waiting.next_psn) & 0xffffffU) < 0x800000U) {
+      waiting.next_psn = end;
+    }
+    waiting.has_requests = true;
+  }
+  if (fresh) {
+    find_partner(place);
+    if (states[place].connection == no_place) {
+      unpaired.add(place, record);
+      waiting.listed = true;
+    }
+  }
+  if (states[place].connection == no_place && info.response) consider(place, record);
+  if (states[place].connection == no_place && states[place].unpaired->held.size() >= held_of_flow) {
+    go_alone(place);
+  }
+  while (held > held_of_all) flush_oldest();
+  Verdict verdict;
+  if (shared.verdicts != nullptr) {
+    if (const Verdict* known = shared.verdicts->find(number)) verdict = *known;
+  }
+  return verdict;
+}
+
+/// Evidence that needs no answers: the CM, or a source port that follows from both queue pair numbers.
+void Tracker::Impl::find_partner(std::uint32_t place) {
+  const FlowKey key = flows.at(place).key;
+  if (const auto told = cm_peers.find({key.dst, key.dst_qp}); told != cm_peers.end()) {
+    if (told->second.address == key.src) {
+      const std::uint32_t other = flows.find(reversed(key, told->second.qpn));
+      if (other != no_place && !states[other].plain &&
+          (states[other].connection == no_place || !tracks[states[other].connection]->result.paired())) {
+        pair(place, other, Evidence::cm);
+      }
+      return;  // it is known whom it belongs to: nobody else
+    }
+  }
+  const PacketRecord& record = states[place].unpaired->first;
+  if (!record.has(PacketRecord::has_ports)) return;
+  std::uint32_t found = no_place;
+  std::size_t looked = 0;
+  for (const std::uint32_t other : unpaired.on_port(record)) {
+    if (++looked > candidates_at_most) return;
+    if (!opposite(place, other)) continue;
+    const FlowKey& candidate = flows.at(other).key;
+    if (cm_peers.find({candidate.dst, candidate.dst_qp}) != cm_peers.end()) continue;
+    if (source_port_of(key.dst_qp, candidate.dst_qp) != record.udp_source) continue;
+    if (found != no_place) return;  // two would do: wait for answers
+    found = other;
+  }
+  if (found != no_place) pair(place, found, Evidence::udp_source_port);
+}
+
+/// Whether the flow sent a request with that PSN, as far as is known.
+bool Tracker::Impl::holds_psn(std::uint32_t place, std::uint32_t psn) {
+  const FlowState& state = states[place];
+  if (state.connection != no_place) {
+    const Track& track = *tracks[state.connection];
+    return track.spaces[state.side] != nullptr && track.spaces[state.side]->fits(psn);
+  }
+  if (state.unpaired == nullptr || !state.unpaired->has_requests) return false;
+  const Unpaired& waiting = *state.unpaired;
+  // A READ takes more PSNs than its own.
+  const std::uint32_t sent = (waiting.next_psn - waiting.first_psn) & 0xffffffU;
+  const std::uint32_t at = (psn - waiting.first_psn) & 0xffffffU;
+  const bool last_was_read =
+      dissect::opcode_info(waiting.held.empty() ? std::uint8_t{0} : waiting.held.back().record.opcode)
+          .operation == dissect::Operation::read_request;
+  return at < sent + (last_was_read ? 4096U : 0U);
+}
+
+/// An answer narrows down whose requests it answers: those flows stay that had sent its PSN every time.
+void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
+  Unpaired* waiting = states[place].unpaired.get();
+  if (waiting == nullptr) return;
+  const FlowKey& own = flows.at(place).key;
+  if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
+  ++waiting->answers;
+  constexpr std::uint32_t every_one = 256;
+  if (waiting->answers > every_one && waiting->answers % 64 != 0) return;
+
+  std::uint64_t newest = waiting->looked_until;
+  for (const std::uint32_t other : unpaired.between(answer)) {
+    const std::uint64_t id = flows.at(other).id;
+    if (id < waiting->looked_until || !opposite(place, other)) continue;
+    newest = std::max(newest, id + 1);
+    if (waiting->candidates.size() >= candidates_at_most) continue;
+    waiting->candidates.push_back({other, id, 0, 0});
+  }
+  waiting->looked_until = newest;
+
+  std::vector<Candidate>& candidates = waiting->candidates;
+  for (Candidate& candidate : candidates) {
+    const bool there = flows.at(candidate.place).in_use && flows.at(candidate.place).id == candidate.flow &&
+                       states[candidate.place].unpaired != nullptr;
+    if (!there) {
+      candidate.place = no_place;
+    } else if (holds_psn(candidate.place, answer.psn)) {
+      ++candidate.hits;
+    } else {
+      ++candidate.misses;
+    }
+  }
+  std::erase_if(candidates, [](const Candidate& c) {
+    return c.place == no_place || (c.misses > 3 && c.misses * 4 > c.hits);
+  });
+  const Candidate* best = nullptr;
+  for (const Candidate& c : candidates) {
+    if (best == nullptr || c.hits > best->hits) best = &c;
+  }
+  if (best == nullptr || best->hits < 3 || best->misses * 8 > best->hits) return;
+  const bool alone = std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return &c == best || c.misses >= best->misses + 3 || c.hits * 4 < best->hits;
+  });
+  waiting->ambiguous = !alone;
+  if (alone) pair(place, best->place, Evidence::answers);
+}
+
+void Tracker::Impl::unlist(std::uint32_t place) {
+  FlowState& state = states[place];
+  if (state.unpaired == nullptr) return;
+  if (state.unpaired->listed) unpaired.remove(place, state.unpaired->first);
+  state.unpaired->listed = false;
+}
+
+/// Fills in what a flow's direction says of a connection.
+void Tracker::Impl::describe(Track& track, std::uint32_t place, unsigned side) {
+  Flow& flow = flows.at(place);
+  Connection& c = track.result;
+  c.transport = flow.key.transport;
+  c.ends[side].address = flow.key.src;
+  c.ends[side ^ 1U].address = flow.key.dst;
+  c.ends[side ^ 1U].qp = flow.key.dst_qp;
+  c.flow[side] = flow.id;
+  flow.connection = c.id;
+  const auto told = cm_peers.find({flow.key.dst, flow.key.dst_qp});
+  if (told == cm_peers.end() || told->second.address != flow.key.src) return;
+  const CmPeer& peer = told->second;
+  c.cm = peer.exchange;
+  c.ends[side].qp = peer.qpn;
+  c.client_is_a = peer.is_client ? side == 1 : side == 0;
+  c.pairing.evidence = with(c.pairing.evidence, Evidence::cm);
+  if (peer.pmtu != 0) {
+    c.pmtu = peer.pmtu;
+    c.pmtu_by_cm = true;
+  }
+}
+
+void Tracker::Impl::attach(std::uint32_t connection, std::uint32_t place, unsigned side) {
+  tracks[connection]->places[side] = place;
+  states[place].connection = connection;
+  states[place].side = static_cast<std::uint8_t>(side);
+  describe(*tracks[connection], place, side);
+}
+
+std::uint32_t Tracker::Impl::new_connection(std::uint32_t place) {
+  const auto index = static_cast<std::uint32_t>(tracks.size());
+  tracks.push_back(std::make_unique<Track>());
+  tracks.back()->result.id = index;
+  attach(index, place, 0);
+  return index;
+}
+
+void Tracker::Impl::replay(std::vector<Held>& packets) {
+  held -= std::min(held, packets.size());
+  for (const Held& packet : packets) {
+    const std::uint32_t place = flows.find(packet.record.key);
+    if (place == no_place || states[place].connection == no_place) continue;
+    step(states[place].connection, states[place].side, packet.record, packet.number, place);
+  }
+  packets.clear();
+}
+
+/// Two flows belong together. Each may have waited with its packets, or have been followed alone.
+void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evidence) {
+  unlist(place);
+  unlist(other);
+  std::vector<Held> packets;
+  for (const std::uint32_t each : {place, other}) {
+    if (states[each].unpaired == nullptr) continue;
+    std::vector<Held>& waiting = states[each].unpaired->held;
+    packets.insert(packets.end(), std::make_move_iterator(waiting.begin()),
+                   std::make_move_iterator(waiting.end()));
+  }
+  std::sort(packets.begin(), packets.end(), [](const Held& a, const Held& b) { return a.number < b.number; });
+
+  std::uint32_t connection = states[place].connection;
+  const std::uint32_t of_other = states[other].connection;
+  if (connection == no_place && of_other == no_place) {
+    const bool place_first = !packets.empty() && packets.front().record.key == flows.at(place).key;
+    connection = new_connection(place_first ? place : other);
+    attach(connection, place_first ? other : place, 1);
+  } else if (connection == no_place) {
+    connection = of_other;
+    attach(connection, place, states[other].side ^ 1U);
+  } else if (of_other == no_place) {
+    attach(connection, other, states[place].side ^ 1U);
+  } else if (connection < of_other) {
+    merge(connection, of_other);
+  } else {
+    merge(of_other, connection);
+    connection = of_other;
+  }
+  Connection& c = tracks[connection]->result;
+  c.pairing.evidence = with(c.pairing.evidence, evidence);
+  c.pairing.ambiguous = false;
+  if (evidence != Evidence::udp_source_port && states[place].unpaired != nullptr &&
+      states[other].unpaired != nullptr) {
+    const PacketRecord& a = states[place].unpaired->first;
+    const PacketRecord& b = states[other].unpaired->first;
+    if (a.has(PacketRecord::has_ports) && a.udp_source == b.udp_source &&
+        source_port_of(a.key.dst_qp, b.key.dst_qp) == a.udp_source) {
+      c.pairing.evidence = with(c.pairing.evidence, Evidence::udp_source_port);
+    }
+  }
+  states[place].unpaired.reset();
+  states[other].unpaired.reset();
+  replay(packets);
+}
+
+/// Two flows that were followed alone are one connection: `other` goes into `connection`.
+void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
+  Track& into = *tracks[connection];
+  Track& from = *tracks[other];
+  const std::uint32_t place = from.places[0];
+  const auto add_answers = [](Requester& to, const Requester& more) {
+    to.acks += more.acks;
+    for (std::size_t i = 0; i < to.naks.size(); ++i) to.naks[i] += more.naks[i];
+    to.refused_fatally = to.refused_fatally || more.refused_fatally;
+  };
+  // What each saw of the other's requests were answers only.
+  if (into.spaces[0] && from.spaces[1]) into.spaces[0]->absorb_answers(*from.spaces[1]);
+  if (from.spaces[0]) {
+    if (into.spaces[1]) {
+      from.spaces[0]->absorb_answers(*into.spaces[1]);
+      into.spaces[1]->release(shared.budget);
+    }
+    from.spaces[0]->become(1);
+    into.spaces[1] = std::move(from.spaces[0]);
+  }
+  if (from.spaces[1]) from.spaces[1]->release(shared.budget);
+  Connection& a = into.result;
+  Connection& b = from.result;
+  add_answers(a.requester[0], b.requester[1]);
+  add_answers(b.requester[0], a.requester[1]);
+  a.requester[1] = std::move(b.requester[0]);
+  a.sent[1] = std::move(b.sent[0]);
+  a.packets[1] = b.packets[0];
+  a.bytes[1] = b.bytes[0];
+  a.cnps[1] = b.cnps[0];
+  a.pairing.answered += b.pairing.answered;
+  a.pairing.unfitting += b.pairing.unfitting;
+  if (a.pmtu == 0) a.pmtu = b.pmtu;
+  if (b.packets[0] != 0) {
+    a.first_time_ns = a.packets[0] != 0 ? std::min(a.first_time_ns, b.first_time_ns) : b.first_time_ns;
+    a.last_time_ns = std::max(a.last_time_ns, b.last_time_ns);
+    a.first_frame = a.first_frame != 0 ? std::min(a.first_frame, b.first_frame) : b.first_frame;
+  }
+  into.macs[1] = from.macs[0];
+  from.gone = true;
+  attach(connection, place, 1);
+}
+
+/// The other direction does not come: the flow is followed without it, until it does.
+std::uint32_t Tracker::Impl::go_alone(std::uint32_t place) {
+  const std::uint32_t connection = new_connection(place);
+  tracks[connection]->result.pairing.ambiguous = states[place].unpaired->ambiguous;
+  std::vector<Held> packets = std::move(states[place].unpaired->held);
+  states[place].unpaired->held.clear();
+  replay(packets);
+  return connection;
+}
+
+void Tracker::Impl::flush_oldest() {
+  while (!holding.empty()) {
+    const std::uint32_t place = holding.front();
+    holding.pop_front();
+    if (place < states.size() && states[place].unpaired != nullptr && states[place].connection == no_place) {
+      go_alone(place);
+      return;
+    }
+  }
+  held = 0;
+}
+
+/// Flows of nothing but CNPs: each belongs to the one flow that it slows down, if only one can be meant.
+void Tracker::Impl::pair_cnps() {
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (states[place].unpaired == nullptr || !states[place].unpaired->only_cnps) continue;
+    std::uint32_t found = no_place;
+    bool several = false;
+    for (const std::uint32_t other : unpaired.between(states[place].unpaired->first)) {
+      if (!opposite(place, other) || states[other].unpaired == nullptr || states[other].unpaired->only_cnps) {
+        continue;
+      }
+      several = found != no_place;
+      if (several) break;
+      found = other;
+    }
+    if (found != no_place && !several) pair(place, found, Evidence::cnp);
+  }
+}
+
+}  // namespace roce::analyze
