@@ -20,7 +20,7 @@ constexpr std::uint32_t enhanced_packet_block = 6;
 
 }  // namespace
 
-CaptureFile::CaptureFile(const std::string& path, FileFormat format)
+CaptureFile::CaptureFile(const std::string& path, FileFormat format, std::uint32_t interfaces)
     : path_(path),
       format_(format),
       descriptor_(path == "-" ? STDOUT_FILENO
@@ -29,7 +29,7 @@ CaptureFile::CaptureFile(const std::string& path, FileFormat format)
     throw std::system_error(errno, std::generic_category(), path_);
   }
   buffer_.reserve(buffer_limit + snap_length);
-  write_header();
+  write_header(interfaces);
 }
 
 CaptureFile::~CaptureFile() {
@@ -50,7 +50,7 @@ void CaptureFile::put32(std::uint32_t value) {
   buffer_.insert(buffer_.end(), std::begin(bytes), std::end(bytes));
 }
 
-void CaptureFile::write_header() {
+void CaptureFile::write_header(std::uint32_t interfaces) {
   if (format_ == FileFormat::pcap) {
     put32(pcap_nanoseconds);
     put16(2);  // version 2.4
@@ -70,19 +70,22 @@ void CaptureFile::write_header() {
   put32(0xffffffff);
   put32(28);
 
-  put32(interface_block);
-  put32(32);
-  put16(linktype_ethernet);
-  put16(0);
-  put32(snap_length);
-  put16(9);  // if_tsresol, one byte: 10^-9 s
-  put16(1);
-  put32(9);
-  put32(0);  // end of options
-  put32(32);
+  for (std::uint32_t i = 0; i < interfaces; ++i) {
+    put32(interface_block);
+    put32(32);
+    put16(linktype_ethernet);
+    put16(0);
+    put32(snap_length);
+    put16(9);  // if_tsresol, one byte: 10^-9 s
+    put16(1);
+    put32(9);
+    put32(0);  // end of options
+    put32(32);
+  }
 }
 
-void CaptureFile::write(std::uint64_t time, std::span<const std::uint8_t> frame, std::uint32_t wire_length) {
+void CaptureFile::write(std::uint64_t time, std::span<const std::uint8_t> frame, std::uint32_t wire_length,
+                        std::uint32_t interface) {
   const auto captured = static_cast<std::uint32_t>(frame.size());
   const std::uint32_t original = wire_length == 0 ? captured : wire_length;
   if (format_ == FileFormat::pcap) {
@@ -95,7 +98,7 @@ void CaptureFile::write(std::uint64_t time, std::span<const std::uint8_t> frame,
     const std::uint32_t padded = (captured + 3U) & ~3U;
     put32(enhanced_packet_block);
     put32(32 + padded);
-    put32(0);
+    put32(interface);
     put32(static_cast<std::uint32_t>(time >> 32));
     put32(static_cast<std::uint32_t>(time));
     put32(captured);

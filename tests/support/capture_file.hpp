@@ -14,14 +14,16 @@ enum class FileFormat { pcap, pcapng };
 class CaptureFile {
  public:
   // "-" is standard output. Throws std::system_error if the file cannot be created.
-  CaptureFile(const std::string& path, FileFormat format);
+  // `interfaces` 1 ...; pcap knows but one.
+  CaptureFile(const std::string& path, FileFormat format, std::uint32_t interfaces = 1);
   CaptureFile(const CaptureFile&) = delete;
   CaptureFile& operator=(const CaptureFile&) = delete;
   ~CaptureFile();  // closes without writing what is buffered: call close()
 
-  // `time` in nanoseconds since the epoch; `wire_length` 0: as long as the bytes given.
-  // Throws std::system_error if the file cannot be written.
-  void write(std::uint64_t time, std::span<const std::uint8_t> frame, std::uint32_t wire_length = 0);
+  // `time` in nanoseconds since the epoch; `wire_length` 0: as long as the bytes given; `interface` counts
+  // from 0. Throws std::system_error if the file cannot be written.
+  void write(std::uint64_t time, std::span<const std::uint8_t> frame, std::uint32_t wire_length = 0,
+             std::uint32_t interface = 0);
 
   // Writes what is buffered and closes. Throws std::system_error.
   void close();
@@ -29,7 +31,7 @@ class CaptureFile {
  private:
   void put16(std::uint16_t value);
   void put32(std::uint32_t value);
-  void write_header();
+  void write_header(std::uint32_t interfaces);
   void flush();
 
   std::string path_;

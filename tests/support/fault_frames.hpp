@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the bytes of simulated packets. A packet sent again has the transport bytes of its first time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tests/support/fault_simulator.hpp"
+#include "tests/support/frame_builder.hpp"
+
+namespace roce::support {
+
+struct FaultFrame {
+  std::span<const std::uint8_t> bytes;  // valid until the next call
+  std::uint32_t interface = 0;
+};
+
+class FaultFrames {
+ public:
+  explicit FaultFrames(const FaultOptions& options);
+
+  // `copy`: as the capture sees a packet for the second time (options.mirror).
+  FaultFrame make(const Packet& packet, const Endpoints& endpoints, bool copy);
+
+  static std::uint32_t interfaces(const FaultOptions& options);
+
+ private:
+  void address(const Packet& packet, const Endpoints& endpoints, bool copy);
+  void extend(const Packet& packet);
+
+  const FaultOptions options_;
+  std::vector<std::uint8_t> data_;  // payload is cut from this
+  RoceFrame frame_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+MacAddress host_mac(std::uint32_t host);
+Ipv4Address host_ipv4(std::uint32_t host);
+Ipv6Address host_ipv6(std::uint32_t host);
+
+}  // namespace roce::support

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// roce_fault_generate: writes a capture of simulated RC traffic through a faulty network, and the truth
+// about it. The same for the same options.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "tests/support/capture_file.hpp"
+#include "tests/support/fault_frames.hpp"
+#include "tests/support/fault_simulator.hpp"
+#include "tests/support/fault_truth_file.hpp"
+
+namespace {
+
+using namespace roce::support;
+
+template <class Value>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, Value& value,
+                        const std::map<std::string, Value>& choices, const std::string& help) {
+  return app.add_option(name, value, help)->transform(CLI::CheckedTransformer(choices));
+}
+
+void add_traffic(CLI::App& app, FaultOptions& o) {
+  app.add_option("--packets", o.packets, "frames to capture; what is under way then drains");
+  app.add_option("--qps", o.connections, "connections, with one queue pair at each end")
+      ->check(CLI::Range(1U, 1U << 20));
+  app.add_option("--hosts", o.hosts, "hosts that talk to each other")->check(CLI::Range(2U, 65534U));
+  app.add_option("--path-mtu", o.path_mtu, "payload of a packet at most")
+      ->check(CLI::IsMember({256U, 512U, 1024U, 2048U, 4096U}));
+  app.add_option("--max-message-packets", o.max_message_packets, "messages have 1 to that many packets")
+      ->check(CLI::Range(1U, 1U << 16));
+  app.add_option("--window", o.window, "outstanding PSNs of a requester")->check(CLI::Range(2U, 1U << 20));
+  app.add_option("--max-reads", o.max_reads, "outstanding READs and atomics")->check(CLI::Range(1U, 255U));
+  app.add_option("--ack-every", o.ack_every, "messages an acknowledgement is asked for")
+      ->check(CLI::Range(1U, 1U << 16));
+  app.add_option("--mix", o.mix, "weights of WRITE SEND READ ATOMIC");
+  app.add_option("--both-directions", o.both_directions, "part of the connections with requests of B too");
+  app.add_option("--burst", o.burst, "messages posted at a time, on average");
+  app.add_option("--idle-ns", o.idle, "between bursts, on average");
+  app.add_option("--stagger-ns", o.stagger, "within which connections start");
+  app.add_option("--seed", o.seed, "of everything");
+}
+
+void add_rules(CLI::App& app, FaultOptions& o) {
+  app.add_option("--timeout", o.timeout, "ack timeout: 4.096 us * 2^t")->check(CLI::Range(1U, 31U));
+  app.add_option("--retry-count", o.retry_count, "retries after silence")->check(CLI::Range(0U, 7U));
+  app.add_option("--rnr-retry", o.rnr_retry, "retries after RNR NAKs; 7: for ever")
+      ->check(CLI::Range(0U, 7U));
+  app.add_option("--rnr-timer", o.rnr_timer, "code in RNR NAKs")->check(CLI::Range(0U, 31U));
+  app.add_option("--nak-after-rnr", o.nak_after_rnr, "a sequence NAK follows an RNR NAK, as Soft-RoCE's");
+  add_choice(app, "--recovery", o.recovery,
+             {{"go_back_n", Recovery::go_back_n},
+              {"in_any_order", Recovery::in_any_order},
+              {"selective_repeat", Recovery::selective_repeat}},
+             "go_back_n, in_any_order or selective_repeat");
+}
+
+void add_network(CLI::App& app, FaultOptions& o) {
+  app.add_option("--latency-a-ns", o.latency_a, "between A and the capture");
+  app.add_option("--latency-b-ns", o.latency_b, "between the capture and B");
+  app.add_option("--packet-gap-ns", o.packet_gap, "between packets of one sender");
+  app.add_option("--turnaround-ns", o.turnaround, "from a request's arrival to its answer");
+  app.add_option("--reaction-ns", o.reaction, "from a NAK's arrival to the resend");
+  app.add_option("--reorder-delay-ns", o.reorder_delay, "of a late packet, at most");
+  app.add_option("--mirror-delay-ns", o.mirror_delay, "of a copy behind its original");
+  add_choice(
+      app, "--udp-port", o.port,
+      {{"formula", PortChoice::formula}, {"random", PortChoice::random}, {"constant", PortChoice::constant}},
+      "UDP source port: formula, random or constant");
+  add_choice(app, "--first-psn", o.first_psn,
+             {{"random", PsnChoice::random}, {"zero", PsnChoice::zero}, {"wrap", PsnChoice::wrap}},
+             "random, zero or wrap (a little below 2^24)");
+  add_choice(app, "--ip-id", o.ip_id, {{"counter", IdChoice::counter}, {"constant", IdChoice::constant}},
+             "IPv4 identification: counter or constant");
+  add_choice(app, "--mirror", o.mirror,
+             {{"same", Mirror::same},
+              {"interface", Mirror::interface},
+              {"vlan", Mirror::vlan},
+              {"hop", Mirror::hop}},
+             "how copies differ: same, interface, vlan or hop");
+  add_choice(app, "--victims", o.victims,
+             {{"all", Victims::all}, {"requests", Victims::requests}, {"responses", Victims::responses}},
+             "what is lost, doubled, delayed: all, requests or responses");
+  add_choice(app, "--captured", o.captured,
+             {{"both", Captured::both}, {"a_to_b", Captured::a_to_b}, {"b_to_a", Captured::b_to_a}},
+             "directions in the capture: both, a_to_b or b_to_a");
+  app.add_flag("--ipv6", o.ipv6, "IPv6 instead of IPv4");
+  app.add_flag("--split-interfaces", o.split_interfaces, "an interface for each direction; pcapng");
+  app.add_option("--skip-ns", o.skip, "the capture begins that late");
+}
+
+void add_rates(CLI::App& app, FaultRates& r) {
+  const std::map<std::string, double*> rates{{"--loss-before", &r.loss_before},
+                                             {"--loss-after", &r.loss_after},
+                                             {"--duplicate-before", &r.duplicate_before},
+                                             {"--duplicate-after", &r.duplicate_after},
+                                             {"--reorder-before", &r.reorder_before},
+                                             {"--reorder-after", &r.reorder_after},
+                                             {"--capture-drop", &r.capture_drop},
+                                             {"--capture-duplicate", &r.capture_duplicate},
+                                             {"--rnr", &r.rnr},
+                                             {"--slow", &r.slow},
+                                             {"--access", &r.access},
+                                             {"--blackout", &r.blackout}};
+  for (const auto& [name, rate] : rates) {
+    app.add_option(name, *rate, "probability, 0 to 1; fault_options.hpp says of what")
+        ->check(CLI::Range(0.0, 1.0));
+  }
+}
+
+class Writer final : public SimulatorSink {
+ public:
+  Writer(const FaultOptions& options, const std::string& path, FileFormat format, const std::string& truth)
+      : options_(options),
+        frames_(options),
+        file_(path, format, FaultFrames::interfaces(options)),
+        truth_(truth, options.ipv6) {}
+
+  void captured(const Packet& packet, const Endpoints& endpoints, Time time, bool copy) override {
+    const FaultFrame frame = frames_.make(packet, endpoints, copy);
+    file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
+  }
+  void frame(const FrameTruth& truth) override { truth_.frame(truth); }
+  void lost(const LossTruth& truth) override { truth_.lost(truth); }
+  void connection(const ConnectionTruth& truth) override { truth_.connection(truth); }
+  void close(const SimulatorTotals& totals) {
+    truth_.totals(totals);
+    truth_.close();
+    file_.close();
+  }
+
+ private:
+  const FaultOptions& options_;
+  FaultFrames frames_;
+  CaptureFile file_;
+  TruthFile truth_;
+};
+
+// The preset must be known before the other options are, which go over it.
+std::string preset_of(int argc, char** argv) {
+  std::string preset = "clean";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--faults" && i + 1 < argc) {
+      preset = argv[i + 1];
+    } else if (argument.rfind("--faults=", 0) == 0) {
+      preset = argument.substr(9);
+    }
+  }
+  return preset;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  FaultOptions options;
+  std::string output;
+  std::string truth;
+  std::string preset = preset_of(argc, argv);
+  FileFormat format = FileFormat::pcap;
+  if (!apply_preset(preset, options)) {
+    std::fprintf(stderr, "roce_fault_generate: no faults named %s; there are", preset.c_str());
+    for (const std::string_view name : preset_names()) {
+      std::fprintf(stderr, " %.*s", static_cast<int>(name.size()), name.data());
+    }
+    std::fputc('\n', stderr);
+    return 2;
+  }
+  CLI::App app{"Writes a capture of simulated RC traffic through a faulty network, and the truth about it."};
+  app.option_defaults()->always_capture_default();
+  app.add_option("FILE", output, "the capture; - is standard output")->required();
+  app.add_option("--truth", truth, "JSON lines: what really happened (fault_truth_file.hpp)");
+  app.add_option("--faults", preset, "a preset; options for single rates go over it");
+  add_choice(app, "--format", format, {{"pcap", FileFormat::pcap}, {"pcapng", FileFormat::pcapng}},
+             "pcap or pcapng");
+  add_traffic(app, options);
+  add_rules(app, options);
+  add_network(app, options);
+  add_rates(app, options.rates);
+  CLI11_PARSE(app, argc, argv);
+
+  std::string_view reason = contradiction(options);
+  if (reason.empty() && FaultFrames::interfaces(options) > 1 && format == FileFormat::pcap) {
+    reason = "two interfaces need --format pcapng";
+  }
+  if (!reason.empty()) {
+    std::fprintf(stderr, "roce_fault_generate: %.*s\n", static_cast<int>(reason.size()), reason.data());
+    return 2;
+  }
+  try {
+    Writer writer(options, output, format, truth);
+    Simulator simulator(options, writer);
+    simulator.run();
+    writer.close(simulator.totals());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "roce_fault_generate: %s\n", error.what());
+    return 3;
+  }
+  return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulated network looks like and which faults it has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/fault_types.hpp"
+
+namespace roce::support {
+
+enum class PortChoice { formula, random, constant };  // UDP source port of a connection
+enum class PsnChoice { random, zero, wrap };          // first PSNs; wrap: a little below 2^24
+enum class IdChoice { counter, constant };            // IPv4 identification
+enum class Mirror { same, interface, vlan, hop };     // how a capture comes to hold a packet twice
+enum class Victims { all, requests, responses };      // what losses, duplicates and delays befall
+enum class Recovery { go_back_n, in_any_order, selective_repeat };
+enum class Captured { both, a_to_b, b_to_a };
+
+// Probabilities 0..1. Before and after the capture, in the direction in which the packet travels.
+struct FaultRates {
+  double loss_before = 0;  // of a packet
+  double loss_after = 0;
+  double duplicate_before = 0;
+  double duplicate_after = 0;
+  double reorder_before = 0;  // a packet is delayed, others overtake it
+  double reorder_after = 0;
+  double capture_drop = 0;       // passes by, is not captured
+  double capture_duplicate = 0;  // captured twice
+  double rnr = 0;                // of a SEND: no receive is posted when it arrives
+  double slow = 0;               // of a message: the responder stalls beyond the ack timeout
+  double access = 0;             // of a WRITE or READ: NAK remote access error, the connection ends
+  double blackout = 0;           // of a connection: one of its four half links dies and stays dead
+};
+
+struct FaultOptions {
+  std::uint64_t packets = 100'000;  // captured; then nothing new is posted and the rest drains
+  std::uint32_t connections = 64;
+  std::uint32_t hosts = 4;
+  std::uint32_t path_mtu = 256;
+  std::uint32_t max_message_packets = 6;         // messages have 1 .. that many
+  std::uint32_t window = 64;                     // outstanding PSNs of a requester
+  std::uint32_t max_reads = 8;                   // outstanding READs and atomics of a requester
+  std::uint32_t ack_every = 3;                   // messages
+  std::array<std::uint32_t, 4> mix{4, 3, 2, 1};  // weights of WRITE, SEND, READ, atomic
+  double both_directions = 0.5;                  // of connections: B requests too
+  std::uint32_t burst = 24;                      // messages posted at a time, on average
+  Time idle = 20'000;                            // between bursts, on average
+  Time stagger = 300'000;                        // connections start within
+
+  std::uint32_t timeout = 8;  // 4.096 us << timeout; 1 .. 31
+  std::uint32_t retry_count = 7;
+  std::uint32_t rnr_retry = 7;  // 7: for ever
+  std::uint32_t rnr_timer = 3;  // code 1 .. 31
+  bool nak_after_rnr = true;    // as Soft-RoCE: the next packet of the burst is answered by a sequence NAK
+  Recovery recovery = Recovery::go_back_n;
+  std::uint32_t reorder_limit = 16;  // selective repeat: packets past a hole before it is NAKed
+
+  Time latency_a = 1'500;      // between A and the capture
+  Time latency_b = 1'500;      // between the capture and B
+  Time packet_gap = 200;       // between packets of one sender
+  Time turnaround = 600;       // from a request's arrival to its answer
+  Time reaction = 800;         // from a NAK's arrival to the resend
+  Time reorder_delay = 8'000;  // at most; at least a quarter
+  Time mirror_delay = 300;
+
+  PortChoice port = PortChoice::formula;
+  PsnChoice first_psn = PsnChoice::random;
+  IdChoice ip_id = IdChoice::counter;
+  Mirror mirror = Mirror::same;
+  Victims victims = Victims::all;
+  Captured captured = Captured::both;
+  bool ipv6 = false;
+  bool split_interfaces = false;  // A to B on interface 0, B to A on 1
+  bool connection_manager = false;
+  Time skip = 0;  // the capture begins that late
+
+  std::uint64_t start_time = 1'700'000'000'000'000'000;  // ns since the epoch
+  std::uint64_t seed = 1;
+  FaultRates rates{};
+};
+
+// Sets what the named preset is about and leaves the rest. False if there is no such preset.
+bool apply_preset(std::string_view name, FaultOptions& options);
+std::vector<std::string_view> preset_names();
+
+// Empty, or why the options make no sense together.
+std::string_view contradiction(const FaultOptions& options);
+
+// Waits of an RNR NAK, IBTA table 46, in nanoseconds; code 0 .. 31.
+Time rnr_wait(std::uint32_t code);
+
+}  // namespace roce::support

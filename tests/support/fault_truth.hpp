@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Books, from what the senders and the network really did, what an analysis of the capture should find,
+// and whether it can be found at all.
+//
+// A retransmission is *decidable* if the capture holds, before it, a frame that shows its PSN to have been
+// used already: of a request, any frame naming that PSN or a later one of its space (a READ request names
+// all PSNs it asks for; an ACK, response or NAK names its own); of a READ or atomic response, an answer to
+// that PSN or a later one, or the captured, decidable retry of the READ. Else it looks like a first
+// transmission: all of the tail was lost, dropped by the capture or before its beginning. A first
+// transmission that is captured behind its own retransmission is marked `late_original`: only an IPv4 ID
+// can tell the two apart, so an analysis may call either the repeat.
+// A cause is decidable if the retransmission is and the NAK, or the READ request, that made the sender
+// repeat was captured.
+//
+// A loss is decidable
+// - before the capture: if a later packet of the same run of its stream was captured, which leaves a hole
+//   (a run ends where the sender goes back);
+// - after the capture: if a captured sequence NAK, or READ request issued again, names its PSN first. Else
+//   go-back-N repeated it anyway, or it and its acknowledgement look alike;
+// - by the capture: if a hole shows and the sender never repeated that PSN.
+// Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/fault_types.hpp"
+
+namespace roce::support {
+
+enum class LostWhere : std::uint8_t { before_capture, after_capture, by_capture };
+
+struct FrameTruth {
+  std::uint64_t frame = 0;
+  SpaceId space = 0;
+  Kind kind = Kind::ack;
+  std::uint32_t psn = 0;
+  Repeat repeat{};
+  bool decidable = true;
+  bool cause_decidable = true;
+  bool out_of_order = false;  // a first transmission that was overtaken
+  bool late_original = false;
+  bool duplicate_network = false;
+  bool duplicate_capture = false;
+  std::uint64_t original = 0;      // retransmission: first frame with that PSN; 0: none was captured
+  std::uint64_t previous = 0;      // ... and the last one before this
+  std::uint64_t duplicate_of = 0;  // the frame that holds the same transmission
+};
+
+struct LossTruth {
+  SpaceId space = 0;
+  Kind kind = Kind::ack;
+  std::uint32_t psn = 0;
+  LostWhere where = LostWhere::before_capture;
+  std::uint64_t frame = 0;  // lost after the capture; 0: not captured
+  bool repeat = false;      // it was a retransmission itself
+  bool decidable = false;
+};
+
+// Frames that are nothing special are not told.
+class TruthSink {
+ public:
+  virtual ~TruthSink() = default;
+  virtual void frame(const FrameTruth& truth) = 0;
+  virtual void lost(const LossTruth& truth) = 0;
+};
+
+// One PSN space.
+class SpaceTruth {
+ public:
+  // `window`: outstanding PSNs at most.
+  SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t window);
+
+  // `packet` was captured as frame packet.frame, `twin_frame` holds the same transmission or is 0.
+  // Sets packet.repeat.known.
+  void captured(Packet& packet, std::uint64_t twin_frame, TruthSink& sink);
+  void lost(const Packet& packet, LostWhere where, TruthSink& sink);
+  void new_run(bool responses, std::uint32_t psn, bool alone, TruthSink& sink);
+  void finish(TruthSink& sink);
+
+  // Messages of which the capture holds the last request packet and an answer that acknowledges it.
+  std::uint64_t answered() const { return answered_; }
+
+ private:
+  struct Slot {  // frames captured with one PSN
+    std::uint32_t psn = psn_mask + 1;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    bool ends_message = false;
+  };
+  struct Pending {
+    LossTruth loss;
+    std::uint32_t run = 0;
+    std::uint64_t sequence = 0;
+    bool visible = false;   // leaves a hole in the capture
+    bool repeated = false;  // the sender sent that PSN again
+    bool named = false;     // the receiver asked for it
+  };
+  struct Stream {
+    std::vector<Slot> slots;
+    std::vector<Pending> pending;
+    std::uint64_t last_sequence = 0;  // captured
+    std::uint32_t run = 0;
+    std::uint32_t end = 0;  // behind the last PSN that a captured frame shows as used
+    bool any = false;       // captured
+  };
+
+  Stream& stream_of(const Packet& packet) { return streams_[is_response(packet.kind) ? 1 : 0]; }
+  Slot& slot(Stream& stream, std::uint32_t psn) { return stream.slots[psn & slot_mask_]; }
+  static void settle(const Pending& pending, TruthSink& sink);
+  void name(Stream& stream, std::uint32_t psn, TruthSink& sink);
+  void show_holes(Stream& stream, const Packet& packet, TruthSink& sink);
+  void remember(Stream& stream, const Packet& packet);
+  void count_answers(const Packet& packet);
+
+  SpaceId space_;
+  std::uint32_t slot_mask_;
+  Stream streams_[2];  // requests, responses
+  std::uint32_t answered_end_;
+  std::uint64_t answered_ = 0;
+};
+
+}  // namespace roce::support
