@@ -69,7 +69,7 @@ struct CmMessage {
 
   Qpn local_qpn;     ///< REQ, REP, SIDR_REP
   Qpn remote_qpn;    ///< DREQ, LAP
-  Psn starting_psn;  ///< REQ, REP: first PSN that the sender will send
+  Psn starting_psn;  ///< REQ, REP: first PSN that the sender expects, so the first one its peer will send
   std::uint32_t q_key = 0;
   std::uint64_t ca_guid = 0;  ///< REQ, REP
 
