@@ -39,6 +39,10 @@ std::uint64_t distance(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::uint64_t>(std::max(a, b)) - static_cast<std::uint64_t>(std::min(a, b));
 }
 
+bool differs(const std::optional<std::uint32_t>& known, std::uint32_t said) noexcept {
+  return known && *known != said;
+}
+
 std::uint16_t ip_id_of(const std::uint8_t* frame, const Dissection& d) noexcept {
   const dissect::Layer& network = d.layers[d.network];
   if (network.id != HeaderId::ipv4) return 0;
@@ -81,9 +85,23 @@ bool CmEntry::Transmission::copied_by(const Transmission& other) const noexcept 
          (no_time(time_ns, other.time_ns) || distance(time_ns, other.time_ns) < copy_spacing_ns);
 }
 
+bool CmEntry::may_hold(const CmArrival& a, bool from_client) const noexcept {
+  const CmExchange& x = exchange;
+  switch (a.message.kind) {
+    case CmKind::req:
+      return is_its_req(a);
+    case CmKind::rep:
+      return !differs(x.server_qpn, a.qpn) && !differs(x.client_psn, a.message.starting_psn.value());
+    case CmKind::dreq:
+      return !differs(from_client ? x.server_qpn : x.client_qpn, a.qpn);
+    default:
+      return true;  // says no more than the ids
+  }
+}
+
 bool CmEntry::is_its_req(const CmArrival& a) const noexcept {
   const CmExchange& x = exchange;
-  if (differs(x.client_qpn, a.qpn) || differs(x.client_psn, a.message.starting_psn.value())) return false;
+  if (differs(x.client_qpn, a.qpn) || differs(x.server_psn, a.message.starting_psn.value())) return false;
   if (x.req) return x.service_id == a.message.service_id;
   // Its REP came first: either the capture is not in order, or it began between REQ and REP, and the
   // id has come round.

@@ -64,8 +64,9 @@ struct CmEntry {
     return exchange.state == CmExchange::State::rejected || exchange.state == CmExchange::State::disconnected;
   }
 
-  /// Whether a REQ from this entry's client is its REQ, or the id's next use.
-  [[nodiscard]] bool is_its_req(const CmArrival& arrival) const noexcept;
+  /// Whether a message that names this exchange's ids agrees with what is known of it; if not, the ids
+  /// are in use again.
+  [[nodiscard]] bool may_hold(const CmArrival& arrival, bool from_client) const noexcept;
   [[nodiscard]] bool is_its_sidr_req(const CmArrival& arrival) const noexcept;
 
   void swap_sides() noexcept;
@@ -75,6 +76,8 @@ struct CmEntry {
   void update_state() noexcept;
 
  private:
+  [[nodiscard]] bool is_its_req(const CmArrival& arrival) const noexcept;
+
   /// What tells a copy of a transmission from the next transmission of the same message.
   struct Transmission {
     std::int64_t time_ns = 0;
@@ -88,10 +91,5 @@ struct CmEntry {
 
   std::array<Transmission, 7> last_;  ///< by slot
 };
-
-/// Something is known and is not that.
-[[nodiscard]] inline bool differs(const std::optional<std::uint32_t>& known, std::uint32_t said) noexcept {
-  return known && *known != said;
-}
 
 }  // namespace roce::analyze

@@ -63,7 +63,7 @@ struct CmTracker::Impl {
   void name_sides(const Match& match, const CmArrival& a);
   void name_queue_pair(CmEntry& entry, bool of_client, std::uint32_t qpn, bool made_now);
   Match find(const CmArrival& a, Sender sender);
-  static Match check(CmEntry& entry, bool from_client, const CmMessage& m, Sender sender);
+  static Match check(CmEntry& entry, bool from_client, const CmArrival& a, Sender sender);
 
   // Each returns the exchange that the message belongs to; nullptr: it says nothing that matters.
   CmEntry* learn_req(const CmArrival& a);
@@ -150,45 +150,49 @@ void CmTracker::Impl::name_queue_pair(CmEntry& entry, bool of_client, std::uint3
   if (made_now || owner == nullptr || owner->ended()) places.insert_or_assign(place, x.number);
 }
 
-/// By the ids that the message names.
+/// By the ids that the message names, its sender's first. Numbers that contradict show that the id is in
+/// use again.
 CmTracker::Impl::Match CmTracker::Impl::find(const CmArrival& a, Sender sender) {
   const CmMessage& m = a.message;
   if (m.local_comm_id != 0) {
     CmEntry* entry = at({CmPlace::communication, a.src, a.dst, m.local_comm_id});
     if (entry != nullptr) {
-      const Match match = check(*entry, entry->is_client(a.src, m.local_comm_id), m, sender);
+      const Match match = check(*entry, entry->is_client(a.src, m.local_comm_id), a, sender);
       if (match.entry != nullptr) return match;
     }
   }
   if (m.remote_comm_id == 0) return {};
   CmEntry* entry = at({CmPlace::communication, a.dst, a.src, m.remote_comm_id});
-  return entry == nullptr ? Match{} : check(*entry, !entry->is_client(a.dst, m.remote_comm_id), m, sender);
+  return entry == nullptr ? Match{} : check(*entry, !entry->is_client(a.dst, m.remote_comm_id), a, sender);
 }
 
-CmTracker::Impl::Match CmTracker::Impl::check(CmEntry& entry, bool from_client, const CmMessage& m,
+CmTracker::Impl::Match CmTracker::Impl::check(CmEntry& entry, bool from_client, const CmArrival& a,
                                               Sender sender) {
   const auto contradict = [](std::uint32_t known, std::uint32_t said) {
     return known != 0 && said != 0 && known != said;
   };
   const CmExchange& x = entry.exchange;
+  const CmMessage& m = a.message;
   if (contradict(from_client ? x.client_comm_id : x.server_comm_id, m.local_comm_id) ||
       contradict(from_client ? x.server_comm_id : x.client_comm_id, m.remote_comm_id)) {
     return {};
   }
-  if (sender == Sender::either) return {&entry, from_client};
-  if (from_client != (sender == Sender::client)) {
-    if (entry.sides_known) return {};
-    entry.swap_sides();
-    from_client = !from_client;
+  const bool swap = sender != Sender::either && from_client != (sender == Sender::client);
+  if (swap && entry.sides_known) return {};
+  if (swap) entry.swap_sides();
+  from_client = from_client != swap;
+  if (!entry.may_hold(a, from_client)) {
+    if (swap) entry.swap_sides();
+    return {};
   }
-  entry.sides_known = true;
+  if (sender != Sender::either) entry.sides_known = true;
   return {&entry, from_client};
 }
 
 CmEntry* CmTracker::Impl::learn_req(const CmArrival& a) {
   const CmMessage& m = a.message;
   Match match = find(a, Sender::client);
-  if (match.entry == nullptr || !match.entry->is_its_req(a)) match = make_match(a, true);
+  if (match.entry == nullptr) match = make_match(a, true);
   name_sides(match, a);
   CmEntry& entry = *match.entry;
   if (!entry.see(&CmExchange::req, a, true)) return &entry;
@@ -196,7 +200,7 @@ CmEntry* CmTracker::Impl::learn_req(const CmArrival& a) {
   x.transport = a.transport;
   x.service = m.transport;
   x.service_id = m.service_id;
-  x.client_psn = m.starting_psn.value();
+  x.server_psn = m.starting_psn.value();  // a side names the PSN that it expects (IBTA 12.7.31)
   x.pmtu = m.mtu;
   x.retry_count = m.retry_count;
   x.rnr_retry = m.rnr_retry_count;
@@ -210,17 +214,11 @@ CmEntry* CmTracker::Impl::learn_req(const CmArrival& a) {
 }
 
 CmEntry* CmTracker::Impl::learn_rep(const CmArrival& a) {
-  const std::uint32_t psn = a.message.starting_psn.value();
   Match match = find(a, Sender::server);
-  // Both ids the same and yet another queue pair: their next use, whose REQ was not captured.
-  if (match.entry != nullptr &&
-      (differs(match.entry->exchange.server_qpn, a.qpn) || differs(match.entry->exchange.server_psn, psn))) {
-    match = {};
-  }
   if (match.entry == nullptr) match = make_match(a, false);
   name_sides(match, a);
   if (match.entry->see(&CmExchange::rep, a, false)) {
-    match.entry->exchange.server_psn = psn;
+    match.entry->exchange.client_psn = a.message.starting_psn.value();
     name_queue_pair(*match.entry, false, a.qpn, true);
   }
   return match.entry;
@@ -269,10 +267,6 @@ CmEntry* CmTracker::Impl::learn_rej(const CmArrival& a) {
 CmEntry* CmTracker::Impl::learn_dreq(const CmArrival& a) {
   if (names_nobody(a.message)) return nullptr;
   Match match = find(a, Sender::either);
-  if (match.entry != nullptr) {
-    const CmExchange& x = match.entry->exchange;
-    if (differs(match.from_client ? x.server_qpn : x.client_qpn, a.qpn)) match = {};  // an id used again
-  }
   if (match.entry == nullptr) {
     match = make_match(a, true);
     match.entry->sides_known = false;

@@ -49,9 +49,9 @@ struct CmExchange {
   std::uint64_t service_id = 0;
   std::optional<std::uint32_t> client_qpn;
   std::optional<std::uint32_t> server_qpn;
-  std::optional<std::uint32_t> client_psn;  ///< first PSN that the client will send
-  std::optional<std::uint32_t> server_psn;
-  std::uint16_t pmtu = 0;  ///< bytes, 0 = unknown
+  std::optional<std::uint32_t> client_psn;  ///< first PSN that the client will send: of the REP
+  std::optional<std::uint32_t> server_psn;  ///< of the REQ
+  std::uint16_t pmtu = 0;                   ///< bytes, 0 = unknown
   std::optional<std::uint8_t> retry_count;
   std::optional<std::uint8_t> rnr_retry;         ///< of the REQ; 7 = for ever
   std::optional<std::uint8_t> ack_timeout_code;  ///< 4.096 us times 2^code, 0 = never
