@@ -77,11 +77,8 @@ class Registry {
   Registry() {
     for (const HeaderInfo& header : dissect::header_table()) add_header(header);
     for (const CombinedField& row : combined_fields()) add_combined(row);
-    for (const VirtualField& row : virtual_fields()) {
-      Entry& entry = entry_of(row.facts.name);
-      entry.facts = row.facts;
-      entry.computed = row.extract;
-    }
+    for (const VirtualField& row : virtual_fields()) add_virtual(row);
+    for (const VirtualField& row : analysis_fields()) add_virtual(row);
     sort();
   }
 
@@ -134,6 +131,12 @@ class Registry {
     facts.max = std::max(facts.max, largest(field));
     facts.needs_upper |= is_upper_layer(header);
     entry.rows.push_back({header, &field});
+  }
+
+  void add_virtual(const VirtualField& row) {
+    Entry& entry = entry_of(row.facts.name);
+    entry.facts = row.facts;
+    entry.computed = row.extract;
   }
 
   void add_combined(const CombinedField& combined) {

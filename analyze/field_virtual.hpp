@@ -16,7 +16,10 @@ struct VirtualField {
   void (*extract)(const PacketView& packet, Values& out);
 };
 
+/// What one packet and its capture say.
 [[nodiscard]] std::span<const VirtualField> virtual_fields();
+/// What the packets around it say: roce.connection, roce.direction and roce.analysis.*.
+[[nodiscard]] std::span<const VirtualField> analysis_fields();
 
 /// A name that gathers fields of one header kind, as Wireshark's ip.addr does; in the order of `parts`.
 /// The name may be that of its first part (ip.version is also IPv6's).

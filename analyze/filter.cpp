@@ -77,6 +77,10 @@ bool Filter::needs_upper() const noexcept {
   return program_->needs_upper;
 }
 
+bool Filter::needs_analysis() const noexcept {
+  return program_->needs_analysis;
+}
+
 std::string FilterError::describe(std::string_view expression) const {
   // A window of the expression around the error; what a terminal would not show as one column is a '?'.
   constexpr std::size_t width = 100, before = 60;

@@ -36,8 +36,13 @@ class Filter {
   [[nodiscard]] bool needs_flow() const noexcept;
   /// Upper-layer headers must have been looked for (ServiceMap, dissect_ulp()).
   [[nodiscard]] bool needs_upper() const noexcept;
+  /// PacketView::verdict must be filled: the packets must have been analysed, all of them to the end for
+  /// verdicts that later packets correct.
+  [[nodiscard]] bool needs_analysis() const noexcept;
   /// The answer for one packet depends on the packets before it.
-  [[nodiscard]] bool needs_history() const noexcept { return needs_flow() || needs_upper(); }
+  [[nodiscard]] bool needs_history() const noexcept {
+    return needs_flow() || needs_upper() || needs_analysis();
+  }
 
  private:
   struct Program;

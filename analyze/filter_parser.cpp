@@ -79,6 +79,7 @@ class Parser {
       program_.needs_icrc = program_.needs_icrc || facts.needs_icrc;
       program_.needs_flow = program_.needs_flow || facts.needs_flow;
       program_.needs_upper = program_.needs_upper || facts.needs_upper;
+      program_.needs_analysis = program_.needs_analysis || facts.needs_analysis;
     }
     emit(Op::test, static_cast<std::uint32_t>(program_.tests.size()));
     program_.tests.push_back(test);

@@ -86,6 +86,7 @@ struct Program {
   bool needs_icrc = false;
   bool needs_flow = false;
   bool needs_upper = false;
+  bool needs_analysis = false;
 };
 
 /// Parentheses and negations may nest this deep; the stack of flags is as large.

@@ -40,10 +40,12 @@ void append_json_value(std::string& out, FieldRef field, const Value& value) {
 }  // namespace
 
 PacketJson::PacketJson() : all_(true) {
-  for (const VirtualField& field : virtual_fields()) {
-    if (field.facts.type == ValueType::presence || field.facts.name == "roce.addr") continue;
-    if (const auto ref = find_field(field.facts.name))
-      (field.facts.name.starts_with("frame.") ? before_ : behind_).push_back(*ref);
+  for (const auto rows : {virtual_fields(), analysis_fields()}) {
+    for (const VirtualField& field : rows) {
+      if (field.facts.type == ValueType::presence || field.facts.name == "roce.addr") continue;
+      if (const auto ref = find_field(field.facts.name))
+        (field.facts.name.starts_with("frame.") ? before_ : behind_).push_back(*ref);
+    }
   }
   slot_of_field_.resize(all_fields().size());
 }

@@ -365,6 +365,7 @@ void PacketLine::append(std::string& out, const PacketView& packet) {
   } else {
     append_other(out, packet);
   }
+  append_analysis_marks(out, packet);
   append_dissection_notes(out, packet);
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/address_text.hpp"
 #include "analyze/field_extract.hpp"
 #include "analyze/field_registry.hpp"
+#include "analyze/field_virtual.hpp"
 #include "analyze/field_words.hpp"
 #include "analyze/packet_facts.hpp"
 #include "analyze/packet_line.hpp"
@@ -109,6 +110,7 @@ class Builder {
   std::vector<TreeLine> build() {
     frame();
     for (const Layer& layer : by_offset()) header(layer);
+    analysis();
     notes();
     return std::move(lines_);
   }
@@ -142,7 +144,11 @@ class Builder {
     for (const Value& value : values) {
       std::string text(label);
       text += ": ";
-      append_value(text, field_facts(*field), value);
+      if (value.type == ValueType::boolean) {
+        text += value.number != 0 ? "True" : "False";
+      } else {
+        append_value(text, field_facts(*field), value);
+      }
       text += unit;
       add(1, std::move(text), name);
     }
@@ -250,6 +256,17 @@ class Builder {
     TreeLine& line = add(0, std::move(text), dissect::Icrc::crc.name);
     line.offset = layer.offset;
     line.length = layer.length;
+  }
+
+  void analysis() {
+    if (packet_.verdict == nullptr) return;
+    const std::size_t title = lines_.size();
+    add(0, "[RoCE analysis]");
+    for (const VirtualField& row : analysis_fields()) {
+      if (row.facts.type == ValueType::presence) continue;
+      computed(row.facts.label, row.facts.name, row.facts.type == ValueType::time ? " seconds" : "");
+    }
+    if (lines_.size() == title + 1) lines_.pop_back();  // nothing to say
   }
 
   void notes() {

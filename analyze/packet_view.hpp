@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analyze/verdict.hpp"
 #include "capture/frame.hpp"
 #include "capture/source.hpp"
 #include "dissect/dissection.hpp"
@@ -22,6 +23,7 @@ struct PacketView {
   std::int64_t previous_time_ns = 0;        ///< of the frame before, for deltas
   std::optional<dissect::IcrcResult> icrc;  ///< absent with --no-icrc
   std::optional<std::uint64_t> flow;        ///< roce.flow
+  const Verdict* verdict = nullptr;         ///< roce.connection, roce.analysis.*; null = not analysed
 
   [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }
   [[nodiscard]] dissect::Bytes bytes() const noexcept { return {frame->data, frame->captured}; }

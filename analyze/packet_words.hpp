@@ -22,5 +22,8 @@ void append_unknown_words(std::string& out, const PacketView& packet);
 /// What the capture or the packet did to the dissection, each in brackets and after two spaces:
 /// "  [cut by the capture in RETH]".
 void append_dissection_notes(std::string& out, const PacketView& packet);
+/// What the sequence analysis says of the packet, each in brackets and after two spaces:
+/// "  [Retransmission of 123, nak]". Nothing for packets that are as they should be.
+void append_analysis_marks(std::string& out, const PacketView& packet);
 
 }  // namespace roce::analyze

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// roce.connection, roce.direction, roce.analysis.*: the verdict of the sequence analysis as fields. A
+// flag exists only on packets where it is true.
+#include "analyze/field_virtual.hpp"
+#include "analyze/verdict.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Flag = Verdict::Flag;
+
+void add(Values& out, ValueType type, std::uint64_t number, std::string_view text = {}) {
+  Value value;
+  value.type = type;
+  value.number = number;
+  value.text = text;
+  out.push_back(value);
+}
+
+template <Flag flag>
+void add_flag(const PacketView& p, Values& out) {
+  if (p.verdict != nullptr && p.verdict->has(flag)) add(out, ValueType::boolean, 1);
+}
+
+/// A frame number or count, where there is one.
+template <std::uint32_t Verdict::*member>
+void add_number(const PacketView& p, Values& out) {
+  if (p.verdict != nullptr && p.verdict->*member != 0) add(out, ValueType::number, p.verdict->*member);
+}
+
+bool remarkable(const Verdict& v) {
+  constexpr unsigned flags = Flag::retransmission | Flag::spurious | Flag::duplicate_capture |
+                             Flag::duplicate_network | Flag::out_of_order | Flag::ack_unseen |
+                             Flag::illegal_sequence | Flag::wrong_length;
+  return (v.flags & flags) != 0 || v.gap != 0 || v.lost != Lost::none;
+}
+
+constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueType type = ValueType::number,
+                           std::uint64_t max = 0xffff'ffff) {
+  FieldFacts f;
+  f.name = name;
+  f.label = label;
+  f.type = type;
+  f.max = type == ValueType::boolean ? 1 : type == ValueType::number ? max : 0;
+  f.needs_analysis = true;
+  return f;
+}
+
+constexpr std::uint64_t psn_count = 1U << 24U;
+
+const VirtualField fields[] = {
+    {facts("roce.connection", "Connection"),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
+         add(out, ValueType::number, p.verdict->connection);
+     }},
+    {facts("roce.direction", "Direction", ValueType::text),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
+         add(out, ValueType::text, 0, p.verdict->has(Flag::b_to_a) ? "b_to_a" : "a_to_b");
+     }},
+    {facts("roce.analysis.flags", "Something to look at: any flag, gap or loss", ValueType::presence),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && remarkable(*p.verdict)) add(out, ValueType::presence, 1);
+     }},
+    {facts("roce.analysis.retransmission", "Retransmission", ValueType::boolean),
+     add_flag<Flag::retransmission>},
+    {facts("roce.analysis.retransmission.cause", "Cause of the retransmission", ValueType::text),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->cause != Cause::none)
+         add(out, ValueType::text, 0, cause_name(p.verdict->cause));
+     }},
+    {facts("roce.analysis.retransmission.original", "Retransmission of frame"),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->has(Flag::retransmission))
+         add_number<&Verdict::original>(p, out);
+     }},
+    {facts("roce.analysis.spurious", "Spurious: already acknowledged", ValueType::boolean),
+     add_flag<Flag::spurious>},
+    {facts("roce.analysis.duplicate_capture", "Duplicate made by the capture", ValueType::boolean),
+     add_flag<Flag::duplicate_capture>},
+    {facts("roce.analysis.duplicate_network", "Duplicate made by the network", ValueType::boolean),
+     add_flag<Flag::duplicate_network>},
+    {facts("roce.analysis.duplicate_of", "Duplicate of frame"),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr &&
+           (p.verdict->has(Flag::duplicate_capture) || p.verdict->has(Flag::duplicate_network)))
+         add_number<&Verdict::original>(p, out);
+     }},
+    {facts("roce.analysis.gap", "PSNs missing before this one", ValueType::number, psn_count),
+     add_number<&Verdict::gap>},
+    {facts("roce.analysis.lost", "Lost", ValueType::text),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->lost != Lost::none)
+         add(out, ValueType::text, 0, lost_name(p.verdict->lost));
+     }},
+    {facts("roce.analysis.out_of_order", "Out of order", ValueType::boolean), add_flag<Flag::out_of_order>},
+    {facts("roce.analysis.ack_unseen", "Acknowledges a PSN that was not captured", ValueType::boolean),
+     add_flag<Flag::ack_unseen>},
+    {facts("roce.analysis.illegal_sequence", "Illegal opcode sequence", ValueType::boolean),
+     add_flag<Flag::illegal_sequence>},
+    {facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean), add_flag<Flag::wrong_length>},
+    {facts("roce.analysis.request", "Answers frame"), add_number<&Verdict::request>},
+    {facts("roce.analysis.response", "Answered by frame"), add_number<&Verdict::response>},
+    {facts("roce.analysis.response_time", "Response time", ValueType::time),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->has(Flag::response_time_known))
+         add(out, ValueType::time, static_cast<std::uint64_t>(p.verdict->response_time_ns));
+     }},
+    {facts("roce.analysis.in_flight", "PSNs in flight", ValueType::number, psn_count),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->has(Flag::in_flight_known))
+         add(out, ValueType::number, p.verdict->in_flight);
+     }},
+};
+
+}  // namespace
+
+std::span<const VirtualField> analysis_fields() {
+  return fields;
+}
+
+}  // namespace roce::analyze
