@@ -66,13 +66,13 @@ void PsnSpace::answer(Step& s) {
       duplicate(s, answer_facts_, seen);
       return;
     }
-  } else if (psn < acked_ && answer_facts_.single > 0 && r.path != answer_facts_.path &&
-             !r.has(PacketRecord::becn)) {
-    // Long confirmed, and at another place than its fellows: the other view of the capture.
-    if (psn < acked_ - 1) {
-      duplicate(s, answer_facts_, nullptr);
-      return;
-    }
+  } else if (psn < acked_ - 1 && answer_facts_.single > 0 &&
+             (r.path != answer_facts_.path ||
+              (sent_earlier(answer_facts_, r) && answer_facts_.doubled > 0)) &&
+             response_holes_.find(psn) == nullptr) {
+    // Long confirmed, and seen at another place or with an ID from then: the capture's other view of it.
+    duplicate(s, answer_facts_, nullptr);
+    return;
   }
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
@@ -86,17 +86,11 @@ void PsnSpace::answer(Step& s) {
   Seen* before = answers_.find(psn);
   if (before != nullptr && before->opcode != r.opcode) before = nullptr;
   const Seen repeated = before != nullptr ? *before : Seen{};
-  answers_.put(seen_of(s, psn), psn - 64, s.shared.budget);
+  answers_.put(seen_of(s, psn), psn - (answer_facts_.doubled > 0 ? 4096 : 64), s.shared.budget);
   point_at_request(s, psn);
   last_answer_ns_ = r.time_ns;
-  if (s.info.operation == Operation::atomic_acknowledge) {
-    const std::size_t index = issued_for(psn);
-    if (index < issued_.size()) {
-      const Issued issued = issued_[index];
-      issued_head_ = index + 1;
-      if (issued.repeated) mark_repeated_answer(s, issued.cause, before != nullptr ? &repeated : nullptr);
-    }
-  }
+  if (s.info.operation == Operation::atomic_acknowledge)
+    own_answer(s, psn, before != nullptr ? &repeated : nullptr);
   if (!r.has(PacketRecord::has_aeth)) return;  // cut by the capture: it may be anything
 
   const auto syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
@@ -215,7 +209,7 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
     // A READ is complete with its last response; a later acknowledgement says that it was sent, not
     // that it came.
     if (op.answered_by_response() || op.kind == OperationKind::atomic) {
-      if (response_holes_.find(op.first) != nullptr || response_holes_.find(op.last) != nullptr) continue;
+      if (response_holes_.any_in(op.first, op.last + 1)) continue;
       complete(s, op, false);
     } else {
       complete(s, op, true);
@@ -369,16 +363,22 @@ void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
   }
 }
 
-/// The request that this response PSN answers: the first that waits for just this one, or, where
-/// responses are missing, the first that has it. issued_.size() if there is none.
+/// The request that this response PSN answers: the one for which the fewest responses would be missing,
+/// and the first of those. issued_.size() if there is none.
 std::size_t PsnSpace::issued_for(std::int64_t psn) const noexcept {
-  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
-    if (issued_[i].next == psn) return i;
+  std::size_t best = issued_.size();
+  std::int64_t fewest = std::int64_t{1} << 23U;
+  std::int64_t skipped = 0;  // responses to the requests before
+  for (std::size_t i = issued_head_; i < issued_.size() && skipped < fewest; ++i) {
+    const Issued& issued = issued_[i];
+    const bool has_it = issued.next <= psn && (psn < issued.end || issued.open_end);
+    if (has_it && skipped + psn - issued.next < fewest) {
+      fewest = skipped + psn - issued.next;
+      best = i;
+    }
+    if (!issued.open_end) skipped += issued.end - issued.next;
   }
-  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
-    if (issued_[i].next < psn && (psn < issued_[i].end || issued_[i].open_end)) return i;
-  }
-  return issued_.size();
+  return best;
 }
 
 /// The responses between what was expected and `psn` of request `index` are missing. Returns how many.
@@ -413,6 +413,32 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
   if (s.r.time_ns != capture::no_time) ++s.shared.series.at(s.r.time_ns).retransmitted;
 }
 
+/// An atomic's answer: it has a PSN of its own, as READ responses have.
+void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
+  if (response_next_ < 0) response_next_ = psn;
+  const std::size_t index = issued_for(psn);
+  if (index >= issued_.size()) return;
+  const Issued issued = issued_[index];
+  const std::int64_t missing = skip_to(s, index, psn);
+  if (missing > 0) note_missing_answers(s, missing);
+  issued_head_ = index + 1;
+  const Hole* hole = response_holes_.find(psn);
+  if (issued.repeated) {
+    mark_repeated_answer(s, issued.cause, before);
+    if (hole != nullptr) lose(s, s.side, Lost::before_capture, response_holes_.missing(psn));
+  }
+  response_holes_.fill(psn, 1);
+  response_next_ = std::max(response_next_, psn + 1);
+}
+
+void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
+  s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
+  happened(s, s.side, Event::gap, static_cast<std::uint64_t>(missing));
+  if (s.counts && s.flows[s.side] != nullptr) {
+    s.flows[s.side]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+  }
+}
+
 void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const PacketRecord& r = s.r;
   const unsigned responder = s.side;
@@ -436,6 +462,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   Hole* hole = response_holes_.find(psn);
   const bool first_copy = hole != nullptr && !hole->of_repeat;
   bool filled = false;
+  bool late = false;
   if (earlier && seen != nullptr && seen->filled != 0) {
     unlose_filled(s, *seen, responder);
     mark_late(s);
@@ -444,14 +471,14 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   if (earlier && first_copy) {
     goodput();
     mark_late(s);
+    late = true;
+  } else if (earlier && psn < response_next_) {
+    // Overtaken by others: it says nothing of what the responder works on now.
+    if (seen != nullptr || hole != nullptr) mark_repeated_answer(s, Cause::read_retry, seen);
   } else if (const std::size_t index = issued_for(psn); index < issued_.size()) {
     const std::int64_t missing = skip_to(s, index, psn);
     if (missing > 0) {
-      s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
-      happened(s, responder, Event::gap, static_cast<std::uint64_t>(missing));
-      if (s.counts && s.flows[responder] != nullptr) {
-        s.flows[responder]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
-      }
+      note_missing_answers(s, missing);
       hole = response_holes_.find(psn);
     }
     Issued& issued = issued_[index];
@@ -464,16 +491,18 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     }
     if (repeated) {
       mark_repeated_answer(s, cause, seen);
-      if (hole != nullptr) lose(s, responder, Lost::before_capture, 1);
+      if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       filled = first_copy;
       if (first_copy || psn >= response_next_) goodput();
     } else {
       if (first_copy) mark_late(s);
+      late = first_copy;
       goodput();
     }
   } else if (first_copy) {
     goodput();
     mark_late(s);
+    late = true;
   } else if (psn < response_next_ && (seen != nullptr || pending(psn) != nullptr)) {
     const bool known = psn >= again_from_ && psn < again_to_;
     mark_repeated_answer(s, known ? Cause::read_retry : Cause::unknown, seen);
@@ -484,7 +513,10 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   response_next_ = std::max(response_next_, psn + 1);
   Seen now = seen_of(s, psn);
   now.filled = filled ? 1 : 0;
-  answers_.put(now, head_ < pending_.size() ? pending_[head_].first : psn - 64, s.shared.budget);
+  now.late = late ? 1 : 0;
+  const std::int64_t outstanding = head_ < pending_.size() ? pending_[head_].first : psn - 64;
+  answers_.put(now, answer_facts_.doubled > 0 ? std::min(outstanding, psn - 4096) : outstanding,
+               s.shared.budget);
 
   if (requests_seen_ && psn >= next_) {
     unseen(s, psn);
@@ -493,8 +525,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   }
   Pending* op = pending(psn);
   if (op != nullptr && psn == op->last && !op->done) {
-    const bool whole = response_holes_.find(op->first) == nullptr;
-    complete(s, *op, whole);
+    if (!response_holes_.any_in(op->first, op->last + 1)) complete(s, *op, true);
   }
   progress(s, psn + 1);
 }

@@ -87,6 +87,22 @@ void PsnSpace::begin(const PacketRecord& r) {
   requests_seen_ = true;
 }
 
+void PsnSpace::damaged_request(Step& s) {
+  // Only what fits exactly where it should come is believed.
+  if (!requests_seen_ || !in_run_) return;
+  const std::int64_t psn = place(s.r.psn);
+  if (psn != run_next_) return;
+  const Seen* seen = sent_.find(psn);
+  if (seen != nullptr && seen->opcode != s.r.opcode) return;
+  s.verdict.set(Verdict::retransmission);
+  s.verdict.cause = run_cause_;
+  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  if (!s.counts || s.flows[side_] == nullptr) return;
+  SequenceCounts& sequence = s.flows[side_]->sequence_to_change();
+  ++sequence.retransmitted[static_cast<std::size_t>(run_cause_)];
+  sequence.retransmitted_bytes += s.r.wire;
+}
+
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
   if (s.counts) ++s.connection.requester[side_].requests;
@@ -105,6 +121,9 @@ void PsnSpace::request(Step& s) {
     }
   }
 
+  if (psn >= next_ && in_run_ && run_next_ < next_) {
+    holes_.add({run_next_, next_, r.time_ns, s.number, true, false});  // the end of what was sent again
+  }
   if (psn == next_) [[likely]] {
     accept(s, psn, count, true);
   } else if (psn > next_) {
@@ -118,9 +137,6 @@ void PsnSpace::request(Step& s) {
         s.flows[side_]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
       }
       happened(s, side_, Event::gap, static_cast<std::uint64_t>(missing));
-      if (in_run_ && run_next_ < next_) {
-        holes_.add({run_next_, next_, r.time_ns, s.number, true, false});
-      }
       holes_.add({next_, psn, r.time_ns, s.number, false, false});
       if (s.info.service == dissect::Service::uc) {
         // At least the message that the gap begins in, or the one that it ends in.
@@ -176,6 +192,14 @@ bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
   return true;
 }
 
+/// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
+/// twice.
+std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
+  constexpr std::int64_t other_view = 4096;
+  const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
+  return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
+}
+
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
   in_run_ = false;
   request_facts_.learn(s.r);
@@ -184,7 +208,7 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_ord
   } else {
     message_known_ = false;
   }
-  sent_.put(seen_of(s, psn), acked_known_ ? acked_ : psn - 64, s.shared.budget);
+  sent_.put(seen_of(s, psn), needed_from(psn), s.shared.budget);
   next_ = psn + std::max<std::int64_t>(count, 1);
   track_message(s, psn, count, in_order);
   issue(s, psn, count, Cause::none);
@@ -336,8 +360,10 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     duplicate(s, request_facts_, seen);
     return;
   }
-  if (seen == nullptr && hole == nullptr && request_facts_.single > 0 && r.path != request_facts_.path) {
-    duplicate(s, request_facts_, nullptr);  // long ago, and at another place: the other view of the capture
+  if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
+      (r.path != request_facts_.path || sent_earlier(request_facts_, r))) {
+    // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
+    duplicate(s, request_facts_, nullptr);
     return;
   }
 
@@ -387,16 +413,25 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (!read && cause == Cause::read_retry) cause = Cause::timeout;
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = cause;
-  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  const bool answer_missing = read && read_again(s, psn, count);
-  const bool spurious =
-      acked_known_ && psn + count <= acked_ && !answer_missing && (hole == nullptr || hole->of_repeat);
+  if (seen != nullptr) {
+    s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  } else if (const Pending* op = read ? pending(psn) : nullptr) {
+    s.verdict.original = static_cast<std::uint32_t>(op->frame);  // issued again from its middle
+  }
+  const bool has_answer = read || s.info.operation == Operation::compare_swap ||
+                          s.info.operation == Operation::fetch_add || s.info.operation == Operation::flush ||
+                          s.info.operation == Operation::atomic_write;
+  const bool answer_missing = has_answer && answer_asked_again(s, psn, count);
+  if (run_start_ == psn) run_for_answer_ = answer_missing;
+  // What goes with a request whose answer is missing is repeated for good reason.
+  const bool spurious = acked_known_ && psn + count <= acked_ && !(has_answer && run_for_answer_) &&
+                        (hole == nullptr || hole->of_repeat);
   if (spurious) s.verdict.set(Verdict::spurious);
 
   if (hole != nullptr && (!late_repeat || !hole->of_repeat)) {
     const bool first_copy = !hole->of_repeat;
     if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
-    lose(s, side_, Lost::before_capture, 1);
+    lose(s, side_, Lost::before_capture, holes_.missing(psn));
     if (first_copy) count_goodput(s, side_);
   }
   Seen again = seen_of(s, psn);
@@ -404,7 +439,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   holes_.fill(psn, count);
   issue(s, psn, count, cause);
 
-  sent_.put(again, acked_, s.shared.budget);
+  sent_.put(again, needed_from(psn), s.shared.budget);
   if (Pending* op = pending(psn)) op->retried = true;
 
   if (s.counts) {
@@ -458,7 +493,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole) {
   holes_.fill(psn, count);
   Seen seen = seen_of(s, psn);
   seen.late = 1;
-  sent_.put(seen, acked_, s.shared.budget);
+  sent_.put(seen, needed_from(psn), s.shared.budget);
   ++request_facts_.single;
   count_goodput(s, side_);
   issue(s, psn, count, Cause::none);
@@ -494,6 +529,15 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   issued_.push_back(issued);
 }
 
+/// Whether a NAK would have been captured. Where nothing of the other direction was, long silence
+/// still tells.
+bool PsnSpace::hears_answers(const Step& s) const noexcept {
+  constexpr std::int64_t long_silence_ns = 10'000'000;
+  if (answers_seen_ || s.flows[side_ ^ 1U] != nullptr) return true;
+  return s.r.time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
+         s.r.time_ns - last_request_ns_ >= long_silence_ns;
+}
+
 /// A stretch of requests is sent again, beginning here. Why?
 void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const PacketRecord& r = s.r;
@@ -523,7 +567,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     }
   } else {
     run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
-                 : answers_seen_                             ? Cause::timeout
+                 : hears_answers(s)                          ? Cause::timeout
                                                              : Cause::unknown;
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
@@ -572,10 +616,11 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   if (s.counts && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
 }
 
-/// A READ was issued again, for what is still missing of it (IBTA 9.7.5.1.9). Whether a response to it
-/// is known to be missing.
-bool PsnSpace::read_again(Step& s, std::int64_t psn, std::int64_t count) {
-  if (s.verdict.cause != Cause::read_retry) return false;  // the responder never saw the first one
+/// A READ or another request with answers of its own was issued again, for what is still missing of it
+/// (IBTA 9.7.5.1.9). Whether an answer to it is known to be missing.
+bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count) {
+  if (s.verdict.cause == Cause::nak || s.verdict.cause == Cause::rnr)
+    return false;  // the responder never saw the first one
   const bool begins_run = run_start_ == psn;
   if (begins_run) {
     // A second step back before any response to the first: what that one asked for came late.
@@ -604,12 +649,16 @@ bool PsnSpace::read_again(Step& s, std::int64_t psn, std::int64_t count) {
     return true;
   }
   if (response_next_ <= psn) return true;  // no response yet
-  if (!begins_run) return false;           // only goes with the one that is missing
+  if (const Seen* response = answers_.find(psn); response != nullptr && response->late != 0) return true;
+  if (!begins_run) return false;  // only goes with the one that is missing
   // The response was captured, and the requester asks for it again. It has the ones before, or it
   // would ask for them too; or it saw a later one: this one was lost on the rest of the way.
   const Pending* op = pending(psn);
   const bool has_those_before = op != nullptr && psn > op->first;
-  const bool later_ones_went_by = response_next_ > psn + 1;
+  constexpr std::int64_t at_once_ns = 50'000'000;  // a slow host's reaction; less than most timeouts
+  const bool later_ones_went_by = response_next_ > psn + 1 && s.r.time_ns != capture::no_time &&
+                                  last_answer_ns_ != capture::no_time &&
+                                  s.r.time_ns - last_answer_ns_ < at_once_ns;
   if (!has_those_before && !later_ones_went_by) return false;
   lose(s, side_ ^ 1U, Lost::after_capture, 1);
   again_claimed_ = true;

@@ -20,6 +20,12 @@ Hole* Holes::find(std::int64_t psn) noexcept {
   return of_repeat;
 }
 
+std::uint64_t Holes::missing(std::int64_t psn) const noexcept {
+  if (!list_) return 0;
+  return static_cast<std::uint64_t>(std::count_if(
+      list_->begin(), list_->end(), [&](const Hole& hole) { return psn >= hole.from && psn < hole.to; }));
+}
+
 void Holes::fill(std::int64_t psn, std::int64_t count) {
   if (!list_) return;
   const std::int64_t end = psn + count;

@@ -109,6 +109,13 @@ class Holes {
   void add(const Hole& hole);
   /// The hole that holds `psn`; one of a first pass before one of a repeat. nullptr if none.
   [[nodiscard]] Hole* find(std::int64_t psn) noexcept;
+  [[nodiscard]] bool any_in(std::int64_t from, std::int64_t to) const noexcept {
+    return list_ != nullptr && std::any_of(list_->begin(), list_->end(), [&](const Hole& hole) {
+             return hole.from < to && hole.to > from;
+           });
+  }
+  /// How many transmissions of `psn` are missing.
+  [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
   /// Takes [psn, psn + count) out of all holes.
   void fill(std::int64_t psn, std::int64_t count);
   /// Forgets everything below `psn`.

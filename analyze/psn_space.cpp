@@ -111,7 +111,11 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
   ++facts.doubled;
   // A capture that shows things twice does so all the time; a network now and then.
   const std::uint32_t path = seen != nullptr ? seen->path : facts.path;
-  const bool by_capture = path != s.r.path || std::uint64_t{facts.doubled} * 2 >= facts.single;
+  constexpr std::int64_t merged_ns = 100'000'000;  // no network holds a copy back that long
+  const bool timed = seen != nullptr && seen->time_ns != capture::no_time && s.r.time_ns != capture::no_time;
+  const bool by_capture = seen == nullptr || path != s.r.path ||
+                          std::uint64_t{facts.doubled} * 2 >= facts.single ||
+                          (timed && s.r.time_ns - seen->time_ns >= merged_ns);
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
   if (!s.counts) return;

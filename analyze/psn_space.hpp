@@ -109,6 +109,8 @@ class PsnSpace {
   explicit PsnSpace(unsigned side) : side_(side) {}
 
   void request(Step& s);
+  /// A request whose ICRC is wrong: its receiver drops it. Only told, never followed.
+  void damaged_request(Step& s);
   void answer(Step& s);
   /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
   [[nodiscard]] bool far_off(const PacketRecord& r) const noexcept;
@@ -131,15 +133,17 @@ class PsnSpace {
 
   // requests.cpp
   void begin(const PacketRecord& r);
+  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept;
   void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   void check_order(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   bool close_open_read(Step& s, std::int64_t psn);
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
   void late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole);
+  [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
   void start_run(Step& s, std::int64_t psn, const Seen* seen);
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
-  bool read_again(Step& s, std::int64_t psn, std::int64_t count);
+  bool answer_asked_again(Step& s, std::int64_t psn, std::int64_t count);
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
   void finish_message(Step& s, Pending& op);
@@ -154,6 +158,8 @@ class PsnSpace {
   [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
+  void own_answer(Step& s, std::int64_t psn, const Seen* before);
+  void note_missing_answers(Step& s, std::int64_t missing);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
   [[nodiscard]] static bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept;
@@ -186,6 +192,7 @@ class PsnSpace {
   bool answers_seen_ = false;
   bool acked_known_ = false;
   bool in_run_ = false;
+  bool run_for_answer_ = false;  ///< the run asks for an answer that is missing
   bool message_known_ = false;
   bool inside_message_ = false;
   bool again_claimed_ = false;  ///< the READ issued again last proved a loss

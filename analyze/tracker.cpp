@@ -158,6 +158,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
     ++track.icrc_matches;
   }
+  if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);
