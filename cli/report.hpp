@@ -13,7 +13,7 @@ namespace roce::cli {
 struct ReportStyle {
   std::size_t width = 100;  ///< columns of the terminal
   bool color = false;
-  std::size_t top = 20;  ///< connections and flows listed; the rest is counted
+  std::size_t top = 20;  ///< connections and flows listed, the rest is counted; 0 = all
 };
 
 /// The report for people.

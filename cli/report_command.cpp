@@ -2,6 +2,7 @@
 // The commands `report`, `flows` and `connections`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "analyze/connection_columns.hpp"
@@ -24,6 +25,7 @@ std::size_t page_width() {
 struct ReportOptions {
   AnalyzeOptions analyze;
   std::size_t top = 20;
+  std::string fail_on;  ///< a severity's name; empty = findings do not change the status
   bool json = false;
   bool pretty = false;
 };
@@ -45,12 +47,26 @@ int print(const std::string& text, int status) {
   return written != exit_ok ? written : status;
 }
 
+/// Whether a finding is at or above the severity of that name.
+bool reaches(const analyze::Snapshot& snapshot, const std::string& severity) {
+  using analyze::Severity;
+  for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
+    if (analyze::severity_name(least) != severity) continue;
+    return std::any_of(snapshot.findings.begin(), snapshot.findings.end(),
+                       [least](const analyze::Finding& finding) { return finding.severity >= least; });
+  }
+  return false;
+}
+
 int run_report(const ReportOptions& options) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
-  if (options.json) return print(report_json(*result.snapshot, options.pretty), result.status);
+  // An input that could not be read outweighs what was found in the rest.
+  const int status =
+      result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
+  if (options.json) return print(report_json(*result.snapshot, options.pretty), status);
   return print(report_text(*result.snapshot, {page_width(), want_color(options.analyze.color), options.top}),
-               result.status);
+               status);
 }
 
 /// The three forms of a table.
@@ -101,9 +117,17 @@ void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
 
 void add_report(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand("report", "what was captured, who talks to whom, what was skipped");
+  CLI::App* command = app.add_subcommand(
+      "report", "what is wrong and what to do, what was captured, who talks to whom, what was skipped");
   options->analyze.add_to(*command);
-  command->add_option("--top", options->top, "flows to list")->check(CLI::NonNegativeNumber)->type_name("N");
+  command->add_option("--top", options->top, "connections and flows to list (0 = all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "exit with status 1 if a finding is at or above: info, notice, warning, error")
+      ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
+      ->type_name("LEVEL");
   command->add_flag("--json", options->json, "one JSON object");
   command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });

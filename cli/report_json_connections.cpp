@@ -9,7 +9,6 @@
 
 #include "analyze/flow_columns.hpp"
 #include "analyze/packet_facts.hpp"
-#include "analyze/units.hpp"
 #include "cli/report_json.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/cm.hpp"
@@ -111,14 +110,6 @@ void write_parameters(JsonWriter& json, const CmExchange& cm) {
   write_optional(json, "reject_reason", cm.reject_reason);
 }
 
-/// From the REQ to the RTU, or to the REP where that was not captured.
-std::optional<std::int64_t> connect_ns(const CmExchange& cm) {
-  const CmSeen& end = cm.rtu ? cm.rtu : cm.rep;
-  if (!cm.req || !end || cm.req.time_ns == capture::no_time || end.time_ns == capture::no_time)
-    return std::nullopt;
-  return analyze::span_ns(cm.req.time_ns, end.time_ns);
-}
-
 void write_cm(JsonWriter& json, const ConnectionRow& row) {
   const CmExchange* cm = row.cm();
   if (cm == nullptr) {
@@ -131,7 +122,7 @@ void write_cm(JsonWriter& json, const ConnectionRow& row) {
   write_optional(json, "b_psn", row->client_is_a ? cm->server_psn : cm->client_psn);
   write_parameters(json, *cm);
   json.field("client", side_names[row->client_is_a ? 0 : 1]).field("exchange", *row->cm);
-  write_optional(json, "connect_ns", connect_ns(*cm));
+  write_optional(json, "connect_ns", analyze::connect_time_ns(*cm));
   json.end_object();
 }
 
@@ -266,14 +257,9 @@ void write_seen(JsonWriter& json, std::string_view key, const CmSeen& seen) {
   json.field("count", seen.count).end_object();
 }
 
-std::string_view state_name(CmExchange::State state) {
-  constexpr std::string_view names[] = {"requested", "replied", "established", "rejected", "disconnected"};
-  return names[static_cast<std::size_t>(state)];
-}
-
 void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
                     const std::vector<std::uint32_t>& connections) {
-  json.begin_object().field("id", id).field("state", state_name(cm.state)).field("sidr", cm.sidr);
+  json.begin_object().field("id", id).field("state", analyze::cm_state_name(cm.state)).field("sidr", cm.sidr);
   json.field("version", analyze::version_name(cm.transport));
   json.field("service", dissect::cm_transport_name(cm.service));
   json.key("client").begin_object().field("address", analyze::address_of(cm.client));
@@ -292,7 +278,7 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   reason.empty() ? json.null_field("reject_reason_name") : json.field("reject_reason_name", reason);
   json.field("rejected_by_server", cm.rejected_by_server);
   write_optional(json, "sidr_status", cm.sidr_status);
-  write_optional(json, "connect_ns", connect_ns(cm));
+  write_optional(json, "connect_ns", analyze::connect_time_ns(cm));
   json.key("connections").begin_array();
   for (const std::uint32_t connection : connections) json.value(connection);
   json.end_array();

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "analyze/connection_columns.hpp"
 #include "analyze/units.hpp"
-#include "analyze/value_format.hpp"
+#include "cli/page.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
 #include "dissect/dissect.hpp"
@@ -19,76 +19,14 @@ using analyze::percent_text;
 using analyze::Snapshot;
 using analyze::Totals;
 
-constexpr std::size_t indent = 12;  // where the text of a section begins
-
-/// A space at which no line is broken: "RC RDMA WRITE Only 12" stays together.
-constexpr char unbreakable = '\x01';
-
-/// Sections with a bold title in the margin, wrapped to the terminal.
-class Page {
- public:
-  explicit Page(const ReportStyle& style) : style_(style), width_(std::max<std::size_t>(style.width, 60)) {}
-
-  void section(std::string_view title) { title_ = title; }
-  void line(std::string_view text) {
-    std::string head = title_.empty() ? std::string() : paint("1", title_);
-    head.append(indent - std::min(indent, display_width(title_)), ' ');
-    title_ = {};
-    std::string body = wrap(text, width_, indent);
-    std::replace(body.begin(), body.end(), unbreakable, ' ');
-    out_ += head + body + "\n";
-  }
-  void gap() { out_ += '\n'; }
-  void block(std::string_view text) { out_ += text; }
-  [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const {
-    return style_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
-  }
-  [[nodiscard]] std::size_t width() const noexcept { return width_; }
-  [[nodiscard]] std::string take() { return std::move(out_); }
-
- private:
-  const ReportStyle& style_;
-  std::size_t width_;
-  std::string_view title_;
-  std::string out_;
-};
-
-/// Text from files and paths may hold escape sequences; a terminal must not see them.
-std::string printable(std::string_view text) {
-  std::string out;
-  analyze::append_printable(out, text);
-  return out;
-}
-
-std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-std::string packets(std::uint64_t n) {
-  return plural(n, "packet", "packets");
-}
-
-/// "a 3, b 2": largest first, zeros left out.
-std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts) {
-  std::erase_if(parts, [](const auto& part) { return part.second == 0; });
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text;
-  for (const auto& [name, n] : parts) {
-    if (!text.empty()) text += ", ";
-    std::string item = fmt::format("{} {}", name, n);
-    std::replace(item.begin(), item.end(), ' ', unbreakable);
-    text += item;
-  }
-  return text;
-}
-
 void write_capture(Page& page, const Snapshot& s) {
   const Totals& t = s.totals;
   page.section("Capture");
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, s.files.size()); ++i) {
     const capture::FileInfo& f = s.files[i];
-    const std::string count = s.files.size() > 1 ? fmt::format(", {}", packets(f.packets)) : std::string();
+    const std::string count =
+        s.files.size() > 1 ? fmt::format(", {}", packets_text(f.packets)) : std::string();
     if (f.format.empty()) {
       page.line(fmt::format("{} (not read)", printable(f.path)));
       continue;
@@ -104,7 +42,7 @@ void write_capture(Page& page, const Snapshot& s) {
   if (t.packets == 0) {
     page.line("no packets");
   } else {
-    page.line(fmt::format("{}, {} on the wire{}", packets(t.packets), bytes_text(t.bytes),
+    page.line(fmt::format("{}, {} on the wire{}", packets_text(t.packets), bytes_text(t.bytes),
                           t.captured_bytes < t.bytes
                               ? fmt::format(", {} of it captured", bytes_text(t.captured_bytes))
                               : std::string(", captured whole")));
@@ -116,17 +54,17 @@ void write_capture(Page& page, const Snapshot& s) {
   for (const capture::InterfaceInfo& i : s.interfaces) {
     if (i.name.empty() && i.speed_bps == 0 && i.filter.empty()) continue;
     if (++told > most) continue;
-    std::string text =
-        fmt::format("interface {}: {}", i.name.empty() ? "(no name)" : printable(i.name), packets(i.packets));
+    std::string text = fmt::format("interface {}: {}", i.name.empty() ? "(no name)" : printable(i.name),
+                                   packets_text(i.packets));
     if (i.speed_bps != 0) text += ", " + analyze::rate_text(static_cast<double>(i.speed_bps));
     if (!i.filter.empty()) text += ", filter \"" + printable(i.filter) + "\"";
     page.line(text);
   }
   if (told > most) page.line(fmt::format("and {} more interfaces", told - most));
   if (s.dropped()) {
-    page.line(*s.dropped() == 0
-                  ? std::string("no packets dropped while capturing")
-                  : page.paint("1;31", fmt::format("{} DROPPED while capturing", packets(*s.dropped()))));
+    page.line(*s.dropped() == 0 ? std::string("no packets dropped while capturing")
+                                : page.paint("1;31", fmt::format("{} DROPPED while capturing",
+                                                                 packets_text(*s.dropped()))));
   } else {
     page.line("drops while capturing: the file does not say");
   }
@@ -162,7 +100,7 @@ void write_icrc(Page& page, const Snapshot& s) {
     for (const std::uint64_t number : t.icrc_mismatches)
       numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
     const std::string bad =
-        fmt::format("MISMATCH on {} ({}: {}{})", packets(mismatch), mismatch == 1 ? "number" : "numbers",
+        fmt::format("MISMATCH on {} ({}: {}{})", packets_text(mismatch), mismatch == 1 ? "number" : "numbers",
                     numbers, mismatch > t.icrc_mismatches.size() ? ", ..." : "");
     text = page.paint("1;31", bad) + (text.empty() ? "" : "; " + text);
   }
@@ -176,8 +114,8 @@ void write_roce(Page& page, const Snapshot& s) {
   if (t.roce_packets == 0) {
     const std::uint64_t cut = t.diagnostics.of(analyze::DiagnosticId::cut_before_bth);
     if (cut != 0) {
-      page.line(
-          page.paint("1;31", fmt::format("{} to UDP port 4791 cut before the BTH is whole", packets(cut))));
+      page.line(page.paint(
+          "1;31", fmt::format("{} to UDP port 4791 cut before the BTH is whole", packets_text(cut))));
       page.line("The snap length is too small: capture with tcpdump -s 0, or at least 128 bytes a packet.");
       return;
     }
@@ -195,8 +133,9 @@ void write_roce(Page& page, const Snapshot& s) {
   for (std::size_t i = 1; i < t.by_transport.size(); ++i) {
     versions.emplace_back(dissect::transport_name(static_cast<dissect::Transport>(i)), t.by_transport[i]);
   }
-  page.line(fmt::format("{} ({}), {}: {}", packets(t.roce_packets), percent_text(t.roce_packets, t.packets),
-                        bytes_text(t.roce_bytes), listing(versions)));
+  page.line(fmt::format("{} ({}), {}: {}", packets_text(t.roce_packets),
+                        percent_text(t.roce_packets, t.packets), bytes_text(t.roce_bytes),
+                        listing(versions)));
   std::vector<std::pair<std::string, std::uint64_t>> tunnels;
   for (std::size_t i = 0; i < dissect::tunnel_count; ++i) {
     tunnels.emplace_back(dissect::tunnel_name(static_cast<dissect::Tunnel>(i)), t.by_tunnel[i]);
@@ -226,10 +165,46 @@ void write_others(Page& page, const Totals& t) {
   page.line(listing(others));
 }
 
+/// The sick ones first, then the large ones; all by number where they fit.
+void write_connections(Page& page, const Snapshot& s, const ReportStyle& style) {
+  using analyze::ConnectionRow;
+  if (s.connections.empty()) return;
+  page.gap();
+  page.section("Connections");
+  const std::vector<ConnectionRow> rows = analyze::connection_rows(s);
+  std::vector<const ConnectionRow*> shown;
+  for (const ConnectionRow& row : rows) shown.push_back(&row);
+  if (style.top == 0 || rows.size() <= style.top) {
+    page.line(fmt::format("{} (both directions between two queue pairs)", rows.size()));
+  } else {
+    page.line(
+        fmt::format("the {} with most trouble, then most bytes, of {} (all: roceanalyze connections FILE)",
+                    style.top, rows.size()));
+    std::vector<std::pair<std::uint64_t, const ConnectionRow*>> ranked;
+    for (const ConnectionRow& row : rows) ranked.emplace_back(row.trouble(), &row);
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second->bytes() > b.second->bytes();
+    });
+    shown.clear();
+    for (std::size_t i = 0; i < style.top; ++i) shown.push_back(ranked[i].second);
+  }
+  const auto count = [&rows](auto&& test) {
+    return static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), test));
+  };
+  const std::uint64_t ambiguous = count([](const ConnectionRow& row) { return row->pairing.ambiguous; });
+  const std::uint64_t half =
+      count([](const ConnectionRow& row) { return !row->paired() && !row->pairing.ambiguous; });
+  if (half != 0) page.line(fmt::format("{} captured in one direction only", half));
+  if (ambiguous != 0) {
+    page.line(fmt::format("{} left unpaired: more than one flow could be the other direction", ambiguous));
+  }
+  page.block(table_text(shown, analyze::connection_columns(), "", page.width()));
+}
+
 void write_flows(Page& page, const Snapshot& s, const ReportStyle& style) {
   if (s.flows.empty()) return;
   page.gap();
-  const bool all = s.flows.size() <= style.top;
+  const bool all = style.top == 0 || s.flows.size() <= style.top;
   page.section("Flows");
   page.line(all ? fmt::format("{} (one direction to one queue pair each)", s.flows.size())
                 : fmt::format("the {} largest of {} by bytes (all: roceanalyze flows FILE)", style.top,
@@ -255,9 +230,12 @@ void write_diagnostics(Page& page, const Snapshot& s) {
 
 std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   Page page(style);
+  write_verdict(page, snapshot);
+  page.gap();
   write_capture(page, snapshot);
   write_roce(page, snapshot);
   write_others(page, snapshot.totals);
+  write_connections(page, snapshot, style);
   write_flows(page, snapshot, style);
   write_diagnostics(page, snapshot);
   return page.take();

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first part of the text report: the verdict, and the findings it stands on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyze/finding.hpp"
+#include "analyze/units.hpp"
+#include "cli/page.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Finding;
+using analyze::Severity;
+using analyze::Snapshot;
+
+constexpr std::size_t most = 10;  // findings shown whole: what one reads before acting
+
+struct SeverityStyle {
+  std::string_view margin;
+  std::string_view code;
+  std::string_view one, many;
+};
+/// By analyze::Severity.
+constexpr SeverityStyle styles[] = {{"INFO", "1", "info", "infos"},
+                                    {"NOTICE", "1;36", "notice", "notices"},
+                                    {"WARNING", "1;33", "warning", "warnings"},
+                                    {"ERROR", "1;31", "error", "errors"}};
+constexpr const SeverityStyle& style_of(Severity severity) {
+  return styles[static_cast<std::size_t>(severity)];
+}
+
+/// "2 errors, 1 notice", most severe first.
+template <class Iterator>
+std::string count_text(Iterator begin, Iterator end) {
+  std::array<std::uint64_t, std::size(styles)> counts{};
+  for (; begin != end; ++begin) ++counts[static_cast<std::size_t>(begin->severity)];
+  std::string text;
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    if (counts[i] == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += plural(counts[i], styles[i].one, styles[i].many);
+  }
+  return text;
+}
+
+/// ". Checked: losses, repeats and answers in 2 connections, ICRCs of 125 packets ...": what the rules had to
+/// judge by.
+std::string checked_text(const Snapshot& s) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? ". Checked: " : ", ") + part; };
+  if (!s.connections.empty()) {
+    add(fmt::format("losses, repeats and answers in {}",
+                    plural(s.connections.size(), "connection", "connections")));
+  }
+  if (!s.exchanges.empty()) add(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
+  const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
+                              s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
+  if (s.icrc_checked && icrcs != 0) add("ICRCs of " + packets_text(icrcs));
+  if (s.dropped()) add("what the capture says it dropped");
+  return text;
+}
+
+std::string where_text(const Snapshot& s) {
+  std::string text = "in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
+  if (s.totals.packets != s.frames_read) text += " of what was selected";
+  return text;
+}
+
+/// "packets 12, 13, 40 and more, +0.2 s to +4.51 s, confidence 70 %"
+std::string evidence_text(const Snapshot& s, const Finding& finding) {
+  std::string text = finding.packets.size() == 1 ? "packet" : "packets";
+  for (std::size_t i = 0; i < finding.packets.size(); ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : ",", finding.packets[i]);
+  if (finding.count > finding.packets.size()) text += " ...";
+  if (finding.first_time_ns && s.totals.any_time) {
+    const auto since = [&s](std::int64_t time) {
+      return analyze::duration_text(analyze::span_ns(s.totals.first_time_ns, time));
+    };
+    const std::string first = since(*finding.first_time_ns);
+    text += fmt::format(", after {}", first);
+    if (finding.last_time_ns && since(*finding.last_time_ns) != first)
+      text += fmt::format(" to {}", since(*finding.last_time_ns));
+  }
+  if (finding.confidence < 1) text += fmt::format(", confidence {:.0f} %", 100 * finding.confidence);
+  return text;
+}
+
+void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
+  const SeverityStyle& style = style_of(finding.severity);
+  page.gap();
+  page.section(style.margin, style.code);
+  page.line(fmt::format("{}{}", page.paint("1", printable(finding.title)),
+                        finding.count > 1 ? fmt::format(" ({} times)", finding.count) : std::string()));
+  page.line(printable(finding.subject));
+  page.line(printable(finding.explanation));
+  page.line(evidence_text(s, finding));
+  if (!finding.advice.empty()) page.line("To do: " + printable(finding.advice));
+}
+
+}  // namespace
+
+void write_verdict(Page& page, const Snapshot& s) {
+  const std::vector<Finding>& findings = s.findings;
+  const bool serious = std::any_of(findings.begin(), findings.end(),
+                                   [](const Finding& f) { return f.severity >= Severity::warning; });
+  if (findings.empty()) {
+    page.section("Verdict", s.totals.roce_packets != 0 ? "1;32" : "1");
+    page.line(s.totals.roce_packets == 0
+                  ? std::string("no RoCE packets, so nothing to judge")
+                  : fmt::format("nothing wrong found {}{}", where_text(s), checked_text(s)));
+    return;
+  }
+  page.section("Verdict", serious ? style_of(findings.front().severity).code : "1;32");
+  page.line(fmt::format("{}{} {}", serious ? "" : "nothing serious: ",
+                        count_text(findings.begin(), findings.end()), where_text(s)));
+  const std::size_t shown = std::min(most, findings.size());
+  for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i]);
+  if (shown == findings.size() && s.findings_dropped == 0) return;
+  page.gap();
+  std::string more = count_text(findings.begin() + static_cast<std::ptrdiff_t>(shown), findings.end());
+  if (s.findings_dropped != 0)
+    more += fmt::format("{}{} that were not kept", more.empty() ? "" : ", ", s.findings_dropped);
+  page.line(fmt::format("and {} more ({}): see --json", findings.size() - shown + s.findings_dropped, more));
+}
+
+}  // namespace roce::cli
