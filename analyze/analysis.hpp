@@ -10,6 +10,7 @@
 #include "analyze/filter.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/time_bound.hpp"
+#include "analyze/verdict_store.hpp"
 #include "capture/source.hpp"
 
 namespace roce::analyze {
@@ -23,6 +24,10 @@ struct AnalysisOptions {
   std::size_t flow_limit = FlowTable::default_limit;
   std::size_t epoch_frames = 8 * 1024;  ///< frames between two barriers; the records stay in the cache
   std::uint8_t roce_ip_protocol = 0;    ///< see dissect::Options
+  /// Where the verdicts of all packets go, selected or not; null = nowhere. Must outlive the analysis.
+  VerdictStore* verdicts = nullptr;
+  /// For a filter that needs_analysis(): the verdicts of an earlier analysis of the same files.
+  VerdictStore* filter_verdicts = nullptr;
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };
