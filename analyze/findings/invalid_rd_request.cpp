@@ -10,11 +10,9 @@ void find_invalid_rd_request(const Snapshot& snapshot, FindingSink& sink) {
       "invalid RD request",
       "IBV_WC_REM_INV_RD_REQ_ERR",
       "Only the reliable datagram service knows this answer, and hardly any device has that service: suspect "
-      "a "
-      "vendor's transport with the same opcodes, or corruption.",
+      "a vendor's transport with the same opcodes, or corruption.",
       "check which transport the application asked for (NVIDIA DC uses RD's opcodes), and the device's "
-      "firmware "
-      "(ethtool -i DEV).",
+      "firmware (ethtool -i DEV).",
   };
   find_refused(snapshot, sink, refusal);
 }

@@ -37,17 +37,15 @@ void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
     return Words{
         Severity::error,
-        fmt::format(
-            "{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets nowhere. {} "
-            "it sent are repeats.{}{}",
-            scope_text(group), from_text(group), plural(group.count(), "time", "times"),
-            share_text(repeats, group.of), goodput_text(group), worst_text(group)),
-        fmt::format(
-            "Something is lost each time the range is sent. Always the same packet: look at it (size above a "
-            "path MTU on the way, a pattern that a filter drops); any packet: the loss rate is too high for "
-            "the length of the burst, so find the drops (loss_before_capture, loss_after_capture) and send "
-            "smaller messages meanwhile. One round: {}",
-            packets_command(group, "roce.analysis.retransmission")),
+        fmt::format("{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets "
+                    "nowhere. {} it sent are repeats.{}{}",
+                    scope_text(group), from_text(group), plural(group.count(), "time", "times"),
+                    share_text(repeats, group.of), goodput_text(group), worst_text(group)),
+        fmt::format("Something is lost each time the range is sent. Always the same packet: look at it (size "
+                    "above a path MTU on the way, a pattern that a filter drops); any packet: the loss rate "
+                    "is too high for the length of the burst, so find the drops (loss_before_capture, "
+                    "loss_after_capture) and send smaller messages meanwhile. One round: {}",
+                    packets_command(group, "roce.analysis.retransmission")),
     };
   });
 }

@@ -11,17 +11,15 @@ void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, loss_cases(snapshot, Event::lost_by_capture), [&](const Group& group) {
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format(
-            "{}{} sent by {} are not in the capture, but were acknowledged without a repeat: they were "
-            "delivered, and only the capture missed them. Nothing is wrong with the network here; figures of "
-            "these connections are too low by as much.{}",
-            scope_text(group), share_text(group.count(), group.of), from_text(group), worst_text(group)),
-        fmt::format(
-            "Capture with a larger buffer (dumpcap -B 512, tcpdump -B 524288), cut the packets (-s 128), "
-            "filter "
-            "(udp port 4791), write to a fast disk; at a mirror port: is the mirrored traffic more than the "
-            "port can carry? The packets that show it: {}",
-            packets_command(group, "roce.analysis.lost == by_capture")),
+        fmt::format("{}{} sent by {} are not in the capture, but were acknowledged without a repeat: they "
+                    "were delivered, and only the capture missed them. Nothing is wrong with the network "
+                    "here; figures of these connections are too low by as much.{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    worst_text(group)),
+        fmt::format("Capture with a larger buffer (dumpcap -B 512, tcpdump -B 524288), cut the packets (-s "
+                    "128), filter (udp port 4791), write to a fast disk; at a mirror port: is the mirrored "
+                    "traffic more than the port can carry? The packets that show it: {}",
+                    packets_command(group, "roce.analysis.lost == by_capture")),
     };
   });
 }

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+#include <utility>
 
 #include "analyze/findings/chains.hpp"
-#include "dissect/opcode.hpp"
+#include "analyze/findings/hosts.hpp"
 
 namespace roce::analyze {
 namespace {
-
-/// Last packet captured of each host, RoCE of any kind.
-using LastSeen = std::map<dissect::IpAddress, std::int64_t>;
-
-LastSeen last_seen(const Snapshot& snapshot) {
-  LastSeen hosts;
-  for (const Flow& flow : snapshot.flows) {
-    if (!flow.any_time) continue;
-    const auto [at, is_new] = hosts.emplace(flow.key.src, flow.last_time_ns);
-    if (!is_new) at->second = std::max(at->second, flow.last_time_ns);
-  }
-  return hosts;
-}
 
 std::vector<Case> cases_of(const Snapshot& snapshot) {
   std::vector<Case> cases;
@@ -39,7 +27,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
 }
 
 /// What is known of the silent side.
-std::string silence_text(const Snapshot& snapshot, const LastSeen& hosts, const Case& c) {
+std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const Connection& connection = *c.connection;
   const RetryChain& chain = c.requester().worst_chain;
   const std::string to = endpoint_text(c.to());
@@ -52,13 +40,13 @@ std::string silence_text(const Snapshot& snapshot, const LastSeen& hosts, const 
   const auto host = hosts.find(c.to().address);
   if (host == hosts.end()) {
     text += fmt::format(
-        " Nothing else of {} was captured either: the host is down or cut off, or its direction is "
-        "missing from the capture.",
+        " Nothing else of {} was captured either: the host is down or cut off, or its direction is missing "
+        "from the capture.",
         address_text(c.to().address));
-  } else if (host->second > chain.first_time_ns) {
+  } else if (host->second.last_time_ns.value_or(chain.first_time_ns) > chain.first_time_ns) {
     text += fmt::format(
-        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in "
-        "error, or one path is broken.",
+        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in error, "
+        "or one path is broken.",
         address_text(c.to().address));
   }
   const CmExchange* cm = exchange_of(snapshot, connection);
@@ -68,7 +56,7 @@ std::string silence_text(const Snapshot& snapshot, const LastSeen& hosts, const 
   return text;
 }
 
-std::string one_text(const Snapshot& snapshot, const LastSeen& hosts, const Case& c) {
+std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const std::string chain = chain_text(snapshot, *c.connection, c.side);
   std::string text = fmt::format("{} gave up: {}, and was never answered.", endpoint_text(c.from()),
                                  chain.empty() ? std::string("its last request was repeated") : chain);
@@ -82,7 +70,7 @@ std::string one_text(const Snapshot& snapshot, const LastSeen& hosts, const Case
 void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases = cases_of(snapshot);
   if (cases.empty()) return;
-  const LastSeen hosts = last_seen(snapshot);
+  const HostsSeen hosts = hosts_seen(snapshot);
   report_cases(sink, std::move(cases), [&](const Group& group) {
     std::string text = one_text(snapshot, hosts, group.first());
     if (!group.single()) {
@@ -98,11 +86,10 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
         std::move(text),
         fmt::format(
             "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
-            "with "
-            "mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair still "
-            "exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | grep "
-            "-iE 'rdma|discard|drop|icrc')? From {}: ping -M do -s 4052 to it, for a path MTU hole answers "
-            "small packets only. Switch ACLs and ECMP paths for UDP 4791. The packets: {}",
+            "with mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair "
+            "still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | "
+            "grep -iE 'rdma|discard|drop|icrc')? From {}: ping -M do -s 4052 to it, for a path MTU hole "
+            "answers small packets only. Switch ACLs and ECMP paths for UDP 4791. The packets: {}",
             to_text(group), from_text(group), packets_command(group, "roce.analysis.retransmission")),
     };
   });

@@ -50,12 +50,11 @@ void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity_of(group.count(), group.of, scale),
         text + goodput_text(group) + worst_text(group),
-        fmt::format(
-            "The application on {} posts receives too slowly or too few: post more before the sender starts, "
-            "use an SRQ with a low-water mark, look for a stalled progress thread (top -H, perf). Counters: "
-            "ethtool -S DEV | grep rx_out_of_buffer; rdma statistic show (rnr_nak_retry_err, out_of_buffer). "
-            "The NAKs: {}",
-            to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
+        fmt::format("The application on {} posts receives too slowly or too few: post more before the sender "
+                    "starts, use an SRQ with a low-water mark, look for a stalled progress thread (top -H, "
+                    "perf). Counters: ethtool -S DEV | grep rx_out_of_buffer; rdma statistic show "
+                    "(rnr_nak_retry_err, out_of_buffer). The NAKs: {}",
+                    to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
     };
   });
 }

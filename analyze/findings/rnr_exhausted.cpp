@@ -52,10 +52,9 @@ void find_rnr_exhausted(const Snapshot& snapshot, FindingSink& sink) {
         Severity::error,
         std::move(text),
         fmt::format("The application on the sending side sees IBV_WC_RNR_RETRY_EXC_ERR. On {}: post receives "
-                    "before the "
-                    "peer may send, and again in time (is its progress thread stuck: top -H, gdb -p PID). "
-                    "rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) waits for ever instead of "
-                    "failing. The NAKs: {}",
+                    "before the peer may send, and again in time (is its progress thread stuck: top -H, gdb "
+                    "-p PID). rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) waits for ever "
+                    "instead of failing. The NAKs: {}",
                     to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
     };
   });

@@ -49,14 +49,13 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity,
         std::move(text),
-        fmt::format(
-            "See which it was, around one of them: {}. Then on {}: rdma statistic show "
-            "(local_ack_timeout_err, "
-            "or completer_retry_err with Soft-RoCE) and ibv_devinfo -v; on {}: duplicate_request (it had the "
-            "data: its acknowledgements get lost or late), ethtool -S DEV | grep -iE 'drop|discard|pause'. "
-            "Raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT) only when nothing is lost.",
-            packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
-            to_text(group)),
+        fmt::format("See which it was, around one of them: {}. Then on {}: rdma statistic show "
+                    "(local_ack_timeout_err, or completer_retry_err with Soft-RoCE) and ibv_devinfo -v; on "
+                    "{}: duplicate_request (it had the data: its acknowledgements get lost or late), ethtool "
+                    "-S DEV | grep -iE 'drop|discard|pause'. Raise the timeout (ibv_modify_qp timeout, "
+                    "NCCL_IB_TIMEOUT) only when nothing is lost.",
+                    packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
+                    to_text(group)),
     };
   });
 }

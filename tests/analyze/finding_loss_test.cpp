@@ -203,11 +203,10 @@ TEST(TimeoutsFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(says(found[0], "90 of 10000 packets (0.9 %) sent by 10.0.0.1 repeat something after silence"));
   EXPECT_TRUE(says(found[0], "the timer ran out 12 times")) << found[0].explanation;
-  EXPECT_TRUE(
-      says(found[0],
-           "RDMA WRITE Only with PSN 4711 was sent 4 times (packets 120 to 180), 67.2 ms to 71.2 ms apart, "
-           "as with local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM said 18 (4.096 µs · 2^18 = "
-           "1.07 s)."))
+  EXPECT_TRUE(says(
+      found[0],
+      "RDMA WRITE Only with PSN 4711 was sent 4 times (packets 120 to 180), 67.2 ms to 71.2 ms apart, as "
+      "with local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM said 18 (4.096 µs · 2^18 = 1.07 s)."))
       << found[0].explanation;
 }
 

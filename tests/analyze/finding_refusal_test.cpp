@@ -58,10 +58,10 @@ TEST(RnrExhaustedFinding, Trigger) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].severity, Severity::error);
     EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{100, 110, 120, 130}));
-    EXPECT_TRUE(says(found[0],
-                     "10.0.0.1 QP 0x000100 gave up: 10.0.0.2 QP 0x000200 had no receive posted and refused "
-                     "one request 4 times in a row (4 RNR NAKs in all, each asking for 640 µs). The CM said "
-                     "RNR retry count 3."))
+    EXPECT_TRUE(says(
+        found[0],
+        "10.0.0.1 QP 0x000100 gave up: 10.0.0.2 QP 0x000200 had no receive posted and refused one request 4 "
+        "times in a row (4 RNR NAKs in all, each asking for 640 µs). The CM said RNR retry count 3."))
         << found[0].explanation;
     EXPECT_TRUE(maker.run("rnr").empty());  // told once
   }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Pair = std::pair<dissect::IpAddress, dissect::IpAddress>;
+
+bool acknowledges(dissect::Service service) noexcept {
+  return service == dissect::Service::rc || service == dissect::Service::xrc;
+}
+
+bool half(const Connection& connection) noexcept {
+  return acknowledges(connection.service) && !connection.paired() && !connection.pairing.ambiguous;
+}
+
+unsigned seen_side(const Connection& connection) noexcept {
+  return connection.flow[0] ? 0 : 1;
+}
+
+/// Packets flow on although nothing answers, so the answers must have gone another way. A sender that
+/// repeats itself for want of an answer shows the opposite: silence.
+bool goes_on_unanswered(const Connection& connection, unsigned side) {
+  constexpr std::uint64_t enough = 8;
+  const Requester& requester = connection.requester[side];
+  if (connection.packets[side] < enough || requester.retries_exhausted) return false;
+  return 4 * connection.sent[side].count(Event::retransmitted_timeout) < connection.packets[side];
+}
+
+}  // namespace
+
+void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
+  std::map<Pair, std::uint64_t> halves;
+  for (const Connection& connection : snapshot.connections) {
+    if (!half(connection)) continue;
+    const unsigned side = seen_side(connection);
+    ++halves[{connection.ends[side].address, connection.ends[1 - side].address}];
+  }
+  std::vector<Case> cases;
+  for (const Connection& connection : snapshot.connections) {
+    if (!half(connection)) continue;
+    const unsigned side = seen_side(connection);
+    if (!goes_on_unanswered(connection, side)) continue;
+    // Unpaired flows the other way may well be the other directions of these.
+    if (halves.count({connection.ends[1 - side].address, connection.ends[side].address}) != 0) continue;
+    Case found;
+    found.connection = &connection;
+    found.side = side;
+    found.proof.count = 1;
+    found.proof.add_frame(connection.first_frame);
+    found.proof.add_time(connection.first_time_ns);
+    found.proof.add_time(connection.last_time_ns);
+    // Answers without any request leave no doubt.
+    found.confidence = connection.requester[1 - side].seen ? 1 : 0.9;
+    cases.push_back(std::move(found));
+  }
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const std::uint64_t packets = group.sum([](const Case& c) { return c.connection->packets[c.side]; });
+    return Words{
+        Severity::notice,
+        fmt::format("{}{} from {} were captured and none the other way, though the traffic goes on: the "
+                    "other direction did not pass the capture point. Where packets were lost, latencies and "
+                    "who fell silent cannot be told here.",
+                    scope_text(group), packets_text(packets), from_text(group)),
+        fmt::format(
+            "Mirror both directions of the port (rx and tx), or both members of the link aggregation or ECMP "
+            "group that lead to {}; merge two captures with mergecap, or give both files to roceanalyze.",
+            to_text(group)),
+    };
+  });
+}
+
+}  // namespace roce::analyze

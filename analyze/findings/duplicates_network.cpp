@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+
+void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection, {side, side, Event::duplicate_network, connection.packets[side]});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    constexpr Scale scale{.warning_from = 0.01};
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} are second copies of one transmission that the network delivered twice. "
+                    "The receiver ignores them, but they take bandwidth, and copies of requests are "
+                    "acknowledged again.{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    worst_text(group)),
+        fmt::format("Look for a loop or flooding on the way: bridge fdb show; spanning tree and MAC moves in "
+                    "the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
+                    "multicast group that replicates. If the capture itself sees the port twice (two mirror "
+                    "sessions), nothing is wrong. The packets: {}",
+                    packets_command(group, "roce.analysis.duplicate_network")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

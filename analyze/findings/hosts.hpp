@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the capture shows of hosts, whatever the connection.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "analyze/snapshot.hpp"
+#include "dissect/types.hpp"
+
+namespace roce::analyze {
+
+struct HostSeen {
+  std::optional<std::int64_t> last_time_ns;  ///< of its last RoCE packet
+  bool v1 = false;                           ///< it sent RoCE v1
+  bool v2 = false;
+};
+
+/// Every address that sent a RoCE packet of any kind.
+using HostsSeen = std::map<dissect::IpAddress, HostSeen>;
+[[nodiscard]] HostsSeen hosts_seen(const Snapshot& snapshot);
+
+[[nodiscard]] constexpr bool is_v2(dissect::Transport transport) noexcept {
+  return transport == dissect::Transport::roce_v2_ipv4 || transport == dissect::Transport::roce_v2_ipv6;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/icrc.hpp"
+
+#include <algorithm>
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::uint64_t enough = 8;
+
+/// Nearly all: corruption on a wire that bad would leave no connection alive.
+bool all_wrong(const IcrcCounts& counts) noexcept {
+  return counts.packets >= enough && counts.wrong >= counts.packets - counts.packets / 20;
+}
+
+const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) noexcept {
+  if (!flow.connection) return nullptr;
+  const auto found =
+      std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), *flow.connection,
+                       [](const Connection& c, std::uint32_t id) { return c.id < id; });
+  return found == snapshot.connections.end() || found->id != *flow.connection ? nullptr : &*found;
+}
+
+void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
+  counts.packets += flow.packets;
+  counts.wrong += flow.icrc_mismatches;
+  if (flow.icrc_mismatches == 0) return;
+  if (flow.packets == 1) ++counts.stray;
+  const Connection* connection = connection_of(snapshot, flow);
+  if (connection == nullptr) return;
+  constexpr std::size_t named = 8;
+  if (counts.connections.size() < named) counts.connections.push_back(connection->id);
+  const unsigned side = connection->flow[0] && *connection->flow[0] == flow.id ? 0 : 1;
+  counts.proof.add(connection->sent[side].find(Event::icrc_mismatch));
+}
+
+}  // namespace
+
+IcrcView look_at_icrc(const Snapshot& snapshot) {
+  IcrcView view;
+  if (snapshot.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)] == 0) return view;
+  std::map<dissect::IpAddress, IcrcCounts> senders;
+  for (const Flow& flow : snapshot.flows) add(snapshot, flow, senders[flow.key.src]);
+  for (auto& [address, counts] : senders) {
+    if (all_wrong(counts)) {
+      view.artefact.emplace(address, std::move(counts));
+    } else {
+      view.any_host_well |= counts.packets >= enough;
+    }
+  }
+  for (const Flow& flow : snapshot.flows) {
+    if (flow.icrc_mismatches == 0 || view.artefact.count(flow.key.src) != 0) continue;
+    add(snapshot, flow, view.corrupted[{flow.key.src, flow.key.dst}]);
+  }
+  return view;
+}
+
+}  // namespace roce::analyze

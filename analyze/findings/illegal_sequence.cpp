@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+
+void find_illegal_sequence(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    if (!add_case(snapshot, cases, connection,
+                  {side, side, Event::illegal_sequence, connection.packets[side]}))
+      return;
+    // Damaged packets explain it, and so do packets that only the capture missed.
+    const Events& sent = connection.sent[side];
+    if (sent.count(Event::icrc_mismatch) != 0 || sent.count(Event::lost_by_capture) != 0)
+      cases.back().confidence *= 0.5;
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    return Words{
+        Severity::warning,
+        fmt::format("{}{} sent by {} carry an opcode that may not follow the one before it (a Middle or Last "
+                    "without a First, a First inside a message), with the PSNs in a row. The responder "
+                    "answers with NAK invalid request or drops them.{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    worst_text(group)),
+        fmt::format("Look at the packets before each: {}. A driver or firmware defect of {} (ethtool -i DEV, "
+                    "release notes), two queue pairs with one number behind one address, or a generator that "
+                    "invents packets.",
+                    packets_command(group, "roce.analysis.illegal_sequence"), from_text(group)),
+    };
+  });
+}
+
+}  // namespace roce::analyze

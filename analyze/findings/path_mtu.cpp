@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Pair = std::pair<dissect::IpAddress, dissect::IpAddress>;
+
+Pair pair_of(const Connection& connection) {
+  return std::minmax(connection.ends[0].address, connection.ends[1].address);
+}
+
+void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection, {side, side, Event::wrong_length, connection.packets[side]});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const Connection& first = *group.first().connection;
+    return Words{
+        Severity::warning,
+        fmt::format(
+            "{}{} sent by {} have a payload that does not fit: First and Middle packets must carry exactly "
+            "the path MTU{}, the last one the rest of the announced length. The responder refuses them (NAK "
+            "invalid request) or drops them.{}",
+            scope_text(group), share_text(group.count(), group.of), from_text(group),
+            group.single() && first.pmtu != 0
+                ? fmt::format(" ({} bytes{})", first.pmtu, first.pmtu_by_cm ? ", by the CM" : ", as most do")
+                : std::string(),
+            worst_text(group)),
+        fmt::format("Both ends must use one path MTU: rdma resource show qp, ibv_devinfo | grep mtu, ip link "
+                    "show DEV on {} and {}. Without the CM the application sets it (path_mtu in "
+                    "ibv_modify_qp): do both sides compute it alike? The packets: {}",
+                    from_text(group), to_text(group),
+                    packets_command(group, "infiniband.bth.opcode in {0, 1, 6, 7, 13, 14}")),
+    };
+  });
+}
+
+/// Connections with a smaller path MTU than others between the same hosts, or a tiny one.
+void report_small(const Snapshot& snapshot, FindingSink& sink) {
+  constexpr std::uint32_t tiny = 512;
+  std::map<Pair, std::uint32_t> largest;
+  for (const Connection& c : snapshot.connections) {
+    std::uint32_t& known = largest[pair_of(c)];
+    known = std::max(known, c.pmtu);
+  }
+  std::vector<Case> cases;
+  for (const Connection& c : snapshot.connections) {
+    if (c.pmtu == 0 || (c.pmtu > tiny && c.pmtu == largest[pair_of(c)])) continue;
+    Case found;
+    found.connection = &c;
+    found.proof.count = 1;
+    found.proof.add_frame(c.first_frame);
+    found.proof.add_time(c.first_time_ns);
+    found.confidence = c.pmtu_by_cm ? 1 : 0.8;
+    cases.push_back(std::move(found));
+  }
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const Case* smallest = &group.first();
+    for (const Case& c : group.cases) {
+      if (c.connection->pmtu < smallest->connection->pmtu) smallest = &c;
+    }
+    const std::uint32_t pmtu = smallest->connection->pmtu;
+    const std::uint32_t other = largest[pair_of(*smallest->connection)];
+    // Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC.
+    constexpr std::uint32_t headers = 38 + 20 + 8 + 12 + 4;
+    return Words{
+        Severity::info,
+        fmt::format(
+            "{}The path MTU is {} bytes{}: {} of the wire are headers, and packets are as many.",
+            scope_text(group), pmtu,
+            other > pmtu ? fmt::format(", {} on other connections of these hosts", other) : std::string(),
+            percent_text(headers, headers + pmtu)),
+        fmt::format("If the links carry more (ip link show DEV on {} and {}, the switch ports between), "
+                    "raise the interface MTU so that the path MTU with 58 to 94 bytes of headers fits (4200 "
+                    "for 4096, 1500 for 1024), and connect again.",
+                    from_text(group), to_text(group)),
+    };
+  });
+}
+
+}  // namespace
+
+void find_path_mtu(const Snapshot& snapshot, FindingSink& sink) {
+  report_lengths(snapshot, sink);
+  report_small(snapshot, sink);
+}
+
+}  // namespace roce::analyze

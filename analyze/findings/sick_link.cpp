@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/places.hpp"
+
+namespace roce::analyze {
+
+void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
+  const SickPlaces places = look_for_sick_places(snapshot);
+  for (const SickLink& link : places.links) {
+    const std::string a = address_text(link.hosts.first);
+    const std::string b = address_text(link.hosts.second);
+    Finding finding;
+    finding.severity = link.sum.fatal != 0 ? Severity::error : Severity::warning;
+    finding.subject = fmt::format("{} - {}", a, b);
+    finding.count = link.sum.connections;
+    finding.packets = link.sum.proof.frames;
+    finding.first_time_ns = link.sum.proof.first_time_ns;
+    finding.last_time_ns = link.sum.proof.last_time_ns;
+    finding.confidence = link.others >= 5 ? 0.9 : 0.5;
+    finding.connections = link.sum.ids;
+    finding.explanation =
+        fmt::format("{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections,
+                    link.connections, a, b, sickness_text(link.sum, b),
+                    link.others == 0 ? std::string("Neither host has other connections in the capture, so it "
+                                                   "may be either host or what is between.")
+                                     : fmt::format("Of the {} other connections of these hosts {} are sick: "
+                                                   "what they share is the path between them.",
+                                                   link.others, link.others_sick));
+    if (link.sum.fatal != 0)
+      finding.explanation +=
+          fmt::format(" {} ended by it.", plural(link.sum.fatal, "connection", "connections"));
+    finding.advice = fmt::format(
+        "Follow the path between {} and {}: errors, drops and PFC counters of each switch port on it, the "
+        "ECMP member or LAG port that its flows hash to (do all sick ones share one), ethtool -S DEV at both "
+        "ends. Their packets: {}",
+        a, b, packets_command(fmt::format("roce.addr == {} && roce.addr == {}", a, b)));
+    sink.add(std::move(finding));
+  }
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/chains.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// The kind of operation that the requester used most.
+const OperationStats* main_operation(const Requester& requester) noexcept {
+  const OperationStats* most = nullptr;
+  for (const OperationStats& operation : requester.operations) {
+    if (operation.latency_ns.count() == 0) continue;
+    if (most == nullptr || operation.latency_ns.count() > most->latency_ns.count()) most = &operation;
+  }
+  return most;
+}
+
+std::string latency_text(const Case& c) {
+  const OperationStats* operation = main_operation(c.requester());
+  if (operation == nullptr) return {};
+  return fmt::format(" Answers usually take {}, the slowest percent more than {}.",
+                     duration_text(static_cast<std::int64_t>(operation->latency_ns.percentile(0.5))),
+                     duration_text(static_cast<std::int64_t>(operation->latency_ns.percentile(0.99))));
+}
+
+}  // namespace
+
+void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection, {side, side, Event::spurious, connection.packets[side]});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    constexpr std::uint64_t enough = 20;
+    constexpr Scale scale{.warning_from = 0.05};
+    const Case& worst = group.worst();
+    const std::string chain = chain_text(snapshot, *worst.connection, worst.side);
+    return Words{
+        group.count() < enough ? Severity::notice : severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} repeat what had already been acknowledged, as captured here: the "
+                    "acknowledgement was lost or late on its way to {}, or its timer is too short.{}{}{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    from_text(group), latency_text(worst),
+                    chain.empty() ? std::string() : fmt::format(" Longest row: {}.", chain),
+                    worst_text(group)),
+        fmt::format(
+            "Are acknowledgements dropped on the way back: they often use another priority than the data, so "
+            "compare DSCP and PCP of both directions and the drops of that queue. On {}: ethtool -S DEV | "
+            "grep -iE 'drop|discard|prio'; on {}: rdma statistic show (duplicate_request). If none is lost, "
+            "raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT). The packets: {}",
+            from_text(group), to_text(group), packets_command(group, "roce.analysis.spurious")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+
+void find_uc_message_loss(const Snapshot& snapshot, FindingSink& sink) {
+  constexpr Scale scale{.warning_from = 0, .error_from = 0.01, .error_at_least = 10};
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    std::uint64_t messages = connection.sent[side].count(Event::uc_message_lost);
+    for (const OperationStats& operation : connection.requester[side].operations) messages += operation.count;
+    add_case(snapshot, cases, connection, {side, side, Event::uc_message_lost, messages});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} over UC are incomplete: packets are missing before the capture point, "
+                    "or in the capture. UC repeats nothing: the receiver throws the rest of such a message "
+                    "away, and nobody is told.{}",
+                    scope_text(group), share_text(group.count(), group.of, "messages"), from_text(group),
+                    worst_text(group)),
+        fmt::format("Find the drops between {} and the capture point (ethtool -S DEV | grep -iE "
+                    "'drop|discard', switch queue counters). If the capture dropped packets (capture_drops), "
+                    "capture again first. What must arrive belongs on RC. The packets behind the holes: {}",
+                    from_text(group), packets_command(group, "roce.analysis.gap")),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+
+void find_zero_credits(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection,
+             {side, 1 - side, Event::zero_credits, connection.requester[side].acks});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    return Words{
+        Severity::notice,
+        fmt::format("{}{} by {} grant no credit: it had no receive posted at that moment, and {} may send "
+                    "one request at a time only.{}",
+                    scope_text(group), share_text(group.count(), group.of, "acknowledgements"),
+                    to_text(group), from_text(group), worst_text(group)),
+        fmt::format("If throughput is low, post more receives on {}, earlier. RNR NAKs (finding rnr) come "
+                    "next when this goes on. The packets: {}",
+                    to_text(group), packets_command(group, "infiniband.aeth.syndrome == 0")),
+    };
+  });
+}
+
+}  // namespace roce::analyze
