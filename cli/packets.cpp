@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <memory>
 
+#include "analyze/cm_tracker.hpp"
 #include "analyze/field_registry.hpp"
 #include "analyze/filter.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/packet_record.hpp"
-#include "analyze/service_map.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
@@ -156,8 +156,8 @@ class Run {
     if (timed) previous_time_ = frame.time_ns;
 
     dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
-    services_.learn(view.bytes(), dissection_);
-    dissect::dissect_ulp(view.bytes(), dissection_, services_.of(view.bytes(), dissection_));
+    cm_.learn(number_, frame, dissection_);
+    dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
     view.dissection = &dissection_;
     if (needs_flow_) {
       analyze::make_record(frame, dissection_, record_);
@@ -187,7 +187,7 @@ class Run {
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
   analyze::FlowTable flows_;
-  analyze::ServiceMap services_;
+  analyze::CmTracker cm_;
   std::vector<const capture::Frame*> chosen_;
   std::uint64_t number_ = 0;
   bool any_time_ = false;
