@@ -356,6 +356,11 @@ Ulp CmTracker::ulp_of(const IpAddress& address, std::uint32_t qpn) const {
   return exchange == nullptr ? Ulp::none : dissect::ulp_of_service(exchange->service_id);
 }
 
+std::optional<std::uint32_t> CmTracker::place_of(std::uint32_t number) const noexcept {
+  const std::uint32_t place = number - impl_->first;
+  return place < impl_->entries.size() ? std::optional(place) : std::nullopt;
+}
+
 std::vector<CmExchange> CmTracker::take_exchanges() {
   std::vector<CmExchange> result;
   result.reserve(impl_->entries.size());

@@ -109,9 +109,11 @@ class CmTracker {
   /// What a queue pair at an address carries.
   [[nodiscard]] dissect::Ulp ulp_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
 
-  /// Stable number of an exchange, from 0 in order of their first messages. forgotten() less is its
-  /// index in take_exchanges(); numbers below forgotten() are not there any more.
+  /// Stable number of an exchange, from 0 in order of their first messages.
   [[nodiscard]] std::uint32_t index_of(const CmExchange& exchange) const noexcept { return exchange.number; }
+  /// Where take_exchanges() would put the exchange of this number, which is less by those forgotten
+  /// before; absent if it is one of them.
+  [[nodiscard]] std::optional<std::uint32_t> place_of(std::uint32_t number) const noexcept;
   /// All that were kept, by number. Afterwards the tracker knows none.
   [[nodiscard]] std::vector<CmExchange> take_exchanges();
   [[nodiscard]] std::uint64_t forgotten() const noexcept;

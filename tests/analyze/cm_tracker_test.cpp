@@ -439,7 +439,10 @@ TEST(CmTracker, ForgetsTheOldestAtItsLimit) {
   EXPECT_EQ(wire.tracker.exchange_of(ip(client_address), 0x1000 + 900), nullptr);
   const CmExchange* oldest = wire.tracker.exchange_of(ip(client_address), 0x1000 + 901);
   ASSERT_NE(oldest, nullptr);
-  EXPECT_EQ(wire.tracker.index_of(*oldest) - wire.tracker.forgotten(), 0U);
+  EXPECT_EQ(wire.tracker.place_of(wire.tracker.index_of(*oldest)), 0U);
+  EXPECT_EQ(wire.tracker.place_of(999), 99U);
+  EXPECT_FALSE(wire.tracker.place_of(899));
+  EXPECT_FALSE(wire.tracker.place_of(1000));
   wire.from_server(drep({0x10001, 1}));  // of one that is forgotten
   const auto x = wire.tracker.take_exchanges();
   ASSERT_EQ(x.size(), 100U);
