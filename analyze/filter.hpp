@@ -34,7 +34,7 @@ class Filter {
   [[nodiscard]] bool matches(const PacketView& packet) const;
   [[nodiscard]] bool needs_icrc() const noexcept;
   [[nodiscard]] bool needs_flow() const noexcept;
-  /// Upper-layer headers must have been looked for (ServiceMap, dissect_ulp()).
+  /// Upper-layer headers must have been looked for (CmTracker, dissect_ulp()).
   [[nodiscard]] bool needs_upper() const noexcept;
   /// PacketView::verdict must be filled: the packets must have been analysed, all of them to the end for
   /// verdicts that later packets correct.
