@@ -64,6 +64,7 @@ void add_network(CLI::App& app, FaultOptions& o) {
   app.add_option("--packet-gap-ns", o.packet_gap, "between packets of one sender");
   app.add_option("--turnaround-ns", o.turnaround, "from a request's arrival to its answer");
   app.add_option("--reaction-ns", o.reaction, "from a NAK's arrival to the resend");
+  app.add_option("--implied-guard-ns", o.implied_guard, "after going back, no implied NAK for so long");
   app.add_option("--reorder-delay-ns", o.reorder_delay, "of a late packet, at most");
   app.add_option("--mirror-delay-ns", o.mirror_delay, "of a copy behind its original");
   add_choice(

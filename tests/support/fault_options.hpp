@@ -58,12 +58,13 @@ struct FaultOptions {
   Recovery recovery = Recovery::go_back_n;
   std::uint32_t reorder_limit = 16;  // selective repeat: packets past a hole before it is NAKed
 
-  Time latency_a = 1'500;      // between A and the capture
-  Time latency_b = 1'500;      // between the capture and B
-  Time packet_gap = 200;       // between packets of one sender
-  Time turnaround = 600;       // from a request's arrival to its answer
-  Time reaction = 800;         // from a NAK's arrival to the resend
-  Time reorder_delay = 8'000;  // at most; at least a quarter
+  Time latency_a = 1'500;       // between A and the capture
+  Time latency_b = 1'500;       // between the capture and B
+  Time packet_gap = 200;        // between packets of one sender
+  Time turnaround = 600;        // from a request's arrival to its answer
+  Time reaction = 800;          // from a NAK's arrival to the resend
+  Time implied_guard = 10'000;  // after going back, no implied NAK for so long
+  Time reorder_delay = 8'000;   // at most; at least a quarter
   Time mirror_delay = 300;
 
   PortChoice port = PortChoice::formula;

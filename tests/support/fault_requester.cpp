@@ -230,6 +230,7 @@ void Requester::go_back(World& world, std::uint32_t psn, const Trigger& trigger)
   next_ = psn_before(psn, una_) ? una_ : psn;
   singles_.clear();
   trigger_ = trigger;
+  went_back_ = world.now;
   ++run_;
   world.new_run(space_, false, next_, false);
   arm_timer(world);

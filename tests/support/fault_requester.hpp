@@ -82,6 +82,7 @@ class Requester {
   std::uint32_t retries_ = 0;
   std::uint32_t rnr_retries_ = 0;
   std::optional<std::uint32_t> implied_;  // this missing response was asked for again already
+  Time went_back_ = 0;
   std::optional<Trigger> rnr_wait_;
   Trigger trigger_;
   Time deadline_ = 0;  // 0: the timer is off

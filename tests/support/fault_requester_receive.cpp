@@ -50,7 +50,9 @@ void Requester::receive_in_order(World& world, const Packet& response) {
   }
   if (response.kind == Kind::sequence_nak || response.kind == Kind::rnr_nak) {
     receive_nak(world, response, unanswered);
-  } else if (unanswered && implied_ != unanswered && psn_before(*unanswered, next_) && !rnr_wait_) {
+  } else if (unanswered && implied_ != unanswered && psn_before(*unanswered, next_) && !rnr_wait_ &&
+             (went_back_ == 0 || world.now - went_back_ >= world.options.implied_guard)) {
+    // What arrives soon after going back answers what was sent before.
     go_back(world, *unanswered, {.cause = Cause::read_retry});
     implied_ = unanswered;  // once a hole; then the timer decides
   }

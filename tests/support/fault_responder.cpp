@@ -149,8 +149,9 @@ void Responder::answer(World& world, Answer answer) {
 }
 
 // A response to a READ that was issued again is `read_retry` whether or not it was sent before
-// (interface.md). Of an atomic's answer given again the definitions do not speak, nor of the cause where
-// the network doubled the READ request.
+// (interface.md), which does not settle the case of a READ for which a NAK was under way too: after a NAK
+// its first answers would be nothing special. Of an atomic's answer given again the definitions do not speak,
+// nor of the cause where the network doubled the READ request.
 Repeat Responder::repeat_of(const Answer& answer, std::uint32_t psn) const {
   const bool before = psn_before(psn, answered_end_);
   const bool read = answer.kind == Kind::read_response;
@@ -161,6 +162,8 @@ Repeat Responder::repeat_of(const Answer& answer, std::uint32_t psn) const {
     repeat.repeated = before;
   } else if (read) {
     repeat.repeated = before || retried;
+    repeat.contract_silent =
+        !before && retried && (answer.request.also & (cause_bit(Cause::nak) | cause_bit(Cause::rnr))) != 0;
   }
   if (repeat.repeated) {
     repeat.cause = Cause::read_retry;

@@ -151,6 +151,16 @@ void SpaceTruth::count_answers(const Packet& packet) {
   answered_end_ = end;
 }
 
+std::uint8_t SpaceTruth::causes_by_naks(const Packet& packet, std::uint64_t since) const {
+  std::uint8_t causes = 0;
+  for (const Nak& nak : naks_) {
+    if (nak.frame > since && !psn_before(packet.psn, nak.psn)) {
+      causes |= cause_bit(nak.cause);
+    }
+  }
+  return causes;
+}
+
 void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& sink) {
   const bool response = is_response(packet.kind);
   Stream& requests = streams_[0];
@@ -173,6 +183,7 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
       truth.decidable = (requests.any && psn_before(packet.psn, requests.end)) ||
                         (responses.any && psn_before(packet.psn, responses.end)) || (kept != nullptr);
       packet.repeat.known = truth.decidable;
+      packet.repeat.also |= causes_by_naks(packet, kept != nullptr ? kept->last : 0);
     }
     truth.cause_decidable = truth.decidable && packet.repeat.trigger_captured;
     truth.original = kept != nullptr ? kept->first : 0;
@@ -191,6 +202,9 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
   if (packet.kind == Kind::sequence_nak || packet.kind == Kind::rnr_nak) {
     // The NAK shows the PSN to have been sent: for requests, not for answers.
     extend(requests.any, requests.end, psn_add(packet.psn, 1));
+    naks_[next_nak_++ % naks_.size()] = {.psn = packet.psn,
+                                         .frame = packet.frame,
+                                         .cause = packet.kind == Kind::rnr_nak ? Cause::rnr : Cause::nak};
   }
   show_holes(stream, packet, sink);
   remember(stream, packet);

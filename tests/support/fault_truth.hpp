@@ -9,6 +9,9 @@
 // transmission: all of the tail was lost, dropped by the capture or before its beginning. A first
 // transmission that is captured behind its own retransmission is marked `late_original`: only an IPv4 ID
 // can tell the two apart, so an analysis may call either the repeat.
+// The definitions read the capture ("repeated after a sequence NAK"), the sender may not have heard the NAK
+// yet, or never: where a NAK of that PSN or an earlier one was captured since the PSN's last transmission,
+// its cause is allowed as well (`also`).
 // A cause is decidable if the retransmission is and the NAK, or the READ request, that made the sender
 // repeat was captured.
 //
@@ -21,6 +24,7 @@
 // Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -88,6 +92,11 @@ class SpaceTruth {
     std::uint32_t last = 0;
     bool ends_message = false;
   };
+  struct Nak {
+    std::uint32_t psn = 0;
+    std::uint64_t frame = 0;
+    Cause cause = Cause::nak;
+  };
   struct Pending {
     LossTruth loss;
     std::uint32_t run = 0;
@@ -112,10 +121,13 @@ class SpaceTruth {
   void show_holes(Stream& stream, const Packet& packet, TruthSink& sink);
   void remember(Stream& stream, const Packet& packet);
   void count_answers(const Packet& packet);
+  std::uint8_t causes_by_naks(const Packet& packet, std::uint64_t since) const;
 
   SpaceId space_;
   std::uint32_t slot_mask_;
-  Stream streams_[2];  // requests, responses
+  Stream streams_[2];          // requests, responses
+  std::array<Nak, 8> naks_{};  // the last ones captured
+  std::uint32_t next_nak_ = 0;
   std::uint32_t answered_end_;
   std::uint64_t answered_ = 0;
 };

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""roce_fault_generate: its truth is well formed and belongs to the capture beside it.
+Usage: fault_generate_test.py ROCE_FAULT_GENERATE"""
+
+import filecmp
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GENERATE = sys.argv.pop(1) if len(sys.argv) > 1 else "roce_fault_generate"
+CAUSES = {"nak", "timeout", "rnr", "read_retry"}
+KINDS = {"write", "send", "read_request", "atomic_request", "read_response", "atomic_response", "ack", "sequence_nak",
+         "rnr_nak", "access_nak"}
+WHERE = {"before_capture": "lost_before", "after_capture": "lost_after", "by_capture": "capture_dropped"}
+
+
+def frames_of_pcap(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    position, frames = 24, []
+    while position < len(data):
+        size = struct.unpack_from("<I", data, position + 8)[0]
+        frames.append(data[position + 16:position + 16 + size])
+        position += 16 + size
+    return frames
+
+
+class FaultGenerate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def make(self, *arguments, name="out"):
+        path = os.path.join(self.folder.name, name)
+        subprocess.run([GENERATE, path, "--truth", path + ".jsonl", *arguments], check=True)
+        with open(path + ".jsonl", encoding="ascii") as file:
+            return path, [json.loads(line) for line in file]
+
+    def test_truth_belongs_to_the_capture(self):
+        path, truth = self.make("--faults", "all1", "--packets", "20000")
+        frames = frames_of_pcap(path)
+        self.assertEqual(truth[-1]["totals"]["frames"], len(frames))
+        connections = {e["connection"]: e for e in truth if "a" in e}
+        self.assertEqual(sorted(connections), list(range(64)))
+        seen = set()
+        for entry in truth[:-1]:
+            if "a" in entry:
+                self.assertEqual(len(entry["state"]), 2)
+                self.assertLessEqual(sum(entry["answered"]), sum(entry["posted"]))
+                continue
+            self.assertIn(entry["kind"], KINDS)
+            self.assertIn(entry["direction"], ("a_to_b", "b_to_a"))
+            if "lost" in entry:
+                self.assertIn(entry["lost"], WHERE)
+                self.assertIs(type(entry["decidable"]), bool)
+                if entry["frame"] is None:
+                    continue
+            else:
+                self.assertNotIn(entry["frame"], seen)
+                seen.add(entry["frame"])
+            for key in ("original", "previous", "duplicate_network", "duplicate_capture"):
+                self.assertLess(entry.get(key, 0), entry["frame"])
+            if "retransmission" in entry:
+                self.assertIn(entry["retransmission"], CAUSES)
+                self.assertLessEqual(set(entry.get("also", ())), CAUSES)
+            # The frame is what the truth says it is.
+            frame, ends = frames[entry["frame"] - 1], connections[entry["connection"]]
+            sender, receiver = (("a", "b"), ("b", "a"))[entry["direction"] == "b_to_a"]
+            self.assertEqual(int.from_bytes(frame[51:54], "big"), entry["psn"])
+            self.assertEqual(int.from_bytes(frame[47:50], "big"), ends[receiver]["qp"])
+            self.assertEqual(".".join(map(str, frame[26:30])), ends[sender]["address"])
+        for where, total in WHERE.items():
+            told = sum(e.get("lost") == where for e in truth)
+            if where == "by_capture":  # less what was lost behind it as well
+                self.assertLessEqual(told, truth[-1]["totals"][total])
+                self.assertGreater(told, truth[-1]["totals"][total] * 0.9)
+            else:
+                self.assertEqual(told, truth[-1]["totals"][total])
+
+    def test_clean_traffic(self):
+        path, truth = self.make("--packets", "5000", "--qps", "3", "--mix", "1", "0", "0", "0", "--path-mtu", "1024")
+        self.assertEqual(len(truth), 4)  # three connections and the totals
+        opcodes = {frame[42] for frame in frames_of_pcap(path)}
+        self.assertEqual(opcodes, {6, 7, 8, 10, 17})
+
+    def test_two_interfaces(self):
+        path, _ = self.make("--packets", "500", "--format", "pcapng", "--split-interfaces")
+        with open(path, "rb") as file:
+            data = file.read()
+        position, interfaces, by_source = 0, 0, {}
+        while position < len(data):
+            kind, size = struct.unpack_from("<II", data, position)
+            if kind == 1:
+                interfaces += 1
+            elif kind == 6:
+                interface = struct.unpack_from("<I", data, position + 8)[0]
+                flow = data[position + 28 + 26:position + 28 + 34] + data[position + 28 + 47:position + 28 + 50]
+                self.assertEqual(by_source.setdefault(flow, interface), interface)
+            position += size
+        self.assertEqual((interfaces, set(by_source.values())), (2, {0, 1}))
+
+    def test_same_seed_same_bytes(self):
+        one, _ = self.make("--faults", "loss1", "--packets", "3000", "--seed", "5", name="one")
+        two, _ = self.make("--faults", "loss1", "--packets", "3000", "--seed", "5", name="two")
+        other, _ = self.make("--faults", "loss1", "--packets", "3000", "--seed", "6", name="other")
+        self.assertTrue(filecmp.cmp(one, two, shallow=False))
+        self.assertTrue(filecmp.cmp(one + ".jsonl", two + ".jsonl", shallow=False))
+        self.assertFalse(filecmp.cmp(one, other, shallow=False))
+
+    def test_refusals(self):
+        for arguments in (["--faults", "none_such"], ["--window", "4"], ["--loss-before", "2"],
+                          ["--split-interfaces"], ["--mix", "0", "0", "0", "0"]):
+            result = subprocess.run([GENERATE, os.devnull, *arguments], capture_output=True, text=True)
+            self.assertEqual(result.returncode != 0, True, arguments)
+            self.assertTrue(result.stderr)
+        self.assertEqual(subprocess.run([GENERATE, "/dev/full"], capture_output=True).returncode, 3)
+        self.assertEqual(subprocess.run([GENERATE, os.devnull, "--faults", "all1", "--truth", "/dev/full"],
+                                        capture_output=True).returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

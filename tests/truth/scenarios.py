@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated captures and what is asked of the analysis for each."""
+
+import dataclasses
+
+# Findings that claim loss or retransmission. None of them may come out of an innocent capture.
+LOSS_FINDINGS = {"loss_before_capture", "loss_after_capture", "loss_by_capture", "capture_drops", "go_back_n_storm",
+                 "livelock", "timeouts", "retries_exhausted", "spurious_retransmission", "slow_recovery", "sick_host",
+                 "sick_link", "rnr", "rnr_exhausted", "uc_message_loss"}
+DROP_FINDINGS = {"loss_by_capture", "capture_drops"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    name: str
+    arguments: tuple = ()
+    innocent: bool = False        # no loss, nothing sent again: claims of either are false
+    allowed: frozenset = frozenset()  # findings of LOSS_FINDINGS that are right all the same
+    share: float = 1.0            # of the packets asked for
+    pairing: bool = True          # connections with enough answered requests must be paired
+    causes: bool = True           # causes are required to be right, not only printed
+    strict: bool = True           # False: printed, never failed
+
+    def command(self, packets):
+        return ["--packets", str(int(packets * self.share)), *self.arguments]
+
+
+def faults(name, *arguments):
+    return ("--faults", name, *arguments)
+
+
+SCENARIOS = [
+    Scenario("all0.1", faults("all0.1")),
+    Scenario("all1", faults("all1")),
+    Scenario("clean", faults("clean"), innocent=True),
+    Scenario("reorder", faults("reorder"), innocent=True),
+    Scenario("adaptive_routing", faults("adaptive_routing"), innocent=True, share=0.5),
+    Scenario("capture_drop", faults("capture_drop"), innocent=True, allowed=frozenset(DROP_FINDINGS)),
+    Scenario("mirror", faults("mirror"), innocent=True),
+    Scenario("mirror_interface", faults("mirror_interface", "--format", "pcapng"), innocent=True, share=0.5),
+    Scenario("mirror_vlan", faults("mirror_vlan"), innocent=True, share=0.5),
+    Scenario("mirror_hop", faults("mirror_hop"), innocent=True, share=0.5),
+    Scenario("mirror1", faults("mirror1"), innocent=True, share=0.5),
+    Scenario("loss0.1", faults("loss0.1"), share=0.5),
+    Scenario("loss1", faults("loss1"), share=0.5),
+    Scenario("request_loss1", faults("request_loss1"), share=0.5),
+    Scenario("response_loss1", faults("response_loss1"), share=0.5),
+    Scenario("reorder_nak", faults("reorder_nak"), share=0.5),
+    Scenario("selective_repeat", faults("selective_repeat"), share=0.5),
+    Scenario("rnr", faults("rnr"), share=0.5),
+    Scenario("rnr_silent", faults("rnr", "--nak-after-rnr", "0"), share=0.5),
+    Scenario("slow", faults("slow"), share=0.5),
+    Scenario("duplicate", faults("duplicate"), share=0.5),
+    Scenario("blackout", faults("blackout"), share=0.5),
+    # Pairing made hard: 1024 QPs that all begin at PSN 0, ports that say nothing, no beginning.
+    Scenario("many_qps", faults("loss0.1", "--qps", "1024", "--hosts", "8", "--first-psn", "zero", "--udp-port",
+                                "random", "--stagger-ns", "3000000"), share=3),
+    Scenario("zero_psn", faults("all0.1", "--qps", "256", "--hosts", "3", "--first-psn", "zero", "--udp-port",
+                                "constant"), share=0.5),
+    Scenario("middle", faults("all0.1", "--skip-ns", "600000"), share=0.5),
+    Scenario("wrap", faults("loss1", "--first-psn", "wrap"), share=0.5),
+    Scenario("two_interfaces", faults("loss1", "--format", "pcapng", "--split-interfaces"), share=0.5),
+    Scenario("ipv6", faults("all0.1", "--ipv6"), share=0.5),
+    Scenario("constant_id", faults("all0.1", "--ip-id", "constant"), share=0.5),
+    Scenario("requests_only", faults("loss1", "--captured", "a_to_b", "--both-directions", "0"), share=0.5,
+             pairing=False, causes=False, strict=False),
+    Scenario("answers_only", faults("loss1", "--captured", "b_to_a", "--both-directions", "0"), share=0.5,
+             pairing=False, causes=False, strict=False),
+]
+# For every build: enough to notice that something broke.
+QUICK = ["all0.1", "all1", "clean", "reorder", "capture_drop", "mirror", "mirror_interface", "many_qps"]
