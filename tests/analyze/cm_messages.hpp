@@ -53,7 +53,7 @@ struct Req {
   std::uint32_t psn = 1000;  // that the client expects
   std::uint64_t service = 0x0000000001060000 + 4420;
   std::uint64_t tid = 1;
-  std::uint8_t transport = 0;  // RC
+  unsigned transport = 0;  // RC
   std::uint8_t extended = 0;
 };
 inline CmMad req(const Req& r = {}) {
@@ -80,10 +80,10 @@ inline CmMad rep(Ids ids = {0x22, 0x11}, std::uint32_t qpn = 0x200, std::uint32_
 inline CmMad rtu(Ids ids = {0x11, 0x22}) {
   return CmMad(0x14, 1).put(0, 4, ids.own).put(4, 4, ids.other);
 }
-inline CmMad mra(Ids ids, std::uint8_t answered) {
+inline CmMad mra(Ids ids, unsigned answered) {
   return CmMad(0x11, 1).put(0, 4, ids.own).put(4, 4, ids.other).put(8, 1, answered << 6U);
 }
-inline CmMad rej(Ids ids, std::uint8_t answered, std::uint16_t reason) {
+inline CmMad rej(Ids ids, unsigned answered, std::uint16_t reason) {
   return CmMad(0x12, 1).put(0, 4, ids.own).put(4, 4, ids.other).put(8, 1, answered << 6U).put(10, 2, reason);
 }
 inline CmMad dreq(Ids ids = {0x11, 0x22}, std::uint32_t qpn = 0x200, std::uint64_t tid = 1) {
