@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fault_frames.hpp"
 
+#include <algorithm>
+
 #include "tests/support/fault_opcodes.hpp"
 
 namespace roce::support {
@@ -49,8 +51,8 @@ std::uint32_t FaultFrames::interfaces(const FaultOptions& options) {
   return options.split_interfaces || options.mirror == Mirror::interface ? 2 : 1;
 }
 
-void FaultFrames::address(const Packet& packet, const Endpoints& endpoints, bool copy) {
-  const auto from = static_cast<unsigned>(sender_of(packet));
+void FaultFrames::address(End sender, const Endpoints& endpoints, std::uint16_t ip_id, bool copy) {
+  const auto from = static_cast<unsigned>(sender);
   const unsigned to = 1 - from;
   const bool routed = copy && options_.mirror == Mirror::hop;
   frame_.source_mac = routed ? router_mac : host_mac(endpoints.host[from]);
@@ -69,7 +71,7 @@ void FaultFrames::address(const Packet& packet, const Endpoints& endpoints, bool
     frame_.network = Ipv4{.source = host_ipv4(endpoints.host[from]),
                           .destination = host_ipv4(endpoints.host[to]),
                           .tos = tos,
-                          .id = packet.ip_id,
+                          .id = ip_id,
                           .ttl = hops};
   }
   frame_.udp_source = endpoints.port;
@@ -92,7 +94,7 @@ void FaultFrames::extend(const Packet& packet) {
 }
 
 FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, bool copy) {
-  address(packet, endpoints, copy);
+  address(sender_of(packet), endpoints, packet.ip_id, copy);
   frame_.bth.opcode = packet.opcode;
   frame_.bth.ack_request = packet.ack_request;
   frame_.bth.psn = packet.psn;
@@ -103,6 +105,34 @@ FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, b
   const bool a_to_b = sender_of(packet) == End::a;
   const bool second = options_.split_interfaces ? !a_to_b : copy && options_.mirror == Mirror::interface;
   return {.bytes = bytes_, .interface = second ? 1U : 0U};
+}
+
+FaultFrame FaultFrames::make(CmMessage message, std::uint32_t connection, const Endpoints& endpoints) {
+  const End sender = sender_of(message);
+  CmFacts facts{.connection = connection};
+  for (unsigned end = 0; end < 2; ++end) {
+    facts.qp[end] = endpoints.qp[end];
+    facts.first_psn[end] = endpoints.first_psn[end];
+    if (options_.ipv6) {
+      facts.gid[end] = host_ipv6(endpoints.host[end]);
+    } else {
+      const Ipv4Address ip = host_ipv4(endpoints.host[end]);
+      facts.gid[end][10] = facts.gid[end][11] = 0xff;
+      std::copy(ip.begin(), ip.end(), facts.gid[end].end() - 4);
+    }
+  }
+  const auto mad = make_cm_mad(message, facts, options_);
+  // The GSI counts its IDs and PSNs for itself, all hosts in one here.
+  address(sender, endpoints, static_cast<std::uint16_t>(options_.ip_id == IdChoice::counter ? cm_psn_ : 0),
+          false);
+  frame_.udp_source = ud_source_port(cm_qp);
+  frame_.bth = Bth{.opcode = ud_send_only_opcode, .dest_qp = cm_qp, .psn = cm_psn_++ & psn_mask};
+  frame_.extended.clear();
+  frame_.extended.deth(cm_qkey, cm_qp);
+  frame_.payload = mad;
+  build(frame_, bytes_);
+  frame_.bth = {};
+  return {.bytes = bytes_, .interface = options_.split_interfaces && sender == End::b ? 1U : 0U};
 }
 
 }  // namespace roce::support

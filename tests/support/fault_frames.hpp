@@ -23,16 +23,20 @@ class FaultFrames {
   // `copy`: as the capture sees a packet for the second time (options.mirror).
   FaultFrame make(const Packet& packet, const Endpoints& endpoints, bool copy);
 
+  // A CM message, without faults.
+  FaultFrame make(CmMessage message, std::uint32_t connection, const Endpoints& endpoints);
+
   static std::uint32_t interfaces(const FaultOptions& options);
 
  private:
-  void address(const Packet& packet, const Endpoints& endpoints, bool copy);
+  void address(End sender, const Endpoints& endpoints, std::uint16_t ip_id, bool copy);
   void extend(const Packet& packet);
 
   const FaultOptions options_;
   std::vector<std::uint8_t> data_;  // payload is cut from this
   RoceFrame frame_;
   std::vector<std::uint8_t> bytes_;
+  std::uint32_t cm_psn_ = 0;
 };
 
 MacAddress host_mac(std::uint32_t host);

@@ -88,8 +88,11 @@ void add_network(CLI::App& app, FaultOptions& o) {
   add_choice(app, "--captured", o.captured,
              {{"both", Captured::both}, {"a_to_b", Captured::a_to_b}, {"b_to_a", Captured::b_to_a}},
              "directions in the capture: both, a_to_b or b_to_a");
+  app.add_flag("--cm", o.connection_manager,
+               "connections are set up and ended by the CM; its ports are random");
   app.add_flag("--ipv6", o.ipv6, "IPv6 instead of IPv4");
   app.add_flag("--split-interfaces", o.split_interfaces, "an interface for each direction; pcapng");
+  app.add_option("--start-ns", o.start_time, "time of the beginning since the epoch");
   app.add_option("--skip-ns", o.skip, "the capture begins that late");
 }
 
@@ -122,6 +125,11 @@ class Writer final : public SimulatorSink {
 
   void captured(const Packet& packet, const Endpoints& endpoints, Time time, bool copy) override {
     const FaultFrame frame = frames_.make(packet, endpoints, copy);
+    file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
+  }
+  void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
+                   Time time) override {
+    const FaultFrame frame = frames_.make(message, connection, endpoints);
     file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
   }
   void frame(const FrameTruth& truth) override { truth_.frame(truth); }

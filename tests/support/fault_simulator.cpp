@@ -34,7 +34,7 @@ Simulator::Simulator(const FaultOptions& chosen, SimulatorSink& sink)
   spaces_.reserve(2 * options.connections);
   for (std::uint32_t i = 0; i < options.connections; ++i) {
     Connection connection{.endpoints = make_endpoints(i)};
-    const Time start = random.below(options.stagger + 1);
+    const Time start = connect(i, random.below(options.stagger + 1));
     if (random.chance(options.rates.blackout)) {
       connection.dead_from = start + random.below(options.stagger + 1);
       connection.dead_half_link = static_cast<std::uint8_t>(random.below(4));
@@ -67,7 +67,9 @@ Endpoints Simulator::make_endpoints(std::uint32_t connection) {
   }
   switch (options.port) {
     case PortChoice::formula:
-      ends.port = rc_source_port(ends.qp[0], ends.qp[1]);
+      // The CM chooses a flow label of its own.
+      ends.port = options.connection_manager ? static_cast<std::uint16_t>(0xc000U | random.below(0x4000))
+                                             : rc_source_port(ends.qp[0], ends.qp[1]);
       break;
     case PortChoice::random:
       ends.port = static_cast<std::uint16_t>(0xc000U | random.below(0x4000));
@@ -85,6 +87,7 @@ void Simulator::run() {
     handle(event);
     posting = posting && totals_.frames < options.packets;
   }
+  disconnect();
   for (std::uint32_t i = 0; i < options.connections; ++i) {
     ConnectionTruth truth{.id = i, .endpoints = connections_[i].endpoints, .frames = connections_[i].frames};
     for (unsigned end = 0; end < 2; ++end) {
@@ -129,6 +132,42 @@ void Simulator::handle(const Event& event) {
       break;
     case Happening::at_receiver:
       at_receiver(event.target);
+      break;
+    case Happening::cm_message:
+      pass_cm_message(static_cast<CmMessage>(event.target % 8), event.target / 8);
+  }
+}
+
+// Returns when data may flow.
+Time Simulator::connect(std::uint32_t connection, Time start) {
+  if (!options.connection_manager) {
+    return start;
+  }
+  const Time round_trip = 2 * (options.latency_a + options.latency_b);
+  const std::uint32_t target = 8 * connection;
+  schedule(start, Happening::cm_message, target + static_cast<std::uint32_t>(CmMessage::request));
+  schedule(start + round_trip, Happening::cm_message, target + static_cast<std::uint32_t>(CmMessage::reply));
+  schedule(start + 2 * round_trip, Happening::cm_message,
+           target + static_cast<std::uint32_t>(CmMessage::ready));
+  return start + 3 * round_trip;
+}
+
+void Simulator::disconnect() {
+  for (std::uint32_t i = 0; options.connection_manager && i < options.connections; ++i) {
+    if (state_of(2 * i, End::a) == EndState::working && state_of(2 * i, End::b) == EndState::working) {
+      now += options.packet_gap;
+      pass_cm_message(CmMessage::disconnect, i);
+      now += options.turnaround;
+      pass_cm_message(CmMessage::disconnected, i);
+    }
+  }
+}
+
+void Simulator::pass_cm_message(CmMessage message, std::uint32_t connection) {
+  if (in_scope(sender_of(message))) {
+    ++totals_.cm_messages;
+    ++totals_.frames;
+    sink_.captured_cm(message, connection, connections_[connection].endpoints, now);
   }
 }
 
@@ -200,8 +239,8 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   schedule(arrival, happening, keep(first));
 }
 
-bool Simulator::in_scope(const Packet& packet) const {
-  const bool a_to_b = sender_of(packet) == End::a;
+bool Simulator::in_scope(End sender) const {
+  const bool a_to_b = sender == End::a;
   return now >= options.skip &&
          (options.captured == Captured::both || (options.captured == Captured::a_to_b) == a_to_b);
 }
@@ -223,7 +262,7 @@ std::uint64_t Simulator::twin_frame(const Packet& packet, std::uint64_t frame) {
 void Simulator::at_capture(std::uint32_t number) {
   Packet packet = release(number);
   ++totals_.at_capture;
-  const bool scope = in_scope(packet);
+  const bool scope = in_scope(sender_of(packet));
   bool dropped = false;
   if (!scope) {
     ++totals_.out_of_scope;

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tests/support/fault_cm.hpp"
 #include "tests/support/fault_options.hpp"
 #include "tests/support/fault_requester.hpp"
 #include "tests/support/fault_responder.hpp"
@@ -43,7 +44,8 @@ struct SimulatorTotals {  // packets
   std::uint64_t at_capture = 0;
   std::uint64_t out_of_scope = 0;  // passed the capture before it began or in the direction it misses
   std::uint64_t capture_dropped = 0, capture_copies = 0;
-  std::uint64_t frames = 0;  // at_capture - out_of_scope - capture_dropped + capture_copies
+  std::uint64_t cm_messages = 0;  // captured; they suffer no faults and count nowhere else but in frames
+  std::uint64_t frames = 0;  // at_capture - out_of_scope - capture_dropped + capture_copies + cm_messages
   std::uint64_t doubled_after = 0, lost_after = 0;
   std::uint64_t delivered = 0;
 };
@@ -52,6 +54,8 @@ class SimulatorSink : public TruthSink {
  public:
   // In the order of the capture. `copy`: captured before, by a mirror. Time counts from the start.
   virtual void captured(const Packet& packet, const Endpoints& endpoints, Time time, bool copy) = 0;
+  virtual void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
+                           Time time) = 0;
   virtual void connection(const ConnectionTruth& truth) = 0;
 };
 
@@ -90,7 +94,10 @@ class Simulator final : private World {
   void at_receiver(std::uint32_t number);
   void half_link(const Packet& packet, bool behind_capture);
   bool is_dead(const Packet& packet, bool behind_capture) const;
-  bool in_scope(const Packet& packet) const;
+  bool in_scope(End sender) const;
+  Time connect(std::uint32_t connection, Time start);
+  void disconnect();
+  void pass_cm_message(CmMessage message, std::uint32_t connection);
   std::uint64_t twin_frame(const Packet& packet, std::uint64_t frame);
   Endpoints make_endpoints(std::uint32_t connection);
   std::uint32_t keep(const Packet& packet);

@@ -31,6 +31,11 @@ class Collector final : public SimulatorSink {
     const FaultFrame frame = frames_.make(packet, endpoints, copy);
     seen.push_back({packet, time, copy, {frame.bytes.begin(), frame.bytes.end()}});
   }
+  void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
+                   Time time) override {
+    const FaultFrame frame = frames_.make(message, connection, endpoints);
+    managed.push_back({{}, time, false, {frame.bytes.begin(), frame.bytes.end()}});
+  }
   void frame(const FrameTruth& truth) override {
     EXPECT_TRUE(truths.emplace(truth.frame, truth).second) << "two truths for frame " << truth.frame;
   }
@@ -51,6 +56,7 @@ class Collector final : public SimulatorSink {
   }
 
   std::vector<Seen> seen;
+  std::vector<Seen> managed;
   std::map<std::uint64_t, FrameTruth> truths;
   std::vector<LossTruth> losses;
   std::vector<ConnectionTruth> connections;
@@ -367,6 +373,19 @@ TEST(FaultSimulator, TheCaptureMayMissOneDirectionOrTheBeginning) {
   options.skip = 500'000;
   const Outcome late(options);
   EXPECT_GE(late.collector.seen.front().time, options.skip);
+}
+
+TEST(FaultSimulator, TheConnectionManagerFramesTheData) {
+  FaultOptions options = small("clean");
+  options.connection_manager = true;
+  const Outcome run(options);
+  EXPECT_EQ(run.totals.cm_messages, 5U * options.connections);
+  EXPECT_EQ(run.totals.frames, run.collector.seen.size() + run.collector.managed.size());
+  EXPECT_LT(run.collector.managed.front().time, run.collector.seen.front().time);
+  EXPECT_GT(run.collector.managed.back().time, run.collector.seen.back().time);
+  for (const Seen& message : run.collector.managed) {
+    EXPECT_EQ(message.bytes.size(), 14U + 20 + 8 + 12 + 8 + 256 + 4);
+  }
 }
 
 TEST(FaultSimulator, TheSameSeedGivesTheSameCapture) {

@@ -188,6 +188,7 @@ void TruthFile::totals(const SimulatorTotals& totals) {
       .number("out_of_scope", totals.out_of_scope)
       .number("capture_dropped", totals.capture_dropped)
       .number("capture_copies", totals.capture_copies)
+      .number("cm_messages", totals.cm_messages)
       .number("frames", totals.frames)
       .number("doubled_after", totals.doubled_after)
       .number("lost_after", totals.lost_after)

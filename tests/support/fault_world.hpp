@@ -39,6 +39,7 @@ enum class Happening : std::uint8_t {
   at_capture,     // target: number of a packet under way
   copy_captured,
   at_receiver,
+  cm_message,  // passes the capture; target: 8 * connection + CmMessage
 };
 
 struct Event {

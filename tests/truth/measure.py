@@ -163,7 +163,7 @@ def pair_key(a, b):
 def measure_pairing(result, scenario, truth, report):
     real = {pair_key(c["a"], c["b"]): c for c in truth.connections}
     told = [c for c in report.get("connections", [])
-            if c["a"] and c["b"] and c["a"]["qp"] is not None and c["b"]["qp"] is not None]
+            if str(c.get("service", "RC")).upper() == "RC" and c["a"] and c["b"] and c["a"]["qp"] is not None and c["b"]["qp"] is not None]
     keys = [pair_key(c["a"], c["b"]) for c in told]
     wrong = [c["id"] for c, key in zip(told, keys) if key not in real]
     enough = {key for key, c in real.items() if sum(c["answered"]) >= ENOUGH_ANSWERS}

@@ -60,6 +60,7 @@ SCENARIOS = [
     Scenario("middle", faults("all0.1", "--skip-ns", "600000"), share=0.5),
     Scenario("wrap", faults("loss1", "--first-psn", "wrap"), share=0.5),
     Scenario("two_interfaces", faults("loss1", "--format", "pcapng", "--split-interfaces"), share=0.5),
+    Scenario("managed", faults("loss1", "--cm"), share=0.5),
     Scenario("ipv6", faults("all0.1", "--ipv6"), share=0.5),
     Scenario("constant_id", faults("all0.1", "--ip-id", "constant"), share=0.5),
     Scenario("requests_only", faults("loss1", "--captured", "a_to_b", "--both-directions", "0"), share=0.5,
