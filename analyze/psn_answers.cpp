@@ -64,6 +64,11 @@ void PsnSpace::answer(Step& s) {
     const bool tells = answer_facts_.ids_tell(r) || seen->path != r.path;
     if (same == Same::same && tells) {
       duplicate(s, answer_facts_, seen);
+      // A sender reacts to a NAK as often as it comes.
+      if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn &&
+          last_nak_.frame == seen->frame) {
+        naks_.push(last_nak_);
+      }
       return;
     }
   } else if (psn < acked_ - 1 && answer_facts_.single > 0 &&
@@ -131,6 +136,7 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
     if (s.counts) ++s.connection.pairing.answered;
   }
   settle_loss(s, psn);
+  skip_answered(s, s.info.operation == Operation::acknowledge ? psn + 1 : psn);
   if (s.info.operation == Operation::atomic_acknowledge) {
     if (Pending* op = pending(psn); op != nullptr && op->kind == OperationKind::atomic && !op->done) {
       missed_below(s, psn + 1);
@@ -255,17 +261,20 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
         static_cast<std::uint8_t>(s.connection.pairing.evidence | 1U << static_cast<unsigned>(Evidence::nak));
   }
   if (loss_pending_ && psn > loss_psn_) settle_loss(s, psn - 1);
+  skip_answered(s, psn);
+  forget_refused(psn);
   progress(s, psn);
   if (code != sequence_error) {
     refuse(s, psn, code);
     return;
   }
   const bool for_rnr = rnr_psn_ == psn;
-  const bool named_before = nak_.psn == psn;
-  const std::uint64_t last_nak_frame = nak_.frame;
+  const bool named_before = last_nak_.psn == psn;
+  const std::uint64_t last_nak_frame = last_nak_.frame;
   // One NAK after another with nothing sent again between them: packets come late, not never.
-  const bool no_reaction_yet = nak_.open && psn > nak_.psn;
-  nak_ = {psn, s.r.time_ns, s.number, true, for_rnr};
+  const bool no_reaction_yet = !naks_.empty() && psn > naks_.newest().psn;
+  last_nak_ = {psn, s.r.time_ns, s.number, for_rnr};
+  naks_.push(last_nak_);
   if (for_rnr || !requests_seen_) return;
 
   // When did the capture see the packet that made the responder ask?
@@ -294,6 +303,8 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   happened(s, s.side, Event::rnr_nak);
   if (requests_seen_ && psn > next_) unseen(s, psn - 1);
   if (requests_seen_ && psn >= acked_ && psn < next_ && s.counts) ++s.connection.pairing.answered;
+  skip_answered(s, psn);
+  forget_refused(psn);
   progress(s, psn);
   rnr_in_a_row_ = rnr_psn_ == psn ? rnr_in_a_row_ + 1 : 1;
   rnr_psn_ = psn;
@@ -379,6 +390,33 @@ std::size_t PsnSpace::issued_for(std::int64_t psn) const noexcept {
     if (!issued.open_end) skipped += issued.end - issued.next;
   }
   return best;
+}
+
+/// A responder answers in order: what it had to answer before `psn` with responses of its own it has
+/// answered, and what did not come is missing.
+void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
+  std::int64_t missing = 0;
+  while (issued_head_ < issued_.size()) {
+    const Issued& issued = issued_[issued_head_];
+    if (issued.cause != Cause::none || issued.open_end || issued.end > psn) break;
+    missing += issued.end - issued.next;
+    response_holes_.add(
+        {issued.next, issued.end, s.r.time_ns, s.number, issued.next < response_next_, false});
+    response_next_ = std::max(response_next_, issued.end);
+    ++issued_head_;
+  }
+  if (missing > 0) note_missing_answers(s, missing);
+}
+
+/// Requests from `psn` on were thrown away by the responder: they are not answered before they come
+/// again.
+void PsnSpace::forget_refused(std::int64_t psn) {
+  const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
+  issued_.erase(std::remove_if(front, issued_.end(),
+                               [&](const Issued& issued) {
+                                 return !issued.repeated && issued.cause == Cause::none && issued.next >= psn;
+                               }),
+                issued_.end());
 }
 
 /// The responses between what was expected and `psn` of request `index` are missing. Returns how many.

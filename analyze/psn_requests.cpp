@@ -30,6 +30,13 @@ OperationKind kind_of(Operation operation) noexcept {
   }
 }
 
+/// Not just acknowledged: its answer carries something, and must come.
+bool answered_on_its_own(Operation operation) noexcept {
+  return operation == Operation::read_request || operation == Operation::compare_swap ||
+         operation == Operation::fetch_add || operation == Operation::flush ||
+         operation == Operation::atomic_write;
+}
+
 OperationStats& stats_of(Requester& requester, OperationKind kind) {
   for (OperationStats& stats : requester.operations) {
     if (stats.kind == kind) return stats;
@@ -201,6 +208,7 @@ std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
 }
 
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
+  if (in_run_) naks_.drop_before(run_frame_);
   in_run_ = false;
   request_facts_.learn(s.r);
   if (in_order) {
@@ -358,6 +366,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
   if (seen != nullptr && same_transmission(request_facts_, *seen, r) == Same::same) {
     duplicate(s, request_facts_, seen);
+    // A request that comes twice is answered twice.
+    if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::read_retry);
     return;
   }
   if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
@@ -371,8 +381,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   const bool ids_rise = request_facts_.ids_rise(r);
   const bool earlier = sent_earlier(request_facts_, r);
   if (hole != nullptr && !hole->of_repeat) {
-    const bool expected_again =
-        (rnr_open_ && psn <= rnr_psn_) || (nak_.open && psn <= nak_.psn) || continuing;
+    const bool asked_for = naks_.find(psn) != nullptr;
+    const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || continuing;
     const bool is_late = ids_rise ? earlier : !expected_again && !silent_before(r.time_ns);
     if (is_late || s.info.service == dissect::Service::uc) {
       late(s, psn, count, *hole);
@@ -395,7 +405,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   // A repeat that was overtaken by others of its run keeps the run's cause.
   const bool late_repeat = earlier && run_start_ >= 0;
   if (!continuing && !late_repeat) {
-    const bool run_goes_on = in_run_ && psn > run_next_ && !(nak_.open && psn <= nak_.psn) && !rnr_open_;
+    const bool asked_for = naks_.find(psn) != nullptr;
+    const bool run_goes_on = in_run_ && psn > run_next_ && !asked_for && !(rnr_open_ && psn <= rnr_psn_);
     if (run_goes_on) {
       holes_.add({run_next_, psn, r.time_ns, s.number, true, false});
       hole = holes_.find(psn);
@@ -406,6 +417,14 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     }
   }
   if (!late_repeat) run_next_ = psn + count;
+  if (const OpenNak* nak = naks_.find(psn); continuing && nak != nullptr && nak->frame < run_frame_ &&
+                                            run_cause_ != Cause::nak && run_cause_ != Cause::rnr &&
+                                            !stale(*nak, r.time_ns)) {
+    // It began earlier for an answer that is missing; from here on the NAK asked for it.
+    run_cause_ = Cause::nak;
+    run_nak_ = psn;
+    naks_.consume(nak);
+  }
 
   Cause cause = run_cause_;
   const bool read = s.info.operation == Operation::read_request;
@@ -418,9 +437,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   } else if (const Pending* op = read ? pending(psn) : nullptr) {
     s.verdict.original = static_cast<std::uint32_t>(op->frame);  // issued again from its middle
   }
-  const bool has_answer = read || s.info.operation == Operation::compare_swap ||
-                          s.info.operation == Operation::fetch_add || s.info.operation == Operation::flush ||
-                          s.info.operation == Operation::atomic_write;
+  const bool has_answer = answered_on_its_own(s.info.operation);
   const bool answer_missing = has_answer && answer_asked_again(s, psn, count);
   if (run_start_ == psn) run_for_answer_ = answer_missing;
   // What goes with a request whose answer is missing is repeated for good reason.
@@ -464,6 +481,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   }
   if (run_next_ >= next_) {
     in_run_ = false;
+    naks_.drop_before(run_frame_);
     next_ = std::max(next_, psn + count);
     message_known_ = true;
     inside_message_ = !s.info.ends_message();
@@ -502,16 +520,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole) {
 
 /// Notes a request whose answer has PSNs of its own.
 void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause) {
-  switch (s.info.operation) {
-    case Operation::read_request:
-    case Operation::compare_swap:
-    case Operation::fetch_add:
-    case Operation::flush:
-    case Operation::atomic_write:
-      break;
-    default:
-      return;
-  }
+  if (!answered_on_its_own(s.info.operation)) return;
   constexpr std::size_t limit = 512;
   if (issued_.size() - issued_head_ >= limit) ++issued_head_;
   if (issued_head_ >= 64 && issued_head_ * 2 >= issued_.size()) {
@@ -526,7 +535,21 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   issued.cause = cause;
   // What was asked for with a NAK had never been executed.
   issued.repeated = cause != Cause::none && cause != Cause::nak && cause != Cause::rnr;
-  issued_.push_back(issued);
+  // A request that was overtaken still stands where its PSN puts it.
+  auto place = issued_.end();
+  const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
+  while (cause == Cause::none && place != front && !std::prev(place)->repeated &&
+         std::prev(place)->next > psn) {
+    --place;
+  }
+  issued_.insert(place, issued);
+}
+
+/// A NAK that is long past did not reach the sender: it goes back for its own reasons.
+bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) noexcept {
+  constexpr std::int64_t too_long_ns = 200'000'000;
+  if (time_ns == capture::no_time || nak.time_ns == capture::no_time) return false;
+  return time_ns - nak.time_ns > too_long_ns;
 }
 
 /// Whether a NAK would have been captured. Where nothing of the other direction was, long silence
@@ -547,25 +570,37 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const auto reacts_to = [&](std::int64_t asked) {
     return psn <= asked || (acked_known_ && acked_ >= psn) || psn - asked <= skipped_at_most;
   };
+  const OpenNak* asked = naks_.find(psn);
+  // Not just the one, but nothing before it either.
+  if (asked == nullptr && !naks_.empty() && !answered_on_its_own(s.info.operation) &&
+      psn >= naks_.newest().psn && reacts_to(naks_.newest().psn)) {
+    asked = &naks_.newest();
+  }
+  if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
   std::int64_t expected = -1;
-  run_nak_ = -1;
   if (rnr_open_ && reacts_to(rnr_psn_)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;
     run_nak_ = expected = rnr_psn_;
-    if (!nak_.for_rnr) nak_.open = false;  // the twin of an RNR NAK makes the sender go back once more
+    // The twin of an RNR NAK makes the sender go back once more.
+    if (!naks_.empty() && !naks_.newest().for_rnr) naks_.clear();
     Requester& requester = s.connection.requester[side_];
     if (s.counts && requester.rnr && r.time_ns != capture::no_time && r.time_ns >= rnr_time_ns_) {
       requester.rnr->wait_ns.add(static_cast<std::uint64_t>(r.time_ns - rnr_time_ns_));
     }
-  } else if (nak_.open && reacts_to(nak_.psn)) {
+  } else if (asked != nullptr) {
     run_cause_ = Cause::nak;
-    nak_.open = false;
-    run_nak_ = expected = nak_.psn;
-    if (s.counts && !nak_.for_rnr && r.time_ns != capture::no_time && r.time_ns >= nak_.time_ns) {
-      s.connection.requester[side_].nak_reaction_ns.add(static_cast<std::uint64_t>(r.time_ns - nak_.time_ns));
+    run_nak_ = expected = asked->psn;
+    if (s.counts && !asked->for_rnr && r.time_ns != capture::no_time && r.time_ns >= asked->time_ns) {
+      s.connection.requester[side_].nak_reaction_ns.add(
+          static_cast<std::uint64_t>(r.time_ns - asked->time_ns));
     }
+    naks_.consume(asked);
+  } else if (in_run_ && run_cause_ == Cause::nak && psn == run_nak_) {
+    // Back to the same PSN before the repeat was through: no timer is that fast. The NAK came twice.
+    expected = psn;
   } else {
+    run_nak_ = -1;
     run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
                  : hears_answers(s)                          ? Cause::timeout
                                                              : Cause::unknown;
@@ -580,6 +615,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     s.verdict.gap = static_cast<std::uint32_t>(psn - expected);
   }
   run_start_ = psn;
+  run_frame_ = s.number;
   run_acked_ = acked_;
   in_run_ = true;
   follow_chain(s, psn, seen);

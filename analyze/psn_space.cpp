@@ -103,7 +103,7 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
   // hardware has less than tens of microseconds.
   constexpr std::int64_t too_soon_ns = 20'000;
   const bool timed = r.time_ns != capture::no_time && seen.time_ns != capture::no_time;
-  if (timed && r.time_ns - seen.time_ns < too_soon_ns && !nak_.open && !rnr_open_) return Same::same;
+  if (timed && r.time_ns - seen.time_ns < too_soon_ns && naks_.empty() && !rnr_open_) return Same::same;
   return Same::unknown;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/connection.hpp"
 #include "analyze/flow_table.hpp"
+#include "analyze/open_naks.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/psn_ring.hpp"
 #include "analyze/series.hpp"
@@ -156,6 +157,9 @@ class PsnSpace {
   void read_response(Step& s, std::int64_t psn);
   void learn_from_response(Step& s, std::int64_t psn);
   [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
+  void skip_answered(Step& s, std::int64_t psn);
+  void forget_refused(std::int64_t psn);
+  [[nodiscard]] static bool stale(const OpenNak& nak, std::int64_t time_ns) noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
   void own_answer(Step& s, std::int64_t psn, const Seen* before);
@@ -178,14 +182,6 @@ class PsnSpace {
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
   [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept;
   void note_answer_time(Step& s, std::int64_t since) const;
-
-  struct Nak {
-    std::int64_t psn = -1;
-    std::int64_t time_ns = 0;
-    std::uint64_t frame = 0;
-    bool open = false;     ///< nobody has reacted yet
-    bool for_rnr = false;  ///< a sequence NAK that only follows an RNR NAK
-  };
 
   unsigned side_;
   bool requests_seen_ = false;
@@ -227,7 +223,9 @@ class PsnSpace {
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;
 
-  Nak nak_;
+  OpenNaks naks_;
+  OpenNak last_nak_;
+  std::uint64_t run_frame_ = 0;
   RetryChain chain_;
   bool chain_open_ = false;
   std::int64_t chain_psn_ = 0;
