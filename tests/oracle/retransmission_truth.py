@@ -40,7 +40,8 @@ Rules
 8. *Spurious*: the sender had the acknowledgement, in its nearest capture, when it repeated. Where the capture at hand
    saw an acknowledgement that did not get there in time, either answer is accepted.
 9. *Lost before* the capture: the lost transmissions of a run that a later one of the run follows in this capture, and
-   the first ones of a run when a NAK names its beginning. Not the end of a run, and not a run of which nothing came.
+   the first ones of a run when a NAK names its beginning. Not the end of a run, and not a run of which nothing came;
+   of answers the end may be counted, for the answer to a later request shows that it is missing.
    Damaged packets were damaged before the capture that shows them so.
 10. *Lost after* the capture: per sequence NAK the lost one of the sendings of its PSN that were captured; per run of
     READ requests the lost response that it begins with. Lost packets that no NAK names (they lie in the window of

@@ -10,12 +10,14 @@ PREFIX = "roce.analysis."
 
 
 class Difference:
-    """`kind`, our figure and the true one, and the packets or flows where they part."""
+    """`kind`, our figure and the true one (None: packets that differ), and the packets or flows where they part."""
 
     def __init__(self, kind, ours, truth, places=""):
         self.kind, self.ours, self.truth, self.places = kind, ours, truth, places
 
     def __str__(self):
+        if self.truth is None:
+            return f"{self.kind}: {self.ours} packets"
         return f"{self.kind}: roceanalyze {self.ours}, truth {self.truth}"
 
 
@@ -71,14 +73,14 @@ def lost(capture, report):
     for flow in report["flows"]:
         said[names_of(flow)][0] += flow["lost"]["before_capture"]
         said[names_of(flow)][1] += flow["lost"]["after_capture"]
-    true = {flow_name(key): ((flow.lost_before, flow.atomic_before), (flow.lost_after_named, flow.atomic_after))
-            for key, flow in capture.flows.items()}
+    true = {flow_name(key): ((flow.lost_before, {-flow.atomic_before, flow.answers_tail}),
+                             (flow.lost_after_named, {-flow.atomic_after})) for key, flow in capture.flows.items()}
     for i, kind in enumerate(("lost before", "lost after")):
         ours, truth, places = 0, 0, []
         for name in sorted(set(said) | set(true)):
-            figure, (right, optional) = said[name][i], true.get(name, ((0, 0), (0, 0)))[i]
-            if figure == right - optional:
-                right -= optional
+            figure, (right, optional) = said[name][i], true.get(name, ((0, ()), (0, ())))[i]
+            if figure - right in optional:
+                right = figure
             ours, truth = ours + figure, truth + right
             if figure != right:
                 places.append(f"{name} {figure} {right}")
@@ -115,7 +117,7 @@ def repeats(capture, packets, verdict):
     for kind, found in (("repeats missed", missed), ("repeats too many", false), ("cause", causes),
                         ("original", originals)):
         if found:
-            yield Difference(kind, len(found), 0, found)
+            yield Difference(kind, len(found), None, found)
 
 
 READ_REQUEST = 0x0C
@@ -153,4 +155,4 @@ def marks(capture, packets):
                 false.append(number)
         for kind, found in (("missed", missed), ("too many", false)):
             if found:
-                yield Difference(f"{name} {kind}", len(found), 0, found)
+                yield Difference(f"{name} {kind}", len(found), None, found)

@@ -11,7 +11,8 @@ class Row:
                                                                   difference.truth)
 
     def __str__(self):
-        return f"{self.file}: {self.kind}: roceanalyze {self.ours}, truth {self.truth} ({self.reason})"
+        figures = f"{self.ours} packets" if self.truth is None else f"roceanalyze {self.ours}, truth {self.truth}"
+        return f"{self.file}: {self.kind}: {figures} ({self.reason})"
 
 
 EXCEPTIONS = []

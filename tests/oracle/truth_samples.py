@@ -48,16 +48,18 @@ class Sample:
     def build(self):
         contents = {name: truth_frames.roce_packets(path) for name, path in self.paths.items()}
         first = next(iter(contents))
-        near = {"A": first, "B": first}
+        near, sides = {"A": first, "B": first}, {}
         for a, b in (("a", "b"), ("ca", "cb")):
             if self.at(a) and self.at(b):
                 near = {"A": self.at(a), "B": self.at(b)}
+                sides.update({self.at(a): "A", self.at(b): "B"})
         netem = self.entry["netem"]
         two_sides = len(contents) == 1 and netem and len({p.interface for p in contents[first][0]}) == 2
         if two_sides:
             halves = split_by_interface(*contents[first])
             contents, near = {"0": halves[0], "1": halves[1]}, {"A": "0", "B": "1"}
-        self.scenario = Scenario(contents, near, any("duplicate" in n["spec"] for n in netem),
+            sides = {"0": "A", "1": "B"}
+        self.scenario = Scenario(contents, near, sides, any("duplicate" in n["spec"] for n in netem),
                                  any(n["on"] != "C" for n in netem))
         self.captures = dict(self.scenario.captures)
         if two_sides:

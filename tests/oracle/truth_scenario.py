@@ -52,6 +52,7 @@ class FlowTruth:
         self.lost_before = self.lost_before_head = self.lost_before_tail = 0
         self.lost_after_named = self.lost_after_window = self.lost_acks = 0
         self.atomic_before = self.atomic_after = 0      # of lost_before and lost_after_named: atomic ACKs
+        self.answers_tail = 0                           # of lost_before_tail: READ responses and atomic ACKs
         self.damaged = 0
         self.naks = self.rnr_naks = self.naks_of_late = 0
         self.out_of_order = self.late_repeats = self.dup_network = self.dup_capture = 0
@@ -76,12 +77,14 @@ class Exchange:
 class Scenario:
     """`captures`: name -> (packets, number of frames). `near`: which stands nearest to A, and which to B.
 
+    `sides`: name -> the host on whose side of the impairment the capture stands, where it stands on one side.
     `incomplete`: the impairment stood before every capture, so that gaps in the nearest one are losses.
     """
 
-    def __init__(self, captures, near, duplicated_by_network=False, incomplete=False):
+    def __init__(self, captures, near, sides, duplicated_by_network=False, incomplete=False):
         self.captures = {name: Capture(name, *content) for name, content in captures.items()}
         self.near = {host: self.captures[name] for host, name in near.items()}
+        self.sides = {self.captures[name]: host for name, host in sides.items()}
         self.duplicated_by_network, self.incomplete = duplicated_by_network, incomplete
         self.transmissions, self.exchanges, self.of_packet, self.far = [], {}, {}, {}
         self.identify()
@@ -178,6 +181,8 @@ class Scenario:
                 continue
             if what.repeat:
                 self.repeat(told, flow, what, packet, highest.get((space, is_answer)), acknowledged.get(space))
+                if self.host_near(capture) not in ("", requester) and told.seen_acknowledged and what.span > 1:
+                    told.seen_acknowledged = 0  # what became of the answers cannot be known here
                 if is_answer and what.request is not None and self.seen_before(capture, what.request, packet) and \
                         what.request.repeat and capture.told[self.number(capture, what.request)].decidable:
                     told.decidable = 1
@@ -212,8 +217,7 @@ class Scenario:
 
     def host_near(self, capture):
         """Whose transmissions it holds all of; nobody's where it stands for both ends or between others."""
-        hosts = [h for h, c in self.near.items() if c is capture]
-        return hosts[0] if len(hosts) == 1 else ""
+        return self.sides.get(capture, "")
 
     @staticmethod
     def order(capture, packet, sent, order, furthest, told, flow):
@@ -267,6 +271,8 @@ class Scenario:
                 setattr(flow, kind, getattr(flow, kind) + 1)
                 if kind == "lost_before" and transmission.packet.operation == frames.ATOMIC_ACKNOWLEDGE:
                     flow.atomic_before += 1
+                if kind == "lost_before_tail" and transmission.packet.operation in frames.RESPONSES:
+                    flow.answers_tail += 1
             if host == requester and not self.incomplete:
                 self.ahead_of_requests(capture, exchange)
             self.ahead_of_responses(capture, exchange)
@@ -344,13 +350,13 @@ class Scenario:
                 continue
             first = run.sent[0]
             shown = capture.sighting.first.get(first.packet)
-            before = [t for t in by_psn[first.packet.psn] if shown and t.packet.number < shown.number]
+            before = [t for t in by_psn[first.packet.psn] if shown and self.seen_before(capture, t, shown)]
             if before and not self.arrived(before[-1].packet) and before[-1] not in named:
                 named.add(before[-1])
                 flow = capture.flows[before[-1].packet.flow[:3]]
                 flow.lost_after_named += 1
                 flow.atomic_after += int(before[-1].packet.operation == frames.ATOMIC_ACKNOWLEDGE)
-                capture.told[before[-1].packet.number].named = 1
+                capture.told[self.number(capture, before[-1])].named = 1
             elif before:
                 capture.flows[before[-1].packet.flow[:3]].naks_of_late += 1
         for transmission in sent:
