@@ -24,10 +24,22 @@ enum NakCode : unsigned { sequence_error = 0, last_nak_code = 4 };
 
 }  // namespace
 
-void PsnSpace::note_answer_time(Step& s, std::int64_t since) const {
+/// Whether more time has passed than so many of the slower answers take here.
+bool PsnSpace::long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept {
+  if (then_ns == capture::no_time || now_ns == capture::no_time) return false;
+  constexpr std::int64_t least_ns = 50'000;
+  constexpr std::int64_t unknown_ns = 10'000'000;
+  const std::int64_t answer = slow_answer_ns_ == 0 ? unknown_ns : std::max(slow_answer_ns_, least_ns);
+  return now_ns - then_ns > answer * times;
+}
+
+void PsnSpace::note_answer_time(Step& s, std::int64_t since) {
   if (s.r.time_ns == capture::no_time || since == capture::no_time || s.r.time_ns < since) return;
   s.verdict.response_time_ns = s.r.time_ns - since;
   s.verdict.set(Verdict::response_time_known);
+  constexpr std::int64_t longest_ns = 1'000'000'000;
+  slow_answer_ns_ =
+      std::min(std::max(s.verdict.response_time_ns, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
 }
 
 /// Links answer and request with each other.
@@ -455,13 +467,22 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
 void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   if (response_next_ < 0) response_next_ = psn;
   const std::size_t index = issued_for(psn);
-  if (index >= issued_.size()) return;
+  Seen* now = answers_.find(psn);
+  if (index >= issued_.size()) {
+    if (before != nullptr && before->guessed != 0) {
+      Seen first = *before;
+      take_back_guess(s, first);
+      mark_repeated_answer(s, Cause::timeout, before);
+    }
+    return;
+  }
   const Issued issued = issued_[index];
   const std::int64_t missing = skip_to(s, index, psn);
   if (missing > 0) note_missing_answers(s, missing);
   issued_head_ = index + 1;
   const Hole* hole = response_holes_.find(psn);
   if (issued.repeated) {
+    if (now != nullptr && issued.instead && before == nullptr) now->guessed = 1;
     mark_repeated_answer(s, issued.cause, before);
     if (hole != nullptr) lose(s, s.side, Lost::before_capture, response_holes_.missing(psn));
   }
@@ -474,6 +495,28 @@ void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
   happened(s, s.side, Event::gap, static_cast<std::uint64_t>(missing));
   if (s.counts && s.flows[s.side] != nullptr) {
     s.flows[s.side]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+  }
+}
+
+/// The answer came a second time: the first one did answer the first request, slowly.
+void PsnSpace::take_back_guess(Step& s, Seen& seen) {
+  seen.guessed = 0;
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
+      verdict->clear(Verdict::retransmission);
+      verdict->cause = Cause::none;
+    }
+  }
+  if (!s.counts) return;
+  const bool read = s.info.operation == Operation::read_response;
+  s.connection.sent[s.side].take_back(read ? Event::retransmitted_read_retry : Event::retransmitted_timeout,
+                                      seen.frame);
+  if (Flow* flow = s.flows[s.side]) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    std::uint64_t& sum =
+        sequence.retransmitted[static_cast<std::size_t>(read ? Cause::read_retry : Cause::timeout)];
+    if (sum > 0) --sum;
+    sequence.retransmitted_bytes -= std::min<std::uint64_t>(sequence.retransmitted_bytes, s.r.wire);
   }
 }
 
@@ -500,6 +543,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   Hole* hole = response_holes_.find(psn);
   const bool first_copy = hole != nullptr && !hole->of_repeat;
   bool filled = false;
+  bool guessed = false;
   bool late = false;
   if (earlier && seen != nullptr && seen->filled != 0) {
     unlose_filled(s, *seen, responder);
@@ -528,6 +572,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       issued_head_ = index + 1;
     }
     if (repeated) {
+      guessed = issued.instead && seen == nullptr;
       mark_repeated_answer(s, cause, seen);
       if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       filled = first_copy;
@@ -541,6 +586,9 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     goodput();
     mark_late(s);
     late = true;
+  } else if (seen != nullptr && seen->guessed != 0) {
+    take_back_guess(s, *seen);
+    mark_repeated_answer(s, Cause::read_retry, seen);
   } else if (psn < response_next_ && (seen != nullptr || pending(psn) != nullptr)) {
     const bool known = psn >= again_from_ && psn < again_to_;
     mark_repeated_answer(s, known ? Cause::read_retry : Cause::unknown, seen);
@@ -552,6 +600,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   Seen now = seen_of(s, psn);
   now.filled = filled ? 1 : 0;
   now.late = late ? 1 : 0;
+  now.guessed = guessed ? 1 : 0;
   const std::int64_t outstanding = head_ < pending_.size() ? pending_[head_].first : psn - 64;
   answers_.put(now, answer_facts_.doubled > 0 ? std::min(outstanding, psn - 4096) : outstanding,
                s.shared.budget);

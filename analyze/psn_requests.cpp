@@ -128,7 +128,10 @@ void PsnSpace::request(Step& s) {
     }
   }
 
-  if (psn >= next_ && in_run_ && run_next_ < next_) {
+  // A new packet that the packets of a repeat have overtaken does not end the repeat.
+  const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
+  if (overtaken) mark_late(s);
+  if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_) {
     holes_.add({run_next_, next_, r.time_ns, s.number, true, false});  // the end of what was sent again
   }
   if (psn == next_) [[likely]] {
@@ -208,9 +211,13 @@ std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
 }
 
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
-  if (in_run_) naks_.drop_before(run_frame_);
-  in_run_ = false;
-  request_facts_.learn(s.r);
+  if (s.verdict.has(Verdict::out_of_order)) {
+    ++request_facts_.single;
+  } else {
+    if (in_run_) naks_.drop_before(run_frame_);
+    in_run_ = false;
+    request_facts_.learn(s.r);
+  }
   if (in_order) {
     check_order(s);
   } else {
@@ -534,6 +541,7 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   issued.open_end = count == 0;
   issued.cause = cause;
   // What was asked for with a NAK had never been executed.
+  issued.instead = cause != Cause::none && answers_given_up_;
   issued.repeated = cause != Cause::none && cause != Cause::nak && cause != Cause::rnr;
   // A request that was overtaken still stands where its PSN puts it.
   auto place = issued_.end();
@@ -546,10 +554,8 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
 }
 
 /// A NAK that is long past did not reach the sender: it goes back for its own reasons.
-bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) noexcept {
-  constexpr std::int64_t too_long_ns = 200'000'000;
-  if (time_ns == capture::no_time || nak.time_ns == capture::no_time) return false;
-  return time_ns - nak.time_ns > too_long_ns;
+bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) const noexcept {
+  return long_since(nak.time_ns, time_ns, 16);
 }
 
 /// Whether a NAK would have been captured. Where nothing of the other direction was, long silence
@@ -607,6 +613,12 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
   if (acked_known_) expected = std::max(expected, std::min(acked_, psn));
+  // Nobody answers any more: the requests, or the responses, are gone. What comes now answers the repeats.
+  const bool no_answers =
+      long_since(last_answer_ns_, r.time_ns, 4) && long_since(last_request_ns_, r.time_ns, 4);
+  if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) forget_refused(psn);
+  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr;
+  if (answers_given_up_) issued_head_ = issued_.size();
   happened(s, side_, Event::go_back_n);
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
   // A run that does not begin where it must: its head was lost on the way here.
@@ -668,11 +680,6 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
     again_from_ = psn;
     again_to_ = psn + count;
     again_frame_ = s.number;
-    // Nobody answers: the requests, or the responses, are gone. What comes now answers the repeats.
-    constexpr std::int64_t silence_ns = 1'000'000;
-    const bool silence = s.r.time_ns != capture::no_time && last_answer_ns_ != capture::no_time &&
-                         s.r.time_ns - last_answer_ns_ >= silence_ns && response_holes_.find(psn) == nullptr;
-    if (silence && psn >= acked_) issued_head_ = issued_.size();
     if (again_too_soon) return true;
   }
   const Hole* missing = response_holes_.find(psn);

@@ -15,10 +15,11 @@ namespace roce::analyze {
 struct Seen {
   std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
   std::int64_t time_ns = 0;
-  std::uint64_t frame : 45 = 0;  ///< number; 3 * 10^13 of them reach for any file
-  std::uint64_t filled : 1 = 0;  ///< a repeat of what had not been captured, counted as lost
-  std::uint64_t late : 1 = 0;    ///< came after PSNs behind it
-  std::uint64_t ask : 1 = 0;     ///< AckReq was set
+  std::uint64_t frame : 44 = 0;   ///< number; 10^13 of them reach for any file
+  std::uint64_t guessed : 1 = 0;  ///< taken for an answer to a repeat, because the first request seemed lost
+  std::uint64_t filled : 1 = 0;   ///< a repeat of what had not been captured, counted as lost
+  std::uint64_t late : 1 = 0;     ///< came after PSNs behind it
+  std::uint64_t ask : 1 = 0;      ///< AckReq was set
   std::uint64_t ip_id : 16 = 0;
   std::uint32_t path = 0;
   std::uint32_t opcode = 0;

@@ -130,7 +130,7 @@ Seen PsnSpace::seen_of(const Step& s, std::int64_t psn) noexcept {
   Seen seen;
   seen.psn = psn;
   seen.time_ns = s.r.time_ns;
-  seen.frame = s.number & ((std::uint64_t{1} << 45U) - 1);
+  seen.frame = s.number & ((std::uint64_t{1} << 44U) - 1);
   seen.ask = s.r.has(PacketRecord::ack_requested) ? 1 : 0;
   seen.ip_id = s.r.ip_id;
   seen.path = s.r.path;

@@ -99,6 +99,7 @@ struct Issued {
   std::uint64_t frame = 0;
   bool open_end = false;
   bool repeated = false;  ///< the responder has executed it before
+  bool instead = false;   ///< of requests that seem lost: it may be executed for the first time after all
   Cause cause = Cause::none;
 };
 
@@ -159,11 +160,12 @@ class PsnSpace {
   [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
   void skip_answered(Step& s, std::int64_t psn);
   void forget_refused(std::int64_t psn);
-  [[nodiscard]] static bool stale(const OpenNak& nak, std::int64_t time_ns) noexcept;
+  [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
   void own_answer(Step& s, std::int64_t psn, const Seen* before);
   void note_missing_answers(Step& s, std::int64_t missing);
+  void take_back_guess(Step& s, Seen& seen);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
   [[nodiscard]] static bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept;
@@ -181,14 +183,16 @@ class PsnSpace {
                                        const PacketRecord& r) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
   [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept;
-  void note_answer_time(Step& s, std::int64_t since) const;
+  void note_answer_time(Step& s, std::int64_t since);
+  [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
 
   unsigned side_;
   bool requests_seen_ = false;
   bool answers_seen_ = false;
   bool acked_known_ = false;
   bool in_run_ = false;
-  bool run_for_answer_ = false;  ///< the run asks for an answer that is missing
+  bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
+  bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool message_known_ = false;
   bool inside_message_ = false;
   bool again_claimed_ = false;  ///< the READ issued again last proved a loss
@@ -216,7 +220,8 @@ class PsnSpace {
   std::int64_t again_to_ = 0;
   std::uint64_t again_frame_ = 0;
   std::int64_t last_answer_ns_ = capture::no_time;
-  std::int64_t loss_psn_ = 0;  ///< of a loss after the capture that may yet turn out to be a delay
+  std::int64_t slow_answer_ns_ = 0;  ///< how long the slower answers take: a maximum that fades
+  std::int64_t loss_psn_ = 0;        ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
   std::int64_t rnr_psn_ = -1;
   std::int64_t rnr_time_ns_ = 0;

@@ -87,7 +87,7 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     seen = Seen{};
     seen.psn = record.psn;
     seen.time_ns = record.time_ns;
-    seen.frame = number & ((std::uint64_t{1} << 45U) - 1);
+    seen.frame = number & ((std::uint64_t{1} << 44U) - 1);
     seen.ip_id = record.ip_id;
     seen.path = record.path;
     seen.opcode = record.opcode;
@@ -303,18 +303,6 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
   retire(exchange.server, exchange.client, *exchange.client_qpn);
 }
 
-void Tracker::Impl::disconnected(const CmExchange& exchange) {
-  if (!exchange.server_qpn) return;
-  FlowKey key;
-  key.transport = exchange.transport;
-  key.src = exchange.client;
-  key.dst = exchange.server;
-  key.dst_qp = *exchange.server_qpn;
-  const std::uint32_t place = flows.find(key);
-  if (place == no_place || place >= states.size() || states[place].connection == no_place) return;
-  tracks[states[place].connection]->result.state = Connection::State::closed;
-}
-
 /// What can only be said at the end.
 void Tracker::Impl::conclude(Track& track) {
   Connection& c = track.result;
@@ -414,9 +402,6 @@ Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
 }
 void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
   impl_->connected(exchange, index);
-}
-void Tracker::disconnected(const CmExchange& exchange) {
-  impl_->disconnected(exchange);
 }
 std::uint64_t Tracker::flow_id(std::uint32_t flow) const {
   return impl_->flows.at(flow).id;

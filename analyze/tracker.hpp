@@ -48,8 +48,6 @@ class Tracker {
 
   /// A CM exchange has named both queue pairs; to be told before the packets that follow.
   void connected(const CmExchange& exchange, std::uint32_t index);
-  /// The CM has ended it (DREQ).
-  void disconnected(const CmExchange& exchange);
 
   /// The number of a record's flow as locate() and track() know it.
   [[nodiscard]] std::uint64_t flow_id(std::uint32_t flow) const;

@@ -114,7 +114,6 @@ struct Tracker::Impl {
   void evict();
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
-  void disconnected(const CmExchange& exchange);
   Result finish();
   void conclude(Track& track);
 
