@@ -29,7 +29,7 @@ bool goes_on_unanswered(const Connection& connection, unsigned side) {
   constexpr std::uint64_t enough = 8;
   const Requester& requester = connection.requester[side];
   if (connection.packets[side] < enough || requester.retries_exhausted) return false;
-  return 4 * connection.sent[side].count(Event::retransmitted_timeout) < connection.packets[side];
+  return 4 * repeats_of(connection.sent[side]) < connection.packets[side];
 }
 
 }  // namespace

@@ -30,7 +30,10 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   std::string text = fmt::format("{} with PSN {} was sent {} times (packets {} to {})",
                                  dissect::operation_name(chain.opcode), chain.psn,
                                  std::uint64_t{chain.resends} + 1, chain.first_frame, chain.last_frame);
-  if (chain.min_spacing_ns == 0) return text;
+  if (chain.min_spacing_ns == 0) {
+    const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
+    return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;
+  }
   text += ", " + duration(chain.min_spacing_ns);
   if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + duration(chain.max_spacing_ns);
   // The timer cannot fire early, so the shortest spacing is nearest to it.

@@ -17,9 +17,12 @@ bool is_storm(const Connection& connection, unsigned side) {
   const Events& sent = connection.sent[side];
   const std::uint64_t repeats = repeats_of(sent);
   // RNR and silence have findings of their own; this one is about NAKs and missing READ responses.
-  const std::uint64_t by_loss = sent.count(Event::retransmitted_nak) +
-                                sent.count(Event::retransmitted_read_retry) +
-                                sent.count(Event::retransmitted_unknown);
+  std::uint64_t by_loss = sent.count(Event::retransmitted_nak) + sent.count(Event::retransmitted_unknown);
+  // READs asked again are small; what weighs is the responses.
+  if (connection.requester[side].operation(OperationKind::read) == nullptr)
+    by_loss += sent.count(Event::retransmitted_read_retry);
+  // Behind an RNR NAK the rest of a burst draws a sequence NAK: not loss either.
+  if (2 * connection.sent[1 - side].count(Event::rnr_nak) >= sent.count(Event::go_back_n)) return false;
   return sent.count(Event::go_back_n) >= least_runs && repeats >= least_repeats &&
          10 * repeats >= connection.packets[side] && 2 * by_loss >= repeats;
 }

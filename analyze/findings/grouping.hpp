@@ -57,7 +57,7 @@ struct Group {
 };
 
 /// More than this many connections of a pair, or pairs of a host, become one finding.
-inline constexpr std::size_t told_apart = 4;
+inline constexpr std::size_t told_apart = 3;
 /// More than this many findings of one rule: the least important ones become one.
 inline constexpr std::size_t findings_a_rule = 8;
 

@@ -34,6 +34,34 @@ void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
   counts.proof.add(connection->sent[side].find(Event::icrc_mismatch));
 }
 
+/// Pairs of which nothing but damaged packets was seen do not exist: an address was hit. They belong to
+/// the worst pair that shares the other address.
+void fold_strays(IcrcView& view) {
+  std::map<dissect::IpAddress, IcrcCounts*> by_source;
+  std::map<dissect::IpAddress, IcrcCounts*> by_destination;
+  const auto keep_worst = [](IcrcCounts*& worst, IcrcCounts& counts) {
+    if (worst == nullptr || counts.wrong > worst->wrong) worst = &counts;
+  };
+  for (auto& [pair, counts] : view.corrupted) {
+    if (counts.stray == counts.packets) continue;
+    keep_worst(by_source[pair.first], counts);
+    keep_worst(by_destination[pair.second], counts);
+  }
+  std::erase_if(view.corrupted, [&](const auto& entry) {
+    const auto& [pair, counts] = entry;
+    if (counts.stray != counts.packets) return false;
+    const auto source = by_source.find(pair.first);
+    const auto destination = by_destination.find(pair.second);
+    if (source == by_source.end() && destination == by_destination.end()) return false;
+    IcrcCounts& home = source != by_source.end() ? *source->second : *destination->second;
+    home.packets += counts.packets;
+    home.wrong += counts.wrong;
+    home.stray += counts.stray;
+    home.proof.add(counts.proof);
+    return true;
+  });
+}
+
 }  // namespace
 
 IcrcView look_at_icrc(const Snapshot& snapshot) {
@@ -52,6 +80,7 @@ IcrcView look_at_icrc(const Snapshot& snapshot) {
     if (flow.icrc_mismatches == 0 || view.artefact.count(flow.key.src) != 0) continue;
     add(snapshot, flow, view.corrupted[{flow.key.src, flow.key.dst}]);
   }
+  fold_strays(view);
   return view;
 }
 

@@ -35,17 +35,32 @@ void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
+    const std::uint64_t naks =
+        group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
     return Words{
         Severity::error,
         fmt::format("{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets "
-                    "nowhere. {} it sent are repeats.{}{}",
+                    "nowhere. {} it sent "
+                    "are repeats{}.{}{}",
                     scope_text(group), from_text(group), plural(group.count(), "time", "times"),
-                    share_text(repeats, group.of), goodput_text(group), worst_text(group)),
-        fmt::format("Something is lost each time the range is sent. Always the same packet: look at it (size "
-                    "above a path MTU on the way, a pattern that a filter drops); any packet: the loss rate "
-                    "is too high for the length of the burst, so find the drops (loss_before_capture, "
-                    "loss_after_capture) and send smaller messages meanwhile. One round: {}",
-                    packets_command(group, "roce.analysis.retransmission")),
+                    share_text(repeats, group.of),
+                    naks == 0
+                        ? std::string(", and no NAK came: nothing arrives, or no answer comes back")
+                        : fmt::format(", asked for by {}", plural(naks, "sequence NAK", "sequence NAKs")),
+                    goodput_text(group), worst_text(group)),
+        naks == 0
+            ? fmt::format("The path to {} or back from it is broken while it lasts: link state and drops of "
+                          "each port, "
+                          "ACLs, ethtool -S DEV at both ends. One round: {}",
+                          to_text(group), packets_command(group, "roce.analysis.retransmission"))
+            : fmt::format(
+                  "Something is lost in each round. Always the same packet: look at it (larger than an MTU "
+                  "on the "
+                  "way, dropped by a filter). Any packet: the loss is too high for so long a burst, so find "
+                  "the "
+                  "drops (loss_before_capture, loss_after_capture) and send smaller messages meanwhile. One "
+                  "round: {}",
+                  packets_command(group, "roce.analysis.retransmission")),
     };
   });
 }

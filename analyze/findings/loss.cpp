@@ -43,6 +43,12 @@ std::string repair_text(const Snapshot& snapshot, const Group& group) {
     text += fmt::format(" {}{} arrived behind a loss and were thrown away.", packets_text(wasted),
                         bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)));
   }
+  const std::uint64_t damaged = group.sum([](const Case& c) { return c.sent().count(Event::icrc_mismatch); });
+  if (damaged != 0) {
+    text += fmt::format(
+        " {} of this direction came with a wrong ICRC (finding icrc_corruption): those count as lost.",
+        packets_text(damaged));
+  }
   return text + goodput_text(group);
 }
 

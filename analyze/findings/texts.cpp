@@ -138,7 +138,8 @@ std::string goodput_text(const Group& group) {
     first_ns = std::min(first_ns, c.connection->first_time_ns);
     last_ns = std::max(last_ns, c.connection->last_time_ns);
   }
-  if (wire == 0 || good > wire || last_ns <= first_ns) return {};
+  // Atomics move no message bytes.
+  if (good == 0 || good > wire || last_ns <= first_ns) return {};
   return fmt::format(" Goodput {}, on the wire {} ({}).", rate_text(mean_rate_bps(good, first_ns, last_ns)),
                      rate_text(mean_rate_bps(wire, first_ns, last_ns)), percent_text(good, wire));
 }

@@ -6,11 +6,20 @@
 namespace roce::analyze {
 namespace {
 
+/// Not a responder's answers to requests that were repeated.
+bool asked_again(const Connection& connection, unsigned side) {
+  return connection.requester[side].chains != 0 || connection.requester[1 - side].chains == 0;
+}
+
 std::vector<Case> cases_of(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    // Given up: retries_exhausted tells it.
-    if (connection.requester[side].retries_exhausted && connection.requester[side].chains <= 1) return;
+    const Requester& requester = connection.requester[side];
+    const Events& sent = connection.sent[side];
+    if (!asked_again(connection, side)) return;
+    // Given up: retries_exhausted tells it. Nearly all needless: spurious_retransmission does.
+    if (requester.retries_exhausted && requester.chains <= 1) return;
+    if (5 * sent.count(Event::spurious) >= 4 * sent.count(Event::retransmitted_timeout)) return;
     add_case(snapshot, cases, connection,
              {side, side, Event::retransmitted_timeout, connection.packets[side]});
   });
@@ -33,7 +42,6 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     Severity severity = severity_of(group.count(), group.of, scale);
     // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
     if (chains <= 2 && longest->requester().worst_chain.resends <= 1) severity = Severity::notice;
-    if (needless >= group.count() && severity > Severity::warning) severity = Severity::warning;
     std::string text =
         fmt::format("{}{} sent by {} repeat something after silence, no NAK: {}.", scope_text(group),
                     share_text(group.count(), group.of), from_text(group),
@@ -49,11 +57,13 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity,
         std::move(text),
-        fmt::format("See which it was, around one of them: {}. Then on {}: rdma statistic show "
-                    "(local_ack_timeout_err, or completer_retry_err with Soft-RoCE) and ibv_devinfo -v; on "
-                    "{}: duplicate_request (it had the data: its acknowledgements get lost or late), ethtool "
-                    "-S DEV | grep -iE 'drop|discard|pause'. Raise the timeout (ibv_modify_qp timeout, "
-                    "NCCL_IB_TIMEOUT) only when nothing is lost.",
+        fmt::format("Which of them: {}. On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
+                    "completer_retry_err). On {}: "
+                    "duplicate_request means that it had the data and its answers are lost or late, else "
+                    "look for drops: "
+                    "ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the timeout (ibv_modify_qp, "
+                    "NCCL_IB_TIMEOUT) only "
+                    "when nothing is lost.",
                     packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
                     to_text(group)),
     };

@@ -133,6 +133,17 @@ TEST(GoBackNStormFinding, NearMiss) {
   Connection& receiver = maker.connect(3, 4);
   happen(receiver.sent[0], Event::go_back_n, 60);
   happen(receiver.sent[0], Event::retransmitted_rnr, 1800);  // rnr tells it
+  Connection& burst = maker.connect(1, 4);                   // Soft-RoCE: a sequence NAK behind each RNR NAK
+  burst.packets[0] = 250;
+  happen(burst.sent[0], Event::go_back_n, 3);
+  happen(burst.sent[0], Event::retransmitted_nak, 84);
+  happen(burst.sent[0], Event::retransmitted_rnr, 79);
+  happen(burst.sent[1], Event::rnr_nak, 2);
+  Connection& reads = maker.connect(1, 6);  // requests only; the responses weigh
+  reads.packets[0] = 300;
+  reads.requester[0].operations.emplace_back().kind = OperationKind::read;
+  happen(reads.sent[0], Event::go_back_n, 30);
+  happen(reads.sent[0], Event::retransmitted_read_retry, 60);
   Connection& once = maker.connect(5, 6);
   once.packets[0] = 100;
   happen(once.sent[0], Event::go_back_n, 2);
@@ -154,7 +165,9 @@ TEST(LivelockFinding, Trigger) {
   EXPECT_EQ(found[0].count, 38U);
   EXPECT_TRUE(says(found[0], "10.0.0.1 went back to the very PSN it had gone back to before, 38 times"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "9700 of 10000 packets (97.0 %) it sent are repeats. Goodput 24.0 kb/s"))
+  EXPECT_TRUE(says(
+      found[0],
+      "9700 of 10000 packets (97.0 %) it sent are repeats, asked for by 40 sequence NAKs. Goodput 24.0 kb/s"))
       << found[0].explanation;
 }
 
@@ -220,6 +233,18 @@ TEST(TimeoutsFinding, NearMiss) {
   happen(dead.sent[0], Event::retransmitted_timeout, 7);
   dead.requester[0].retries_exhausted = true;
   dead.requester[0].chains = 1;
+  EXPECT_TRUE(maker.run("timeouts").empty());
+}
+
+TEST(TimeoutsFinding, IsLeftToWhoTellsItBetter) {
+  SnapshotMaker maker;
+  Connection& needless = maker.connect(1, 2);
+  needless.requester[0].chains = 9;
+  happen(needless.sent[0], Event::retransmitted_timeout, 90);
+  happen(needless.sent[0], Event::spurious, 80);
+  Connection& atomics = maker.connect(3, 4);  // the responder repeats what it is asked again
+  atomics.requester[0].chains = 9;
+  happen(atomics.sent[1], Event::retransmitted_timeout, 90);
   EXPECT_TRUE(maker.run("timeouts").empty());
 }
 
