@@ -27,7 +27,7 @@ struct AnalysisOptions {
   /// Where the verdicts of all packets go, selected or not; null = nowhere. Must outlive the analysis.
   VerdictStore* verdicts = nullptr;
   /// For a filter that needs_analysis(): the verdicts of an earlier analysis of the same files.
-  VerdictStore* filter_verdicts = nullptr;
+  VerdictStore* known = nullptr;
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };

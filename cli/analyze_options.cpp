@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 
+#include "cli/input_files.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -104,6 +106,25 @@ void AnalyzeOptions::add_to(CLI::App& command) {
       ->type_name("N");
 }
 
+Pass run_pass(capture::CaptureSource& source, analyze::AnalysisOptions options, std::string_view label) {
+  Progress progress(label);
+  options.progress = [&progress](const capture::CaptureSource& s, std::uint64_t frames) {
+    progress.update(s, frames);
+  };
+  const Interruptible interruptible(source);
+  Pass pass;
+  pass.snapshot = analyze::analyze(source, options);
+  pass.interrupted = interruptible.interrupted();
+  return pass;
+}
+
+void print_lost_verdicts(const analyze::VerdictStore& verdicts) {
+  if (verdicts.lost() == 0) return;
+  print_error(
+      fmt::format("the analysis of {} packets could not be kept: no room in the temporary directory (TMPDIR)",
+                  verdicts.lost()));
+}
+
 Analyzed analyze_files(const AnalyzeOptions& options) {
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
@@ -131,25 +152,42 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   analyze::AnalysisOptions analysis;
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
+  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  analyze::VerdictStore verdicts;
+  bool interrupted = false;
+  if (filter && filter->needs_analysis()) {
+    if (!can_read_twice(options.files)) {
+      print_error(
+          "-Y: roce.connection, roce.direction and roce.analysis.* are known after a first reading, and a "
+          "pipe can be read only once: save it to a file first");
+      return {nullptr, exit_usage};
+    }
+    analysis.verdicts = &verdicts;
+    const Pass first = run_pass(**source, analysis, first_pass_label);
+    interrupted = first.interrupted;
+    print_lost_verdicts(verdicts);
+    source = capture::open_files(options.files);
+    if (!source) {
+      print_error(source.error().describe());
+      return {nullptr, exit_input};
+    }
+    // What was read until then is reported, not more.
+    if (interrupted)
+      *source = limited(std::move(*source), std::max<std::uint64_t>(first.snapshot->frames_read, 1));
+    analysis.verdicts = nullptr;
+    analysis.known = &verdicts;
+  }
   analysis.filter = filter ? &*filter : nullptr;
   analysis.filter_text = options.filter;
-  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   if (!options.from.empty()) analysis.times.from = parse_time(options.from);
   if (!options.to.empty()) analysis.times.to = parse_time(options.to);
-  Progress progress;
-  analysis.progress = [&progress](const capture::CaptureSource& s, std::uint64_t frames) {
-    progress.update(s, frames);
-  };
+  const Pass pass = run_pass(**source, analysis);
 
   Analyzed result;
-  {
-    const Interruptible interruptible(**source);
-    result.snapshot = analyze::analyze(**source, analysis);
-    progress.clear();
-    if (interruptible.interrupted()) {
-      print_error(
-          fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));
-    }
+  result.snapshot = pass.snapshot;
+  if (interrupted || pass.interrupted) {
+    print_error(
+        fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));
   }
   for (const capture::Error& error : result.snapshot->errors) {
     print_error(error.describe());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/analysis.hpp"
@@ -33,6 +34,19 @@ struct Analyzed {
 
 /// Opens, analyses with a progress bar, prints what went wrong to standard error.
 [[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options);
+
+/// One reading of a source, with a progress bar; Ctrl-C ends the reading.
+struct Pass {
+  std::shared_ptr<const analyze::Snapshot> snapshot;
+  bool interrupted = false;
+};
+/// `label` stands before the bar and must live as long as the call.
+[[nodiscard]] Pass run_pass(capture::CaptureSource& source, analyze::AnalysisOptions options,
+                            std::string_view label = {});
+inline constexpr std::string_view first_pass_label = "pass 1 of 2 ";
+
+/// Says on standard error how many packets have no verdict because there was no room to keep it.
+void print_lost_verdicts(const analyze::VerdictStore& verdicts);
 
 /// Says what is wrong with a filter, with a caret under the place.
 void print_filter_error(const analyze::FilterError& error, const std::string& expression);

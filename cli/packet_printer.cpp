@@ -24,6 +24,10 @@ bool any_needs_flow(const Fields& fields) {
   return std::any_of(fields.begin(), fields.end(),
                      [](analyze::FieldRef f) { return analyze::field_facts(f).needs_flow; });
 }
+bool any_needs_analysis(const Fields& fields) {
+  return std::any_of(fields.begin(), fields.end(),
+                     [](analyze::FieldRef f) { return analyze::field_facts(f).needs_analysis; });
+}
 
 /// Lines, trees and hex dumps.
 class TextPrinter final : public PacketPrinter {
@@ -45,6 +49,7 @@ class TextPrinter final : public PacketPrinter {
   }
   [[nodiscard]] bool needs_icrc() const override { return true; }
   [[nodiscard]] bool needs_flow() const override { return false; }
+  [[nodiscard]] bool needs_analysis() const override { return true; }
 
  private:
   analyze::PacketLine line_;
@@ -57,16 +62,19 @@ class JsonPrinter final : public PacketPrinter {
   explicit JsonPrinter(const Fields& fields)
       : json_(fields.empty() ? analyze::PacketJson() : analyze::PacketJson(fields)),
         icrc_(fields.empty() || any_needs_icrc(fields)),
-        flow_(fields.empty() || any_needs_flow(fields)) {}
+        flow_(fields.empty() || any_needs_flow(fields)),
+        analysis_(fields.empty() || any_needs_analysis(fields)) {}
 
   void append(std::string& out, const analyze::PacketView& packet) override { json_.append(out, packet); }
   [[nodiscard]] bool needs_icrc() const override { return icrc_; }
   [[nodiscard]] bool needs_flow() const override { return flow_; }
+  [[nodiscard]] bool needs_analysis() const override { return analysis_; }
 
  private:
   analyze::PacketJson json_;
   bool icrc_;
   bool flow_;
+  bool analysis_;
 };
 
 /// tshark's -E.
@@ -103,6 +111,7 @@ class FieldsPrinter final : public PacketPrinter {
   }
   [[nodiscard]] bool needs_icrc() const override { return any_needs_icrc(fields_); }
   [[nodiscard]] bool needs_flow() const override { return any_needs_flow(fields_); }
+  [[nodiscard]] bool needs_analysis() const override { return any_needs_analysis(fields_); }
 
  private:
   void append_values(std::string& out, const analyze::FieldFacts& facts) const {
@@ -209,6 +218,10 @@ tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(const Pac
   if (!fields) return tl::make_unexpected(fields.error());
   const auto style = parse_style(options.field_options);
   if (!style) return tl::make_unexpected(style.error());
+  if (options.no_analysis && any_needs_analysis(*fields)) {
+    return tl::make_unexpected(
+        std::string("-e: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis"));
+  }
   const auto time = analyze::time_format_of(options.time);
   if (!time) return tl::make_unexpected(fmt::format("-t {}: expected r, d, e, a, ad, u or ud", options.time));
 

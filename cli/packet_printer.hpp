@@ -19,6 +19,8 @@ class PacketPrinter {
   virtual void append(std::string& out, const analyze::PacketView& packet) = 0;
   [[nodiscard]] virtual bool needs_icrc() const = 0;
   [[nodiscard]] virtual bool needs_flow() const = 0;
+  /// PacketView::verdict is looked at.
+  [[nodiscard]] virtual bool needs_analysis() const = 0;
 };
 
 /// The printer that the options ask for; null where nothing is to be printed (-w without -P).

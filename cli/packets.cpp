@@ -9,12 +9,14 @@
 #include "analyze/cm_tracker.hpp"
 #include "analyze/field_registry.hpp"
 #include "analyze/filter.hpp"
-#include "analyze/flow_table.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/tracker.hpp"
+#include "analyze/verdict_store.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
+#include "cli/input_files.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/packet_printer.hpp"
@@ -54,6 +56,8 @@ class Run {
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
     icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
     needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
+    needs_analysis_ = !options.no_analysis &&
+                      ((filter_ && filter_->needs_analysis()) || (printer_ && printer_->needs_analysis()));
   }
 
   int run() {
@@ -62,6 +66,10 @@ class Run {
       if (!writer) return fail(writer.error());
       writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
     }
+    if (needs_analysis_ && can_read_twice(options_.files)) {
+      if (const std::optional<int> status = analyze_first()) return *status;
+    }
+    if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
     if (printer_) printer_->begin(out_.buffer());
     {
       const Interruptible interruptible(*source_);
@@ -82,6 +90,29 @@ class Run {
     if (error.system_errno == EPIPE) return exit_ok;
     print_error(error.describe());
     return exit_input;
+  }
+
+  /// The first pass: a verdict for each packet that will be read. A status if there is to be no second.
+  std::optional<int> analyze_first() {
+    verdicts_.emplace();
+    analyze::AnalysisOptions analysis;
+    analysis.jobs = options_.jobs;
+    analysis.check_icrc = !options_.no_icrc;
+    analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
+    analysis.verdicts = &*verdicts_;
+    source_ = limited(std::move(source_), options_.count);
+    const Pass pass = run_pass(*source_, analysis, first_pass_label);
+    if (pass.interrupted) {
+      print_error(fmt::format(
+          "interrupted while analysing, after {} packets; --no-analysis prints without looking ahead",
+          pass.snapshot->frames_read));
+      return exit_ok;
+    }
+    print_lost_verdicts(*verdicts_);
+    auto again = capture::open_files(options_.files);
+    if (!again) return fail(again.error());
+    source_ = std::move(*again);  // what is wrong with the files is told by reading them once more
+    return std::nullopt;
   }
 
   void read_all() {
@@ -112,6 +143,7 @@ class Run {
     const std::uint64_t number = number_;
     const std::int64_t previous_time = previous_time_;
     const std::size_t printed = out_.buffer().size();
+    again_ = false;
     do {
       // A file that shrank under the mapping read as zeros: what was made of them is taken back.
       number_ = number;
@@ -121,6 +153,7 @@ class Run {
       for (const capture::Frame& frame : batch_.frames) {
         if (use_frame(frame)) chosen_.push_back(&frame);
       }
+      again_ = true;
     } while (source_->drop_vanished(batch_) != 0);
     if (!writer_) return true;
     for (const capture::Frame* chosen : chosen_) {
@@ -156,19 +189,32 @@ class Run {
     if (timed) previous_time_ = frame.time_ns;
 
     dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
-    cm_.learn(number_, frame, dissection_);
+    const analyze::CmExchange* made = cm_.learn(number_, frame, dissection_);
     dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
     view.dissection = &dissection_;
-    if (needs_flow_) {
-      analyze::make_record(frame, dissection_, record_);
-      if (record_.has(analyze::PacketRecord::valid)) view.flow = flows_.id_of(record_);
-    }
-    if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (tracker_) follow(view, made);
+    if (verdicts_) view.verdict = verdicts_->find(view.number);
+    if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (filter_ && !filter_->matches(view)) return false;
     if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (printer_) printer_->append(out_.buffer(), view);
     return true;
+  }
+
+  /// The packet's flow and what can be said of it at once.
+  void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
+    if (made != nullptr && !again_) tracker_->connected(*made, cm_.index_of(*made));
+    analyze::make_record(*view.frame, dissection_, record_);
+    if (!record_.has(analyze::PacketRecord::valid)) return;
+    if (!options_.no_icrc) {
+      if (!view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+      record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
+    }
+    view.flow = tracker_->flow_id(tracker_->locate(record_));
+    if (again_) return;  // it was followed before some of its batch vanished
+    verdict_ = tracker_->track_one(record_, view.number);
+    if (needs_analysis_) view.verdict = &verdict_;
   }
 
   const PacketsOptions& options_;
@@ -181,12 +227,16 @@ class Run {
   bool icrc_for_filter_ = false;
   bool icrc_for_output_ = false;
   bool needs_flow_ = false;
+  bool needs_analysis_ = false;
+  std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
+  std::optional<analyze::Tracker> tracker_;        ///< where one reading must do, and for flow numbers
+  bool again_ = false;                             ///< this batch was gone through once already
 
   Output out_;
   capture::FrameBatch batch_;
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
-  analyze::FlowTable flows_;
+  analyze::Verdict verdict_;
   analyze::CmTracker cm_;
   std::vector<const capture::Frame*> chosen_;
   std::uint64_t number_ = 0;
@@ -229,6 +279,8 @@ int run_packets(const PacketsOptions& options) {
     }
     filter.emplace(std::move(*compiled));
   }
+  if (options.no_analysis && filter && filter->needs_analysis())
+    return usage("-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
   auto source = capture::open_files(options.files);
   if (!source) {
     print_error(source.error().describe());
@@ -278,6 +330,11 @@ void add_packets(CLI::App& app, Action& action) {
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  command->add_flag("--no-analysis", options->no_analysis,
+                    "print at once, without reading the files first to see what was lost and sent again");
+  command->add_option("--jobs", options->jobs, "threads of the first reading (default: one a core)")
+      ->check(CLI::Range(1U, 256U))
+      ->type_name("N");
   command->add_flag("-n", options->numeric, "taken for habit's sake: names are never resolved");
   command->add_flag("--list-fields", options->list_fields, "print all fields: name, type, label");
   command

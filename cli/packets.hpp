@@ -20,11 +20,13 @@ struct PacketsOptions {
   std::string from, to;                    ///< as parse_time() reads them
   std::uint64_t count = 0;                 ///< -c: frames read, 0 = all
   unsigned roce_ip_protocol = 0;
+  unsigned jobs = 0;   ///< threads of the first pass, 0 = one a core
   bool tree = false;   ///< -V
   bool hex = false;    ///< -x
   bool print = false;  ///< -P: print although -w is given
   bool no_icrc = false;
-  bool numeric = false;  ///< -n, which changes nothing
+  bool numeric = false;      ///< -n, which changes nothing
+  bool no_analysis = false;  ///< one reading, without what the packets around a packet say of it
   bool list_fields = false;
 };
 

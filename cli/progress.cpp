@@ -21,7 +21,8 @@ void to_terminal(const std::string& text) {
 
 }  // namespace
 
-Progress::Progress() : terminal_(::isatty(2) == 1), start_(Clock::now()), next_(start_ + patience) {}
+Progress::Progress(std::string_view label)
+    : label_(label), terminal_(::isatty(2) == 1), start_(Clock::now()), next_(start_ + patience) {}
 
 Progress::~Progress() {
   clear();
@@ -46,11 +47,13 @@ void Progress::update(const capture::CaptureSource& source, std::uint64_t frames
   }
   const double seconds = std::chrono::duration<double>(now - start_).count();
   std::string line = "\r\x1b[K";
+  line += label_;
   if (total == 0) {
     line += fmt::format("{} packets, {:.0f} s", frames, seconds);
   } else {
     const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-    const unsigned width = std::clamp(terminal_width(2), 40U, 120U) - 34U;
+    const unsigned beside = 34U + static_cast<unsigned>(label_.size());
+    const unsigned width = std::clamp(terminal_width(2), beside + 6U, 120U) - beside;
     const auto filled = static_cast<unsigned>(share * width);
     line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(width - filled, '.'),
                         share * 100);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "capture/source.hpp"
 
@@ -11,7 +12,8 @@ namespace roce::cli {
 /// A bar on standard error for work that takes over a second, on a terminal only. Removes itself.
 class Progress {
  public:
-  Progress();
+  /// `label` stands before the bar and must live as long.
+  explicit Progress(std::string_view label = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -23,6 +25,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  std::string_view label_;
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point start_;

@@ -8,6 +8,7 @@
 #include "analyze/finding.hpp"
 #include "analyze/units.hpp"
 #include "cli/page.hpp"
+#include "cli/text_table.hpp"
 
 namespace roce::cli {
 namespace {
@@ -88,6 +89,29 @@ std::string evidence_text(const Snapshot& s, const Finding& finding) {
   return text;
 }
 
+/// Commands of ours ready to be copied: with the file's name where there is one, and on one line where
+/// they fit on one.
+std::string with_commands(const Snapshot& s, std::string_view advice, std::size_t width) {
+  constexpr std::string_view command = "roceanalyze ", file = " FILE ";
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+,:@%-=";
+  std::string text = printable(advice);
+  const bool named = s.files.size() == 1 && s.files[0].path != "-" && !s.files[0].path.empty() &&
+                     s.files[0].path.find_first_not_of(plain) == std::string::npos;
+  for (std::size_t at = 0; (at = text.find(command, at)) != std::string::npos; at += command.size()) {
+    const std::size_t quote = text.find('\'', at);
+    const std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
+    if (close == std::string::npos) continue;
+    std::string whole = text.substr(at, close + 1 - at);
+    if (const std::size_t place = whole.find(file); named && place < quote - at)
+      whole.replace(place + 1, file.size() - 2, s.files[0].path);
+    if (display_width(whole) + Page::indent <= width)
+      std::replace(whole.begin(), whole.end(), ' ', Page::unbreakable);
+    text.replace(at, close + 1 - at, whole);
+  }
+  return text;
+}
+
 void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
   const SeverityStyle& style = style_of(finding.severity);
   page.gap();
@@ -97,7 +121,7 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
   page.line(printable(finding.subject));
   page.line(printable(finding.explanation));
   page.line(evidence_text(s, finding));
-  if (!finding.advice.empty()) page.line("To do: " + printable(finding.advice));
+  if (!finding.advice.empty()) page.line("To do: " + with_commands(s, finding.advice, page.width()));
 }
 
 }  // namespace
