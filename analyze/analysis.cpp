@@ -2,14 +2,18 @@
 #include "analyze/analysis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "analyze/fast_record.hpp"
 #include "analyze/packet_record.hpp"
-#include "analyze/service_map.hpp"
-#include "analyze/workers.hpp"
+#include "analyze/relay.hpp"
+#include "analyze/tracker.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/gid.hpp"
 #include "dissect/headers/infiniband.hpp"
@@ -21,13 +25,6 @@ namespace {
 using dissect::Dissection;
 using dissect::IcrcResult;
 
-/// One thread's share: what it counted in this epoch. Kept apart until the bytes are known to have
-/// been real (a mapped file may shrink under our hands).
-struct Share {
-  Totals totals;
-  Dissection dissection;
-};
-
 /// Frames between asking for a frame's headers and dissecting it: they come from memory, not cache.
 constexpr std::size_t ahead = 6;
 
@@ -36,105 +33,136 @@ void prefetch_headers(const capture::Frame& frame) noexcept {
   __builtin_prefetch(frame.data + 64);  // may lie behind the frame; prefetching never faults
 }
 
-/// The phases of an epoch over one batch of frames: dissect in parallel, then track in order.
-class Pipeline {
+/// Some frames on their way through the pipeline, with all that is known of them so far.
+struct Batch {
+  capture::FrameBatch read;
+  std::vector<PacketRecord> records;  ///< one a frame; may be longer
+  /// Of this batch alone, until its bytes are known to have been real (a mapped file may shrink).
+  Totals totals;
+  Dissection dissection;
+  // What stands before it. Guessed when it is read; only follow() knows for sure.
+  std::uint64_t frames_before = 0;
+  std::int64_t first_time_ns = 0;
+  std::int64_t previous_time_ns = 0;
+};
+
+/// The stages of a batch: read, dissect (and check ICRCs, and select), follow. See Relay.
+class Pipeline final : private Relay::Stages {
  public:
-  Pipeline(capture::CaptureSource& source, const AnalysisOptions& options)
+  Pipeline(capture::CaptureSource& source, const AnalysisOptions& options, const std::stop_token& stop)
       : source_(source),
         options_(options),
-        workers_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency())),
-        shares_(workers_.count()),
-        flows_(options.flow_limit),
-        with_history_(options.filter != nullptr && options.filter->needs_history()) {
+        stop_(stop),
+        // A filter looks at the source's interfaces, which reading changes.
+        relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
+               options.filter != nullptr),
+        batches_(relay_.slots()),
+        tracker_({options.flow_limit, options.verdicts}),
+        with_history_(options.filter != nullptr && options.filter->needs_history()),
+        any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
+    fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
   }
 
-  std::shared_ptr<const Snapshot> run(const std::stop_token& stop) {
-    std::vector<capture::Error> errors;
-    capture::FrameBatch batch;
-    while (!stop.stop_requested()) {
-      batch.clear();
-      const capture::Expected<std::size_t> got = source_.next_batch(batch, options_.epoch_frames);
-      if (!got) errors.push_back(got.error());
-      if (got && *got == 0) break;
-      if (!batch.frames.empty()) epoch(batch);
-      if (options_.progress) options_.progress(source_, frames_);
-    }
-    return publish(std::move(errors));
+  std::shared_ptr<const Snapshot> run() {
+    relay_.run(*this);
+    return publish();
   }
 
  private:
-  void epoch(capture::FrameBatch& batch) {
-    const std::vector<capture::Frame>& frames = batch.frames;
-    records_.resize(std::max(records_.size(), frames.size()));
-    find_first_time(frames);
-    do {
-      dissect_all(frames, frames.size());
-    } while (source_.drop_vanished(batch) != 0);  // a file shrank: once more, without what is gone
+  // Stage 1, one batch at a time.
 
-    if (with_history_) {
-      select_with_history(frames);
-    } else {
-      learn_services(frames);
-    }
-    flows_.add_all({records_.data(), frames.size()});
-    for (Share& share : shares_) totals_.merge(share.totals);
-    frames_ += frames.size();
-    if (!frames.empty() && frames.back().time_ns != capture::no_time)
-      previous_time_ns_ = frames.back().time_ns;
+  Relay::Filled fill(unsigned slot) override {
+    Batch& batch = batches_[slot];
+    const std::lock_guard lock(source_mutex_);
+    do {
+      batch.read.clear();
+      if (stop_.stop_requested()) return Relay::Filled::ended;
+      const capture::Expected<std::size_t> got = source_.next_batch(batch.read, options_.epoch_frames);
+      if (!got) errors_.push_back(got.error());
+      if (got && *got == 0) return Relay::Filled::ended;
+    } while (batch.read.frames.empty());
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    find_first_time(frames);
+    batch.frames_before = frames_read_;
+    batch.first_time_ns = first_time_ns_;
+    batch.previous_time_ns = previous_read_ns_;
+    frames_read_ += frames.size();
+    if (frames.back().time_ns != capture::no_time) previous_read_ns_ = frames.back().time_ns;
+    const bool paused = frames.size() < options_.epoch_frames && source_.may_wait();
+    return paused ? Relay::Filled::some : Relay::Filled::full;
   }
 
   void find_first_time(const std::vector<capture::Frame>& frames) {
     for (std::size_t i = 0; i < frames.size() && !any_time_; ++i) {
       any_time_ = frames[i].time_ns != capture::no_time;
-      if (any_time_) first_time_ns_ = previous_time_ns_ = frames[i].time_ns;
+      if (any_time_) first_time_ns_ = previous_read_ns_ = frames[i].time_ns;
     }
   }
 
-  void dissect_all(const std::vector<capture::Frame>& frames, std::size_t count) {
-    for (Share& share : shares_) share.totals = Totals{};
-    const std::size_t threads = count < 1024 ? 1 : workers_.count();
-    const auto work = [&](unsigned thread) {
-      if (thread >= threads) return;
-      const std::size_t end = count * (thread + 1) / threads;
-      for (std::size_t i = count * thread / threads; i < end; ++i) {
-        if (i + ahead < end) prefetch_headers(frames[i + ahead]);
-        dissect_one(frames, i, shares_[thread]);
-      }
-    };
-    if (threads == 1) {
-      work(0);
-    } else {
-      workers_.run(work);
+  // Stage 2, several batches at a time.
+
+  void work(unsigned slot) override { dissect_all(batches_[slot]); }
+
+  void dissect_all(Batch& batch) {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    if (batch.records.size() < frames.size()) batch.records.resize(frames.size());
+    batch.totals = Totals{};
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (i + ahead < frames.size()) prefetch_headers(frames[i + ahead]);
+      if (!fast_ || !dissect_fast(batch, i)) dissect_one(batch, i);
     }
   }
 
-  void dissect_one(const std::vector<capture::Frame>& frames, std::size_t i, Share& share) {
-    const capture::Frame& frame = frames[i];
-    const dissect::Bytes bytes{frame.data, frame.captured};
-    Dissection& d = share.dissection;
-    dissect::dissect(bytes, frame.wire, frame.link_type, d, dissect_options_);
+  /// The common frame, where nothing asks for its dissection.
+  bool dissect_fast(Batch& batch, std::size_t i) {
+    const capture::Frame& frame = batch.read.frames[i];
+    PacketRecord& record = batch.records[i];
+    FastFrame facts;
+    if (!make_record_fast(frame, record, facts)) return false;
+    if (any_bound_ && !options_.times.contains(frame.time_ns, batch.first_time_ns)) return true;
+    record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
+    IcrcResult icrc;
+    if (options_.check_icrc) {
+      if (!facts.cut) icrc = dissect::check_icrc_at({frame.data, frame.captured}, facts.icrc_place);
+      record.icrc = static_cast<std::uint8_t>(icrc.status);
+    }
+    batch.totals.count_fast(batch.frames_before + i + 1, frame, record, facts.cut,
+                            options_.check_icrc ? &icrc : nullptr);
+    return true;
+  }
+
+  void dissect_one(Batch& batch, std::size_t i) {
+    const capture::Frame& frame = batch.read.frames[i];
+    const Dissection& d = dissect_again(batch, frame);
     // Also of what is not selected: it has its place in the numbering of flows.
-    make_record(frame, d, records_[i]);
-    if (with_history_ || !options_.times.contains(frame.time_ns, first_time_ns_)) return;
-    count_if_selected(frames, i, d, share.totals, std::nullopt);
+    make_record(frame, d, batch.records[i]);
+    if (with_history_ || !options_.times.contains(frame.time_ns, batch.first_time_ns)) return;
+    count_if_selected(batch, i, std::nullopt);
   }
 
-  /// Counts one packet unless the filter rejects it.
-  void count_if_selected(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d,
-                         Totals& totals, std::optional<std::uint64_t> flow) {
-    const capture::Frame& frame = frames[i];
+  Dissection& dissect_again(Batch& batch, const capture::Frame& frame) const {
+    dissect::dissect({frame.data, frame.captured}, frame.wire, frame.link_type, batch.dissection,
+                     dissect_options_);
+    return batch.dissection;
+  }
+
+  /// Counts the packet that is in batch.dissection unless the filter rejects it.
+  void count_if_selected(Batch& batch, std::size_t i, std::optional<std::uint64_t> flow) const {
+    const capture::Frame& frame = batch.read.frames[i];
+    const Dissection& d = batch.dissection;
     const dissect::Bytes bytes{frame.data, frame.captured};
     const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
     IcrcResult icrc;
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
-    if (options_.filter != nullptr && !passes(frames, i, d, icrc, flow)) return;
-
-    PacketRecord& record = records_[i];
-    record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
+    PacketRecord& record = batch.records[i];
     record.icrc =
         static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
-    totals.count(frames_ + i + 1, frame, d, options_.check_icrc ? &icrc : nullptr);
+    if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) return;
+
+    Totals& totals = batch.totals;
+    record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
+    totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
     if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
     if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
         dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {
@@ -142,93 +170,180 @@ class Pipeline {
     }
   }
 
-  bool passes(const std::vector<capture::Frame>& frames, std::size_t i, const Dissection& d,
-              const IcrcResult& icrc, std::optional<std::uint64_t> flow) const {
+  bool passes(const Batch& batch, std::size_t i, const IcrcResult& icrc,
+              std::optional<std::uint64_t> flow) const {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
     PacketView view;
-    view.number = frames_ + i + 1;
+    view.number = batch.frames_before + i + 1;
     view.frame = &frames[i];
     const std::size_t interface = frames[i].interface;
     view.interface = interface < source_.interfaces().size() ? &source_.interfaces()[interface] : nullptr;
-    view.dissection = &d;
-    view.first_time_ns = first_time_ns_;
-    view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : previous_time_ns_;
+    view.dissection = &batch.dissection;
+    view.first_time_ns = batch.first_time_ns;
+    view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : batch.previous_time_ns;
     view.icrc = icrc;
     view.flow = flow;
+    if (options_.known != nullptr) view.verdict = options_.known->find(view.number);
     return options_.filter->matches(view);
   }
 
-  /// A filter on flow numbers or upper layers asks for all packets before the one it judges: the
-  /// packets are taken in order, by one thread.
-  void select_with_history(const std::vector<capture::Frame>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      Dissection& d = dissect_again(frames[i]);
-      const dissect::Bytes bytes{frames[i].data, frames[i].captured};
-      services_.learn(bytes, d);
-      dissect::dissect_ulp(bytes, d, services_.of(bytes, d));
-      std::optional<std::uint64_t> flow;
-      if (records_[i].has(PacketRecord::valid)) flow = flows_.id_of(records_[i]);
-      if (options_.times.contains(frames[i].time_ns, first_time_ns_)) {
-        count_if_selected(frames, i, d, shares_[0].totals, flow);
+  // Stage 3, in order, on the calling thread.
+
+  bool finish(unsigned slot) override {
+    Batch& batch = batches_[slot];
+    const bool vanished = settle(batch);
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    if (with_history_) {
+      select_and_follow(batch);
+    } else {
+      follow(batch, {batch.records.data(), frames.size()});
+    }
+    totals_.merge(batch.totals);
+    frames_ += frames.size();
+    if (!frames.empty() && frames.back().time_ns != capture::no_time)
+      previous_time_ns_ = frames.back().time_ns;
+    batch.read.clear();  // lets go of the memory
+    if (options_.progress) {
+      const std::lock_guard lock(source_mutex_);
+      options_.progress(source_, frames_);
+    }
+    return vanished;  // the source will tell of it as an error
+  }
+
+  /// Takes out what a shrinking file has taken away, before anything of the batch counts, and mends
+  /// what was guessed of the frames before it. True if frames vanished.
+  bool settle(Batch& batch) {
+    bool vanished = false;
+    const std::int64_t previous = previous_time_ns_.value_or(batch.first_time_ns);
+    for (;;) {
+      std::size_t lost = 0;
+      {
+        const std::lock_guard lock(source_mutex_);
+        lost = source_.drop_vanished(batch.read);
+        frames_read_ -= lost;
+      }
+      vanished = vanished || lost != 0;
+      if (lost == 0 && batch.frames_before == frames_ && batch.previous_time_ns == previous) return vanished;
+      batch.frames_before = frames_;
+      batch.previous_time_ns = previous;
+      dissect_all(batch);  // once more, without what is gone
+    }
+  }
+
+  /// Follows the packets of a settled batch in order.
+  void follow(Batch& batch, std::span<const PacketRecord> records) {
+    std::array<std::uint32_t, Tracker::group> flows{};
+    for (std::size_t begin = 0; begin < records.size(); begin += flows.size()) {
+      const std::size_t end = std::min(begin + flows.size(), records.size());
+      for (std::size_t i = begin; i < end; ++i) {
+        if (records[i].has(PacketRecord::valid)) flows[i - begin] = tracker_.locate(records[i]);
+      }
+      for (std::size_t i = begin; i < end; ++i) {
+        if (!records[i].has(PacketRecord::valid)) continue;
+        const std::uint64_t number = batch.frames_before + i + 1;
+        if (records[i].key.dst_qp <= dissect::gsi_qpn) [[unlikely]] {
+          // CM messages are few: only they are dissected again.
+          const capture::Frame& frame = batch.read.frames[i];
+          learn(number, frame, dissect_again(batch, frame));
+        }
+        tracker_.track(records[i], number, flows[i - begin]);
       }
     }
   }
 
-  /// CM messages are few: only they are dissected again, in order.
-  void learn_services(const std::vector<capture::Frame>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      if (!records_[i].has(PacketRecord::valid) || records_[i].key.dst_qp > dissect::gsi_qpn) continue;
-      services_.learn({frames[i].data, frames[i].captured}, dissect_again(frames[i]));
+  void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
+    if (const CmExchange* made = managers_.learn(number, frame, d)) {
+      tracker_.connected(*made, managers_.index_of(*made));
     }
   }
 
-  Dissection& dissect_again(const capture::Frame& frame) {
-    Dissection& d = shares_[0].dissection;
-    dissect::dissect({frame.data, frame.captured}, frame.wire, frame.link_type, d, dissect_options_);
-    return d;
+  /// A filter on flow numbers or upper layers asks for all packets before the one it judges: the
+  /// packets are taken in order, by one thread.
+  void select_and_follow(Batch& batch) {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      Dissection& d = dissect_again(batch, frames[i]);
+      const dissect::Bytes bytes{frames[i].data, frames[i].captured};
+      const std::uint64_t number = batch.frames_before + i + 1;
+      learn(number, frames[i], d);
+      dissect::dissect_ulp(bytes, d, managers_.ulp_of(bytes, d));
+      const PacketRecord& record = batch.records[i];
+      std::optional<std::uint64_t> flow;
+      std::uint32_t place = 0;
+      if (record.has(PacketRecord::valid)) {
+        place = tracker_.locate(record);
+        flow = tracker_.flow_id(place);
+      }
+      if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) count_if_selected(batch, i, flow);
+      if (flow) tracker_.track(record, number, place);
+    }
   }
 
-  std::shared_ptr<const Snapshot> publish(std::vector<capture::Error> errors) {
+  std::shared_ptr<const Snapshot> publish() {
     auto snapshot = std::make_shared<Snapshot>();
-    totals_.diagnostics.add(DiagnosticId::flows_evicted, flows_.evicted_flows());
+    Tracker::Result followed = tracker_.finish();
+    totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.evicted_flows);
     snapshot->icrc_checked = options_.check_icrc;
     snapshot->frames_read = frames_;
     snapshot->filter = options_.filter_text;
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
-    snapshot->evicted_flows = flows_.evicted_flows();
-    snapshot->evicted_packets = flows_.evicted_packets();
-    snapshot->flows = flows_.take_sorted();
+    snapshot->evicted_flows = followed.evicted_flows;
+    snapshot->evicted_packets = followed.evicted_packets;
+    snapshot->flows = std::move(followed.flows);
     for (Flow& flow : snapshot->flows) {
-      const dissect::Ulp agreed = services_.of(flow.key.dst, flow.key.dst_qp);
+      const dissect::Ulp agreed = managers_.ulp_of(flow.key.dst, flow.key.dst_qp);
       if (agreed != dissect::Ulp::none) flow.upper = agreed;
     }
-    snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors);
-    snapshot->errors = std::move(errors);
+    snapshot->connections = std::move(followed.connections);
+    for (Connection& connection : snapshot->connections) {
+      if (connection.cm) connection.cm = managers_.place_of(*connection.cm);
+    }
+    snapshot->exchanges = managers_.take_exchanges();
+    for (Connection& connection : snapshot->connections) {
+      if (connection.cm && connection.state != Connection::State::failed &&
+          snapshot->exchanges[*connection.cm].state == CmExchange::State::disconnected) {
+        connection.state = Connection::State::closed;
+      }
+    }
+    snapshot->series = std::move(followed.series);
+    snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors_);
+    snapshot->errors = std::move(errors_);
     snapshot->totals = std::move(totals_);
+    find_all(*snapshot);
     return snapshot;
   }
 
   capture::CaptureSource& source_;
   const AnalysisOptions& options_;
+  const std::stop_token& stop_;
   dissect::Options dissect_options_;
-  Workers workers_;
-  std::vector<Share> shares_;
-  std::vector<PacketRecord> records_;
-  FlowTable flows_;
-  ServiceMap services_;
-  const bool with_history_;  ///< the filter judges a packet by those before it
-  Totals totals_;
-  std::uint64_t frames_ = 0;
+  Relay relay_;
+  std::vector<Batch> batches_;  ///< by slot
+  bool fast_ = false;
+
+  std::mutex source_mutex_;  ///< for source_ and all of stage 1:
+  std::vector<capture::Error> errors_;
+  std::uint64_t frames_read_ = 0;
   bool any_time_ = false;
   std::int64_t first_time_ns_ = 0;
-  std::int64_t previous_time_ns_ = 0;
+  std::int64_t previous_read_ns_ = 0;
+
+  // Of stage 3:
+  Tracker tracker_;
+  CmTracker managers_;
+  const bool with_history_;  ///< the filter judges a packet by those before it
+  const bool any_bound_;     ///< --from or --to
+  Totals totals_;
+  std::uint64_t frames_ = 0;
+  std::optional<std::int64_t> previous_time_ns_;
 };
 
 }  // namespace
 
 std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
                                         const std::stop_token& stop) {
-  return Pipeline(source, options).run(stop);
+  return Pipeline(source, options, stop).run();
 }
 
 std::optional<std::uint64_t> Snapshot::dropped() const noexcept {

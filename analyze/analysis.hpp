@@ -22,12 +22,10 @@ struct AnalysisOptions {
   const Filter* filter = nullptr;  ///< only what matches is analysed
   TimeRange times;                 ///< what lies outside is left out
   std::size_t flow_limit = FlowTable::default_limit;
-  std::size_t epoch_frames = 8 * 1024;  ///< frames between two barriers; the records stay in the cache
-  std::uint8_t roce_ip_protocol = 0;    ///< see dissect::Options
-  /// Where the verdicts of all packets go, selected or not; null = nowhere. Must outlive the analysis.
-  VerdictStore* verdicts = nullptr;
-  /// For a filter that needs_analysis(): the verdicts of an earlier analysis of the same files.
-  VerdictStore* known = nullptr;
+  std::size_t epoch_frames = 1024;    ///< frames handled at once; they and their records stay in the cache
+  std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
+  VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
+  VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };

@@ -3,73 +3,14 @@
 
 #include <algorithm>
 
-#include "dissect/headers/ethernet.hpp"
-#include "dissect/headers/infiniband.hpp"
-#include "dissect/headers/ip.hpp"
+#include "analyze/record_parts.hpp"
 #include "dissect/headers/tunnel.hpp"
-#include "dissect/opcode.hpp"
-#include "dissect/ulp.hpp"
 
 namespace roce::analyze {
 
 using namespace dissect;
 
-std::uint64_t FlowKey::hash() const noexcept {
-  // Five words, each multiplied into the rest (the finisher of MurmurHash3 between them).
-  std::uint64_t words[sizeof(FlowKey) / 8];
-  std::memcpy(words, this, sizeof words);
-  std::uint64_t h = 0x9e3779b97f4a7c15U;
-  for (const std::uint64_t word : words) {
-    h = (h ^ word) * 0xff51afd7ed558ccdU;
-    h ^= h >> 32U;
-  }
-  return h;
-}
-
 namespace {
-
-/// A LID in place of an address, for native frames without GRH.
-IpAddress lid_address(std::uint16_t lid) noexcept {
-  IpAddress address;
-  address.bytes[14] = static_cast<std::uint8_t>(lid >> 8U);
-  address.bytes[15] = static_cast<std::uint8_t>(lid & 0xffU);
-  return address;
-}
-
-void take_addresses(const Layer& layer, const std::uint8_t* p, FlowKey& key) noexcept {
-  switch (layer.id) {
-    case HeaderId::ipv4:
-      key.src = IpAddress::v4(p + Ipv4::src.first_byte());
-      key.dst = IpAddress::v4(p + Ipv4::dst.first_byte());
-      break;
-    case HeaderId::ipv6:
-    case HeaderId::grh:  // the GRH has the layout of IPv6
-      key.src = IpAddress::v6(p + Ipv6::src.first_byte());
-      key.dst = IpAddress::v6(p + Ipv6::dst.first_byte());
-      break;
-    default:
-      key.src = lid_address(read<Lrh::slid>(p));
-      key.dst = lid_address(read<Lrh::dlid>(p));
-      break;
-  }
-}
-
-/// What tells one place of capture from another, mixed to 32 bits.
-class PathHash {
- public:
-  explicit PathHash(std::uint32_t interface) noexcept : state_(0x9e3779b97f4a7c15U ^ interface) {}
-  void add(std::uint64_t word) noexcept {
-    state_ = (state_ ^ word) * 0xff51afd7ed558ccdU;
-    state_ ^= state_ >> 32U;
-  }
-  void add(const std::uint8_t* bytes, std::size_t size) noexcept {
-    for (std::size_t i = 0; i < size; i += 8) add(load_be(bytes + i, std::min<std::size_t>(8, size - i)));
-  }
-  [[nodiscard]] std::uint32_t value() const noexcept { return static_cast<std::uint32_t>(state_); }
-
- private:
-  std::uint64_t state_;
-};
 
 /// Bytes of a header that are the same for all packets that took one way past one place: no
 /// checksums, sequence numbers, times or ports chosen by a hash.
@@ -79,9 +20,6 @@ struct PathBytes {
   std::uint8_t end;
 };
 constexpr PathBytes path_bytes[] = {
-    {HeaderId::ethernet, Ethernet::dst.first_byte(), Ethernet::src.end_byte()},
-    {HeaderId::vlan, 0, Vlan::vid.end_byte()},
-    {HeaderId::service_vlan, 0, ServiceVlan::vid.end_byte()},
     {HeaderId::mpls, 0, Mpls::size},
     {HeaderId::sll, Sll::pkttype.first_byte(), Sll::pkttype.end_byte()},
     {HeaderId::sll, Sll::eth.first_byte(), Sll::eth.end_byte()},
@@ -112,6 +50,8 @@ std::uint32_t path_of(const capture::Frame& frame, const Dissection& d) noexcept
   for (std::size_t i = 0; i <= d.network; ++i) {
     const Layer& layer = d.layers[i];
     const std::uint8_t* p = frame.data + layer.offset;
+    if (layer.id == HeaderId::ethernet) path.add_macs(p);
+    if (layer.id == HeaderId::vlan || layer.id == HeaderId::service_vlan) path.add_tag(p);
     for (const PathBytes& row : path_bytes) {
       if (row.id == layer.id) path.add(p + row.begin, std::size_t{row.end} - row.begin);
     }
@@ -143,123 +83,54 @@ std::uint64_t source_mac_of(const std::uint8_t* base, const Dissection& d) noexc
   return 0;
 }
 
-/// Fills in what RETH or AtomicETH say; returns whether there is one, whole.
-bool take_reth(const std::uint8_t* base, const Dissection& d, const OpcodeInfo& info,
-               PacketRecord& record) noexcept {
-  record.virtual_address = 0;
-  record.r_key = 0;
-  record.dma_length = 0;
-  if (info.response || info.headers_size < Reth::size) return false;
-  if (const Layer* reth = d.find(HeaderId::reth)) {
-    const std::uint8_t* p = base + reth->offset;
-    record.virtual_address = read<Reth::va>(p);
-    record.r_key = read<Reth::r_key>(p);
-    record.dma_length = read<Reth::dmalen>(p);
-    return true;
-  }
-  if (const Layer* atomic = d.find(HeaderId::atomiceth)) {
-    const std::uint8_t* p = base + atomic->offset;
-    record.virtual_address = read<AtomicEth::va>(p);
-    record.r_key = read<AtomicEth::r_key>(p);
-    record.dma_length = PacketRecord::atomic_bytes;
-    return true;
-  }
-  return false;
-}
-
 /// Whether the lengths leave no doubt how many bytes the sender put into the packet.
-bool lengths_agree(const Dissection& d, std::uint32_t pad) noexcept {
+bool lengths_agree(const Dissection& d) noexcept {
   return !d.has(Note::fragmented) && !d.has(Note::zero_ip_length) && !d.has(Note::udp_length_mismatch) &&
-         d.stop != Stop::contradicts_itself && d.payload_length >= pad;
+         d.stop != Stop::contradicts_itself;
 }
 
 }  // namespace
 
 std::uint8_t traffic_class_of(const std::uint8_t* frame, const Dissection& d) noexcept {
   const Layer& network = d.layers[d.network];
-  const std::uint8_t* p = frame + network.offset;
-  if (network.id == HeaderId::ipv4) return read<Ipv4::dsfield>(p);
-  return network.id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(p);
+  return traffic_class_at(network.id, frame + network.offset);
 }
 
 FlowKey ends_of(const std::uint8_t* frame, const Dissection& d) noexcept {
-  FlowKey key;
   const Layer& network = d.layers[d.network];
-  take_addresses(network, frame + network.offset, key);
-  key.dst_qp = read<Bth::destqp>(frame + d.layers[d.bth].offset);
-  key.transport = d.transport;
-  return key;
+  return std::bit_cast<FlowKey>(
+      key_words(network.id, frame + network.offset, frame + d.layers[d.bth].offset, d.transport));
 }
 
 void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord& record) noexcept {
   record.flags = 0;
   record.more = 0;
   if (!d.is_transport() || d.network == Dissection::none) return;
-  const std::uint8_t* base = frame.data;
-  record.key = ends_of(base, d);
-  record.traffic_class = traffic_class_of(base, d);
-
-  const std::uint8_t* bth = base + d.layers[d.bth].offset;
-  const OpcodeInfo& info = opcode_info(read<Bth::opcode>(bth));
-  unsigned flags = PacketRecord::valid;
-  record.key_hash = record.key.hash();
-  record.time_ns = frame.time_ns;
-  record.wire = frame.wire;
-  record.psn = read<Bth::psn>(bth);
-  record.opcode = read<Bth::opcode>(bth);
-  record.interface = frame.interface;
-  if (read<Bth::a>(bth) != 0) flags |= PacketRecord::ack_requested;
-  if (read<Bth::fecn>(bth) != 0) flags |= PacketRecord::fecn;
-  if (read<Bth::becn>(bth) != 0) flags |= PacketRecord::becn;
-
-  const std::uint32_t pad = read<Bth::padcnt>(bth);
-  record.payload = info.has_payload && d.payload_length >= pad ? d.payload_length - pad : 0;
-
-  record.upper = 0;
-  if (info.operation == Operation::send && info.starts_message() && info.service == Service::rc) {
-    const std::uint32_t end = std::min(d.payload_offset + record.payload, d.captured_end);
-    if (end > d.payload_offset) {
-      record.upper = static_cast<std::uint8_t>(recognise({base + d.payload_offset, end - d.payload_offset}));
-    }
-  }
-
-  record.aeth = 0;
-  if (info.response && (info.headers_size != 0)) {
-    if (const Layer* aeth = d.find(HeaderId::aeth)) {
-      record.aeth = load_be32(base + aeth->offset);
-      flags |= PacketRecord::has_aeth;
-    }
-  }
-  unsigned more = 0;
-  if (take_reth(base, d, info, record)) more |= PacketRecord::has_reth;
-  if (d.has(Note::fragmented)) more |= PacketRecord::fragmented;
-  if (lengths_agree(d, pad)) more |= PacketRecord::payload_whole;
-  record.ip_id = 0;
-  if (d.layers[d.network].id == HeaderId::ipv4) {
-    const std::uint8_t* ip = base + d.layers[d.network].offset;
-    record.ip_id = read<Ipv4::ident>(ip);
-    more |= PacketRecord::has_ip_id;
-    if (read<Ipv4::df>(ip) != 0) more |= PacketRecord::dont_fragment;
-  }
-  record.source_mac = source_mac_of(base, d);
-  record.path = path_of(frame, d);
-
-  record.udp_source = 0;
-  if (d.udp != Dissection::none) {
-    record.udp_source = read<Udp::srcport>(base + d.layers[d.udp].offset);
-    flags |= PacketRecord::has_ports;
-  }
-  record.vlan_id = 0;
-  record.pcp = 0;
-  if (d.vlan != Dissection::none) {
-    // Customer and service tags share their layout.
-    const std::uint8_t* tag = base + d.layers[d.vlan].offset;
-    record.vlan_id = read<Vlan::vid>(tag);
-    record.pcp = read<Vlan::priority>(tag);
-    flags |= PacketRecord::tagged;
-  }
-  record.flags = static_cast<std::uint8_t>(flags);
-  record.more = static_cast<std::uint8_t>(more);
+  const auto at = [&](std::uint8_t layer) { return frame.data + d.layers[layer].offset; };
+  const auto find = [&](HeaderId id) -> const std::uint8_t* {
+    const Layer* layer = d.find(id);
+    return layer != nullptr ? frame.data + layer->offset : nullptr;
+  };
+  RecordParts parts;
+  parts.network_id = d.layers[d.network].id;
+  parts.transport = d.transport;
+  parts.network = at(d.network);
+  if (d.udp != Dissection::none) parts.udp = at(d.udp);
+  if (d.vlan != Dissection::none) parts.vlan = at(d.vlan);
+  parts.bth = at(d.bth);
+  const OpcodeInfo& info = opcode_info(read<Bth::opcode>(parts.bth));
+  if (info.remote_offset != OpcodeInfo::absent)
+    parts.remote = find(info.atomic ? HeaderId::atomiceth : HeaderId::reth);
+  if (info.aeth_offset != OpcodeInfo::absent) parts.aeth = find(HeaderId::aeth);
+  parts.payload = frame.data + std::min(d.payload_offset, d.captured_end);
+  const std::uint32_t end = std::min(d.payload_offset + d.payload_length, d.captured_end);
+  parts.payload_there = end > d.payload_offset ? end - d.payload_offset : 0;
+  parts.payload_length = d.payload_length;
+  parts.source_mac = source_mac_of(frame.data, d);
+  parts.path = path_of(frame, d);
+  parts.fragmented = d.has(Note::fragmented);
+  parts.lengths_agree = lengths_agree(d);
+  fill_record(frame, parts, record);
 }
 
 }  // namespace roce::analyze

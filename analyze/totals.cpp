@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/packet_record.hpp"
 #include "dissect/headers/ethernet.hpp"
-#include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 
 namespace roce::analyze {
@@ -94,6 +92,13 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
   }
 }
 
+/// Each thread kept its own first ones, so the first of the union are the first of all.
+void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint64_t>& others) {
+  numbers.insert(numbers.end(), others.begin(), others.end());
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() > Totals::kept_mismatches) numbers.resize(Totals::kept_mismatches);
+}
+
 }  // namespace
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
@@ -105,48 +110,23 @@ std::string_view other_traffic_name(OtherTraffic kind) noexcept {
 }
 
 void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d,
-                   const IcrcResult* result) {
-  ++packets;
-  bytes += frame.wire;
-  captured_bytes += frame.captured;
-  if (frame.time_ns != capture::no_time) {
-    if (!any_time) first_time_ns = last_time_ns = frame.time_ns;
-    any_time = true;
-    first_time_ns = std::min(first_time_ns, frame.time_ns);
-    last_time_ns = std::max(last_time_ns, frame.time_ns);
-  }
-
+                   const PacketRecord& record, const IcrcResult* result) {
+  count_frame(frame);
   if (d.notes != 0) [[unlikely]] {
     for (const NoteRow& row : note_rows) {
       if (d.has(row.note)) diagnostics.add(row.id);
     }
+    if (d.has(Note::fragmented) && fragments.size() < kept_mismatches) fragments.push_back(number);
   }
   if (d.stop != Stop::complete) count_stop(d, diagnostics);
-  if (!d.is_transport() || d.network == Dissection::none) {
+  if (!record.has(PacketRecord::valid)) {
     ++others[static_cast<std::size_t>(classify(d))];
     return;
   }
-
-  ++roce_packets;
-  roce_bytes += frame.wire;
-  ++by_transport[static_cast<std::size_t>(d.transport)];
   if (d.tunnels != 0) {
     for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
   }
-  const std::uint8_t tclass = traffic_class_of(frame.data, d);
-  ++dscp[tclass >> 2U];
-  ++ecn[tclass & 3U];
-  if (d.vlan != Dissection::none) {
-    ++pcp[read<Vlan::priority>(frame.data + d.layers[d.vlan].offset)];
-  } else {
-    ++untagged;
-  }
-  ++opcodes[read<Bth::opcode>(frame.data + d.layers[d.bth].offset)];
-  if (result == nullptr) return;
-  ++icrc[static_cast<std::size_t>(result->status)];
-  if (result->soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
-  if (result->status == CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
-    icrc_mismatches.push_back(number);
+  count_transport(number, frame, record, result);
 }
 
 void Totals::merge(const Totals& other) {
@@ -173,10 +153,8 @@ void Totals::merge(const Totals& other) {
   untagged += other.untagged;
   add(others, other.others);
   diagnostics.merge(other.diagnostics);
-  // Each thread kept its own first ones, so the first of the union are the first of all.
-  icrc_mismatches.insert(icrc_mismatches.end(), other.icrc_mismatches.begin(), other.icrc_mismatches.end());
-  std::sort(icrc_mismatches.begin(), icrc_mismatches.end());
-  if (icrc_mismatches.size() > kept_mismatches) icrc_mismatches.resize(kept_mismatches);
+  keep_first(icrc_mismatches, other.icrc_mismatches);
+  keep_first(fragments, other.fragments);
 }
 
 }  // namespace roce::analyze

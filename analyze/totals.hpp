@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "analyze/diagnostics.hpp"
+#include "analyze/packet_record.hpp"
 #include "capture/frame.hpp"
 #include "dissect/dissection.hpp"
 #include "dissect/icrc.hpp"
@@ -56,11 +59,60 @@ struct Totals {
   DiagnosticCounts diagnostics;
   /// Numbers of the first packets with a wrong ICRC, ascending.
   std::vector<std::uint64_t> icrc_mismatches;
+  /// Numbers of the first IP fragments of UDP datagrams, ascending.
+  std::vector<std::uint64_t> fragments;
 
-  /// Counts one dissected frame. `icrc` is null when ICRCs are not checked.
+  /// Counts one dissected frame, of which make_record() made `record`. `icrc` is null when ICRCs are
+  /// not checked.
   void count(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
-             const dissect::IcrcResult* icrc);
+             const PacketRecord& record, const dissect::IcrcResult* icrc);
+  /// Counts one frame of which make_record_fast() made `record`. `cut`: by the capture.
+  void count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record, bool cut,
+                  const dissect::IcrcResult* icrc);
   void merge(const Totals& other);
+
+ private:
+  void count_frame(const capture::Frame& frame);
+  void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
+                       const dissect::IcrcResult* icrc);
 };
+
+inline void Totals::count_frame(const capture::Frame& frame) {
+  ++packets;
+  bytes += frame.wire;
+  captured_bytes += frame.captured;
+  if (frame.time_ns == capture::no_time) return;
+  if (!any_time) first_time_ns = last_time_ns = frame.time_ns;
+  any_time = true;
+  first_time_ns = std::min(first_time_ns, frame.time_ns);
+  last_time_ns = std::max(last_time_ns, frame.time_ns);
+}
+
+inline void Totals::count_transport(std::uint64_t number, const capture::Frame& frame,
+                                    const PacketRecord& record, const dissect::IcrcResult* result) {
+  ++roce_packets;
+  roce_bytes += frame.wire;
+  ++by_transport[static_cast<std::size_t>(record.key.transport)];
+  ++dscp[record.traffic_class >> 2U];
+  ++ecn[record.traffic_class & 3U];
+  if (record.has(PacketRecord::tagged)) {
+    ++pcp[record.pcp];
+  } else {
+    ++untagged;
+  }
+  ++opcodes[record.opcode];
+  if (result == nullptr) return;
+  ++icrc[static_cast<std::size_t>(result->status)];
+  if (result->soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
+  if (result->status == dissect::CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
+    icrc_mismatches.push_back(number);
+}
+
+inline void Totals::count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
+                               bool cut, const dissect::IcrcResult* result) {
+  count_frame(frame);
+  if (cut) diagnostics.add(DiagnosticId::cut_by_capture);
+  count_transport(number, frame, record, result);
+}
 
 }  // namespace roce::analyze

@@ -15,14 +15,19 @@ namespace {
 constexpr std::size_t input_bytes = 256U * 1024U;
 }
 
-ByteReader::ByteReader(int descriptor, bool may_block, const StopSignal& stop)
-    : descriptor_(descriptor), may_block_(may_block), stop_(stop), input_(input_bytes) {}
+ByteReader::ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop)
+    : descriptor_(descriptor), may_block_(may_block), size_(size), stop_(stop), input_(input_bytes) {}
 
 ByteReader::~ByteReader() {
   close(descriptor_);
 }
 
 ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool may_wait) {
+  if (size_ != 0) {
+    // What is appended meanwhile belongs to the next analysis.
+    if (bytes_read_ >= size_) return {State::end, 0};
+    size = static_cast<std::size_t>(std::min<std::uint64_t>(size, size_ - bytes_read_));
+  }
   while (true) {
     if (stop_.requested()) return {State::stopped, 0};
     if (may_block_) {
@@ -36,6 +41,12 @@ ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool
     if (got > 0) {
       bytes_read_ += static_cast<std::uint64_t>(got);
       return {State::some, static_cast<std::size_t>(got)};
+    }
+    if (got == 0 && size_ != 0) {
+      error_.kind = ErrorKind::shrunk;
+      error_.message = "the file became shorter while it was read, from " + std::to_string(size_) + " to " +
+                       std::to_string(bytes_read_) + " bytes";
+      return {State::failed, 0};
     }
     if (got == 0) return {State::end, 0};
     if (errno == EINTR) continue;

@@ -28,8 +28,9 @@ class ByteReader {
     std::size_t bytes = 0;
   };
 
-  /// Takes over `descriptor`.
-  ByteReader(int descriptor, bool may_block, const StopSignal& stop);
+  /// Takes over `descriptor`. `size`: bytes of a regular file from here to its end, of which more is not
+  /// read and less is an error (it shrank); 0 = as many as come.
+  ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop);
   ~ByteReader();
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
@@ -51,6 +52,7 @@ class ByteReader {
 
   int descriptor_;
   bool may_block_;
+  std::uint64_t size_;
   const StopSignal& stop_;
   Compression compression_ = Compression::none;
   std::unique_ptr<Decompressor> decompressor_;

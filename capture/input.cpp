@@ -100,7 +100,10 @@ Expected<void> Input::make_feed(int descriptor) {
       // No mapping (some file systems have none): the same bytes by read().
     }
   }
-  auto reader = std::make_unique<ByteReader>(descriptor, !S_ISREG(facts.st_mode), stop_);
+  may_wait_ = !S_ISREG(facts.st_mode);
+  const std::uint64_t size = from_start ? static_cast<std::uint64_t>(facts.st_size) : 0;
+  if (from_start) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+  auto reader = std::make_unique<ByteReader>(descriptor, may_wait_, size, stop_);
   const auto begun = reader->begin();
   if (begun.state == ByteReader::State::failed) return failed(reader->error());
   compression_ = compression_name(reader->compression());
@@ -228,7 +231,7 @@ Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
       if (fill == Feed::Fill::grown || fill == Feed::Fill::ended) continue;
       if (fill == Feed::Fill::would_wait || fill == Feed::Fill::stopped) return delivered();
       error = feed_->error();
-      if (shrunk) context_.count(Incident::shrunk_while_read);
+      if (error->kind == ErrorKind::shrunk || shrunk) context_.count(Incident::shrunk_while_read);
       if (feed_->decompression_failed()) context_.count(Incident::decompression_failed);
     }
     if (appended() == 0) {

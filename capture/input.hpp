@@ -18,8 +18,8 @@ namespace roce::capture {
 
 /// How inputs are read; the tests make the slabs small.
 struct OpenOptions {
-  std::size_t slab_bytes = 4U << 20U;
-  bool map_files = true;  ///< false: read plain files like pipes
+  std::size_t slab_bytes = 512U << 10U;  ///< what was read last shall still be in the cache when it is used
+  bool map_files = false;                ///< map plain files instead of reading them: slower, see docs
 };
 
 class Input {
@@ -34,6 +34,8 @@ class Input {
 
   /// A regular file, which can be closed and opened again (or nothing that exists).
   [[nodiscard]] static bool can_reopen(const std::string& path);
+  /// Once open: read() may have to wait for somebody to write (a pipe).
+  [[nodiscard]] bool may_wait() const noexcept { return may_wait_; }
   /// While open and mapped.
   [[nodiscard]] std::shared_ptr<const Mapping> mapping() const { return feed_ ? feed_->mapping() : nullptr; }
 
@@ -51,6 +53,7 @@ class Input {
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<Walker> walker_;
   std::string compression_;
+  bool may_wait_ = false;
   bool ended_ = false;                  ///< nothing more will be read
   bool failed_ = false;                 ///< and that was told as an error
   std::optional<Error> pending_error_;  ///< to be reported by the next read()

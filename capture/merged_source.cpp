@@ -75,6 +75,7 @@ bool MergedSource::open_lane(std::size_t number) {
     return false;
   }
   lane.opened = true;
+  may_wait_ = may_wait_ || lane.input.may_wait();
   if (auto mapping = lane.input.mapping()) {
     std::erase_if(mappings_, [](const Mapped& one) { return one.mapping.expired(); });
     mappings_.push_back({std::move(mapping), number, false});

@@ -30,6 +30,7 @@ class MergedSource final : public CaptureSource {
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
   [[nodiscard]] std::size_t drop_vanished(FrameBatch& batch) override;
+  [[nodiscard]] bool may_wait() const noexcept override { return may_wait_; }
   [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
   [[nodiscard]] const Statistics& statistics() const override { return statistics_; }
@@ -79,6 +80,7 @@ class MergedSource final : public CaptureSource {
   static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();
   std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
   std::uint64_t batch_number_ = 0;
+  bool may_wait_ = false;  ///< an input that was opened does
   /// A mapping that delivered frames may point into.
   struct Mapped {
     std::weak_ptr<const Mapping> mapping;

@@ -78,7 +78,8 @@ struct Statistics {
   std::uint64_t incidents[static_cast<std::size_t>(Incident::count_)] = {};
 };
 
-/// Where frames come from. Not thread-safe but for request_stop().
+/// Where frames come from. Not thread-safe but for request_stop(). Several batches may be in use at a
+/// time, each with its own bytes.
 class CaptureSource {
  public:
   virtual ~CaptureSource() = default;
@@ -94,6 +95,10 @@ class CaptureSource {
   /// many; more than 0 only when a mapped file shrank meanwhile (its frames then read as zeros, so
   /// what was made of the batch is void), and next_batch() reports the error.
   [[nodiscard]] virtual std::size_t drop_vanished(FrameBatch& batch) = 0;
+
+  /// Whether next_batch() may have to wait until somebody writes (a pipe). Then what it has given is
+  /// better used before it is called again.
+  [[nodiscard]] virtual bool may_wait() const noexcept { return false; }
 
   [[nodiscard]] virtual const std::vector<InterfaceInfo>& interfaces() const = 0;
   [[nodiscard]] virtual const std::vector<FileInfo>& files() const = 0;

@@ -43,15 +43,12 @@ void mask_ipv6(std::uint8_t* p) {
 }
 
 /// Fills `masked` with everything from the first covered byte through the BTH.
-bool fill(Bytes frame, const Dissection& d, Masked& masked) {
-  const Layer& bth = d.layers[d.bth];
-  const Layer& network = d.layers[d.network];
+bool fill(Bytes frame, const IcrcPlace& place, Masked& masked) {
   // Native frames have a real LRH, which precedes the GRH where there is one.
-  const bool native = d.transport == Transport::native_ib;
-  const Layer* lrh = native ? d.find(HeaderId::lrh) : nullptr;
-  const std::uint32_t start = lrh != nullptr ? lrh->offset : network.offset;
-  const std::size_t covered = bth.offset + Bth::size - start;
-  const std::size_t prefix = lrh != nullptr ? 0 : Masked::prefix;
+  const bool native = place.lrh != IcrcPlace::none;
+  const std::uint32_t start = native ? place.lrh : place.network;
+  const std::size_t covered = place.bth + Bth::size - start;
+  const std::size_t prefix = native ? 0 : Masked::prefix;
   if (prefix + covered > masked.bytes.size()) return false;
 
   std::uint8_t* out = masked.bytes.data();
@@ -59,20 +56,33 @@ bool fill(Bytes frame, const Dissection& d, Masked& masked) {
   std::memcpy(out + prefix, frame.data() + start, covered);
   masked.size = prefix + covered;
   std::uint8_t* copy = out + prefix;
-  if (lrh != nullptr) set_ones(copy[0], 0xf0);  // VL
-  std::uint8_t* network_copy = copy + (network.offset - start);
-  if (network.id == HeaderId::ipv4) {
+  if (native) set_ones(copy[0], 0xf0);  // VL
+  std::uint8_t* network_copy = copy + (place.network - start);
+  if (place.network_id == HeaderId::ipv4) {
     mask_ipv4(network_copy);
-  } else if (network.id == HeaderId::ipv6 || network.id == HeaderId::grh) {
+  } else if (place.network_id == HeaderId::ipv6 || place.network_id == HeaderId::grh) {
     mask_ipv6(network_copy);
   }
-  if (d.udp != Dissection::none) {
-    std::uint8_t* udp = copy + (d.layers[d.udp].offset - start);
+  if (place.udp != IcrcPlace::none) {
+    std::uint8_t* udp = copy + (place.udp - start);
     set_ones(udp[6]);  // checksum
     set_ones(udp[7]);
   }
   set_ones(copy[covered - Bth::size + bth_variant_byte]);
   return true;
+}
+
+IcrcPlace place_of(const Dissection& d) {
+  const Layer& network = d.layers[d.network];
+  IcrcPlace place;
+  place.network_id = network.id;
+  place.network = network.offset;
+  const Layer* lrh = d.transport == Transport::native_ib ? d.find(HeaderId::lrh) : nullptr;
+  if (lrh != nullptr) place.lrh = lrh->offset;
+  if (d.udp != Dissection::none) place.udp = d.layers[d.udp].offset;
+  place.bth = d.layers[d.bth].offset;
+  place.icrc = d.declared_end - static_cast<std::uint32_t>(Icrc::size);
+  return place;
 }
 
 CrcObstacle obstacle_of(const Dissection& d) {
@@ -90,18 +100,15 @@ std::uint32_t byte_swap(std::uint32_t v) {
 
 }  // namespace
 
-IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
+IcrcResult check_icrc_at(Bytes frame, const IcrcPlace& place) noexcept {
   IcrcResult result;
-  result.obstacle = obstacle_of(d);
-  if (result.obstacle != CrcObstacle::none) return result;
   Masked masked;
-  if (!fill(frame, d, masked)) {
+  if (!fill(frame, place, masked)) {
     result.obstacle = CrcObstacle::no_length;
     return result;
   }
-  const std::uint32_t icrc_offset = d.declared_end - static_cast<std::uint32_t>(Icrc::size);
-  const std::uint32_t rest = d.layers[d.bth].offset + static_cast<std::uint32_t>(Bth::size);
-  const std::uint32_t rest_size = icrc_offset - rest;
+  const std::uint32_t rest = place.bth + static_cast<std::uint32_t>(Bth::size);
+  const std::uint32_t rest_size = place.icrc - rest;
   std::uint32_t crc = 0;
   if (rest_size <= masked.bytes.size() - masked.size) {
     // A small packet: one call over a copy costs less than two calls.
@@ -111,20 +118,28 @@ IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
     crc = crc32(crc32(0, masked.bytes.data(), masked.size), frame.data() + rest, rest_size);
   }
 
-  result.found = load_be32(frame.data() + icrc_offset);
+  result.found = load_be32(frame.data() + place.icrc);
   result.computed = byte_swap(crc);  // stored least significant byte first
   result.status = result.found == result.computed ? CrcStatus::match : CrcStatus::mismatch;
   if (result.status == CrcStatus::match) return result;
 
-  const std::uint8_t* bth = frame.data() + d.layers[d.bth].offset;
+  const std::uint8_t* bth = frame.data() + place.bth;
   if (opcode_info(read<Bth::opcode>(bth)).operation == Operation::flush) {
     // Soft-RoCE goes on over BTH, FETH and RETH, unmasked, behind the standard's last byte.
-    const std::uint32_t twice = crc32(crc, bth, icrc_offset - d.layers[d.bth].offset);
+    const std::uint32_t twice = crc32(crc, bth, place.icrc - place.bth);
     if (byte_swap(twice) == result.found) {
       result.status = CrcStatus::match;
       result.soft_roce_flush = true;
     }
   }
+  return result;
+}
+
+IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
+  const CrcObstacle obstacle = obstacle_of(d);
+  if (obstacle == CrcObstacle::none) return check_icrc_at(frame, place_of(d));
+  IcrcResult result;
+  result.obstacle = obstacle;
   return result;
 }
 

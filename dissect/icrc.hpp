@@ -24,6 +24,23 @@ struct IcrcResult {
   std::uint32_t computed = 0;  ///< the standard's value, in the same order of bytes
 };
 
+/// Where in a frame an ICRC stands and what it covers, as offsets.
+struct IcrcPlace {
+  static constexpr std::uint32_t none = 0xffff'ffff;
+
+  HeaderId network_id = HeaderId::ipv4;  ///< ipv4, ipv6, grh, or lrh where nothing follows it but BTH
+  std::uint32_t network = 0;
+  std::uint32_t lrh = none;  ///< native InfiniBand only
+  std::uint32_t udp = none;
+  std::uint32_t bth = 0;
+  std::uint32_t icrc = 0;
+};
+
+/// Checks the ICRC at `place`; everything it covers must lie inside `frame`. Of a dissected frame, ask
+/// check_icrc(); this is for those who have found the headers in another way. Thread-safe, allocates
+/// nothing.
+[[nodiscard]] IcrcResult check_icrc_at(Bytes frame, const IcrcPlace& place) noexcept;
+
 /// Checks the ICRC of a dissected frame. Thread-safe, allocates nothing.
 [[nodiscard]] IcrcResult check_icrc(Bytes frame, const Dissection& dissection) noexcept;
 

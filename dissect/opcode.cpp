@@ -117,8 +117,15 @@ consteval std::array<OpcodeInfo, 256> derive() {
     info.immediate = (info.headers & immdt) != 0;
     info.invalidate = (info.headers & ieth) != 0;
     for (std::size_t i = 0; i < extended_headers.size(); ++i) {
-      if ((info.headers >> i & 1U) != 0)
-        info.headers_size = static_cast<std::uint8_t>(info.headers_size + extended_headers[i].size);
+      const unsigned bit = info.headers & (1U << i);
+      if (bit == 0) continue;
+      if (bit == reth || bit == atomiceth) {
+        info.remote_offset = info.headers_size;
+        info.remote_size = extended_headers[i].size;
+        info.atomic = bit == atomiceth;
+      }
+      if (bit == aeth) info.aeth_offset = info.headers_size;
+      info.headers_size = static_cast<std::uint8_t>(info.headers_size + extended_headers[i].size);
     }
   }
   return table;

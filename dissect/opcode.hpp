@@ -44,8 +44,10 @@ enum class Position : std::uint8_t { only, first, middle, last };
 /// IBTA A17.9.3; the value Wireshark 4.0 to 4.4 does not know.
 inline constexpr std::uint8_t opcode_cnp = 0x81;
 
-/// What every packet needs at hand; 8 bytes, the names are in a table of their own.
+/// What every packet needs at hand; 10 bytes, the names are in a table of their own.
 struct OpcodeInfo {
+  static constexpr std::uint8_t absent = 0xff;
+
   Service service = Service::reserved;
   Operation operation = Operation::unknown;
   Position position = Position::only;
@@ -55,9 +57,14 @@ struct OpcodeInfo {
   bool has_payload : 1 = false;  ///< message data may follow the headers
   bool immediate : 1 = false;
   bool invalidate : 1 = false;
+  bool atomic : 1 = false;  ///< has an AtomicETH
   /// Extended headers between BTH and payload, in wire order, as bits of extended_headers[].
   std::uint16_t headers = 0;
   std::uint8_t headers_size = 0;  ///< bytes of them all
+  // Where the headers that an analysis reads begin, in bytes behind the BTH, or absent.
+  std::uint8_t remote_offset = absent;  ///< RETH, or AtomicETH if `atomic`
+  std::uint8_t remote_size = 0;
+  std::uint8_t aeth_offset = absent;
 
   [[nodiscard]] constexpr bool starts_message() const noexcept {
     return position == Position::only || position == Position::first;

@@ -150,15 +150,68 @@ TEST(Analysis, ManyFlowsLeaveTheTableButNotTheTotals) {
 }
 
 TEST(Analysis, StopsWhenAsked) {
-  MemorySource source;
-  source.add_traffic(some_traffic(), 10'000);
-  std::stop_source stop;
+  for (const unsigned jobs : {1U, 2U, 4U}) {
+    MemorySource source;
+    source.add_traffic(some_traffic(), 10'000);
+    std::stop_source stop;
+    AnalysisOptions options;
+    options.jobs = jobs;
+    options.epoch_frames = 100;
+    std::uint64_t last = 0;
+    options.progress = [&](const capture::CaptureSource&, std::uint64_t frames) {
+      EXPECT_EQ(frames, last + 100);
+      last = frames;
+      if (frames >= 300) stop.request_stop();
+    };
+    // What was read already is analysed: with one thread nothing, else some batches.
+    const std::uint64_t packets = analyze(source, options, stop.get_token())->totals.packets;
+    EXPECT_GE(packets, 300U);
+    EXPECT_LE(packets, jobs == 1 ? 300U : 2500U);
+    EXPECT_EQ(packets, last);
+  }
+}
+
+TEST(Analysis, FilteredFramesAreTheSameWithAnyNumberOfThreads) {
+  const auto filter =
+      Filter::compile("frame.number < 7000 && frame.time_delta > 0.0000005 && roce.icrc.status == match");
+  ASSERT_TRUE(filter.has_value());
   AnalysisOptions options;
-  options.epoch_frames = 100;
-  options.progress = [&stop](const capture::CaptureSource&, std::uint64_t frames) {
-    if (frames >= 300) stop.request_stop();
-  };
-  EXPECT_EQ(analyze(source, options, stop.get_token())->totals.packets, 300U);
+  options.filter = &*filter;
+  options.jobs = 1;
+  const auto reference = run(10'000, options);
+  EXPECT_GT(reference->totals.packets, 0U);
+  EXPECT_LT(reference->totals.packets, 7000U);
+  for (const unsigned jobs : {2U, 5U}) {
+    for (const std::size_t epoch : {13U, 1000U, 20'000U}) {
+      options.jobs = jobs;
+      options.epoch_frames = epoch;
+      expect_equal(*reference, *run(10'000, options));
+    }
+  }
+}
+
+TEST(Analysis, NumbersAreRightBehindFramesThatVanished) {
+  // Frames of one file vanish while later batches are on their way already; another's stay.
+  for (const unsigned jobs : {1U, 3U}) {
+    MemorySource source;
+    source.add_traffic(some_traffic(), 3000);
+    const std::vector<std::uint8_t> broken = [] {
+      support::TrafficGenerator generator(some_traffic());
+      const support::GeneratedFrame frame = generator.next();
+      std::vector<std::uint8_t> bytes(frame.bytes.begin(), frame.bytes.end());
+      bytes.back() ^= 1U;
+      return bytes;
+    }();
+    source.add(broken, 5000);
+    source.vanish(100, 250);
+    AnalysisOptions options;
+    options.jobs = jobs;
+    options.epoch_frames = 64;
+    const auto snapshot = analyze(source, options);
+    EXPECT_EQ(snapshot->totals.packets, 3001U - 150U);
+    ASSERT_EQ(snapshot->totals.icrc_mismatches.size(), 1U);
+    EXPECT_EQ(snapshot->totals.icrc_mismatches[0], 3001U - 150U);
+  }
 }
 
 TEST(Analysis, DropsAreSummedOrUnknown) {

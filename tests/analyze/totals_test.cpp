@@ -21,7 +21,9 @@ Totals count(std::string_view hex, std::uint32_t wire = 0) {
   dissect::dissect(bytes, frame.wire, dissect::link_ethernet, d);
   const dissect::IcrcResult icrc = dissect::check_icrc(bytes, d);
   Totals totals;
-  totals.count(1, frame, d, &icrc);
+  PacketRecord record;
+  make_record(frame, d, record);
+  totals.count(1, frame, d, record, &icrc);
   return totals;
 }
 

@@ -37,7 +37,7 @@ void touch(const FrameBatch& batch) {
 TEST(Shrink, BetweenBatchAndUse) {
   const Folder folder;
   const std::string path = large_pcap(folder, 100);
-  auto source = open_files({path});
+  auto source = open_mapped({path});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 60).value(), 60U);
@@ -58,7 +58,7 @@ TEST(Shrink, BetweenBatchAndUse) {
 TEST(Shrink, BetweenBatches) {
   const Folder folder;
   const std::string path = large_pcap(folder, 100);
-  auto source = open_files({path});
+  auto source = open_mapped({path});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
@@ -81,7 +81,7 @@ TEST(Shrink, BehindTheLastBatch) {
   const std::string later = folder.write("later", Builder().pcap_header().pcap_record(1000, 0, {1}).bytes);
   for (const bool two : {false, true}) {
     large_pcap(folder, 10);
-    auto source = open_files(two ? std::vector<std::string>{path, later} : std::vector<std::string>{path});
+    auto source = open_mapped(two ? std::vector<std::string>{path, later} : std::vector<std::string>{path});
     ASSERT_TRUE(source);
     FrameBatch batch;
     ASSERT_EQ((*source)->next_batch(batch, 100).value(), two ? 11U : 10U);
@@ -104,7 +104,7 @@ TEST(Shrink, FramesThatWaitedForTheirTurnAreNotDelivered) {
   Builder other;
   other.pcap_header();
   for (std::uint32_t i = 0; i < 50; ++i) other.pcap_record(i, 500, {7});
-  auto source = open_files({path, folder.write("other", other.bytes)});
+  auto source = open_mapped({path, folder.write("other", other.bytes)});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 20).value(), 20U);
@@ -122,7 +122,7 @@ TEST(Shrink, FramesThatWaitedForTheirTurnAreNotDelivered) {
 TEST(Shrink, ToNothing) {
   const Folder folder;
   const std::string path = large_pcap(folder, 50);
-  auto source = open_files({path});
+  auto source = open_mapped({path});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
@@ -136,7 +136,7 @@ TEST(Shrink, ToNothing) {
 TEST(Shrink, AFaultIsRememberedThoughTheFileGrowsBack) {
   const Folder folder;
   const std::string path = large_pcap(folder, 50);
-  auto source = open_files({path});
+  auto source = open_mapped({path});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 20).value(), 20U);
@@ -150,7 +150,7 @@ TEST(Shrink, OnlyTheFileThatShrank) {
   const Folder folder;
   const std::string steady = folder.write("steady", Builder().pcap_header().pcap_record(1000, 0, {1}).bytes);
   const std::string path = large_pcap(folder, 50);
-  auto source = open_files({path, steady});
+  auto source = open_mapped({path, steady});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
@@ -161,6 +161,41 @@ TEST(Shrink, OnlyTheFileThatShrank) {
   EXPECT_EQ(rest.errors[0].kind, ErrorKind::shrunk);
   ASSERT_EQ(rest.frames.size(), 1U);
   EXPECT_EQ(rest.frames[0].data, Bytes{1});
+}
+
+TEST(Shrink, AFileThatIsReadNotMapped) {
+  const Folder folder;
+  for (const std::size_t left : {24 + 20 * record + 7, 24 + 20 * record}) {
+    const std::string path = large_pcap(folder, 1000);
+    auto source = open_files({path});
+    ASSERT_TRUE(source);
+    FrameBatch batch;
+    ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
+    ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(left)), 0);
+    touch(batch);
+    EXPECT_EQ(left_of(**source, batch), 10U) << "what was read stays";
+    const Everything rest = read_all(**source);
+    ASSERT_EQ(rest.errors.size(), 1U);
+    EXPECT_EQ(rest.errors[0].kind, ErrorKind::shrunk);
+    EXPECT_EQ(rest.errors[0].path, path);
+    EXPECT_LT(rest.frames.size(), 990U);
+    EXPECT_EQ(rest.statistics.incidents[static_cast<std::size_t>(Incident::shrunk_while_read)], 1U);
+    EXPECT_EQ(rest.statistics.incidents[static_cast<std::size_t>(Incident::cut_short)], 0U);
+  }
+}
+
+TEST(Shrink, WhatIsAppendedMeanwhileIsLeftForLater) {
+  const Folder folder;
+  const std::string path = large_pcap(folder, 1000);
+  auto source = open_files({path});
+  ASSERT_TRUE(source);
+  FrameBatch batch;
+  ASSERT_EQ((*source)->next_batch(batch, 10).value(), 10U);
+  std::ofstream(path, std::ios::binary | std::ios::app) << "more";
+  const Everything rest = read_all(**source);
+  EXPECT_TRUE(rest.errors.empty());
+  EXPECT_EQ(rest.frames.size(), 990U);
+  EXPECT_EQ(rest.statistics.incidents[static_cast<std::size_t>(Incident::cut_short)], 0U);
 }
 
 /// Runs `body` in a child and gives its wait status.
@@ -179,7 +214,7 @@ int in_child(Body body) {
 TEST(Shrink, InAForkedChildToo) {
   const Folder folder;
   const std::string path = large_pcap(folder, 100);
-  auto source = open_files({path});
+  auto source = open_mapped({path});
   ASSERT_TRUE(source);
   FrameBatch batch;
   ASSERT_EQ((*source)->next_batch(batch, 100).value(), 100U);
@@ -204,7 +239,7 @@ void fault_elsewhere(const Folder& folder) {
 
 TEST(Shrink, ForeignFaultsEndTheProcessAsBefore) {
   const Folder folder;
-  auto source = open_files({large_pcap(folder, 2)});
+  auto source = open_mapped({large_pcap(folder, 2)});
   ASSERT_TRUE(source);
   const int status = in_child([&] {
     // Whatever stood there (a sanitizer's report) would be asked first.

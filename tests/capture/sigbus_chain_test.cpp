@@ -19,7 +19,7 @@ TEST(SigbusChainDeathTest, TheEarlierHandlerIsAskedForForeignFaults) {
         action.sa_handler = [](int) { asked = 1; };
         sigaction(SIGBUS, &action, nullptr);
         const Folder folder;
-        auto source = open_files({folder.write("f", Builder().pcap_header().bytes)});
+        auto source = open_mapped({folder.write("f", Builder().pcap_header().bytes)});
         raise(SIGBUS);
         std::_Exit(source && asked == 1 ? 7 : 8);
       },

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/relay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace roce::analyze {
+namespace {
+
+/// Numbers as batches; checks that every rule of Relay::Stages is kept.
+class Numbers : public Relay::Stages {
+ public:
+  Numbers(unsigned slots, int count) : batch_(slots), worked_(slots), count_(count) {}
+
+  Relay::Filled fill(unsigned slot) override {
+    EXPECT_FALSE(filling_.exchange(true));
+    if (alone_) {
+      EXPECT_EQ(busy_, 0);
+    }
+    if (fill_throws_at_ == next_) throw std::runtime_error("fill");
+    const bool ended = next_ == count_;
+    if (!ended) batch_[slot] = next_++;
+    if (some_) {
+      EXPECT_EQ(finished_, next_ - (ended ? 0 : 1));
+    }
+    filling_ = false;
+    if (ended) return Relay::Filled::ended;
+    return some_ ? Relay::Filled::some : Relay::Filled::full;
+  }
+  void work(unsigned slot) override {
+    ++busy_;
+    if (work_throws_at_ == batch_[slot]) throw std::runtime_error("work");
+    if (batch_[slot] % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    EXPECT_FALSE(worked_[slot].exchange(true));
+    --busy_;
+  }
+  bool finish(unsigned slot) override {
+    ++busy_;
+    EXPECT_EQ(std::this_thread::get_id(), caller_);
+    EXPECT_TRUE(worked_[slot].exchange(false));
+    EXPECT_EQ(batch_[slot], finished_);
+    ++finished_;
+    const bool again = again_at_ == finished_;
+    if (again) count_ += 10;
+    --busy_;
+    return again;
+  }
+
+  std::vector<int> batch_;
+  std::vector<std::atomic<bool>> worked_;
+  int count_;
+  int next_ = 0;
+  std::atomic<int> finished_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<bool> filling_{false};
+  std::thread::id caller_ = std::this_thread::get_id();
+  bool alone_ = false;
+  bool some_ = false;
+  int again_at_ = -1;
+  int fill_throws_at_ = -1;
+  int work_throws_at_ = -1;
+};
+
+TEST(Relay, FinishesEveryBatchInOrder) {
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    for (const bool alone : {false, true}) {
+      for (const bool some : {false, true}) {
+        for (const int count : {0, 1, 2, 500}) {
+          Relay relay(threads, alone);
+          Numbers numbers(relay.slots(), count);
+          numbers.alone_ = alone;
+          numbers.some_ = some;
+          relay.run(numbers);
+          EXPECT_EQ(numbers.finished_, count);
+        }
+      }
+    }
+  }
+}
+
+TEST(Relay, AsksAgainWhenTold) {
+  for (const unsigned threads : {1U, 4U}) {
+    Relay relay(threads, false);
+    Numbers numbers(relay.slots(), 20);
+    numbers.again_at_ = 20;  // after the end was seen
+    relay.run(numbers);
+    EXPECT_EQ(numbers.finished_, 30);
+  }
+}
+
+TEST(Relay, PassesExceptionsOn) {
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    for (const int at : {0, 1, 30}) {
+      Relay first(threads, false);
+      Numbers filling(first.slots(), 50);
+      filling.fill_throws_at_ = at;
+      EXPECT_THROW(first.run(filling), std::runtime_error);
+      Relay second(threads, false);
+      Numbers working(second.slots(), 50);
+      working.work_throws_at_ = at;
+      EXPECT_THROW(second.run(working), std::runtime_error);
+      EXPECT_LE(working.finished_, at);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze
