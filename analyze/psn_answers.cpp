@@ -424,11 +424,9 @@ void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
 /// again.
 void PsnSpace::forget_refused(std::int64_t psn) {
   const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
-  issued_.erase(std::remove_if(front, issued_.end(),
-                               [&](const Issued& issued) {
-                                 return !issued.repeated && issued.cause == Cause::none && issued.next >= psn;
-                               }),
-                issued_.end());
+  issued_.erase(
+      std::remove_if(front, issued_.end(), [&](const Issued& issued) { return issued.next >= psn; }),
+      issued_.end());
 }
 
 /// The responses between what was expected and `psn` of request `index` are missing. Returns how many.
@@ -542,6 +540,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   };
   Hole* hole = response_holes_.find(psn);
   const bool first_copy = hole != nullptr && !hole->of_repeat;
+  // A responder answers in order: what confirms it, or is behind it, was sent after its first copy.
+  const bool given_before = !first_copy && acked_known_ && psn < acked_ && psn >= first_;
   bool filled = false;
   bool guessed = false;
   bool late = false;
@@ -565,8 +565,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     }
     Issued& issued = issued_[index];
     issued.next = psn + 1;
-    const bool repeated =
-        issued.repeated || (issued.cause != Cause::none && psn < response_next_ && !first_copy);
+    const bool repeated = issued.repeated || (issued.cause != Cause::none && given_before);
     const Cause cause = issued.repeated ? issued.cause : Cause::read_retry;
     if ((!issued.open_end && issued.next >= issued.end) || (issued.open_end && s.info.ends_message())) {
       issued_head_ = index + 1;
@@ -589,9 +588,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   } else if (seen != nullptr && seen->guessed != 0) {
     take_back_guess(s, *seen);
     mark_repeated_answer(s, Cause::read_retry, seen);
-  } else if (psn < response_next_ && (seen != nullptr || pending(psn) != nullptr)) {
-    const bool known = psn >= again_from_ && psn < again_to_;
-    mark_repeated_answer(s, known ? Cause::read_retry : Cause::unknown, seen);
+  } else if (given_before) {
+    mark_repeated_answer(s, requests_seen_ ? Cause::read_retry : Cause::unknown, seen);
   } else {
     goodput();
   }

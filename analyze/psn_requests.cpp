@@ -91,6 +91,7 @@ void PsnSpace::begin(const PacketRecord& r) {
     acked_ = next_;
   }
   first_ = next_;
+  if (response_next_ < 0) response_next_ = first_;
   requests_seen_ = true;
 }
 
@@ -320,12 +321,10 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
       op.last = count == 0 ? -1 : psn + count - 1;
       op.packets = 1;
       op.bytes = s.r.dma_length;
-      if (response_next_ < 0) response_next_ = psn;
       finish_message(s, op);
       pop_done();
       return;
     }
-    if (op.answered_by_response() && response_next_ < 0) response_next_ = psn;
   }
   Pending& op = pending_.back();
   ++op.packets;
@@ -578,8 +577,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   };
   const OpenNak* asked = naks_.find(psn);
   // Not just the one, but nothing before it either.
-  if (asked == nullptr && !naks_.empty() && !answered_on_its_own(s.info.operation) &&
-      psn >= naks_.newest().psn && reacts_to(naks_.newest().psn)) {
+  if (asked == nullptr && !naks_.empty() && psn >= naks_.newest().psn && reacts_to(naks_.newest().psn)) {
     asked = &naks_.newest();
   }
   if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
