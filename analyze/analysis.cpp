@@ -238,6 +238,11 @@ class Pipeline final : private Relay::Stages {
       for (std::size_t i = begin; i < end; ++i) {
         if (records[i].has(PacketRecord::valid)) flows[i - begin] = tracker_.locate(records[i]);
       }
+      for (unsigned step = 0; step < Tracker::approach_steps; ++step) {
+        for (std::size_t i = begin; i < end; ++i) {
+          if (records[i].has(PacketRecord::valid)) tracker_.approach(records[i], flows[i - begin], step);
+        }
+      }
       for (std::size_t i = begin; i < end; ++i) {
         if (!records[i].has(PacketRecord::valid)) continue;
         const std::uint64_t number = batch.frames_before + i + 1;
@@ -281,7 +286,8 @@ class Pipeline final : private Relay::Stages {
 
   std::shared_ptr<const Snapshot> publish() {
     auto snapshot = std::make_shared<Snapshot>();
-    Tracker::Result followed = tracker_.finish();
+    Tracker::Result followed =
+        tracker_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
     totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.evicted_flows);
     snapshot->icrc_checked = options_.check_icrc;
     snapshot->frames_read = frames_;

@@ -4,8 +4,9 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
-#include <deque>
 #include <utility>
+
+#include "analyze/chunks.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -58,7 +59,7 @@ struct FlowTable::Impl {
   tsl::robin_map<FlowKey, std::uint32_t, KeyHash, std::equal_to<>,
                  std::allocator<std::pair<FlowKey, std::uint32_t>>, true>
       index;
-  std::deque<Flow> flows;             ///< by place
+  Chunks<Flow> flows;                 ///< by place
   std::vector<std::uint32_t> unused;  ///< places that were freed
   std::uint64_t next_id = 0;
   std::uint64_t evicted_flows = 0;
@@ -126,12 +127,21 @@ std::uint32_t FlowTable::place_of(const PacketRecord& record) {
   return impl_->find_or_insert(record);
 }
 
+std::uint32_t FlowTable::find(const PacketRecord& record) const {
+  const auto known = impl_->index.find(record.key, record.key_hash);
+  return known == impl_->index.end() ? none : known->second;
+}
+
 std::uint32_t FlowTable::find(const FlowKey& key) const {
   const auto known = impl_->index.find(key);
   return known == impl_->index.end() ? none : known->second;
 }
 
 Flow& FlowTable::at(std::uint32_t place) noexcept {
+  return impl_->flows[place];
+}
+
+const Flow& FlowTable::at(std::uint32_t place) const noexcept {
   return impl_->flows[place];
 }
 
@@ -181,7 +191,8 @@ void FlowTable::add_all(std::span<const PacketRecord> records) {
 
 std::vector<Flow> FlowTable::take_sorted() {
   std::vector<Flow> all;
-  for (Flow& flow : impl_->flows) {
+  for (std::size_t i = 0; i < impl_->flows.size(); ++i) {
+    Flow& flow = impl_->flows[i];
     if (flow.in_use && flow.packets != 0) all.push_back(std::move(flow));
   }
   impl_->flows.clear();

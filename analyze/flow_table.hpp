@@ -103,7 +103,9 @@ class FlowTable {
   std::uint32_t place_of(const PacketRecord& record);
   /// Place of the flow that has the key now, or none.
   [[nodiscard]] std::uint32_t find(const FlowKey& key) const;
+  [[nodiscard]] std::uint32_t find(const PacketRecord& record) const;
   [[nodiscard]] Flow& at(std::uint32_t place) noexcept;
+  [[nodiscard]] const Flow& at(std::uint32_t place) const noexcept;
   /// The next packet with its key begins a new flow; this one stays listed.
   void retire(std::uint32_t place);
   [[nodiscard]] bool full() const noexcept;

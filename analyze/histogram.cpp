@@ -65,7 +65,8 @@ void Histogram::cover(std::uint32_t from, std::uint32_t to) {
 void Histogram::add(std::uint64_t value) {
   const std::uint32_t bucket = bucket_of(value);
   if (bucket - first_ >= counts_.size()) cover(bucket, bucket);  // below first_ it wraps to a large one
-  add_saturating(counts_[bucket - first_], 1);
+  last_ = bucket - first_;
+  add_saturating(counts_[last_], 1);
   if (count_++ == 0) min_ = max_ = value;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);

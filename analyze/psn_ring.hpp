@@ -65,6 +65,11 @@ class PsnRing {
     }
   }
 
+  /// Asks for the memory of that PSN's slot.
+  void fetch(std::int64_t psn) const noexcept {
+    if (size_ != 0) __builtin_prefetch(&slots_[static_cast<std::size_t>(psn) & (size_ - 1)], 1);
+  }
+
   void release(RingBudget& budget) noexcept {
     budget.left += size_ * sizeof(Seen);
     slots_.reset();

@@ -122,6 +122,17 @@ class PsnSpace {
   void finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared);
   void release(RingBudget& budget) noexcept;
 
+  /// Asks for the memory that a packet with this PSN will touch.
+  void fetch(std::uint32_t psn, bool answer) const noexcept {
+    const std::int64_t at = place(psn);
+    sent_.fetch(at);
+    if (answer) answers_.fetch(at);
+    if (head_ < pending_.size()) {
+      __builtin_prefetch(&pending_[head_], 1);
+      __builtin_prefetch(&pending_.back(), 1);
+    }
+  }
+
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
   [[nodiscard]] bool answers_seen() const noexcept { return answers_seen_; }
   /// Takes over what another space learned from answers alone, before the two were known to be one.

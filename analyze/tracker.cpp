@@ -23,16 +23,53 @@ bool mismatched(const PacketRecord& record) noexcept {
 }  // namespace
 
 std::uint32_t Tracker::Impl::locate(const PacketRecord& record) {
-  if (flows.full() && flows.find(record.key) == no_place) evict();
-  const std::uint32_t place = flows.place_of(record);
-  if (place >= states.size()) states.resize(place + 1);
-  FlowState& state = states[place];
-  state.located = true;
-  const Flow* flow = &flows.at(place);
-  __builtin_prefetch(flow, 1);
-  __builtin_prefetch(reinterpret_cast<const char*>(flow) + 64, 1);
-  if (state.connection != no_place) __builtin_prefetch(tracks[state.connection].get(), 1);
+  std::uint32_t place = flows.find(record);
+  if (place == no_place) [[unlikely]] {
+    if (flows.full()) evict();
+    place = flows.place_of(record);
+    while (place >= states.size()) states.emplace_back();
+  }
+  states[place].located = true;
   return place;
+}
+
+namespace {
+
+/// Asks for memory that will be written.
+void fetch(const void* at, std::size_t bytes = 1) noexcept {
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(at) + i, 1);
+}
+
+}  // namespace
+
+void Tracker::Impl::approach(const PacketRecord& record, std::uint32_t place, unsigned step) const {
+  const FlowState& state = states[place];
+  if (step == 0) fetch(&flows.at(place), sizeof(Flow));
+  if (state.connection == no_place) return;
+  const Track& track = *tracks[state.connection];
+  const bool answer = dissect::opcode_info(record.opcode).response;
+  const unsigned requester_side = answer ? state.side ^ 1U : state.side;
+  const Requester& requester = track.result.requester[requester_side];
+  const PsnSpace* space = track.spaces[requester_side].get();
+  switch (step) {
+    case 0:
+      fetch(&track.spaces);
+      fetch(&track.result.pairing);
+      fetch(&track.result.packets);
+      fetch(&requester, 128);
+      break;
+    case 1:
+      if (space != nullptr) fetch(space, sizeof(PsnSpace));
+      if (!requester.operations.empty()) fetch(requester.operations.data(), sizeof(OperationStats));
+      break;
+    default:
+      if (space != nullptr) space->fetch(record.psn, answer);
+      if (!requester.operations.empty()) {
+        requester.operations.front().latency_ns.fetch();
+        requester.operations.front().size_bytes.fetch();
+      }
+      break;
+  }
 }
 
 Verdict Tracker::Impl::track(const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
@@ -349,7 +386,8 @@ void Tracker::Impl::conclude(Track& track) {
   pairing.confidence = base * fitting;
 }
 
-Tracker::Result Tracker::Impl::finish() {
+Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
+  if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
   pair_cnps();
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     FlowState& state = states[place];
@@ -394,6 +432,9 @@ Tracker::~Tracker() = default;
 std::uint32_t Tracker::locate(const PacketRecord& record) {
   return impl_->locate(record);
 }
+void Tracker::approach(const PacketRecord& record, std::uint32_t flow, unsigned step) const {
+  impl_->approach(record, flow, step);
+}
 void Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t flow) {
   impl_->track(record, number, flow);
 }
@@ -406,8 +447,8 @@ void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
 std::uint64_t Tracker::flow_id(std::uint32_t flow) const {
   return impl_->flows.at(flow).id;
 }
-Tracker::Result Tracker::finish() {
-  return impl_->finish();
+Tracker::Result Tracker::finish(std::optional<std::int64_t> end_ns) {
+  return impl_->finish(end_ns);
 }
 
 }  // namespace roce::analyze

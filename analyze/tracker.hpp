@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analyze/cm_tracker.hpp"
@@ -33,10 +34,15 @@ class Tracker {
   Tracker& operator=(Tracker&&) noexcept;
   ~Tracker();
 
-  /// Flow of a valid record: a handle for track(). Fetches what track() will touch, so that asking for
-  /// a group of records (at most `group`) before tracking the first of them hides the memory.
-  static constexpr std::size_t group = 16;
+  /// Flow of a valid record: a handle for track().
   [[nodiscard]] std::uint32_t locate(const PacketRecord& record);
+
+  /// What track() touches of a flow is spread over memory, and each place is known only from the one
+  /// before it. So a group of records is located, then approached step by step, each step for the whole
+  /// group, before the first of them is tracked: the waits for memory overlap.
+  static constexpr std::size_t group = 32;
+  static constexpr unsigned approach_steps = 3;
+  void approach(const PacketRecord& record, std::uint32_t flow, unsigned step) const;
 
   /// One valid record, frame `number`, located in the same group. Whether it counts is its `selected`
   /// flag.
@@ -61,7 +67,9 @@ class Tracker {
     std::uint64_t evicted_packets = 0;
     std::uint64_t forgotten_packets = 0;  ///< PSNs whose frame number left the bounded memory unconfirmed
   };
-  [[nodiscard]] Result finish();
+  /// `end_ns`: the time of the last frame of any kind, so that silence at the end counts; none =
+  /// that of the last RDMA packet.
+  [[nodiscard]] Result finish(std::optional<std::int64_t> end_ns = std::nullopt);
 
  private:
   struct Impl;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/chunks.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/pairing.hpp"
 #include "analyze/psn_space.hpp"
@@ -103,6 +104,7 @@ struct Tracker::Impl {
 
   // tracker.cpp
   std::uint32_t locate(const PacketRecord& record);
+  void approach(const PacketRecord& record, std::uint32_t place, unsigned step) const;
   Verdict track(const PacketRecord& record, std::uint64_t number, std::uint32_t place);
   Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
@@ -114,7 +116,7 @@ struct Tracker::Impl {
   void evict();
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
-  Result finish();
+  Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
 
   // tracker_pairing.cpp
@@ -136,7 +138,7 @@ struct Tracker::Impl {
 
   TrackerShared shared;
   FlowTable flows;
-  std::deque<FlowState> states;  ///< by place
+  Chunks<FlowState> states;  ///< by place
   std::vector<std::unique_ptr<Track>> tracks;
   UnpairedFlows unpaired;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace roce::analyze {
+
+/// Elements that stay where they are, by index.
+template <class T>
+class Chunks {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return chunks_[i >> shift][i & mask]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return chunks_[i >> shift][i & mask]; }
+  void emplace_back() {
+    if (size_ == chunks_.size() << shift) chunks_.push_back(std::make_unique<T[]>(mask + 1));
+    ++size_;
+  }
+  void clear() noexcept {
+    chunks_.clear();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t shift = 6;
+  static constexpr std::size_t mask = (std::size_t{1} << shift) - 1;
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace roce::analyze
