@@ -134,7 +134,7 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
             plural(finding.count, "disconnect", "disconnects"), group.client_text(), server);
         finding.advice =
             fmt::format("Did a host or program end at that moment (dmesg, journalctl)? The messages: {}",
-                        packets_command("infiniband.cm.dreq or infiniband.cm.drep"));
+                        packets_command("infiniband.cm.dreq or infiniband.cm.drsp"));
         break;
     }
     sink.add(std::move(finding));

@@ -29,7 +29,7 @@ struct SickLink {
 struct SickPlaces {
   std::size_t sick = 0;  ///< connections
   std::optional<SickHost> host;
-  std::vector<SickLink> links;  ///< none of them with `host`; the four with most
+  std::vector<SickLink> links;  ///< none of them with `host`; the three with most
 };
 
 [[nodiscard]] SickPlaces look_for_sick_places(const Snapshot& snapshot);

@@ -34,6 +34,7 @@ constexpr FindingRule rules[] = {
     {"icrc_corruption", error, "corrupted packets (ICRC)", find_icrc_corruption},
     {"icrc_capture_artefact", notice, "ICRC wrong in the capture only", find_icrc_capture_artefact},
     {"path_mtu", warning, "path MTU mistakes", find_path_mtu},
+    {"ip_fragments", warning, "RoCE packets in IP fragments", find_ip_fragments},
     {"illegal_sequence", warning, "opcodes in an illegal order", find_illegal_sequence},
     {"msn_backwards", warning, "message sequence numbers run backwards", find_msn_backwards},
     {"cm_rejected", warning, "connection rejected", find_cm_rejected},

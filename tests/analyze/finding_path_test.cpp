@@ -150,6 +150,34 @@ TEST(PathMtuFinding, NearMiss) {
   EXPECT_TRUE(maker.run("path_mtu").empty());
 }
 
+TEST(IpFragmentsFinding, Trigger) {
+  SnapshotMaker maker;
+  maker.connect(1, 2);
+  maker.snapshot.flows[0].clear_df = 10'000;
+  maker.snapshot.totals.roce_packets = 20'000;
+  maker.snapshot.totals.diagnostics.add(DiagnosticId::fragment, 40);
+  maker.snapshot.totals.fragments = {7, 8, 9};
+  const std::vector<Finding> found = maker.run("ip_fragments");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{7, 8, 9}));
+  EXPECT_TRUE(says(
+      found[0],
+      "10000 of 20000 RoCE packets (50.0 %) allow it (DF clear), most of them from 10.0.0.1 to 10.0.0.2."))
+      << found[0].explanation;
+}
+
+TEST(IpFragmentsFinding, NearMiss) {
+  SnapshotMaker maker;
+  maker.connect(1, 2);
+  maker.snapshot.flows[0].clear_df = 10'000;  // could be cut, but was not
+  EXPECT_TRUE(maker.run("ip_fragments").empty());
+  maker.snapshot.flows[0].clear_df = 0;  // fragments of something else
+  maker.snapshot.totals.diagnostics.add(DiagnosticId::fragment, 40);
+  maker.snapshot.totals.fragments = {7, 8, 9};
+  EXPECT_EQ(maker.run("ip_fragments")[0].severity, Severity::notice);
+}
+
 TEST(IllegalSequenceFinding, Trigger) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);

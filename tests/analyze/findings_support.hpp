@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/filter.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/snapshot.hpp"
 
@@ -20,6 +21,17 @@ inline constexpr std::int64_t test_second = 1'000'000'000;
 [[nodiscard]] inline dissect::IpAddress host(unsigned n) {
   const std::uint8_t bytes[] = {10, 0, static_cast<std::uint8_t>(n >> 8U), static_cast<std::uint8_t>(n)};
   return dissect::IpAddress::v4(bytes);
+}
+
+/// Every -Y '...' in a text must be a filter that compiles.
+inline void expect_filters(const std::string& text) {
+  constexpr std::string_view option = "-Y '";
+  for (std::size_t at = text.find(option); at != std::string::npos; at = text.find(option, at + 1)) {
+    const std::size_t begin = at + option.size();
+    const std::string filter = text.substr(begin, text.find('\'', begin) - begin);
+    const auto compiled = Filter::compile(filter);
+    EXPECT_TRUE(compiled) << (compiled ? std::string() : compiled.error().describe(filter));
+  }
 }
 
 /// A snapshot with flows and connections of ten thousand packets a direction in ten seconds, all well.
@@ -115,6 +127,7 @@ class SnapshotMaker {
       EXPECT_GE(f.confidence, 0.0);
       EXPECT_LE(f.confidence, 1.0);
       for (const std::string& text : {f.explanation, f.advice}) {
+        expect_filters(text);
         EXPECT_FALSE(text.empty());
         EXPECT_EQ(text.find("  "), std::string::npos) << text;
         EXPECT_EQ(text.find(".."), std::string::npos) << text;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/common.hpp"
+
+namespace roce::analyze {
+
+void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
+  const Totals& totals = snapshot.totals;
+  const std::uint64_t fragments = totals.diagnostics.of(DiagnosticId::fragment);
+  if (fragments == 0) return;
+  // Only what lacks DF can have been cut on the way: without such flows the fragments are others'.
+  const Flow* most = nullptr;
+  std::uint64_t may_be_cut = 0;
+  for (const Flow& flow : snapshot.flows) {
+    may_be_cut += flow.clear_df;
+    if (flow.clear_df != 0 && (most == nullptr || flow.clear_df > most->clear_df)) most = &flow;
+  }
+  Finding finding;
+  finding.severity = most == nullptr ? Severity::notice : Severity::warning;
+  finding.subject = most == nullptr
+                        ? std::string("the capture")
+                        : fmt::format("{} > {}", address_text(most->key.src), address_text(most->key.dst));
+  finding.count = fragments;
+  finding.packets = totals.fragments;
+  finding.confidence = most == nullptr ? 0.5 : 0.8;
+  if (most != nullptr && most->connection) finding.connections.push_back(*most->connection);
+  finding.explanation = fmt::format(
+      "{} of UDP datagrams. NICs do not put RoCE packets together again, so each one cut is one lost.{}",
+      plural(fragments, "IP fragment", "IP fragments"),
+      most == nullptr
+          ? std::string(" All RoCE packets seen forbid it (DF), so these may be other UDP traffic.")
+          : fmt::format(" {} allow it (DF clear), most of them from {} to {}.",
+                        share_text(may_be_cut, totals.roce_packets, "RoCE packets"),
+                        address_text(most->key.src), address_text(most->key.dst)));
+  finding.advice = fmt::format(
+      "Compare the path MTU of the queue pairs plus 58 to 94 bytes of headers with the MTU of every link and "
+      "tunnel on the "
+      "way: ip link show DEV on both hosts, the switch ports, ping -M do -s 4052 HOST. Lower the path MTU or "
+      "raise the "
+      "links'. The packets: {}",
+      packets_command("ip.flags.mf == 1 or ip.frag_offset > 0"));
+  sink.add(std::move(finding));
+}
+
+}  // namespace roce::analyze
