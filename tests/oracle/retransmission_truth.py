@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What roceanalyze says about retransmission and loss, against what really happened on the sampled wires.
 
-    retransmission_truth.py ROCEANALYZE [FOLDER] [--table] [--details] [--truth DIRECTORY]
+    retransmission_truth.py ROCEANALYZE [FOLDER] [--table] [--update] [--details] [--truth DIRECTORY]
 
 FOLDER (default: the project's samples/) holds captures and the manifest.json that tells how they were made. --table
-prints the table of docs/truth.md, --details every difference's packets, --truth writes the truth as CSV, one file
-a capture. Exit status: 0 agreement, 1 a difference that is not in EXCEPTIONS or an exception that no longer occurs,
-77 nothing to unpack the samples with.
+prints the rows of docs/truth.md, --update writes them into it, --details every difference's packets, --truth writes
+the truth as CSV, one file a capture. Exit status: 0 agreement, 1 a difference that is not in EXCEPTIONS or an
+exception that no longer occurs, 77 nothing to unpack the samples with.
 
 The truth does not come from roceanalyze's rules. The samples were captured on both sides of the impairment, so one
 can look up what became of each packet; and the sender's own decisions show in the order in which it sent.
@@ -36,7 +36,7 @@ Rules
 6. *Decidable* is a repeat in a capture that holds, earlier, something of the same stream at or beyond its PSN, or,
    for an answer, the repeated request. Others look like first transmissions there; they are not asked for.
 7. *Out of order*: captured after a packet of its stream that was sent later and has a higher PSN; only of first
-   transmissions (a repeat has been sent twice).
+   transmissions (a repeat has been sent twice). One overtaken only by repeats of lower PSNs may be called so.
 8. *Spurious*: the sender had the acknowledgement, in its nearest capture, when it repeated. Where the capture at hand
    saw an acknowledgement that did not get there in time, either answer is accepted.
 9. *Lost before* the capture: the lost transmissions of a run that a later one of the run follows in this capture, and
@@ -70,6 +70,8 @@ FIELDS = ("frame.number", "roce.analysis.retransmission", "roce.analysis.retrans
           "roce.analysis.retransmission.original", "roce.analysis.spurious", "roce.analysis.out_of_order",
           "roce.analysis.duplicate_network", "roce.analysis.duplicate_capture")
 DOCUMENT = os.path.join("docs", "truth.md")
+BEGIN = "|---|---|---|---|---|---|---|---|\n"  # the table's second line; its rows follow
+END = "<!-- end of the table -->"
 
 
 def run(command):
@@ -147,13 +149,20 @@ def table_row(name, sample, capture, figures):
         f"{truth['naks']} / {ours['naks']}", f"{truth['out_of_order']} / {ours['out_of_order']}"]) + " |"
 
 
-def documented(root):
-    path = os.path.join(root, DOCUMENT)
-    if not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as stream:
-        lines = [line.rstrip("\n") for line in stream if line.startswith("| ")]
-    return {line.split("|")[1].strip(): line for line in lines}
+def document(root):
+    """(text before the rows of the table, {file: row}, text behind)"""
+    with open(os.path.join(root, DOCUMENT), encoding="utf-8") as stream:
+        before, _, rest = stream.read().partition(BEGIN)
+    rows, _, behind = rest.partition(END)
+    return before + BEGIN, {row.split("|")[1].strip(): row for row in rows.splitlines() if row}, END + behind
+
+
+def update(root, names, rows):
+    before, known, behind = document(root)
+    kept = {name: row for name, row in known.items() if name not in names}
+    lines = [row for _, row in sorted({**kept, **rows}.items())]
+    with open(os.path.join(root, DOCUMENT), "w", encoding="utf-8") as stream:
+        stream.write(before + "".join(line + "\n" for line in lines) + behind)
 
 
 class Verdict:
@@ -219,11 +228,13 @@ def main():
         return 1 if verdict.failures else 0
     if "--table" in options:
         print("\n".join(rows.values()))
+    elif "--update" in options:
+        update(root, names, rows)
     else:
-        known = documented(root)
-        for name, row in rows.items():
-            if known is not None and known.get(name) != row:
-                verdict.fail(f"{DOCUMENT} has another row for {name}: print it anew with --table")
+        known = document(root)[1]
+        for name in sorted(names):
+            if known.get(name) != rows.get(name):
+                verdict.fail(f"{DOCUMENT} has another row for {name}: --update writes it anew")
     verdict.stale(names)
     if verdict.asked:
         print(f"{len(names)} captures: recall {verdict.found / verdict.asked:.6f}, precision "

@@ -139,7 +139,7 @@ def marks(capture, packets):
     flags = {
         "spurious": (lambda t: t.spurious and t.seen_acknowledged and t.decidable,
                      lambda t: t.spurious or t.seen_acknowledged),
-        "out_of_order": (lambda t: t.out_of_order, lambda t: t.out_of_order),
+        "out_of_order": (lambda t: t.out_of_order, lambda t: t.late and not t.retransmission),
         "duplicate_network": (lambda t: t.dup_network, lambda t: t.dup_network),
         "duplicate_capture": (lambda t: t.dup_capture, lambda t: t.dup_capture),
     }

@@ -15,7 +15,19 @@ class Row:
         return f"{self.file}: {self.kind}: {figures} ({self.reason})"
 
 
-EXCEPTIONS = []
+AHEAD_OF_REORDERING = "the capture stands before the reordering: packets NAKed and repeated had only been overtaken"
+TIMER = "a timer repeats what was answered: the capture cannot tell that the answers did get there"
+
+EXCEPTIONS = [
+    Row("04_read_reorder.cb.pcap.zst", "lost after", 41, 0, AHEAD_OF_REORDERING),
+    Row("04_write_jitter.ca.pcap.zst", "lost after", 4, 0, AHEAD_OF_REORDERING),
+    Row("04_write_reorder.ca.pcap.zst", "lost after", 1, 0, AHEAD_OF_REORDERING),
+    Row("04_send_loss1.ca.pcap.zst", "lost after", 10, 11,
+        "a second copy was under way before the NAK; its acknowledgement looks like that of the lost first one"),
+    Row("06_mix_4qp.pcap.zst", "lost after", 1, 0, TIMER),
+    Row("06_zero_read.pcap", "lost after", 1, 0, TIMER),
+    Row("06_badqpn.pcap", "cause", 6, None, "nothing of the other direction was captured, a NAK may have been there"),
+]
 
 # Where the oracle and the drivers' counters differ: (scenario, what): (in the captures, counted, reason)
 KERNEL = {

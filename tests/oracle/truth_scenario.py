@@ -181,7 +181,7 @@ class Scenario:
                 continue
             if what.repeat:
                 self.repeat(told, flow, what, packet, highest.get((space, is_answer)), acknowledged.get(space))
-                if self.host_near(capture) not in ("", requester) and told.seen_acknowledged and what.span > 1:
+                if self.host_near(capture) not in ("", requester) and what.packet.operation == frames.READ_REQUEST:
                     told.seen_acknowledged = 0  # what became of the answers cannot be known here
                 if is_answer and what.request is not None and self.seen_before(capture, what.request, packet) and \
                         what.request.repeat and capture.told[self.number(capture, what.request)].decidable:
@@ -195,7 +195,7 @@ class Scenario:
             if place not in highest or later(end, highest[place]) > 0:
                 highest[place] = end
             if told.out_of_order and what.repeat:
-                told.out_of_order, told.late = 0, 1
+                told.out_of_order = 0
                 flow.late_repeats += 1
             flow.out_of_order += told.out_of_order
         self.losses(capture)
@@ -221,15 +221,17 @@ class Scenario:
 
     @staticmethod
     def order(capture, packet, sent, order, furthest, told, flow):
-        """Out of order: a transmission sent later, of a higher PSN, was captured earlier."""
+        """Out of order: a transmission sent later, of a higher PSN, was captured earlier; late: any sent later."""
         if packet.operation == frames.ACKNOWLEDGE:
             return
         stream = (packet.flow, packet.operation in frames.RESPONSES)
         seen = furthest.setdefault(stream, [])
         for other_order, other_psn in seen[-256:]:
-            if other_order > order[sent] and later(other_psn, packet.psn) > 0:
-                told.out_of_order = 1
-                break
+            if other_order > order[sent]:
+                told.late = 1
+                if later(other_psn, packet.psn) > 0:
+                    told.out_of_order = 1
+                    break
         seen.append((order[sent], packet.psn))
 
     @staticmethod
