@@ -13,6 +13,7 @@
 #include "analyze/fast_record.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/relay.hpp"
+#include "analyze/time_order.hpp"
 #include "analyze/tracker.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/gid.hpp"
@@ -230,15 +231,30 @@ class Pipeline final : private Relay::Stages {
     }
   }
 
+  /// Files with several interfaces are not in order of time; see TimeOrder.
+  [[nodiscard]] bool needs_order() {
+    if (!ordered_) {
+      const std::lock_guard lock(source_mutex_);
+      ordered_ = source_.interfaces().size() > source_.files().size();
+    }
+    return ordered_;
+  }
+
+  void follow_ordered(bool all) {
+    TimeOrder::Waiting next;
+    while (order_.pop(next, all)) tracker_.track(next.record, next.number, tracker_.locate(next.record));
+  }
+
   /// Follows the packets of a settled batch in order.
   void follow(Batch& batch, std::span<const PacketRecord> records) {
     std::array<std::uint32_t, Tracker::group> flows{};
+    const bool order = needs_order();
     for (std::size_t begin = 0; begin < records.size(); begin += flows.size()) {
       const std::size_t end = std::min(begin + flows.size(), records.size());
       for (std::size_t i = begin; i < end; ++i) {
-        if (records[i].has(PacketRecord::valid)) flows[i - begin] = tracker_.locate(records[i]);
+        if (!order && records[i].has(PacketRecord::valid)) flows[i - begin] = tracker_.locate(records[i]);
       }
-      for (unsigned step = 0; step < Tracker::approach_steps; ++step) {
+      for (unsigned step = 0; step < Tracker::approach_steps && !order; ++step) {
         for (std::size_t i = begin; i < end; ++i) {
           if (records[i].has(PacketRecord::valid)) tracker_.approach(records[i], flows[i - begin], step);
         }
@@ -251,7 +267,12 @@ class Pipeline final : private Relay::Stages {
           const capture::Frame& frame = batch.read.frames[i];
           learn(number, frame, dissect_again(batch, frame));
         }
-        tracker_.track(records[i], number, flows[i - begin]);
+        if (order) {
+          order_.push(records[i], number);
+          follow_ordered(false);
+        } else {
+          tracker_.track(records[i], number, flows[i - begin]);
+        }
       }
     }
   }
@@ -266,6 +287,7 @@ class Pipeline final : private Relay::Stages {
   /// packets are taken in order, by one thread.
   void select_and_follow(Batch& batch) {
     const std::vector<capture::Frame>& frames = batch.read.frames;
+    const bool order = needs_order();
     for (std::size_t i = 0; i < frames.size(); ++i) {
       Dissection& d = dissect_again(batch, frames[i]);
       const dissect::Bytes bytes{frames[i].data, frames[i].captured};
@@ -280,12 +302,18 @@ class Pipeline final : private Relay::Stages {
         flow = tracker_.flow_id(place);
       }
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) count_if_selected(batch, i, flow);
-      if (flow) tracker_.track(record, number, place);
+      if (flow && order) {
+        order_.push(record, number);
+        follow_ordered(false);
+      } else if (flow) {
+        tracker_.track(record, number, place);
+      }
     }
   }
 
   std::shared_ptr<const Snapshot> publish() {
     auto snapshot = std::make_shared<Snapshot>();
+    follow_ordered(true);
     Tracker::Result followed =
         tracker_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
     totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.evicted_flows);
@@ -338,6 +366,8 @@ class Pipeline final : private Relay::Stages {
   // Of stage 3:
   Tracker tracker_;
   CmTracker managers_;
+  TimeOrder order_;
+  bool ordered_ = false;     ///< order_ is in use
   const bool with_history_;  ///< the filter judges a packet by those before it
   const bool any_bound_;     ///< --from or --to
   Totals totals_;

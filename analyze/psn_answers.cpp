@@ -596,6 +596,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   response_holes_.fill(psn, 1);
   response_next_ = std::max(response_next_, psn + 1);
   Seen now = seen_of(s, psn);
+  now.cause = static_cast<std::uint64_t>(s.verdict.cause) & 7U;
   now.filled = filled ? 1 : 0;
   now.late = late ? 1 : 0;
   now.guessed = guessed ? 1 : 0;

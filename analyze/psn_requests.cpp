@@ -458,6 +458,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     if (first_copy) count_goodput(s, side_);
   }
   Seen again = seen_of(s, psn);
+  again.cause = static_cast<std::uint64_t>(cause) & 7U;
   again.filled = hole != nullptr && !hole->of_repeat ? 1 : 0;
   holes_.fill(psn, count);
   issue(s, psn, count, cause);

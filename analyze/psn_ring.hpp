@@ -15,7 +15,8 @@ namespace roce::analyze {
 struct Seen {
   std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
   std::int64_t time_ns = 0;
-  std::uint64_t frame : 44 = 0;   ///< number; 10^13 of them reach for any file
+  std::uint64_t frame : 41 = 0;   ///< number; 2 * 10^12 of them reach for any file
+  std::uint64_t cause : 3 = 0;    ///< Cause, where it repeats another
   std::uint64_t guessed : 1 = 0;  ///< taken for an answer to a repeat, because the first request seemed lost
   std::uint64_t filled : 1 = 0;   ///< a repeat of what had not been captured, counted as lost
   std::uint64_t late : 1 = 0;     ///< came after PSNs behind it

@@ -118,6 +118,11 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
                           (timed && s.r.time_ns - seen->time_ns >= merged_ns);
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
+  if (seen != nullptr && seen->cause != 0) {
+    // What holds of a transmission holds of its copy; it is counted once.
+    s.verdict.set(Verdict::retransmission);
+    s.verdict.cause = static_cast<Cause>(seen->cause);
+  }
   if (!s.counts) return;
   if (Flow* flow = s.flows[s.side]) {
     SequenceCounts& sequence = flow->sequence_to_change();
@@ -130,7 +135,7 @@ Seen PsnSpace::seen_of(const Step& s, std::int64_t psn) noexcept {
   Seen seen;
   seen.psn = psn;
   seen.time_ns = s.r.time_ns;
-  seen.frame = s.number & ((std::uint64_t{1} << 44U) - 1);
+  seen.frame = s.number & ((std::uint64_t{1} << 41U) - 1);
   seen.ask = s.r.has(PacketRecord::ack_requested) ? 1 : 0;
   seen.ip_id = s.r.ip_id;
   seen.path = s.r.path;
