@@ -7,6 +7,7 @@
 
 #include "analyze/finding.hpp"
 #include "analyze/units.hpp"
+#include "analyze/value_format.hpp"
 #include "cli/page.hpp"
 #include "cli/text_table.hpp"
 
@@ -70,46 +71,68 @@ std::string where_text(const Snapshot& s) {
   return text;
 }
 
-/// "packets 12, 13, 40 and more, +0.2 s to +4.51 s, confidence 70 %"
+/// "packets 12, 13, 40 ..., from +0.200000 to +4.510000 s, confidence 70 %"
 std::string evidence_text(const Snapshot& s, const Finding& finding) {
   std::string text = finding.packets.size() == 1 ? "packet" : "packets";
   for (std::size_t i = 0; i < finding.packets.size(); ++i)
     text += fmt::format("{} {}", i == 0 ? "" : ",", finding.packets[i]);
   if (finding.count > finding.packets.size()) text += " ...";
   if (finding.first_time_ns && s.totals.any_time) {
+    // As the time column of `packets`, and as --from and --to take it.
     const auto since = [&s](std::int64_t time) {
-      return analyze::duration_text(analyze::span_ns(s.totals.first_time_ns, time));
+      std::string seconds = "+";
+      analyze::append_seconds(seconds, analyze::span_ns(s.totals.first_time_ns, time), 6);
+      return seconds;
     };
     const std::string first = since(*finding.first_time_ns);
-    text += fmt::format(", after {}", first);
-    if (finding.last_time_ns && since(*finding.last_time_ns) != first)
-      text += fmt::format(" to {}", since(*finding.last_time_ns));
+    const std::string last = since(finding.last_time_ns.value_or(*finding.first_time_ns));
+    text += first == last ? fmt::format(", at {} s", first) : fmt::format(", from {} to {} s", first, last);
   }
   if (finding.confidence < 1) text += fmt::format(", confidence {:.0f} %", 100 * finding.confidence);
   return text;
 }
 
-/// Commands of ours ready to be copied: with the file's name where there is one, and on one line where
-/// they fit on one.
-std::string with_commands(const Snapshot& s, std::string_view advice, std::size_t width) {
-  constexpr std::string_view command = "roceanalyze ", file = " FILE ";
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+,:@%-=";
-  std::string text = printable(advice);
-  const bool named = s.files.size() == 1 && s.files[0].path != "-" && !s.files[0].path.empty() &&
-                     s.files[0].path.find_first_not_of(plain) == std::string::npos;
-  for (std::size_t at = 0; (at = text.find(command, at)) != std::string::npos; at += command.size()) {
-    const std::size_t quote = text.find('\'', at);
-    const std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
-    if (close == std::string::npos) continue;
-    std::string whole = text.substr(at, close + 1 - at);
-    if (const std::size_t place = whole.find(file); named && place < quote - at)
-      whole.replace(place + 1, file.size() - 2, s.files[0].path);
-    if (display_width(whole) + Page::indent <= width)
-      std::replace(whole.begin(), whole.end(), ' ', Page::unbreakable);
-    text.replace(at, close + 1 - at, whole);
+/// The spaces inside of double quotes may not become line breaks: they are part of a filter's constant.
+std::string unbroken_texts(std::string text) {
+  bool inside = false;
+  for (char& c : text) {
+    if (c == '"') inside = !inside;
+    if (c == ' ' && inside) c = Page::unbreakable;
   }
   return text;
+}
+
+/// A command of ours on lines of its own, ready to be copied.
+void write_command(Page& page, const Snapshot& s, std::string command) {
+  constexpr std::string_view file = " FILE ", filter = " -Y ";
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+,:@%-=";
+  const bool named = s.files.size() == 1 && s.files[0].path != "-" && !s.files[0].path.empty() &&
+                     s.files[0].path.find_first_not_of(plain) == std::string::npos;
+  if (const std::size_t place = command.find(file); named && place < command.find('\''))
+    command.replace(place + 1, file.size() - 2, s.files[0].path);
+  const std::size_t split = command.find(filter);
+  if (display_width(command) + Page::indent > page.width() && split != std::string::npos) {
+    page.line(command.substr(0, split + filter.size()) + "\\");
+    command.erase(0, split + filter.size());
+  }
+  page.line(unbroken_texts(std::move(command)));
+}
+
+void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
+  constexpr std::string_view beginning = "roceanalyze ";
+  const std::string text = "To do: " + printable(advice);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const std::size_t at = text.find(beginning, done);
+    const std::size_t quote = text.find('\'', at);
+    const std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
+    page.line(text.substr(done, close == std::string::npos ? std::string::npos : at - done));
+    if (close == std::string::npos) return;
+    write_command(page, s, text.substr(at, close + 1 - at));
+    // What ended the sentence would stand alone on the next line.
+    done = text.find_first_not_of("., ", close + 1);
+  }
 }
 
 void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
@@ -121,7 +144,7 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
   page.line(printable(finding.subject));
   page.line(printable(finding.explanation));
   page.line(evidence_text(s, finding));
-  if (!finding.advice.empty()) page.line("To do: " + with_commands(s, finding.advice, page.width()));
+  if (!finding.advice.empty()) write_advice(page, s, finding.advice);
 }
 
 }  // namespace

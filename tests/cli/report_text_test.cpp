@@ -60,12 +60,37 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
                        "ERROR       packets lost before the capture point (3 times)\n"
                        "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
                        "            3 of 1000 packets never came to the capture point.\n"
-                       "            packets 77, 80 ..., after 200 ms to 900 ms, confidence 70 %\n"
+                       "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
                        "            To do: On 10.0.0.1: ethtool -S DEV\n"
                        "\n"
                        "NOTICE      packets lost before the capture point\n"))
       << text;
-  EXPECT_TRUE(contains(text, "            packet 5, after 200 ms to 900 ms, confidence 70 %\n"));
+  EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
+}
+
+TEST(ReportText, commands_can_be_copied) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("a", Severity::error));
+  std::string& advice = snapshot.findings.back().advice;
+  advice = "See: roceanalyze packets FILE -Y 'roce.connection == 0'. Then sleep.";
+  EXPECT_TRUE(contains(text_of(snapshot),
+                       "            To do: See:\n"
+                       "            roceanalyze packets FILE -Y 'roce.connection == 0'\n"
+                       "            Then sleep.\n"))
+      << text_of(snapshot);
+  snapshot.files.push_back({});
+  snapshot.files[0].path = "dir/a.pcap";
+  EXPECT_TRUE(contains(text_of(snapshot), " packets dir/a.pcap -Y 'roce"));
+  snapshot.files[0].path = "a b.pcap";
+  EXPECT_TRUE(contains(text_of(snapshot), " packets FILE -Y 'roce"));
+  advice = "See: roceanalyze packets FILE -Y 'roce.connection == 0 && ip.src == \"a b c d e f g h i j\"'";
+  EXPECT_TRUE(contains(text_of(snapshot, 20, 80),
+                       "            To do: See:\n"
+                       "            roceanalyze packets FILE -Y \\\n"
+                       "            'roce.connection == 0 && ip.src == \"a b c d e f g h i j\"'\n"))
+      << text_of(snapshot, 20, 80);
+  advice = "Nothing of ours: 'quotes";
+  EXPECT_TRUE(contains(text_of(snapshot), "To do: Nothing of ours: 'quotes\n"));
 }
 
 TEST(ReportText, notices_alone_are_nothing_serious) {
