@@ -46,4 +46,13 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   return text;
 }
 
+bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
+  const Requester& requester = connection.requester[side];
+  if (!requester.retries_exhausted) return false;
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  const std::uint32_t least =
+      cm != nullptr && cm->retry_count ? std::min<std::uint32_t>(*cm->retry_count, 2) : 2;
+  return requester.worst_chain.resends >= least;
+}
+
 }  // namespace roce::analyze

@@ -13,4 +13,8 @@ namespace roce::analyze {
 /// a chain.
 [[nodiscard]] std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side);
 
+/// Whether a side's requester gave up for silence. One resend without an answer may as well be the end of
+/// a program that did not wait for its last acknowledgement, unless the CM agreed on so few.
+[[nodiscard]] bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept;
+
 }  // namespace roce::analyze

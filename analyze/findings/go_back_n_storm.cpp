@@ -40,20 +40,21 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const std::uint64_t runs = group.sum(runs_of);
-    const std::uint64_t lost = group.sum([](const Case& c) {
-      return c.sent().count(Event::lost_before_capture) + c.sent().count(Event::lost_after_capture);
-    });
+    const std::uint64_t lost = group.sum([](const Case& c) { return losses_of(c.sent()); });
+    const std::uint64_t naks =
+        group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
     std::string text = fmt::format(
-        "{}{} sent by {} are repeats, in {} back to an earlier PSN: {:.0f} repeated each time.",
-        scope_text(group), share_text(group.count(), group.of), from_text(group),
+        "{}{} sent by {} are repeats ({}), in {} back to an earlier PSN: {:.0f} each time.",
+        scope_text(group), share_text(group.count(), group.of), from_text(group), repeats_text(group),
         plural(runs, "jump", "jumps"),
         static_cast<double>(group.count()) / static_cast<double>(std::max<std::uint64_t>(runs, 1)));
-    text += lost == 0 ? std::string(
-                            " No loss was found: reordering on the way makes a responder without selective "
-                            "repeat ask again as well.")
-                      : fmt::format(" {} were lost; the rest was repeated only because it came behind.",
-                                    packets_text(lost));
-    text += repair_text(snapshot, group);
+    if (naks > 2 * lost) {
+      text += fmt::format(" {} for {} known to be lost: others were late or their loss cannot be told here.",
+                          plural(naks, "sequence NAK", "sequence NAKs"), packets_text(lost));
+    } else {
+      text += fmt::format(" Known to be lost: {}; the others came behind them.", packets_text(lost));
+    }
+    text += waste_text(snapshot, group) + goodput_text(group) + worst_text(group);
     return Words{
         severity_of(group.count(), group.of, scale),
         std::move(text),

@@ -35,10 +35,8 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
                         address_text(most->key.src), address_text(most->key.dst)));
   finding.advice = fmt::format(
       "Compare the path MTU of the queue pairs plus 58 to 94 bytes of headers with the MTU of every link and "
-      "tunnel on the "
-      "way: ip link show DEV on both hosts, the switch ports, ping -M do -s 4052 HOST. Lower the path MTU or "
-      "raise the "
-      "links'. The packets: {}",
+      "tunnel on the way: ip link show DEV on both hosts, the switch ports, ping -M do -s 4052 HOST. Lower "
+      "the path MTU or raise the links'. The packets: {}",
       packets_command("ip.flags.mf == 1 or ip.frag_offset > 0"));
   sink.add(std::move(finding));
 }

@@ -19,6 +19,15 @@ std::uint64_t wasted_bytes_of(const Snapshot& snapshot, const Case& c) {
 
 }  // namespace
 
+std::uint64_t losses_of(const Events& sent) noexcept {
+  return sent.count(Event::lost_before_capture) + sent.count(Event::lost_after_capture);
+}
+
+bool late_taken_for_lost(const Events& sent, const Events& answered) noexcept {
+  const std::uint64_t naks = answered.count(Event::nak_sequence_error);
+  return sent.count(Event::out_of_order) != 0 && naks >= 3 && naks > 2 * losses_of(sent);
+}
+
 std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -26,23 +35,34 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
     // What came to the capture point, and what should have.
     const std::uint64_t all = connection.packets[side] + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);
+    // Corrupted packets count as lost where they were seen: icrc_corruption tells them.
+    const std::uint64_t damaged = sent.count(Event::icrc_mismatch);
+    if (lost == Event::lost_before_capture && damaged >= sent.count(lost) && 20 * damaged < all) return;
     add_case(snapshot, cases, connection, {side, side, lost, all});
   });
   return cases;
 }
 
+Severity loss_severity(const Group& group) noexcept {
+  constexpr Scale scale{.warning_from = 1e-4, .error_from = 0.01, .error_at_least = 10};
+  constexpr std::uint64_t few = 2;
+  if (group.count() <= few && 100 * group.count() < group.of) return Severity::notice;
+  return severity_of(group.count(), group.of, scale);
+}
+
+std::string waste_text(const Snapshot& snapshot, const Group& group) {
+  const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
+  if (wasted == 0) return {};
+  const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
+  return fmt::format(" {}{} arrived behind a missing one and were thrown away.", packets_text(wasted),
+                     bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)));
+}
+
 std::string repair_text(const Snapshot& snapshot, const Group& group) {
   std::string text;
   const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
-  if (repeats != 0) {
-    text += fmt::format(" {} sent again: {}.", packets_text(repeats), repeats_text(group));
-  }
-  const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
-  if (wasted != 0) {
-    const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
-    text += fmt::format(" {}{} arrived behind a loss and were thrown away.", packets_text(wasted),
-                        bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)));
-  }
+  if (repeats != 0) text = fmt::format(" {} sent again: {}.", packets_text(repeats), repeats_text(group));
+  text += waste_text(snapshot, group);
   const std::uint64_t damaged = group.sum([](const Case& c) { return c.sent().count(Event::icrc_mismatch); });
   if (damaged != 0) {
     text += fmt::format(

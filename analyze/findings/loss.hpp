@@ -13,11 +13,19 @@ namespace roce::analyze {
 /// were captured.
 [[nodiscard]] std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost);
 
-/// RoCE networks are built to lose nothing: one in ten thousand already costs.
-inline constexpr Scale loss_scale{.warning_from = 1e-4, .error_from = 0.01, .error_at_least = 10};
+/// Packets known to be lost, wherever.
+[[nodiscard]] std::uint64_t losses_of(const Events& sent) noexcept;
+/// The other side sends far more sequence NAKs than packets were lost, and packets are late: it takes
+/// late ones for lost ones.
+[[nodiscard]] bool late_taken_for_lost(const Events& sent, const Events& answered) noexcept;
 
-/// " Repaired by 40 repeats (37 after a sequence NAK ...); 212 packets (0.8 MB) had arrived behind a loss
-/// and were thrown away." and goodput.
+/// RoCE networks are built to lose nothing: one in ten thousand already costs. One or two packets may be
+/// lost for any reason.
+[[nodiscard]] Severity loss_severity(const Group& group) noexcept;
+
+/// " 212 packets (0.8 MB) arrived behind a missing one and were thrown away.", or nothing.
+[[nodiscard]] std::string waste_text(const Snapshot& snapshot, const Group& group);
+/// " 40 packets sent again: 37 after a sequence NAK, 3 after a timeout.", what was wasted, and goodput.
 [[nodiscard]] std::string repair_text(const Snapshot& snapshot, const Group& group);
 
 }  // namespace roce::analyze

@@ -9,7 +9,7 @@ void find_loss_before_capture(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, loss_cases(snapshot, Event::lost_before_capture), [&](const Group& group) {
     const std::string from = from_text(group);
     return Words{
-        severity_of(group.count(), group.of, loss_scale),
+        loss_severity(group),
         fmt::format("{}{} sent by {} never came to the capture point; they were missed and sent again. The "
                     "loss is between {} and the capture point, or inside {}.{}{}",
                     scope_text(group), share_text(group.count(), group.of), from, from, from,

@@ -37,7 +37,7 @@ Pair pair_of(const Connection& c) {
 Tally tally_of(const Snapshot& snapshot) {
   Tally tally;
   for (const Connection& c : snapshot.connections) {
-    Sickness sickness = sickness_of(c);
+    Sickness sickness = sickness_of(snapshot, c);
     const bool sick = sickness.any();
     PairTally& pair = tally.pairs[pair_of(c)];
     ++pair.connections;

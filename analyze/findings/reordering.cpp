@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "analyze/findings/common.hpp"
+#include <algorithm>
+
+#include "analyze/findings/loss.hpp"
 
 namespace roce::analyze {
-namespace {
-
-std::uint64_t naks_of(const Case& c) {
-  return c.answered().count(Event::nak_sequence_error);
-}
-std::uint64_t losses_of(const Case& c) {
-  return c.sent().count(Event::lost_before_capture) + c.sent().count(Event::lost_after_capture);
-}
-
-}  // namespace
-
 void find_reordering(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     add_case(snapshot, cases, connection, {side, side, Event::out_of_order, connection.packets[side]});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    const std::uint64_t naks = group.sum(naks_of);
-    const std::uint64_t losses = group.sum(losses_of);
-    // More NAKs than losses: lateness alone is taken for loss.
-    const bool costly = naks >= 3 && naks > 2 * losses;
+    const auto costs = [](const Case& c) { return late_taken_for_lost(c.sent(), c.answered()); };
+    const bool costly = std::any_of(group.cases.begin(), group.cases.end(), costs);
+    const std::uint64_t naks =
+        group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
+    const std::uint64_t losses = group.sum([](const Case& c) { return losses_of(c.sent()); });
     const bool often = 100 * group.count() >= group.of;
     std::string text =
         fmt::format("{}{} sent by {} came late, overtaken by later ones, without having been sent twice.",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "analyze/findings/chains.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -61,7 +63,7 @@ constexpr struct {
 
 }  // namespace
 
-Sickness sickness_of(const Connection& connection) {
+Sickness sickness_of(const Snapshot& snapshot, const Connection& connection) {
   Sickness sickness;
   for (unsigned side = 0; side < 2; ++side) {
     // Most connections are well: nothing happened on either side.
@@ -72,11 +74,12 @@ Sickness sickness_of(const Connection& connection) {
           connection.sent[row.booked_on_answers ? 1 - side : side].count(row.event);
     }
     const Requester& requester = connection.requester[side];
-    sickness.fatal |= requester.retries_exhausted || requester.rnr_exhausted || requester.refused_fatally;
+    const bool silent = gave_up(snapshot, connection, side);
+    sickness.fatal |= silent || requester.rnr_exhausted || requester.refused_fatally;
     for (std::size_t t = 0; t < trouble_count; ++t) {
       const auto trouble = static_cast<Trouble>(t);
-      const bool ended = (trouble == Trouble::silence && requester.retries_exhausted) ||
-                         (trouble == Trouble::unready && requester.rnr_exhausted);
+      const bool ended =
+          (trouble == Trouble::silence && silent) || (trouble == Trouble::unready && requester.rnr_exhausted);
       if (!ended && !grave(trouble, sickness.counts[t][side], connection, side)) {
         sickness.counts[t][side] = 0;
         continue;

@@ -24,7 +24,7 @@ struct Sickness {
 };
 
 /// Only what deserves a warning: a packet in ten thousand lost, repeated silence and so on.
-[[nodiscard]] Sickness sickness_of(const Connection& connection);
+[[nodiscard]] Sickness sickness_of(const Snapshot& snapshot, const Connection& connection);
 
 /// Sums of sick connections that have something in common.
 struct SicknessSum {

@@ -17,9 +17,9 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     const Requester& requester = connection.requester[side];
     const Events& sent = connection.sent[side];
     if (!asked_again(connection, side)) return;
-    // Given up: retries_exhausted tells it. Nearly all needless: spurious_retransmission does.
-    if (requester.retries_exhausted && requester.chains <= 1) return;
-    if (5 * sent.count(Event::spurious) >= 4 * sent.count(Event::retransmitted_timeout)) return;
+    // Given up: retries_exhausted tells it. Mostly needless: spurious_retransmission does.
+    if (gave_up(snapshot, connection, side) && requester.chains <= 1) return;
+    if (2 * sent.count(Event::spurious) >= sent.count(Event::retransmitted_timeout)) return;
     add_case(snapshot, cases, connection,
              {side, side, Event::retransmitted_timeout, connection.packets[side]});
   });
@@ -57,15 +57,13 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity,
         std::move(text),
-        fmt::format("Which of them: {}. On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
-                    "completer_retry_err). On {}: "
-                    "duplicate_request means that it had the data and its answers are lost or late, else "
-                    "look for drops: "
-                    "ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the timeout (ibv_modify_qp, "
-                    "NCCL_IB_TIMEOUT) only "
-                    "when nothing is lost.",
-                    packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
-                    to_text(group)),
+        fmt::format(
+            "Which of them: {}. On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
+            "completer_retry_err). On {}: duplicate_request means that it had the data and its answers are "
+            "lost or late, else look for drops: ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the "
+            "timeout (ibv_modify_qp, NCCL_IB_TIMEOUT) only when nothing is lost.",
+            packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
+            to_text(group)),
     };
   });
 }

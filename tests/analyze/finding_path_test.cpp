@@ -347,6 +347,7 @@ TEST(SickLinkFinding, DeadConnectionsMakeItAnError) {
   for (unsigned i = 0; i < 6; ++i) {
     Connection& c = maker.connect(1, 2);
     c.requester[0].retries_exhausted = true;
+    c.requester[0].worst_chain.resends = 7;
     happen(c.sent[0], Event::retransmitted_timeout, 7);
     happen(c.sent[0], Event::retries_exhausted, 1);
   }
