@@ -33,6 +33,13 @@ class OpenNaks {
     }
     return nullptr;
   }
+  /// The last one that asks for this PSN or one before it, or nullptr.
+  [[nodiscard]] const OpenNak* up_to(std::int64_t psn) const noexcept {
+    for (std::size_t i = count_; i-- > 0;) {
+      if (naks_[i].psn <= psn) return &naks_[i];
+    }
+    return nullptr;
+  }
   /// The sender has reacted to this one, and so to those before it.
   void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_.data())); }
   /// Those captured before that frame have had their reaction.

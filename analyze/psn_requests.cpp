@@ -372,8 +372,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
   if (seen != nullptr && same_transmission(request_facts_, *seen, r) == Same::same) {
     duplicate(s, request_facts_, seen);
-    // A request that comes twice is answered twice.
-    if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::read_retry);
+    // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
+    if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);
     return;
   }
   if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
@@ -411,7 +411,9 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   // A repeat that was overtaken by others of its run keeps the run's cause.
   const bool late_repeat = earlier && run_start_ >= 0;
   if (!continuing && !late_repeat) {
-    const bool asked_for = naks_.find(psn) != nullptr;
+    // Asked for itself, or what was asked for is in the gap before it.
+    const OpenNak* asked = naks_.up_to(psn);
+    const bool asked_for = asked != nullptr && (asked->psn == psn || asked->psn >= run_next_);
     const bool run_goes_on = in_run_ && psn > run_next_ && !asked_for && !(rnr_open_ && psn <= rnr_psn_);
     if (run_goes_on) {
       holes_.add({run_next_, psn, r.time_ns, s.number, true, false});
@@ -423,16 +425,18 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     }
   }
   if (!late_repeat) run_next_ = psn + count;
-  if (const OpenNak* nak = naks_.find(psn); continuing && nak != nullptr && nak->frame < run_frame_ &&
-                                            run_cause_ != Cause::nak && run_cause_ != Cause::rnr &&
-                                            !stale(*nak, r.time_ns)) {
+  if (const OpenNak* nak = naks_.up_to(psn); nak != nullptr && joins_run(*nak, psn, r.time_ns)) {
     // It began earlier for an answer that is missing; from here on the NAK asked for it.
     run_cause_ = Cause::nak;
     run_nak_ = psn;
     naks_.consume(nak);
   }
 
-  Cause cause = run_cause_;
+  // What was overtaken by the beginning of the present run belongs to the one before.
+  const bool head_of_run = hole != nullptr && hole->frame == run_frame_;
+  const bool of_last_run = late_repeat && !head_of_run && last_run_cause_ != Cause::none &&
+                           static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - run_id_)) < 0;
+  Cause cause = of_last_run ? last_run_cause_ : run_cause_;
   const bool read = s.info.operation == Operation::read_request;
   if (read && (cause == Cause::timeout || cause == Cause::unknown)) cause = Cause::read_retry;
   if (!read && cause == Cause::read_retry) cause = Cause::timeout;
@@ -494,6 +498,13 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     inside_message_ = !s.info.ends_message();
     message_operation_ = s.info.operation;
   }
+}
+
+/// Whether a run that began for another reason is the reaction to a NAK as well, from its PSN on.
+bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept {
+  return nak.psn > run_start_ && ((nak.psn == psn && !nak.for_rnr) || nak.psn >= acked_) &&
+         nak.frame < run_frame_ && run_cause_ != Cause::nak && run_cause_ != Cause::rnr &&
+         !stale(nak, time_ns);
 }
 
 bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept {
@@ -577,13 +588,19 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     return psn <= asked || (acked_known_ && acked_ >= psn) || psn - asked <= skipped_at_most;
   };
   const OpenNak* asked = naks_.find(psn);
-  // Not just the one, but nothing before it either.
-  if (asked == nullptr && !naks_.empty() && psn >= naks_.newest().psn && reacts_to(naks_.newest().psn)) {
-    asked = &naks_.newest();
-  }
+  // Not just the one, but nothing before it either; unless a missing answer explains it better.
+  const bool answer_missing =
+      s.info.operation == Operation::read_request && (psn < acked_ || response_holes_.find(psn) != nullptr);
+  if (asked == nullptr && !answer_missing) asked = naks_.up_to(psn);
+  if (asked != nullptr && !reacts_to(asked->psn)) asked = nullptr;
   if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
+  // Nothing is sent again before the RNR timer ends; half of it, for clocks that differ.
+  const bool timed = r.time_ns != capture::no_time && rnr_time_ns_ != capture::no_time;
+  const bool rnr_waits = timed && r.time_ns - rnr_time_ns_ < static_cast<std::int64_t>(rnr_wait_ns_ / 2);
   std::int64_t expected = -1;
-  if (rnr_open_ && reacts_to(rnr_psn_)) {
+  last_run_cause_ = run_cause_;
+  run_id_ = r.ip_id;
+  if (rnr_open_ && !rnr_waits && reacts_to(rnr_psn_)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;
     run_nak_ = expected = rnr_psn_;
@@ -648,6 +665,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_.last_time_ns = chain_.first_time_ns;
     chain_psn_ = psn;
     chain_open_ = true;
+    chain_.answered = acked_known_ && acked_ > psn;  // before it was repeated at all
     if (s.counts) ++requester.chains;
   }
   const bool timed = r.time_ns != capture::no_time && chain_.last_time_ns != capture::no_time;

@@ -220,7 +220,10 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   }
 
   if (chain_open_ && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
-  if (chain_open_ && chain_.resends > 0 && !chain_.answered) {
+  // One that had been answered ends like that as well: its answers do not reach the sender. But then a
+  // single repeat at the end of the capture proves nothing.
+  constexpr std::uint32_t enough = 3;
+  if (chain_open_ && chain_.resends > 0 && (!chain_.answered || chain_.resends >= enough)) {
     // Given up: silent for longer than between two resends, or as often as the largest count allows.
     const std::uint64_t spacing = std::max<std::uint64_t>(chain_.max_spacing_ns, 1'000'000);
     const bool ended = shared.any_time && chain_.last_time_ns != capture::no_time &&

@@ -171,6 +171,7 @@ class PsnSpace {
   [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
   void skip_answered(Step& s, std::int64_t psn);
   void forget_refused(std::int64_t psn);
+  [[nodiscard]] bool joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
@@ -211,6 +212,8 @@ class PsnSpace {
   bool msn_known_ = false;
   bool rnr_open_ = false;
   Cause run_cause_ = Cause::none;
+  Cause last_run_cause_ = Cause::none;
+  std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
   dissect::Operation message_operation_ = dissect::Operation::unknown;
   std::uint32_t last_msn_ = 0;
   std::uint32_t rnr_in_a_row_ = 0;
