@@ -212,6 +212,7 @@ std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
 }
 
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
+  new_since_run_ = true;
   if (s.verdict.has(Verdict::out_of_order)) {
     ++request_facts_.single;
   } else {
@@ -646,6 +647,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   run_frame_ = s.number;
   run_acked_ = acked_;
   in_run_ = true;
+  new_since_run_ = false;
   follow_chain(s, psn, seen);
 }
 

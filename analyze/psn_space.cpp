@@ -220,17 +220,17 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   }
 
   if (chain_open_ && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
-  // One that had been answered ends like that as well: its answers do not reach the sender. But then a
-  // single repeat at the end of the capture proves nothing.
+  // Given up: nothing new after the repeats, and silence for longer than between two of them, or as
+  // many as the largest count allows. Where answers were captured they did not reach the sender, or
+  // too late; then a single repeat at the end of a capture proves nothing.
   constexpr std::uint32_t enough = 3;
-  if (chain_open_ && chain_.resends > 0 && (!chain_.answered || chain_.resends >= enough)) {
-    // Given up: silent for longer than between two resends, or as often as the largest count allows.
+  const bool unanswered = chain_open_ && !chain_.answered;
+  if (!new_since_run_ && chain_.resends >= (unanswered ? 1U : enough)) {
     const std::uint64_t spacing = std::max<std::uint64_t>(chain_.max_spacing_ns, 1'000'000);
-    const bool ended = shared.any_time && chain_.last_time_ns != capture::no_time &&
-                       static_cast<double>(shared.last_time_ns) - static_cast<double>(chain_.last_time_ns) >
-                           2.0 * static_cast<double>(spacing);
-    const bool last_word = last_request_ns_ <= chain_.last_time_ns + static_cast<std::int64_t>(spacing);
-    if ((ended || chain_.resends >= 7) && last_word) {
+    const double silence = static_cast<double>(shared.last_time_ns) - static_cast<double>(last_request_ns_);
+    const bool ended = shared.any_time && last_request_ns_ != capture::no_time &&
+                       silence > 2.0 * static_cast<double>(spacing);
+    if (ended || (unanswered && chain_.resends >= 7)) {
       requester.retries_exhausted = true;
       connection.sent[side_].add(Event::retries_exhausted, chain_.last_frame, chain_.last_time_ns);
     }

@@ -203,6 +203,7 @@ class PsnSpace {
   bool answers_seen_ = false;
   bool acked_known_ = false;
   bool in_run_ = false;
+  bool new_since_run_ = false;  ///< something new was sent after the last step back
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool message_known_ = false;
