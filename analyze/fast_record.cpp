@@ -43,19 +43,19 @@ struct PlainIpv6 {
   static std::uint8_t hops(const std::uint8_t* p) noexcept { return read<Ipv6::hlim>(p); }
 };
 
-/// The extended header `offset` bytes behind the BTH, or nullptr if there is none or not all of it.
+/// The extended header of `size` bytes, `offset` behind the BTH; nullptr if there is none or not all of it.
 [[gnu::always_inline]] inline const std::uint8_t* extended(const std::uint8_t* frame,
-                                                           std::uint32_t behind_bth, std::uint8_t offset,
-                                                           std::size_t size,
+                                                           std::uint32_t behind_bth, std::uint32_t offset,
+                                                           std::uint32_t size,
                                                            std::uint32_t available) noexcept {
-  if (offset == OpcodeInfo::absent || behind_bth + offset + size > available) return nullptr;
-  return frame + behind_bth + offset;
+  const std::uint32_t begin = behind_bth + offset;
+  return offset == OpcodeInfo::absent || begin + size > available ? nullptr : frame + begin;
 }
 
-/// From the network header on; `parts` knows what stands before it.
+/// A frame whose network header begins at `network`, behind tags of which `vlan` is the innermost.
 template <class Plain>
 [[gnu::always_inline]] inline bool take_packet(const capture::Frame& frame, std::uint32_t network,
-                                               PathHash path, RecordParts& parts, PacketRecord& record,
+                                               const std::uint8_t* vlan, PacketRecord& record,
                                                FastFrame& facts) noexcept {
   constexpr std::uint32_t network_size = Plain::Header::size, udp_size = Udp::size, bth_size = Bth::size,
                           icrc_size = Icrc::size;
@@ -82,6 +82,14 @@ template <class Plain>
 
   const std::uint32_t icrc = end - icrc_size;
   const std::uint32_t available = std::min(frame.captured, icrc);
+  PathHash path(frame.interface);
+  path.add_macs(base);
+  for (std::uint32_t tag = Ethernet::size; tag < network; tag += Vlan::size) path.add_tag(base + tag);
+  path.add(Plain::hops(ip));
+  RecordParts parts;
+  parts.source_mac = read<Ethernet::src>(base);
+  parts.path = path.value();
+  parts.vlan = vlan;
   parts.network_id = Plain::Header::id;
   parts.transport = Plain::transport;
   parts.network = ip;
@@ -92,8 +100,6 @@ template <class Plain>
   parts.payload_there = available > payload ? available - payload : 0;
   parts.payload = base + std::min(payload, available);
   parts.payload_length = icrc - payload;
-  path.add(Plain::hops(ip));
-  parts.path = path.value();
   fill_record(frame, parts, record);
 
   facts.cut = frame.captured < end;
@@ -109,6 +115,22 @@ constexpr bool is_tag(std::uint16_t ethertype) noexcept {
   return ethertype == ethertype_vlan || ethertype == ethertype_qinq || ethertype == ethertype_qinq_old;
 }
 
+constexpr std::uint32_t most_tags = 2, ethernet_size = Ethernet::size, tag_size = Vlan::size;
+
+[[gnu::noinline]] bool take_tagged(const capture::Frame& frame, std::uint16_t type, PacketRecord& record,
+                                   FastFrame& facts) noexcept {
+  std::uint32_t offset = ethernet_size;
+  const std::uint8_t* tag = nullptr;
+  for (std::uint32_t tags = 0; tags < most_tags && is_tag(type); ++tags) {
+    tag = frame.data + offset;
+    type = read<Vlan::etype>(tag);  // service tags have the same layout
+    offset += tag_size;
+  }
+  if (type == ethertype_ipv4) return take_packet<PlainIpv4>(frame, offset, tag, record, facts);
+  if (type == ethertype_ipv6) return take_packet<PlainIpv6>(frame, offset, tag, record, facts);
+  return false;
+}
+
 }  // namespace
 
 bool fast_way_exists(const Options& options) noexcept {
@@ -116,24 +138,12 @@ bool fast_way_exists(const Options& options) noexcept {
 }
 
 bool make_record_fast(const capture::Frame& frame, PacketRecord& record, FastFrame& facts) noexcept {
-  constexpr std::uint32_t most_tags = 2, ethernet_size = Ethernet::size, tag_size = Vlan::size;
   if (frame.link_type != link_ethernet || frame.captured < ethernet_size + most_tags * tag_size) return false;
-  const std::uint8_t* const base = frame.data;
-  RecordParts parts;
-  PathHash path(frame.interface);
-  path.add_macs(base);
-  parts.source_mac = read<Ethernet::src>(base);
-  std::uint16_t type = read<Ethernet::type>(base);
-  std::uint32_t offset = ethernet_size;
-  for (std::uint32_t tags = 0; tags < most_tags && is_tag(type); ++tags) {
-    parts.vlan = base + offset;  // service tags have the same layout
-    path.add_tag(parts.vlan);
-    type = read<Vlan::etype>(parts.vlan);
-    offset += tag_size;
-  }
-  if (type == ethertype_ipv4) return take_packet<PlainIpv4>(frame, offset, path, parts, record, facts);
-  if (type == ethertype_ipv6) return take_packet<PlainIpv6>(frame, offset, path, parts, record, facts);
-  return false;
+  // Without tags every header has its place at compile time.
+  const std::uint16_t type = read<Ethernet::type>(frame.data);
+  if (type == ethertype_ipv4) return take_packet<PlainIpv4>(frame, ethernet_size, nullptr, record, facts);
+  if (type == ethertype_ipv6) return take_packet<PlainIpv6>(frame, ethernet_size, nullptr, record, facts);
+  return is_tag(type) && take_tagged(frame, type, record, facts);
 }
 
 }  // namespace roce::analyze

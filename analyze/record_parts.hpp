@@ -34,8 +34,11 @@ class PathHash {
   }
   void add_macs(const std::uint8_t* ethernet) noexcept {
     static_assert(dissect::Ethernet::dst.bit == 0 && dissect::Ethernet::src.end_byte() == 12);
-    add(dissect::load_be<8>(ethernet));
-    add(dissect::load_be<4>(ethernet + 8));
+    std::uint64_t first = 0;
+    std::uint32_t rest = 0;
+    std::memcpy(&first, ethernet, sizeof first);
+    std::memcpy(&rest, ethernet + sizeof first, sizeof rest);
+    add(first + rest * 0xc4ceb9fe1a85ec53U);
   }
   /// Priority, DEI and VLAN; service tags have them in the same places.
   void add_tag(const std::uint8_t* vlan) noexcept { add(dissect::load_be16(vlan)); }

@@ -144,6 +144,10 @@ def compare(arguments, capture, packets, title):
         print(f"| {label} | {len(times)} | {median:.3f} | {min(times):.3f} .. {max(times):.3f} | "
               f"{median / packets * 1e9:.1f} | {ratio} | {max(r[1] for r in results) / 1024:.1f} | "
               f"{max(r[2] for r in results) / 1024:.1f} |")
+    stages = subprocess.run([os.path.join(arguments.build, "tests/bench/stages"), capture], check=True,
+                            capture_output=True, text=True).stdout.splitlines()
+    print(f"\nBefore tracking, on one thread ({stages[0]}):\n\n| stage | CPU ns a packet |\n|---|---:|")
+    print("\n".join(stages[1:]))
     sys.stdout.flush()
 
 
