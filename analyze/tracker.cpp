@@ -330,6 +330,7 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
     key.dst_qp = qpn;
     const std::uint32_t place = flows.find(key);
     if (place == no_place || place >= states.size()) return;
+    if (states[place].used_at == 0) return;  // only located ahead of time: it is of this connection
     if (states[place].connection == no_place && states[place].unpaired != nullptr) go_alone(place);
     unlist(place);
     states[place].unpaired.reset();
