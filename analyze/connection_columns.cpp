@@ -165,7 +165,7 @@ constexpr ConnectionColumn
             {"bytes", "bytes", "bytes on the wire, both directions", true, 5,
              [](R r) { return static_cast<double>(r.bytes()); }, [](R r) { return bytes_text(r.bytes()); },
              [](R r) { return std::to_string(r.bytes()); }},
-            {"goodput_bytes", "moved", "message bytes, each once", true, 1,
+            {"goodput_bytes", "moved", "message bytes, each once", true, 3,
              [](R r) { return static_cast<double>(r.goodput_bytes()); },
              [](R r) { return r.goodput_bytes() != 0 ? bytes_text(r.goodput_bytes()) : std::string(); },
              [](R r) { return std::to_string(r.goodput_bytes()); }},

@@ -216,6 +216,81 @@ class Commands(unittest.TestCase):
         self.assertEqual((got["filter"], got["packets_read"]), ("udp.dstport == 4791", 125))
         self.assertEqual(run("report", RPING, "--from", "+2", "--to", "+1").returncode, 2)
 
+    # --- connections and what is said of packets -----------------------------------------------------
+
+    def test_connection_tables_agree(self):
+        path = os.path.join(SAMPLES, "06_mix_4qp.pcap.zst")
+        rows = list(csv.DictReader(io.StringIO(run("connections", "--csv", "--sort", "packets", path).stdout.decode())))
+        listed = json.loads(run("connections", "--json", "--sort", "packets", path).stdout)["connections"]
+        self.assertEqual(len(rows), 4)
+        for row, c in zip(rows, listed):
+            self.assertEqual(int(row["id"]), c["id"])
+            self.assertEqual((row["a"], int(row["a_qp"])), (c["a"]["address"], c["a"]["qp"]))
+            self.assertEqual(int(row["retransmitted"]), c["retransmitted"]["packets"])
+            self.assertEqual(int(row["lost"]), sum(c["lost"].values()))
+            self.assertEqual(int(row["goodput_bps"]), c["goodput_bps"])
+            self.assertEqual(row["state"], c["state"])
+        self.assertEqual(listed, sorted(listed, key=lambda c: (-c["packets"], c["id"])))
+        whole = report(path)[1]["connections"]
+        self.assertEqual(sorted(listed, key=lambda c: c["id"]), whole)
+        top = run("connections", "--top", "1", path).stdout.decode().splitlines()
+        self.assertEqual(len(top), 2)
+
+    def test_findings_make_a_status_only_when_asked(self):
+        sick = os.path.join(SAMPLES, "06_badrkey_write.pcap")
+        worst = report(sick)[1]["findings"][0]["severity"]
+        self.assertEqual(worst, "error")
+        self.assertEqual(run("report", sick).returncode, 0)
+        for level in ("info", "notice", "warning", "error"):
+            self.assertEqual(run("report", sick, "--fail-on", level).returncode, 1, level)
+            self.assertEqual(run("report", "--json", sick, "--fail-on", level).returncode, 1, level)
+        self.assertEqual(run("report", RPING, "--fail-on", "info").returncode, 0)
+        self.assertEqual(run("report", sick, "--fail-on", "panic").returncode, 2)
+        with open(sick, "rb") as f:
+            data = f.read()
+        cut = self.write("cut.pcap", data[:-5])
+        self.assertEqual(run("report", cut, "--fail-on", "error").returncode, 3)
+
+    def test_filters_on_the_analysis(self):
+        lossy = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
+        status, got, message = report(lossy, "-Y", "roce.analysis.retransmission")
+        self.assertEqual((status, message), (0, ""))
+        whole = report(lossy)[1]
+        repeats = sum(f["retransmitted"]["packets"] for f in whole["flows"])
+        self.assertGreater(repeats, 1000)
+        self.assertEqual(got["capture"]["packets"], repeats)
+        self.assertEqual(sum(f["packets"] for f in got["flows"]), repeats)
+        lines = run("packets", lossy, "-Y", "roce.analysis.retransmission").stdout.decode().splitlines()
+        self.assertEqual(len(lines), repeats)
+        one = report(lossy, "-Y", "roce.connection == 0 && roce.direction == a_to_b", "--jobs", "1")[1]
+        two = report(lossy, "-Y", "roce.connection == 0 && roce.direction == a_to_b", "--jobs", "2")[1]
+        self.assertEqual(one, two)
+        self.assertEqual([f["id"] for f in one["flows"]], [0])
+
+    def test_a_report_of_a_pipe_cannot_be_filtered_by_what_a_second_reading_tells(self):
+        done = run("report", "-", "-Y", "roce.analysis.retransmission", input=self.rping)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"save it to a file first", done.stderr)
+        done = run("packets", "-", "-Y", "roce.connection == 0", input=self.rping)
+        self.assertEqual(done.returncode, 0)
+        # Of the first packets it cannot be said yet whom they belong to.
+        self.assertIn(len(done.stdout.splitlines()), range(110, 121))
+
+    def test_the_numbers_of_packets_are_those_of_the_report(self):
+        for name in ("10_nvmeof_io.pcap.zst", "03_ucmatose.pcap.zst", "06_mix_4qp.pcap.zst", "13_merged_ends.pcapng.zst",
+                     "13_dumpcap_2if_loss.pcapng.zst", "03_cmtime.pcap"):
+            path = os.path.join(SAMPLES, name)
+            flows = {f["id"]: f for f in report(path)[1]["flows"]}
+            out = run("packets", path, "-T", "fields", "-e", "roce.flow", "-e", "roce.connection").stdout.decode()
+            counts, connections = {}, {}
+            for line in out.splitlines():
+                flow, connection = line.split("\t")
+                if flow:
+                    counts[int(flow)] = counts.get(int(flow), 0) + 1
+                    connections.setdefault(int(flow), set()).add(int(connection) if connection else None)
+            self.assertEqual(counts, {id: f["packets"] + f["duplicate_captures"] for id, f in flows.items()}, name)
+            self.assertEqual(connections, {id: {f["connection"]} for id, f in flows.items()}, name)
+
     def test_packets_cut_before_the_bth_are_not_denied(self):
         data = bytearray(self.rping[:PCAP_HEADER])
         for at in records(self.rping):

@@ -251,6 +251,95 @@ TEST(Packets, json_is_an_object_a_line) {
   EXPECT_EQ(run(options).out, "{\"frame.number\":13,\"infiniband.bth.psn\":5009560}\n");
 }
 
+// What the manifest's tools counted in 04_write_loss1: 46 packets lost between the two capture points.
+const std::string lossy = samples + "/04_write_loss1.cb.pcap.zst";
+
+PacketsOptions analysis_fields(const std::string& file, const std::string& filter) {
+  PacketsOptions options = packets(file);
+  options.filter = filter;
+  options.format = "fields";
+  options.fields = {"frame.number", "roce.analysis.retransmission.cause", "roce.analysis.lost"};
+  return options;
+}
+
+TEST(Packets, verdicts_need_a_first_reading_of_all_packets) {
+  EXPECT_EQ(run(analysis_fields(lossy, "roce.analysis.lost == before_capture")).lines(), 46U);
+  const Result result = run(analysis_fields(lossy, "frame.number == 153"));
+  EXPECT_EQ(result.out, "153\tnak\tbefore_capture\n");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Packets, a_count_limits_the_first_reading_too) {
+  PacketsOptions options = analysis_fields(lossy, "roce.analysis.retransmission");
+  options.count = 154;
+  EXPECT_EQ(run(options).out, "153\tnak\tbefore_capture\n154\tnak\t\n");
+}
+
+TEST(Packets, lines_bear_marks_unless_told_not_to) {
+  PacketsOptions options = packets(lossy);
+  options.filter = "frame.number in {57, 153}";
+  Result result = run(options);
+  EXPECT_NE(result.out.find("[Gap 1]\n"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("[Retransmission, nak]  [Lost before capture]\n"), std::string::npos)
+      << result.out;
+  options.no_analysis = true;
+  result = run(options);
+  EXPECT_EQ(result.lines(), 2U);
+  EXPECT_EQ(result.out.find('['), std::string::npos) << result.out;
+}
+
+TEST(Packets, no_analysis_does_not_go_with_what_needs_it) {
+  PacketsOptions options = analysis_fields(lossy, "");
+  options.no_analysis = true;
+  Result result = run(options);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("--no-analysis"), std::string::npos) << result.err;
+  options.fields = {"frame.number"};
+  options.filter = "roce.connection == 0";
+  result = run(options);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("--no-analysis"), std::string::npos) << result.err;
+}
+
+TEST(Packets, a_pipe_says_what_can_be_said_at_once) {
+  const Scratch scratch;
+  const std::string fifo = scratch.file("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const pid_t writer = fork();
+  if (writer == 0) {
+    std::ofstream out(fifo, std::ios::binary);
+    out << read_file(lossy);
+    out.close();
+    _exit(0);
+  }
+  const Result result = run(analysis_fields(fifo, "roce.analysis.retransmission"));
+  waitpid(writer, nullptr, 0);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.lines(), run(analysis_fields(lossy, "roce.analysis.retransmission")).lines());
+}
+
+TEST(Packets, an_error_of_an_input_is_told_once) {
+  const Scratch scratch;
+  const std::string whole = read_file(pingpong);
+  std::ofstream(scratch.file("cut.pcap"), std::ios::binary) << whole.substr(0, whole.size() - 5);
+  const Result result = run(analysis_fields(scratch.file("cut.pcap"), ""));
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.lines(), 143U);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+TEST(Packets, flow_and_connection_numbers_are_those_of_the_report) {
+  PacketsOptions options = packets(samples + "/10_nvmeof_io.pcap.zst");
+  options.format = "fields";
+  options.filter = "infiniband.bth.destqp == 0xc0";
+  options.fields = {"roce.connection", "roce.direction"};
+  options.count = 900;
+  const Result result = run(options);
+  EXPECT_GT(result.lines(), 10U);
+  std::istringstream in(result.out);
+  for (std::string line; std::getline(in, line);) EXPECT_EQ(line, "2\ta_to_b");
+}
+
 TEST(Packets, several_files_come_in_time_order) {
   PacketsOptions options = packets();
   options.files = {samples + "/06_sendinv.pcap", pingpong};

@@ -105,6 +105,36 @@ class Truth(unittest.TestCase):
                     self.assertEqual(sum(flow["opcodes"].values()), flow["packets"])
                     self.assertEqual(sum(flow["ecn"].values()), flow["packets"])
 
+    def test_connections_and_findings_refer_to_what_is_there(self):
+        for entry, path in scenarios():
+            with self.subTest(entry["file"]):
+                got = report(path)
+                flows = {flow["id"]: flow for flow in got["flows"]}
+                ids = [c["id"] for c in got["connections"]]
+                self.assertEqual(ids, sorted(set(ids)))
+                owner = {}
+                for c in got["connections"]:
+                    owner.update({flow: c["id"] for flow in c["flows"]})
+                    self.assertTrue(0 < len(c["flows"]) <= 2)
+                    self.assertTrue(0 <= c["pairing"]["confidence"] <= 1)
+                    if len(c["flows"]) == 2:
+                        self.assertTrue(c["pairing"]["evidence"])
+                for id, flow in flows.items():
+                    self.assertEqual(flow["connection"], owner.get(id))
+                    # A flow of nothing but damaged packets is of no connection.
+                    connected = flow["service"] in ("RC", "UC", "RD", "XRC") and flow["icrc_mismatches"] < flow["packets"]
+                    self.assertEqual(connected, flow["connection"] is not None)
+                    self.assertEqual(flow["retransmitted"]["packets"], sum(
+                        flow["retransmitted"][k] for k in ("nak", "timeout", "rnr", "read_retry", "unknown")))
+                for finding in got["findings"]:
+                    self.assertTrue(finding["packets"])
+                    self.assertEqual(finding["packets"], sorted(set(finding["packets"])))
+                    self.assertLessEqual(finding["packets"][-1], entry["packets"])
+                    self.assertTrue(set(finding["connections"]) <= set(ids))
+                severities = ["error", "warning", "notice", "info"]
+                order = [severities.index(finding["severity"]) for finding in got["findings"]]
+                self.assertEqual(order, sorted(order))
+
     def test_flush_of_soft_roce_is_named(self):
         got = report(os.path.join(SAMPLES, "06_flush.pcap"))
         self.assertEqual(got["roce"]["icrc"]["mismatch"], 0)
