@@ -37,6 +37,8 @@ void PsnSpace::note_answer_time(Step& s, std::int64_t since) {
   if (s.r.time_ns == capture::no_time || since == capture::no_time || s.r.time_ns < since) return;
   s.verdict.response_time_ns = s.r.time_ns - since;
   s.verdict.set(Verdict::response_time_known);
+  const std::int64_t took = s.verdict.response_time_ns;
+  if (took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
   constexpr std::int64_t longest_ns = 1'000'000'000;
   slow_answer_ns_ =
       std::min(std::max(s.verdict.response_time_ns, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);

@@ -371,7 +371,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   Seen* seen = sent_.find(psn);
   Hole* hole = holes_.find(psn);
   if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
-  if (seen != nullptr && same_transmission(request_facts_, *seen, r) == Same::same) {
+  const Same same = seen != nullptr ? same_transmission(request_facts_, *seen, r) : Same::other;
+  if (same == Same::same || (same == Same::unknown && too_soon(*seen, r, psn))) {
     duplicate(s, request_facts_, seen);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);

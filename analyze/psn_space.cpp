@@ -99,12 +99,18 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
   if (seen.opcode != r.opcode) return Same::other;
   if (facts.ids_tell(r)) return seen.ip_id == r.ip_id ? Same::same : Same::other;
   if (seen.path != r.path) return Same::same;
-  // Nothing on the packet tells. A sender repeats after a NAK or after its timeout, of which no
-  // hardware has less than tens of microseconds.
-  constexpr std::int64_t too_soon_ns = 20'000;
-  const bool timed = r.time_ns != capture::no_time && seen.time_ns != capture::no_time;
-  if (timed && r.time_ns - seen.time_ns < too_soon_ns && naks_.empty() && !rnr_open_) return Same::same;
   return Same::unknown;
+}
+
+/// Whether a second packet comes too soon to have been sent again, where nothing on it tells: a sender
+/// repeats what an answer asks for, or after its timeout, so not faster than answers come here.
+bool PsnSpace::too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept {
+  if (r.time_ns == capture::no_time || seen.time_ns == capture::no_time) return false;
+  const bool expected_again = (in_run_ && psn >= run_next_) || naks_.up_to(psn) != nullptr ||
+                              (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
+  constexpr std::int64_t longest_ns = 20'000;  // spurious timers of slow hosts are faster than their answers
+  const std::int64_t limit = fast_answer_ns_ == 0 ? longest_ns : std::min(fast_answer_ns_, longest_ns);
+  return !expected_again && r.time_ns - seen.time_ns < limit;
 }
 
 void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {

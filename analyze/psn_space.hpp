@@ -193,6 +193,7 @@ class PsnSpace {
   enum class Same : std::uint8_t { same, other, unknown };
   [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
                                        const PacketRecord& r) const noexcept;
+  [[nodiscard]] bool too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
   [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept;
   void note_answer_time(Step& s, std::int64_t since);
@@ -203,7 +204,7 @@ class PsnSpace {
   bool answers_seen_ = false;
   bool acked_known_ = false;
   bool in_run_ = false;
-  bool new_since_run_ = false;  ///< something new was sent after the last step back
+  bool new_since_run_ = false;     ///< something new was sent after the last step back
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool message_known_ = false;
@@ -236,6 +237,7 @@ class PsnSpace {
   std::uint64_t again_frame_ = 0;
   std::int64_t last_answer_ns_ = capture::no_time;
   std::int64_t slow_answer_ns_ = 0;  ///< how long the slower answers take: a maximum that fades
+  std::int64_t fast_answer_ns_ = 0;  ///< how long the fastest took; 0 = none yet
   std::int64_t loss_psn_ = 0;        ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
   std::int64_t rnr_psn_ = -1;
