@@ -469,6 +469,7 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   const std::size_t index = issued_for(psn);
   Seen* now = answers_.find(psn);
   if (index >= issued_.size()) {
+    response_holes_.fill(psn, 1);  // late
     if (before != nullptr && before->guessed != 0) {
       Seen first = *before;
       take_back_guess(s, first);

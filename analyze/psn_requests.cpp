@@ -393,14 +393,20 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || continuing;
     const bool is_late = ids_rise ? earlier : !expected_again && !silent_before(r.time_ns);
     if (is_late || s.info.service == dissect::Service::uc) {
-      late(s, psn, count, *hole);
+      late(s, psn, count, hole);
       return;
     }
+  }
+  // The first packets captured may have overtaken others, long before it is sure that IDs rise.
+  if (psn < first_ && request_facts_.id_other == 0 && r.has(PacketRecord::has_ip_id) &&
+      behind(r.ip_id, request_facts_.last_id)) {
+    late(s, psn, count, nullptr);
+    return;
   }
   if (s.info.service == dissect::Service::uc) return;  // never sends again: a stray
 
   if (earlier && seen != nullptr && seen->filled != 0 &&
-      static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - seen->ip_id)) < 0) {
+      behind(r.ip_id, static_cast<std::uint16_t>(seen->ip_id))) {
     // The original comes after its repeat: nothing was lost.
     unlose_filled(s, *seen, side_);
     mark_late(s);
@@ -436,8 +442,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
 
   // What was overtaken by the beginning of the present run belongs to the one before.
   const bool head_of_run = hole != nullptr && hole->frame == run_frame_;
-  const bool of_last_run = late_repeat && !head_of_run && last_run_cause_ != Cause::none &&
-                           static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - run_id_)) < 0;
+  const bool of_last_run =
+      late_repeat && !head_of_run && last_run_cause_ != Cause::none && behind(r.ip_id, run_id_);
   Cause cause = of_last_run ? last_run_cause_ : run_cause_;
   const bool read = s.info.operation == Operation::read_request;
   if (read && (cause == Cause::timeout || cause == Cause::unknown)) cause = Cause::read_retry;
@@ -510,8 +516,7 @@ bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time
 }
 
 bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept {
-  return facts.ids_rise(r) &&
-         static_cast<std::int16_t>(static_cast<std::uint16_t>(r.ip_id - facts.last_id)) < 0;
+  return facts.ids_rise(r) && behind(r.ip_id, facts.last_id);
 }
 
 void PsnSpace::mark_late(Step& s) {
@@ -526,8 +531,8 @@ void PsnSpace::unlose_filled(Step& s, Seen& seen, unsigned side) {
   seen.filled = 0;
 }
 
-void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole) {
-  if (hole.called_missed) unlose(s, side_, Lost::by_capture, 1, hole.frame);
+void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole) {
+  if (hole != nullptr && hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
   holes_.fill(psn, count);
   Seen seen = seen_of(s, psn);
   seen.late = 1;

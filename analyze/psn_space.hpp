@@ -66,6 +66,11 @@ struct StreamFacts {
   [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept;
 };
 
+/// IPv4 ID `a` was given before `b`.
+constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
+  return static_cast<std::uint16_t>(a - b) >= 0x8000U;
+}
+
 /// A message in flight.
 struct Pending {
   std::int64_t first = 0;
@@ -152,7 +157,7 @@ class PsnSpace {
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   bool close_open_read(Step& s, std::int64_t psn);
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
-  void late(Step& s, std::int64_t psn, std::int64_t count, Hole& hole);
+  void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);
   [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
   void start_run(Step& s, std::int64_t psn, const Seen* seen);
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
