@@ -139,8 +139,8 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
   const SeverityStyle& style = style_of(finding.severity);
   page.gap();
   page.section(style.margin, style.code);
-  page.line(fmt::format("{}{}", page.paint("1", printable(finding.title)),
-                        finding.count > 1 ? fmt::format(" ({} times)", finding.count) : std::string()));
+  page.line(fmt::format("{} ({}{})", page.paint("1", printable(finding.title)), finding.id,
+                        finding.count > 1 ? fmt::format(", {} times", finding.count) : std::string()));
   page.line(printable(finding.subject));
   page.line(printable(finding.explanation));
   page.line(evidence_text(s, finding));

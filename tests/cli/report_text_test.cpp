@@ -57,13 +57,13 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   EXPECT_TRUE(
       text.starts_with("Verdict     1 error, 1 notice in 1300 RoCE packets\n"
                        "\n"
-                       "ERROR       packets lost before the capture point (3 times)\n"
+                       "ERROR       packets lost before the capture point (loss_before_capture, 3 times)\n"
                        "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
                        "            3 of 1000 packets never came to the capture point.\n"
                        "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
                        "            To do: On 10.0.0.1: ethtool -S DEV\n"
                        "\n"
-                       "NOTICE      packets lost before the capture point\n"))
+                       "NOTICE      packets lost before the capture point (other)\n"))
       << text;
   EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
 }
