@@ -102,10 +102,13 @@ void PsnSpace::answer(Step& s) {
   }
   const bool earlier = sent_earlier(answer_facts_, r);
   if (!earlier) answer_facts_.learn(r);
-  Seen* before = answers_.find(psn);
-  if (before != nullptr && before->opcode != r.opcode) before = nullptr;
+  const Seen* taken = answers_.find(psn);
+  const Seen* before = taken != nullptr && taken->opcode == r.opcode ? taken : nullptr;
   const Seen repeated = before != nullptr ? *before : Seen{};
-  answers_.put(seen_of(s, psn), psn - (answer_facts_.doubled > 0 ? 4096 : 64), s.shared.budget);
+  const bool keeps_guess = taken != nullptr && taken->guessed != 0 && before == nullptr;
+  if (!keeps_guess) {
+    answers_.put(seen_of(s, psn), psn - (answer_facts_.doubled > 0 ? 4096 : 64), s.shared.budget);
+  }
   point_at_request(s, psn);
   last_answer_ns_ = r.time_ns;
   if (s.info.operation == Operation::atomic_acknowledge)
@@ -473,6 +476,7 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
     if (before != nullptr && before->guessed != 0) {
       Seen first = *before;
       take_back_guess(s, first);
+      take_back_guesses(s, psn);
       mark_repeated_answer(s, Cause::timeout, before);
     }
     return;
@@ -484,6 +488,7 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   const Hole* hole = response_holes_.find(psn);
   if (issued.repeated) {
     if (now != nullptr && issued.instead && before == nullptr) now->guessed = 1;
+    guesses_open_ = guesses_open_ || issued.instead;
     mark_repeated_answer(s, issued.cause, before);
     if (hole != nullptr) lose(s, s.side, Lost::before_capture, response_holes_.missing(psn));
   }
@@ -499,9 +504,18 @@ void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
   }
 }
 
-/// The answer came a second time: the first one did answer the first request, slowly.
+/// The answer came a second time: the first one did answer the first request, slowly. So did all that
+/// came between the two.
+void PsnSpace::take_back_guesses(Step& s, std::int64_t psn) {
+  for (std::int64_t at = psn; guesses_open_ && at < response_next_; ++at) {
+    if (Seen* seen = answers_.find(at); seen != nullptr && seen->guessed != 0) take_back_guess(s, *seen);
+  }
+  guesses_open_ = false;  // once for each time that answers were given up: this loop is long
+}
+
 void PsnSpace::take_back_guess(Step& s, Seen& seen) {
   seen.guessed = 0;
+  seen.cause = 0;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
       verdict->clear(Verdict::retransmission);
@@ -509,7 +523,8 @@ void PsnSpace::take_back_guess(Step& s, Seen& seen) {
     }
   }
   if (!s.counts) return;
-  const bool read = s.info.operation == Operation::read_response;
+  const bool read =
+      dissect::opcode_info(static_cast<std::uint8_t>(seen.opcode)).operation == Operation::read_response;
   s.connection.sent[s.side].take_back(read ? Event::retransmitted_read_retry : Event::retransmitted_timeout,
                                       seen.frame);
   if (Flow* flow = s.flows[s.side]) {
@@ -575,6 +590,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     }
     if (repeated) {
       guessed = issued.instead && seen == nullptr;
+      guesses_open_ = guesses_open_ || guessed;
       mark_repeated_answer(s, cause, seen);
       if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       filled = first_copy;
@@ -590,6 +606,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     late = true;
   } else if (seen != nullptr && seen->guessed != 0) {
     take_back_guess(s, *seen);
+    take_back_guesses(s, psn);
     mark_repeated_answer(s, Cause::read_retry, seen);
   } else if (given_before) {
     mark_repeated_answer(s, requests_seen_ ? Cause::read_retry : Cause::unknown, seen);

@@ -182,6 +182,7 @@ class PsnSpace {
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
   void own_answer(Step& s, std::int64_t psn, const Seen* before);
   void note_missing_answers(Step& s, std::int64_t missing);
+  void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
@@ -211,6 +212,7 @@ class PsnSpace {
   bool in_run_ = false;
   bool new_since_run_ = false;     ///< something new was sent after the last step back
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
+  bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool message_known_ = false;
   bool inside_message_ = false;
