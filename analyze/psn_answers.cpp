@@ -559,7 +559,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   Hole* hole = response_holes_.find(psn);
   const bool first_copy = hole != nullptr && !hole->of_repeat;
   // A responder answers in order: what confirms it, or is behind it, was sent after its first copy.
-  const bool given_before = !first_copy && acked_known_ && psn < acked_ && psn >= first_;
+  const bool in_order = !earlier && answer_facts_.ids_rise(r);  // so it is not the first copy, late
+  const bool given_before = (!first_copy || in_order) && acked_known_ && psn < acked_ && psn >= first_;
   bool filled = false;
   bool guessed = false;
   bool late = false;
@@ -600,7 +601,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       late = first_copy;
       goodput();
     }
-  } else if (first_copy) {
+  } else if (first_copy && !given_before) {
     goodput();
     mark_late(s);
     late = true;
@@ -610,6 +611,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     mark_repeated_answer(s, Cause::read_retry, seen);
   } else if (given_before) {
     mark_repeated_answer(s, requests_seen_ ? Cause::read_retry : Cause::unknown, seen);
+    if (first_copy) goodput();
   } else {
     goodput();
   }
