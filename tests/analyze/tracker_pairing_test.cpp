@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which two flows become a connection, on what evidence, and which stay alone.
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+constexpr std::uint16_t useless_port = 4791;
+
+TEST(TrackerPairing, TheSourcePortFormulaIsTheSameBothWaysAndInItsRange) {
+  for (std::uint32_t x = 1; x < 0x1000000; x = x * 5 + 3) {
+    for (std::uint32_t y = 2; y < 0x1000000; y = y * 7 + 1) {
+      EXPECT_EQ(source_port_of(x, y), source_port_of(y, x));
+      EXPECT_GE(source_port_of(x, y), 0xc000);
+    }
+  }
+}
+
+TEST(TrackerPairing, BySourcePort) {
+  Wire wire;
+  wire.talk(a, b, 100, 30);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_TRUE(c.paired());
+  EXPECT_TRUE(c.pairing.has(Evidence::udp_source_port));
+  EXPECT_TRUE(c.pairing.has(Evidence::answers));
+  EXPECT_FALSE(c.pairing.has(Evidence::cm));
+  EXPECT_GE(c.pairing.confidence, 0.98);
+  EXPECT_EQ(c.pairing.answered, 30U);
+  EXPECT_EQ(c.pairing.unfitting, 0U);
+  EXPECT_EQ(c.ends[0].qp, a.qpn);  // the sender of the first packet
+  EXPECT_EQ(c.ends[1].qp, b.qpn);
+  EXPECT_EQ(c.state, Connection::State::open);
+  EXPECT_EQ(c.packets[0], 30U);
+  EXPECT_EQ(c.packets[1], 30U);
+  EXPECT_EQ(c.requester[0].acks, 30U);
+  EXPECT_FALSE(c.requester[1].seen);
+  EXPECT_FALSE(wire.verdict(1).has(Verdict::b_to_a));
+  EXPECT_TRUE(wire.verdict(2).has(Verdict::b_to_a));
+  EXPECT_EQ(wire.verdict(2).request, 1U);
+  EXPECT_EQ(wire.verdict(1).response, 2U);
+  EXPECT_EQ(wire.verdict(1).connection, c.id);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, ByTheExchangeEvenWithoutPorts) {
+  Wire wire;
+  wire.port = useless_port;
+  wire.connect(a, b, 7, 1024);
+  wire.talk(a, b, 100, 3);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_TRUE(c.pairing.has(Evidence::cm));
+  EXPECT_EQ(c.pairing.confidence, 1.0);
+  EXPECT_EQ(c.cm, 7U);
+  EXPECT_TRUE(c.client_is_a);
+  EXPECT_EQ(c.pmtu, 1024U);
+  EXPECT_TRUE(c.pmtu_by_cm);
+}
+
+TEST(TrackerPairing, TheServerMayBeTheFirstToSend) {
+  Wire wire;
+  wire.port = useless_port;
+  wire.connect(b, a, 3);
+  wire.talk(a, b, 100, 3);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_FALSE(wire.connection().client_is_a);
+  EXPECT_EQ(wire.connection().ends[0].qp, a.qpn);
+}
+
+TEST(TrackerPairing, TheExchangeNamesTheMissingEndToo) {
+  Wire wire;
+  wire.connect(a, b);
+  for (std::uint32_t i = 0; i < 5; ++i) wire.request(a, b, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_FALSE(wire.connection().paired());
+  EXPECT_EQ(wire.connection().ends[0].qp, a.qpn);
+  EXPECT_EQ(wire.connection().pairing.confidence, 0.0);
+}
+
+TEST(TrackerPairing, ByAnswersAmongManyQueuePairs) {
+  constexpr std::uint32_t pairs = 24;
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t round = 0; round < 40; ++round) {
+    for (std::uint32_t i = 0; i < pairs; ++i) {
+      const End from{1, 0x100 + i};
+      const End to{2, 0x200 + (i * 7) % pairs};
+      wire.talk(from, to, i * 10'000 + round, 1);
+    }
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), pairs);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_TRUE(c.paired());
+    EXPECT_TRUE(c.pairing.has(Evidence::answers));
+    EXPECT_FALSE(c.pairing.has(Evidence::udp_source_port));
+    EXPECT_GT(c.pairing.confidence, 0.9);
+    ASSERT_TRUE(c.ends[0].qp && c.ends[1].qp);
+    EXPECT_EQ(*c.ends[1].qp, 0x200 + (*c.ends[0].qp - 0x100) * 7 % pairs);
+  }
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheSameFirstPsnIsToldApartByProgress) {
+  // All begin with PSN 0, but each has its own pace.
+  Wire wire;
+  wire.port = useless_port;
+  std::array<std::uint32_t, 3> psn{};
+  for (std::uint32_t round = 0; round < 60; ++round) {
+    for (std::uint32_t i = 0; i < psn.size(); ++i) {
+      for (std::uint32_t n = 0; n < 1 + i * 20; ++n) wire.request({1, 0x10 + i}, {2, 0x20 + i}, psn.at(i)++);
+      wire.answer({2, 0x20 + i}, {1, 0x10 + i}, psn.at(i) - 1);
+    }
+  }
+  wire.finish();
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp);
+  }
+  EXPECT_EQ(wire.result.connections.size(), psn.size());
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, LockstepIsAmbiguousAndSaysSo) {
+  // Two connections with the same PSNs at the same time: nothing tells which answers which.
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    wire.request({1, 0x10}, {2, 0x20}, i);
+    wire.request({1, 0x11}, {2, 0x21}, i);
+    wire.answer({2, 0x20}, {1, 0x10}, i);
+    wire.answer({2, 0x21}, {1, 0x11}, i);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 4U);
+  unsigned ambiguous = 0;
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_FALSE(c.paired());
+    EXPECT_EQ(c.pairing.confidence, 0.0);
+    if (c.pairing.ambiguous) ++ambiguous;
+  }
+  EXPECT_EQ(ambiguous, 2U);  // those that send the answers
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, OneDirectionIsHalfSeen) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 700; ++i) wire.request(a, b, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_EQ(c.state, Connection::State::half_seen);
+  EXPECT_EQ(c.pairing.confidence, 0.0);
+  EXPECT_EQ(c.pairing.evidence, 0U);
+  EXPECT_FALSE(c.ends[0].qp);
+  EXPECT_EQ(c.ends[1].qp, b.qpn);
+  EXPECT_EQ(c.requester[0].requests, 700U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AnswersAloneAreHalfSeenToo) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 30; ++i) wire.answer(b, a, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().state, Connection::State::half_seen);
+  EXPECT_EQ(wire.connection().requester[1].acks, 30U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheOtherDirectionMayComeVeryLate) {
+  // Longer than packets are held back: both were followed alone by then.
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 600; ++i) wire.request(a, b, i);
+  for (std::uint32_t i = 600; i < 640; ++i) wire.talk(a, b, i, 1);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_TRUE(wire.connection().paired());
+  EXPECT_EQ(wire.connection().packets[0], 640U);
+  EXPECT_EQ(wire.connection().packets[1], 40U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, CnpsGoToTheOnlyFlowTheyCanMean) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 20; ++i) wire.request(a, b, i);
+  for (int i = 0; i < 4; ++i) wire.send(wire.make(b, a, dissect::opcode_cnp, 0));
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_TRUE(wire.connection().paired());
+  EXPECT_TRUE(wire.connection().pairing.has(Evidence::cnp));
+  EXPECT_EQ(wire.connection().cnps[1], 4U);
+  EXPECT_EQ(wire.connection().service, dissect::Service::rc);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, CnpsThatCouldMeanSeveralFlowsAreOnlyCounted) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.request(a, b, i);
+    wire.request({1, 0x12}, {2, 0x23}, i);
+  }
+  wire.send(wire.make(b, a, dissect::opcode_cnp, 0));
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) EXPECT_FALSE(c.paired());
+  EXPECT_EQ(wire.result.flows.size(), 3U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, ANewExchangeWithTheSameNumbersIsANewConnection) {
+  Wire wire;
+  wire.connect(a, b, 0);
+  wire.talk(a, b, 100, 10);
+  wire.connect(a, b, 1);
+  wire.talk(a, b, 110, 10);  // even where the PSNs go on
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  EXPECT_EQ(wire.connection(0).cm, 0U);
+  EXPECT_EQ(wire.connection(1).cm, 1U);
+  for (const Connection& c : wire.result.connections) EXPECT_EQ(c.packets[0], 10U);
+  EXPECT_EQ(wire.result.flows.size(), 4U);
+  EXPECT_NE(wire.flow(a, b, 0).id, wire.flow(a, b, 1).id);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheSameNumbersOnManyHosts) {
+  Wire wire;
+  for (std::uint32_t round = 0; round < 25; ++round) {
+    for (unsigned host = 2; host < 40; ++host) {
+      wire.talk({1, 0x11}, {host, 0x11}, round, 1);  // one QPN everywhere, one port, one PSN
+    }
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 38U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_TRUE(c.paired());
+    EXPECT_EQ(c.packets[0], 25U);
+    EXPECT_EQ(c.packets[1], 25U);
+    EXPECT_EQ(c.requester[0].acks, 25U);
+  }
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, DatagramsBesideItAreCountedAndMakeNoConnection) {
+  Wire wire;
+  const End gsi{2, 1};
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.talk(a, b, i, 1);
+    wire.send(wire.make({1, 0x31}, {2, 0x32}, ud_send_only, i * 1000));
+    wire.send(wire.make({1, 1}, gsi, ud_send_only, i));
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.result.flows.size(), 4U);
+  EXPECT_EQ(wire.flow({1, 0}, {2, 0x32}).packets, 20U);
+  EXPECT_FALSE(wire.flow({1, 0}, {2, 0x32}).connection);
+  EXPECT_EQ(wire.flow({1, 0}, gsi).packets, 20U);
+  EXPECT_EQ(wire.verdict(3).connection, Verdict::no_connection);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, RequestsInBothDirectionsAreTwoSpaces) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.request(a, b, 1000 + i);
+    wire.request(b, a, 500'000 + i);
+    wire.answer(b, a, 1000 + i);
+    wire.answer(a, b, 500'000 + i);
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  for (const Requester& r : c.requester) {
+    EXPECT_EQ(r.requests, 20U);
+    EXPECT_EQ(r.acks, 20U);
+  }
+  EXPECT_EQ(c.requester[0].first_psn, 1000U);
+  EXPECT_EQ(c.requester[1].first_psn, 500'000U);
+  EXPECT_EQ(c.requester[1].next_psn, 500'020U);
+  for (const Events& events : c.sent) EXPECT_TRUE(events.empty());
+}
+
+TEST(TrackerPairing, AJumpOfPsnsIsANewConnection) {
+  Wire wire;
+  wire.talk(a, b, 100, 10);
+  wire.talk(a, b, 5'000'000, 10);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  EXPECT_EQ(wire.connection(0).packets[0], 10U);
+  EXPECT_EQ(wire.connection(1).packets[0], 10U);
+  EXPECT_EQ(wire.connection(1).requester[0].first_psn, 5'000'000U);
+  EXPECT_EQ(wire.flow(a, b).sequence().gaps, 0U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AStrayPsnIsNone) {
+  Wire wire;
+  wire.talk(a, b, 100, 10);
+  wire.request(a, b, 5'000'000);
+  wire.talk(a, b, 110, 10);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().requester[0].next_psn, 120U);
+  EXPECT_EQ(wire.flow(a, b).packets, 21U);
+  EXPECT_EQ(wire.flow(a, b).sequence().gaps, 0U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AStrayAtTheEndIsCounted) {
+  Wire wire;
+  wire.talk(a, b, 100, 10);
+  wire.request(a, b, 5'000'000);
+  wire.finish();
+  wire.expect_all_counted();
+}
+
+}  // namespace
+}  // namespace roce::analyze
