@@ -46,6 +46,20 @@ constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueT
   return f;
 }
 
+constexpr FieldFacts word_facts(std::string_view name, std::string_view label,
+                                std::span<const std::string_view> words) {
+  FieldFacts f = facts(name, label, ValueType::text);
+  f.words = words;
+  return f;
+}
+
+constexpr std::string_view directions[] = {"a_to_b", "b_to_a"};
+constexpr std::string_view causes[] = {cause_name(Cause::nak), cause_name(Cause::timeout),
+                                       cause_name(Cause::rnr), cause_name(Cause::read_retry),
+                                       cause_name(Cause::unknown)};
+constexpr std::string_view places[] = {lost_name(Lost::before_capture), lost_name(Lost::after_capture),
+                                       lost_name(Lost::by_capture)};
+
 constexpr std::uint64_t psn_count = 1U << 24U;
 
 const VirtualField fields[] = {
@@ -54,10 +68,10 @@ const VirtualField fields[] = {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
          add(out, ValueType::number, p.verdict->connection);
      }},
-    {facts("roce.direction", "Direction", ValueType::text),
+    {word_facts("roce.direction", "Direction", directions),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
-         add(out, ValueType::text, 0, p.verdict->has(Flag::b_to_a) ? "b_to_a" : "a_to_b");
+         add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) ? 1 : 0]);
      }},
     {facts("roce.analysis.flags", "Something to look at: any flag, gap or loss", ValueType::presence),
      [](const PacketView& p, Values& out) {
@@ -65,7 +79,7 @@ const VirtualField fields[] = {
      }},
     {facts("roce.analysis.retransmission", "Retransmission", ValueType::boolean),
      add_flag<Flag::retransmission>},
-    {facts("roce.analysis.retransmission.cause", "Cause of the retransmission", ValueType::text),
+    {word_facts("roce.analysis.retransmission.cause", "Cause of the retransmission", causes),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->cause != Cause::none)
          add(out, ValueType::text, 0, cause_name(p.verdict->cause));
@@ -89,7 +103,7 @@ const VirtualField fields[] = {
      }},
     {facts("roce.analysis.gap", "PSNs missing before this one", ValueType::number, psn_count),
      add_number<&Verdict::gap>},
-    {facts("roce.analysis.lost", "Lost", ValueType::text),
+    {word_facts("roce.analysis.lost", "Lost", places),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->lost != Lost::none)
          add(out, ValueType::text, 0, lost_name(p.verdict->lost));

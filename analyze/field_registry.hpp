@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,12 @@ struct FieldFacts {
   ValueType type = ValueType::number;
   bool hex = false;  ///< numbers print as 0x…
   std::uint8_t hex_digits = 0;
-  std::uint64_t max = 0;        ///< largest number the field can hold, 0 = not a number
-  bool needs_icrc = false;      ///< PacketView::icrc must be filled
-  bool needs_flow = false;      ///< PacketView::flow must be filled
-  bool needs_upper = false;     ///< upper-layer headers must have been looked for
-  bool needs_analysis = false;  ///< PacketView::verdict must be filled
+  std::span<const std::string_view> words;  ///< of a text: all that it can be; empty = anything
+  std::uint64_t max = 0;                    ///< largest number the field can hold, 0 = not a number
+  bool needs_icrc = false;                  ///< PacketView::icrc must be filled
+  bool needs_flow = false;                  ///< PacketView::flow must be filled
+  bool needs_upper = false;                 ///< upper-layer headers must have been looked for
+  bool needs_analysis = false;              ///< PacketView::verdict must be filled
 };
 
 /// The field of that name, case-sensitive as in Wireshark. A name may stand for several rows

@@ -192,6 +192,12 @@ constexpr FieldFacts icrc_facts(std::string_view name, std::string_view label, V
   f.needs_icrc = true;
   return f;
 }
+constexpr std::string_view icrc_words[] = {"match", "mismatch", "not_checkable"};
+constexpr FieldFacts icrc_status_facts() {
+  FieldFacts f = icrc_facts("roce.icrc.status", "ICRC verdict", ValueType::text);
+  f.words = icrc_words;
+  return f;
+}
 constexpr FieldFacts flow_facts(std::string_view name, std::string_view label) {
   FieldFacts f = facts(name, label);
   f.needs_flow = true;
@@ -302,7 +308,7 @@ const VirtualField fields[] = {
        if (p.dissection->stop != dissect::Stop::complete)
          add_text(out, dissect::stop_name(p.dissection->stop));
      }},
-    {icrc_facts("roce.icrc.status", "ICRC verdict", ValueType::text),
+    {icrc_status_facts(),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.dissection->is_transport()) add_text(out, dissect::crc_status_name(p.icrc->status));
      }},

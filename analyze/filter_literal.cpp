@@ -238,6 +238,20 @@ Literal<std::vector<NumberRange>> number_literal(const Operand& operand, const T
   return std::vector<NumberRange>{{number, number}};
 }
 
+namespace {
+
+Literal<BytesRange> text_literal(const Operand& operand, const Token& token) {
+  const FieldFacts& facts = field_facts(operand.field);
+  const std::string_view text = text_of(token);
+  const bool possible = facts.words.empty() || operand.slice ||
+                        std::find(facts.words.begin(), facts.words.end(), text) != facts.words.end();
+  if (possible) return exactly(std::string(text));
+  return tl::unexpected(
+      fmt::format("{} is never {}; expected {}", facts.name, shown(token), fmt::join(facts.words, ", ")));
+}
+
+}  // namespace
+
 Literal<BytesRange> bytes_literal(const Operand& operand, const Token& token) {
   std::optional<std::string> bytes;
   switch (operand.type) {
@@ -246,7 +260,7 @@ Literal<BytesRange> bytes_literal(const Operand& operand, const Token& token) {
     case ValueType::ip:
       return address_literal(operand, token);
     case ValueType::text:
-      return exactly(std::string(text_of(token)));
+      return text_literal(operand, token);
     case ValueType::mac:
       bytes = parse_hardware_address(text_of(token), 6);
       break;

@@ -126,6 +126,19 @@ TEST_F(AnalysisFields, filters_ask_for_them_and_say_so) {
   EXPECT_FALSE(Filter::compile("roce.flow == 1 && roce.icrc.status == match")->needs_analysis());
 }
 
+TEST_F(AnalysisFields, a_word_that_a_field_never_says_is_an_error) {
+  const auto typo = Filter::compile("roce.analysis.lost == after");
+  ASSERT_FALSE(typo);
+  EXPECT_EQ(typo.error().column, 23U);
+  EXPECT_EQ(typo.error().message,
+            "roce.analysis.lost is never after; expected before_capture, after_capture, by_capture");
+  EXPECT_FALSE(Filter::compile("roce.direction in {a_to_b, c_to_d}"));
+  EXPECT_FALSE(Filter::compile("roce.icrc.status != \"bad\""));
+  EXPECT_TRUE(Filter::compile("roce.analysis.lost contains after"));
+  EXPECT_TRUE(Filter::compile("roce.analysis.lost[0:5] == after"));
+  EXPECT_TRUE(Filter::compile("roce.analysis.retransmission.cause matches \"^read\""));
+}
+
 TEST_F(AnalysisFields, lines_bear_short_marks) {
   EXPECT_EQ(line().find('['), std::string::npos);
   verdict_ = retransmission();
