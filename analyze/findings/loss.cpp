@@ -35,9 +35,12 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
     // What came to the capture point, and what should have.
     const std::uint64_t all = connection.packets[side] + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);
-    // Corrupted packets count as lost where they were seen: icrc_corruption tells them.
+    // Corrupted packets count as lost where they were seen: icrc_corruption tells them. It knows a few more,
+    // those whose address was hit.
     const std::uint64_t damaged = sent.count(Event::icrc_mismatch);
-    if (lost == Event::lost_before_capture && damaged >= sent.count(lost) && 20 * damaged < all) return;
+    if (lost == Event::lost_before_capture && 10 * damaged >= 9 * sent.count(lost) && damaged != 0 &&
+        20 * damaged < all)
+      return;
     add_case(snapshot, cases, connection, {side, side, lost, all});
   });
   return cases;
@@ -46,7 +49,7 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
 Severity loss_severity(const Group& group) noexcept {
   constexpr Scale scale{.warning_from = 1e-4, .error_from = 0.01, .error_at_least = 10};
   constexpr std::uint64_t few = 2;
-  if (group.count() <= few && 100 * group.count() < group.of) return Severity::notice;
+  if (group.count() <= few) return Severity::notice;
   return severity_of(group.count(), group.of, scale);
 }
 
