@@ -199,7 +199,7 @@ TEST(Analysis, NumbersAreRightBehindFramesThatVanished) {
       support::TrafficGenerator generator(some_traffic());
       const support::GeneratedFrame frame = generator.next();
       std::vector<std::uint8_t> bytes(frame.bytes.begin(), frame.bytes.end());
-      bytes.back() ^= 1U;
+      bytes.at(bytes.size() - 1) ^= 1U;  // its ICRC
       return bytes;
     }();
     source.add(broken, 5000);
