@@ -73,6 +73,14 @@ void Tracker::Impl::approach(const PacketRecord& record, std::uint32_t place, un
 }
 
 Verdict Tracker::Impl::track(const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
+  // Between 1970 and 2116, so that no sum or difference of times overflows. What a file says beyond that
+  // is no time of a packet.
+  constexpr std::int64_t latest_ns = (std::int64_t{1} << 62U) - 1;
+  if (record.time_ns != capture::no_time && (record.time_ns < 0 || record.time_ns > latest_ns)) [[unlikely]] {
+    PacketRecord tame = record;
+    tame.time_ns = std::clamp<std::int64_t>(record.time_ns, 0, latest_ns);
+    return track(tame, number, place);
+  }
   if (states[place].retired || !(flows.at(place).key == record.key)) {
     states[place].located = false;
     place = locate(record);
@@ -156,6 +164,30 @@ void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
   }
 }
 
+/// Counts a packet in its flow and in its connection.
+void Tracker::Impl::count_in(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
+                             std::uint32_t place) {
+  count(place, record);
+  if (!record.has(PacketRecord::selected)) return;
+  Connection& c = track.result;
+  if (c.first_frame == 0) c.first_frame = number;
+  ++c.packets[side];
+  c.bytes[side] += record.wire;
+  if (record.time_ns == capture::no_time) return;
+  const bool first = c.packets[0] + c.packets[1] == 1;
+  c.first_time_ns = first ? record.time_ns : std::min(c.first_time_ns, record.time_ns);
+  c.last_time_ns = first ? record.time_ns : std::max(c.last_time_ns, record.time_ns);
+}
+
+/// A request far off that nothing followed: counted, and nothing else.
+void Tracker::Impl::drop_stray(Track& track) {
+  const std::unique_ptr<Held> stray = std::move(track.jump);
+  const std::uint32_t place = track.places[track.jump_side];
+  if (stray != nullptr && place != no_place) {
+    count_in(track, track.jump_side, stray->record, stray->number, place);
+  }
+}
+
 /// One packet of a connection.
 Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const PacketRecord& record,
                             std::uint64_t number, std::uint32_t place) {
@@ -217,17 +249,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
       if (mac != 0 && mac != record.source_mac) happened(s, side, Event::mac_changed);
       mac = record.source_mac;
     }
-    count(place, record);
-    if (counts) {
-      if (c.first_frame == 0) c.first_frame = number;
-      ++c.packets[side];
-      c.bytes[side] += record.wire;
-      if (record.time_ns != capture::no_time) {
-        const bool first = c.packets[0] + c.packets[1] == 1;
-        c.first_time_ns = first ? record.time_ns : std::min(c.first_time_ns, record.time_ns);
-        c.last_time_ns = first ? record.time_ns : std::max(c.last_time_ns, record.time_ns);
-      }
-    }
+    count_in(track, side, record, number, place);
   }
   publish(number, s.verdict);
   return s.verdict;
@@ -245,17 +267,23 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
     publish(number, verdict);
     return true;
   }
-  if (track.jump_side != side) return track.spaces[side]->far_off(record);
-  const std::unique_ptr<Held> first = std::move(track.jump);
-  const std::uint32_t step_psn = (record.psn - first->record.psn) & 0xffffffU;
-  if (!track.spaces[side]->far_off(record) || step_psn > 4096) {
-    count(place, first->record);  // a stray
+  if (track.jump_side != side) {
     if (!track.spaces[side]->far_off(record)) return false;
-    track.jump = std::make_unique<Held>(Held{record, number});
+    count_in(track, side, record, number, place);  // the other side is waited for
     verdict.connection = track.result.id;
     publish(number, verdict);
     return true;
   }
+  const std::uint32_t step_psn = (record.psn - track.jump->record.psn) & 0xffffffU;
+  if (!track.spaces[side]->far_off(record)) {
+    drop_stray(track);
+    return false;
+  }
+  if (step_psn > 4096) {
+    drop_stray(track);
+    return jumped(connection, side, record, number, place, verdict);
+  }
+  const std::unique_ptr<Held> first = std::move(track.jump);
   for (const std::uint32_t each : track.places) {
     if (each == no_place) continue;
     flows.retire(each);
@@ -273,7 +301,7 @@ void Tracker::Impl::evict() {
   flows.evict(
       [&](std::uint32_t place) -> std::optional<std::uint64_t> {
         if (place >= states.size()) return 0;
-        if (states[place].located) return std::nullopt;
+        if (states[place].located || states[place].in_hand) return std::nullopt;
         return states[place].used_at;
       },
       [&](std::uint32_t place) { leave(place); });
@@ -292,9 +320,12 @@ void Tracker::Impl::leave(std::uint32_t place) {
     flows.count_evicted(uncounted);
   }
   const std::uint32_t connection = states[place].connection;
+  const bool queued = states[place].queued;
   states[place] = FlowState{};
+  states[place].queued = queued;
   if (connection == no_place) return;
   Track& track = *tracks[connection];
+  if (track.jump != nullptr && track.jump->record.has(PacketRecord::selected)) flows.count_evicted(1);
   for (const auto& space : track.spaces) {
     if (space) space->release(shared.budget);
   }
@@ -304,13 +335,16 @@ void Tracker::Impl::leave(std::uint32_t place) {
     unlist(each);
     const bool located = states[each].located;
     const bool retired = states[each].retired;
+    const bool in_queue = states[each].queued;
+    const bool in_hand = states[each].in_hand;
     states[each] = FlowState{};
     states[each].located = located;
+    states[each].queued = in_queue;
+    states[each].in_hand = in_hand;
     states[each].retired = retired;
     flows.at(each).connection.reset();
   }
-  tracks[connection] = std::make_unique<Track>();
-  tracks[connection]->gone = true;
+  tracks[connection].reset();
 }
 
 void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
@@ -350,9 +384,7 @@ void Tracker::Impl::conclude(Track& track) {
   for (unsigned side = 0; side < 2; ++side) {
     if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
   }
-  if (track.jump != nullptr && track.places[track.jump_side] != no_place) {
-    count(track.places[track.jump_side], track.jump->record);
-  }
+  drop_stray(track);
   const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
     return r.retries_exhausted || r.rnr_exhausted || r.refused_fatally;
   });
@@ -387,18 +419,20 @@ void Tracker::Impl::conclude(Track& track) {
   pairing.confidence = base * fitting;
 }
 
-Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
-  if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
-  pair_cnps();
+/// Packets that still wait for the other direction are followed without it. True if there were any: they
+/// may have begun flows that wait in turn.
+bool Tracker::Impl::release_waiting() {
+  bool more = false;
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     FlowState& state = states[place];
-    if (state.unpaired == nullptr || state.connection != no_place) continue;
+    if (state.unpaired == nullptr || state.connection != no_place || state.unpaired->held.empty()) continue;
     const Unpaired& waiting = *state.unpaired;
     const bool garbage =
         waiting.held.size() < 3 && std::all_of(waiting.held.begin(), waiting.held.end(),
                                                [](const Held& packet) { return mismatched(packet.record); });
     if (!garbage && !waiting.only_cnps) {
       go_alone(place);
+      more = true;
       continue;
     }
     // Corrupted numbers make no connection; they are still packets.
@@ -406,20 +440,29 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
       count(place, packet.record);
       publish(packet.number, Verdict{});
     }
+    held -= std::min(held, waiting.held.size());
     state.unpaired->held.clear();
+  }
+  return more;
+}
+
+Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
+  if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
+  pair_cnps();
+  while (release_waiting()) {
   }
   Result result;
   for (const auto& track : tracks) {
-    if (track->gone) continue;
-    conclude(*track);
+    if (track != nullptr) conclude(*track);
   }
   result.forgotten_packets = shared.budget.forgotten;
   result.evicted_flows = flows.evicted_flows();
   result.evicted_packets = flows.evicted_packets();
   result.flows = flows.take_sorted();
   for (const auto& track : tracks) {
+    if (track == nullptr) continue;
     Connection& c = track->result;
-    if (!track->gone && c.packets[0] + c.packets[1] != 0) result.connections.push_back(std::move(c));
+    if (c.packets[0] + c.packets[1] != 0) result.connections.push_back(std::move(c));
   }
   result.series = std::move(shared.series);
   return result;

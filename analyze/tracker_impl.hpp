@@ -62,6 +62,8 @@ struct FlowState {
   bool plain = false;
   bool retired = false;       ///< its key belongs to another flow by now
   bool located = false;       ///< about to be tracked: must not be evicted
+  bool in_hand = false;       ///< being tracked: the same
+  bool queued = false;        ///< in `holding`, for this flow or one that had the place before
   std::uint64_t used_at = 0;  ///< frame number
   std::unique_ptr<Unpaired> unpaired;
   std::unique_ptr<PlainFlow> plain_flow;
@@ -85,7 +87,6 @@ struct Track {
   std::uint64_t icrc_matches = 0;
   std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
   unsigned jump_side = 0;
-  bool gone = false;  ///< merged into another, or evicted
 };
 
 struct EndHash {
@@ -113,9 +114,13 @@ struct Tracker::Impl {
               std::uint32_t place, Verdict& verdict);
   void publish(std::uint64_t number, const Verdict& verdict);
   void count(std::uint32_t place, const PacketRecord& record);
+  void count_in(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
+                std::uint32_t place);
+  void drop_stray(Track& track);
   void evict();
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
+  [[nodiscard]] bool release_waiting();
   Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
 
@@ -138,11 +143,11 @@ struct Tracker::Impl {
 
   TrackerShared shared;
   FlowTable flows;
-  Chunks<FlowState> states;  ///< by place
-  std::vector<std::unique_ptr<Track>> tracks;
+  Chunks<FlowState> states;                    ///< by place
+  std::vector<std::unique_ptr<Track>> tracks;  ///< by Connection::id; null: merged or evicted
   UnpairedFlows unpaired;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
-  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first (stale ones too)
+  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
   std::size_t held = 0;               ///< packets
   std::uint64_t frames = 0;
 };

@@ -2,6 +2,7 @@
 // Which two flows are the two directions of one connection. RC packets do not name the queue pair they
 // come from, so it takes evidence: the CM exchange, the UDP source port, or answers that fit.
 #include <algorithm>
+#include <utility>
 
 #include "analyze/tracker_impl.hpp"
 
@@ -38,10 +39,12 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   FlowState& state = states[place];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool fresh = state.unpaired == nullptr;
+  const bool outer = std::exchange(state.in_hand, true);  // pairing may bring new flows, which need room
   if (fresh) {
     state.unpaired = std::make_unique<Unpaired>();
     state.unpaired->first = record;
-    holding.push_back(place);
+    if (!state.queued) holding.push_back(place);
+    state.queued = true;
   }
   Unpaired& waiting = *state.unpaired;
   waiting.held.push_back({record, number});
@@ -69,6 +72,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
     go_alone(place);
   }
   while (held > held_of_all) flush_oldest();
+  state.in_hand = outer;
   Verdict verdict;
   if (shared.verdicts != nullptr) {
     if (const Verdict* known = shared.verdicts->find(number)) verdict = *known;
@@ -82,7 +86,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
   if (const auto told = cm_peers.find({key.dst, key.dst_qp}); told != cm_peers.end()) {
     if (told->second.address == key.src) {
       const std::uint32_t other = flows.find(reversed(key, told->second.qpn));
-      if (other != no_place && !states[other].plain &&
+      if (other != no_place && other != place && !states[other].plain &&
           (states[other].connection == no_place || !tracks[states[other].connection]->result.paired())) {
         pair(place, other, Evidence::cm);
       }
@@ -219,8 +223,12 @@ void Tracker::Impl::replay(std::vector<Held>& packets) {
   held -= std::min(held, packets.size());
   for (const Held& packet : packets) {
     const std::uint32_t place = flows.find(packet.record.key);
-    if (place == no_place || states[place].connection == no_place) continue;
-    step(states[place].connection, states[place].side, packet.record, packet.number, place);
+    if (place == no_place || states[place].connection == no_place) {
+      // One of the packets before began another sequence: a flow of its own.
+      track(packet.record, packet.number, locate(packet.record));
+    } else {
+      step(states[place].connection, states[place].side, packet.record, packet.number, place);
+    }
   }
   packets.clear();
 }
@@ -277,6 +285,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   Track& into = *tracks[connection];
   Track& from = *tracks[other];
   const std::uint32_t place = from.places[0];
+  drop_stray(from);
   const auto add_answers = [](Requester& to, const Requester& more) {
     to.acks += more.acks;
     for (std::size_t i = 0; i < to.naks.size(); ++i) to.naks[i] += more.naks[i];
@@ -311,7 +320,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
     a.first_frame = a.first_frame != 0 ? std::min(a.first_frame, b.first_frame) : b.first_frame;
   }
   into.macs[1] = from.macs[0];
-  from.gone = true;
+  tracks[other].reset();
   attach(connection, place, 1);
 }
 
@@ -329,7 +338,8 @@ void Tracker::Impl::flush_oldest() {
   while (!holding.empty()) {
     const std::uint32_t place = holding.front();
     holding.pop_front();
-    if (place < states.size() && states[place].unpaired != nullptr && states[place].connection == no_place) {
+    states[place].queued = false;
+    if (states[place].unpaired != nullptr && states[place].connection == no_place) {
       go_alone(place);
       return;
     }

@@ -458,5 +458,33 @@ TEST(Tracker, GroupsAndSinglesSayTheSame) {
   }
 }
 
+TEST(Tracker, AStrayOfAnEvictedFlowIsCounted) {
+  Wire wire(16);
+  wire.talk(a, b, 100, 10);
+  wire.request(a, b, 5'000'000);
+  for (std::uint32_t i = 0; i < 100; ++i) wire.talk({3, 0x1000 + i}, {4, 0x2000 + i}, i, 2);
+  wire.finish();
+  wire.expect_all_counted();
+}
+
+TEST(Tracker, TimesThatNoPacketCanHaveDoNotOverflow) {
+  constexpr std::int64_t odd[] = {capture::no_time, INT64_MIN + 1, INT64_MAX, 0, 1};
+  Wire wire;
+  wire.talk(a, b, 0, 5);
+  for (std::uint32_t i = 5; i < 60; ++i) {
+    PacketRecord request = wire.make(a, b, write_only, i % 7 == 0 ? i - 2 : i);
+    request.time_ns = odd[i % 5];
+    wire.send(request);
+    PacketRecord ack = wire.make(b, a, acknowledge, i);
+    ack.flags |= PacketRecord::has_aeth;
+    ack.aeth = 0x1f000000U + i;
+    ack.time_ns = odd[i / 5 % 5];
+    wire.send(ack);
+  }
+  wire.finish();
+  EXPECT_LT(wire.connection().requester[0].idle_ns, std::uint64_t{1} << 62U);
+  wire.expect_all_counted();
+}
+
 }  // namespace
 }  // namespace roce::analyze
