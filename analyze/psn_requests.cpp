@@ -120,7 +120,8 @@ void PsnSpace::request(Step& s) {
   std::int64_t count = 1;
   if (s.info.operation == Operation::read_request) count = read_packets(s);
 
-  if (r.time_ns != capture::no_time && last_packet_ns_ != 0 && r.time_ns > last_packet_ns_ && s.counts) {
+  const bool idle_known = last_packet_ns_ != 0 && last_packet_ns_ != capture::no_time;
+  if (r.time_ns != capture::no_time && idle_known && r.time_ns > last_packet_ns_ && s.counts) {
     Requester& requester = s.connection.requester[side_];
     const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
     if (idle > requester.idle_ns) {
