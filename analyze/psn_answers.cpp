@@ -86,8 +86,7 @@ void PsnSpace::answer(Step& s) {
       return;
     }
   } else if (psn < acked_ - 1 && answer_facts_.single > 0 &&
-             (r.path != answer_facts_.path ||
-              (sent_earlier(answer_facts_, r) && answer_facts_.doubled > 0)) &&
+             (r.path != answer_facts_.path || (answer_facts_.is_behind(r) && answer_facts_.doubled > 0)) &&
              response_holes_.find(psn) == nullptr) {
     // Long confirmed, and seen at another place or with an ID from then: the capture's other view of it.
     duplicate(s, answer_facts_, nullptr);

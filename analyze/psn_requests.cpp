@@ -380,7 +380,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     return;
   }
   if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
-      (r.path != request_facts_.path || sent_earlier(request_facts_, r))) {
+      (r.path != request_facts_.path || request_facts_.is_behind(r))) {
     // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
     duplicate(s, request_facts_, nullptr);
     return;
@@ -415,7 +415,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     return;
   }
   if (!ids_rise) request_facts_.learn(r);
-  if (ids_rise && !earlier) request_facts_.last_id = r.ip_id;
+  if (ids_rise && !earlier) request_facts_.passed(r);
 
   // A repeat that was overtaken by others of its run keeps the run's cause.
   const bool late_repeat = earlier && run_start_ >= 0;
@@ -516,8 +516,9 @@ bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time
          !stale(nak, time_ns);
 }
 
-bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept {
-  return facts.ids_rise(r) && behind(r.ip_id, facts.last_id);
+/// Whether the ID says so: not after silence, in which the sender's counter may have gone once around.
+bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept {
+  return facts.is_behind(r) && !long_since(facts.last_ns, r.time_ns, 4);
 }
 
 void PsnSpace::mark_late(Step& s) {

@@ -61,7 +61,7 @@ void StreamFacts::learn(const PacketRecord& r) noexcept {
     }
   }
   known = true;
-  last_id = r.ip_id;
+  passed(r);
 }
 
 bool StreamFacts::ids_tell(const PacketRecord& r) const noexcept {

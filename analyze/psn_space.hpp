@@ -47,6 +47,11 @@ void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
 /// Takes that back from a packet that showed it.
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame);
 
+/// IPv4 ID `a` was given before `b`.
+constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
+  return static_cast<std::uint16_t>(a - b) >= 0x8000U;
+}
+
 /// What is known of the packets of one kind (requests or answers) in one space: whether IPv4 IDs tell
 /// transmissions apart, and how often the capture shows everything twice.
 struct StreamFacts {
@@ -57,19 +62,22 @@ struct StreamFacts {
   std::uint32_t single = 0;
   std::uint32_t path = 0;  ///< of the last transmission
   std::uint16_t last_id = 0;
+  std::int64_t last_ns = capture::no_time;  ///< of last_id
   bool known = false;
 
   void learn(const PacketRecord& r) noexcept;
+  void passed(const PacketRecord& r) noexcept {
+    last_id = r.ip_id;
+    last_ns = r.time_ns;
+  }
   /// IDs differ from packet to packet, so equal IDs mean one transmission.
   [[nodiscard]] bool ids_tell(const PacketRecord& r) const noexcept;
   /// IDs rise in the order of sending.
   [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept;
+  [[nodiscard]] bool is_behind(const PacketRecord& r) const noexcept {
+    return ids_rise(r) && behind(r.ip_id, last_id);
+  }
 };
-
-/// IPv4 ID `a` was given before `b`.
-constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
-  return static_cast<std::uint16_t>(a - b) >= 0x8000U;
-}
 
 /// A message in flight.
 struct Pending {
@@ -186,7 +194,7 @@ class PsnSpace {
   void take_back_guess(Step& s, Seen& seen);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
-  [[nodiscard]] static bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) noexcept;
+  [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept;
   void progress(Step& s, std::int64_t acked);
   void complete(Step& s, Pending& op, bool measured);
   void missed_below(Step& s, std::int64_t psn);
