@@ -406,8 +406,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   }
   if (s.info.service == dissect::Service::uc) return;  // never sends again: a stray
 
-  if (earlier && seen != nullptr && seen->filled != 0 &&
-      behind(r.ip_id, static_cast<std::uint16_t>(seen->ip_id))) {
+  if (earlier && seen != nullptr && seen->filled != 0 && behind(r.ip_id, seen->ip_id)) {
     // The original comes after its repeat: nothing was lost.
     unlose_filled(s, *seen, side_);
     mark_late(s);
