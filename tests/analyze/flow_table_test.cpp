@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
+#include <vector>
 
 namespace roce::analyze {
 namespace {
@@ -61,6 +63,56 @@ TEST(FlowTable, TheLongestIdleLeaveFirst) {
   EXPECT_EQ(flows[1].key.dst_qp, 5U);
   EXPECT_EQ(flows.back().key.dst_qp, 99U);
   EXPECT_EQ(flows.back().id, 64U);
+}
+
+TEST(FlowTable, ARetiredFlowStaysListedAndItsKeyBeginsAnew) {
+  FlowTable table;
+  const PacketRecord r = record(7, 1);
+  table.add(r);
+  const std::uint32_t old = table.find(r);
+  table.retire(old);
+  EXPECT_EQ(table.find(r), FlowTable::none);
+  EXPECT_EQ(table.find(r.key), FlowTable::none);
+  table.retire(old);  // once more changes nothing
+  table.add(r);
+  table.add(r);
+  EXPECT_NE(table.find(r), old);
+  table.retire(old);  // nor does it touch the new one
+  EXPECT_NE(table.find(r), FlowTable::none);
+  EXPECT_EQ(table.size(), 2U);
+  const auto flows = table.take_sorted();
+  ASSERT_EQ(flows.size(), 2U);
+  EXPECT_EQ(flows[0].packets, 1U);
+  EXPECT_EQ(flows[1].packets, 2U);
+  EXPECT_TRUE(flows[0].key == flows[1].key);
+}
+
+TEST(FlowTable, FreeingARetiredFlowLeavesItsSuccessor) {
+  FlowTable table;
+  const PacketRecord r = record(7, 1);
+  const std::uint32_t old = table.place_of(r);
+  table.retire(old);
+  const std::uint32_t successor = table.place_of(r);
+  table.free(old);
+  EXPECT_EQ(table.find(r), successor);
+  EXPECT_EQ(table.evicted_flows(), 0U);  // no packet of it counted
+  EXPECT_EQ(table.place_of(record(8, 1)), old);
+}
+
+TEST(FlowTable, WhatMustStayIsNotEvicted) {
+  FlowTable table(32);
+  for (std::uint32_t qp = 0; qp < 32; ++qp) table.add(record(qp, qp));
+  EXPECT_TRUE(table.full());
+  std::vector<std::uint32_t> left;
+  const auto stays = [](std::uint32_t place) {
+    return place < 30 ? std::nullopt : std::optional<std::uint64_t>(100 - place);
+  };
+  table.evict(stays, [&](std::uint32_t place) { left.push_back(place); });
+  EXPECT_EQ(left, (std::vector<std::uint32_t>{31, 30}));  // a sixteenth, the longest idle first
+  EXPECT_FALSE(table.full());
+  EXPECT_EQ(table.evicted_flows(), 2U);
+  table.evict([](std::uint32_t) { return std::nullopt; }, [](std::uint32_t) { FAIL(); });
+  EXPECT_EQ(table.size(), 30U);
 }
 
 TEST(FlowTable, ServiceIsThatOfTheFirstPacketButACnp) {
