@@ -17,7 +17,7 @@ struct PlainIpv4 {
   static constexpr Transport transport = Transport::roce_v2_ipv4;
 
   /// No options, no fragment, UDP, and a length.
-  static bool accepts(const std::uint8_t* p) noexcept {
+  [[gnu::always_inline]] static bool accepts(const std::uint8_t* p) noexcept {
     constexpr std::uint8_t version_and_length = 4U << 4U | Ipv4::size / 4;
     static_assert(Ipv4::version.bit == 0 && Ipv4::hdr_len.bit == 4);
     // MF and the fragment's offset: all but the two first bits.
@@ -34,7 +34,7 @@ struct PlainIpv6 {
   using Header = Ipv6;
   static constexpr Transport transport = Transport::roce_v2_ipv6;
 
-  static bool accepts(const std::uint8_t* p) noexcept {
+  [[gnu::always_inline]] static bool accepts(const std::uint8_t* p) noexcept {
     return read<Ipv6::version>(p) == 6 && read<Ipv6::nxt>(p) == ip_proto_udp && read<Ipv6::plen>(p) != 0 &&
            load_be16(p + Ipv6::src.first_byte()) != link_local_prefix &&
            load_be16(p + Ipv6::dst.first_byte()) != link_local_prefix;

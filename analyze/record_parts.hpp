@@ -24,7 +24,7 @@ namespace roce::analyze {
 class PathHash {
  public:
   explicit PathHash(std::uint32_t interface) noexcept : state_(0x9e3779b97f4a7c15U ^ interface) {}
-  void add(std::uint64_t word) noexcept {
+  [[gnu::always_inline]] void add(std::uint64_t word) noexcept {
     state_ = (state_ ^ word) * 0xff51afd7ed558ccdU;
     state_ ^= state_ >> 32U;
   }
@@ -32,7 +32,7 @@ class PathHash {
     for (std::size_t i = 0; i < size; i += 8)
       add(dissect::load_be(bytes + i, std::min<std::size_t>(8, size - i)));
   }
-  void add_macs(const std::uint8_t* ethernet) noexcept {
+  [[gnu::always_inline]] void add_macs(const std::uint8_t* ethernet) noexcept {
     static_assert(dissect::Ethernet::dst.bit == 0 && dissect::Ethernet::src.end_byte() == 12);
     std::uint64_t first = 0;
     std::uint32_t rest = 0;
@@ -73,20 +73,23 @@ struct AddressWords {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 
-  [[nodiscard]] static AddressWords v6(const std::uint8_t* p) noexcept {
+  [[nodiscard, gnu::always_inline]] static AddressWords v6(const std::uint8_t* p) noexcept {
     AddressWords words;
     std::memcpy(&words, p, sizeof words);
     return words;
   }
   /// ::ffff:a.b.c.d
-  [[nodiscard]] static AddressWords v4(const std::uint8_t* p) noexcept {
+  [[nodiscard, gnu::always_inline]] static AddressWords v4(const std::uint8_t* p) noexcept {
     return last_half(0x0000'ffffU, dissect::load_be32(p));
   }
   /// A LID in place of an address, for native frames without GRH.
-  [[nodiscard]] static AddressWords lid(std::uint16_t lid) noexcept { return last_half(0, lid); }
+  [[nodiscard, gnu::always_inline]] static AddressWords lid(std::uint16_t lid) noexcept {
+    return last_half(0, lid);
+  }
 
  private:
-  [[nodiscard]] static AddressWords last_half(std::uint32_t high, std::uint32_t low) noexcept {
+  [[nodiscard, gnu::always_inline]] static AddressWords last_half(std::uint32_t high,
+                                                                  std::uint32_t low) noexcept {
     const std::uint64_t word = std::uint64_t{high} << 32U | low;
     return {0, std::endian::native == std::endian::big ? word : __builtin_bswap64(word)};
   }
@@ -123,8 +126,8 @@ struct AddressWords {
 }
 
 /// DSCP and ECN, as IPv4's TOS has them; 0 for native InfiniBand without GRH.
-[[nodiscard]] inline std::uint8_t traffic_class_at(dissect::HeaderId network_id,
-                                                   const std::uint8_t* network) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint8_t traffic_class_at(dissect::HeaderId network_id,
+                                                                       const std::uint8_t* network) noexcept {
   using namespace dissect;
   if (network_id == HeaderId::ipv4) return read<Ipv4::dsfield>(network);
   return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(network);
