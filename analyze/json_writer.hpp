@@ -23,6 +23,18 @@ class JsonWriter {
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
 
+  /// An array of plain values that stays on one line also where the rest is indented.
+  JsonWriter& begin_row() {
+    open('[');
+    in_row_ = true;
+    return *this;
+  }
+  JsonWriter& end_row() {
+    close(']');
+    in_row_ = false;
+    return *this;
+  }
+
   JsonWriter& key(std::string_view name) {
     separate();
     quoted(name);
@@ -89,12 +101,12 @@ class JsonWriter {
       return;
     }
     if (depth_ == 0) return;
-    if (!first_) out_ += ',';
+    if (!first_) out_ += in_row_ && pretty_ ? ", " : ",";
     first_ = false;
     line_break();
   }
   void line_break() {
-    if (!pretty_) return;
+    if (!pretty_ || in_row_) return;
     out_ += '\n';
     out_.append(depth_ * 2, ' ');
   }
@@ -103,6 +115,7 @@ class JsonWriter {
   bool pretty_;
   bool first_ = true;
   bool after_key_ = false;
+  bool in_row_ = false;
   std::size_t depth_ = 0;
 };
 

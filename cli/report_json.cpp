@@ -95,9 +95,9 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   for (const CrcStatus status : {CrcStatus::match, CrcStatus::mismatch, CrcStatus::not_checkable}) {
     json.field(dissect::crc_status_name(status), t.icrc[static_cast<std::size_t>(status)]);
   }
-  json.field("checked", s.icrc_checked).key("mismatch_packets").begin_array();
+  json.field("checked", s.icrc_checked).key("mismatch_packets").begin_row();
   for (const std::uint64_t number : t.icrc_mismatches) json.value(number);
-  json.end_array().end_object();
+  json.end_row().end_object();
   json.key("dscp").begin_object();
   for (std::size_t i = 0; i < t.dscp.size(); ++i) {
     if (t.dscp[i] != 0) json.field(std::to_string(i), t.dscp[i]);
@@ -130,9 +130,9 @@ void write_flow(JsonWriter& json, const Flow& f) {
   f.upper != dissect::Ulp::none ? json.field("upper", dissect::ulp_name(f.upper)) : json.null_field("upper");
   json.field("version", analyze::version_name(f.key.transport));
   f.vlan ? json.field("vlan", *f.vlan) : json.null_field("vlan");
-  json.key("udp_sports").begin_array();
+  json.key("udp_sports").begin_row();
   for (const auto& entry : f.udp_sports.sorted()) json.value(entry.key);
-  json.end_array();
+  json.end_row();
   json.field("packets", f.packets)
       .field("bytes", f.bytes)
       .field("payload_bytes", f.payload_bytes)
@@ -211,15 +211,15 @@ void write_findings(JsonWriter& json, const Snapshot& snapshot) {
   for (const analyze::Finding& f : snapshot.findings) {
     json.begin_object().field("id", f.id).field("severity", analyze::severity_name(f.severity));
     json.field("title", f.title).field("subject", f.subject).field("count", f.count);
-    json.key("packets").begin_array();
+    json.key("packets").begin_row();
     for (const std::uint64_t number : f.packets) json.value(number);
-    json.end_array();
+    json.end_row();
     write_time(json, "first_time", f.first_time_ns);
     write_time(json, "last_time", f.last_time_ns);
     json.field("confidence", f.confidence).field("explanation", f.explanation).field("advice", f.advice);
-    json.key("connections").begin_array();
+    json.key("connections").begin_row();
     for (const std::uint32_t id : f.connections) json.value(id);
-    json.end_array().end_object();
+    json.end_row().end_object();
   }
   json.end_array().field("findings_dropped", snapshot.findings_dropped);
 }
@@ -231,9 +231,9 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   write_time(json, "start", buckets.empty() ? capture::no_time : snapshot.series.start_ns());
   json.field("bucket_ns", snapshot.series.width_ns());
   const auto column = [&](std::string_view key, auto Bucket::*member) {
-    json.key(key).begin_array();
+    json.key(key).begin_row();
     for (const Bucket& bucket : buckets) json.value(bucket.*member);
-    json.end_array();
+    json.end_row();
   };
   column("packets", &Bucket::packets);
   column("bytes", &Bucket::bytes);
@@ -265,11 +265,11 @@ std::string report_json(const Snapshot& snapshot, bool pretty) {
   write_series(json, snapshot);
   write_diagnostics(json, snapshot);
   // What of the above this version computes; the other keys are there by contract, empty.
-  json.key("analysed").begin_array();
+  json.key("analysed").begin_row();
   for (const std::string_view part :
        {"capture", "roce", "flows", "connections", "cm_exchanges", "findings", "series", "diagnostics"})
     json.value(part);
-  json.end_array().end_object();
+  json.end_row().end_object();
   out += '\n';
   return out;
 }

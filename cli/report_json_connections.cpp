@@ -80,12 +80,12 @@ void write_endpoint(JsonWriter& json, std::string_view key, const analyze::Endpo
 }
 
 void write_pairing(JsonWriter& json, const analyze::Pairing& pairing) {
-  json.key("pairing").begin_object().key("evidence").begin_array();
+  json.key("pairing").begin_object().key("evidence").begin_row();
   for (std::size_t i = 0; i < analyze::evidence_count; ++i) {
     const auto evidence = static_cast<analyze::Evidence>(i);
     if (pairing.has(evidence)) json.value(analyze::evidence_name(evidence));
   }
-  json.end_array().field("confidence", pairing.confidence).field("ambiguous", pairing.ambiguous);
+  json.end_row().field("confidence", pairing.confidence).field("ambiguous", pairing.ambiguous);
   json.field("answered", pairing.answered).field("unfitting", pairing.unfitting).end_object();
 }
 
@@ -210,11 +210,11 @@ void write_events(JsonWriter& json, const analyze::Events& events) {
     json.key(event_names[i]).begin_object().field("count", log->count);
     write_time(json, "first_time", log->first_time_ns);
     write_time(json, "last_time", log->last_time_ns);
-    json.key("packets").begin_array();
+    json.key("packets").begin_row();
     for (const std::uint64_t frame : log->frames) {
       if (frame != 0) json.value(frame);
     }
-    json.end_array().end_object();
+    json.end_row().end_object();
   }
   json.end_object();
 }
@@ -279,9 +279,9 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   json.field("rejected_by_server", cm.rejected_by_server);
   write_optional(json, "sidr_status", cm.sidr_status);
   write_optional(json, "connect_ns", analyze::connect_time_ns(cm));
-  json.key("connections").begin_array();
+  json.key("connections").begin_row();
   for (const std::uint32_t connection : connections) json.value(connection);
-  json.end_array();
+  json.end_row();
   json.key("messages").begin_object();
   const std::pair<std::string_view, const CmSeen*> messages[] = {
       {"req", &cm.req}, {"mra", &cm.mra},   {"rep", &cm.rep},  {"rtu", &cm.rtu},
@@ -302,11 +302,11 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   write_cm(json, row);
   c.pmtu != 0 ? json.field("pmtu", c.pmtu) : json.null_field("pmtu");
   json.field("pmtu_by_cm", c.pmtu_by_cm);
-  json.key("flows").begin_array();
+  json.key("flows").begin_row();
   for (const std::optional<std::uint64_t>& flow : c.flow) {
     if (flow) json.value(*flow);
   }
-  json.end_array();
+  json.end_row();
   json.field("packets", row.packets()).field("bytes", row.bytes());
   const bool timed =
       (row.flow(0) != nullptr && row.flow(0)->any_time) || (row.flow(1) != nullptr && row.flow(1)->any_time);
