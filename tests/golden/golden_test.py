@@ -23,7 +23,7 @@ CASES = {
     "connections_loss_csv": "connections --csv 04_read_loss1.cb.pcap.zst",
     "packets_marks": "packets 04_write_loss1.cb.pcap.zst -Y roce.analysis.flags -c 160",
     "packets_analysis": "packets 04_write_loss1.ca.pcap.zst -V -Y roce.analysis.lost -c 200",
-    "packets_answers": "packets 02_atomic_cas.pcap -Y roce.analysis.response_time -c 20 -T fields -E header=y -e frame.number "
+    "packets_answers": "packets 02_atomic_cas.pcap -Y roce.analysis.response_time -c 70 -T fields -E header=y -e frame.number "
                        "-e roce.connection -e roce.direction -e roce.analysis.request -e roce.analysis.response_time",
     "packets_rping": "packets -c 12 03_rping.pcap",
     "packets_reject": "packets -V 03_rping_noserver.pcap",
