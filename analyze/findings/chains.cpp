@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "dissect/cm.hpp"
 #include "dissect/opcode.hpp"
@@ -12,14 +11,9 @@
 namespace roce::analyze {
 namespace {
 
-std::string duration(std::uint64_t ns) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return duration_text(static_cast<std::int64_t>(std::min(ns, most)));
-}
-
 std::string timer_text(unsigned code) {
   return fmt::format("{} (4.096 µs · 2^{} = {})", code, code,
-                     duration(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
+                     wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
 }
 
 }  // namespace
@@ -34,8 +28,8 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
     const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
     return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;
   }
-  text += ", " + duration(chain.min_spacing_ns);
-  if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + duration(chain.max_spacing_ns);
+  text += ", " + wait_text(chain.min_spacing_ns);
+  if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + wait_text(chain.max_spacing_ns);
   // The timer cannot fire early, so the shortest spacing is nearest to it.
   text += " apart, as with local ACK timeout " + timer_text(timeout_code_of(chain.min_spacing_ns));
   const CmExchange* cm = exchange_of(snapshot, connection);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "analyze/findings/grouping.hpp"
@@ -15,9 +16,9 @@ namespace roce::analyze {
 
 /// How grave a share is. Both bounds are fractions of the whole.
 struct Scale {
-  double warning_from = 0;           ///< below: notice
-  double error_from = 2;             ///< above 1: never an error
-  std::uint64_t error_at_least = 0;  ///< times; a share of few packets says little
+  double warning_from = 0;                                      ///< below: notice
+  double error_from = std::numeric_limits<double>::infinity();  ///< never an error
+  std::uint64_t error_at_least = 0;                             ///< times; a share of few packets says little
 };
 [[nodiscard]] Severity severity_of(std::uint64_t part, std::uint64_t whole, const Scale& scale) noexcept;
 

@@ -6,10 +6,6 @@
 namespace roce::analyze {
 namespace {
 
-std::string duration(std::uint64_t ns) {
-  return duration_text(static_cast<std::int64_t>(ns));
-}
-
 /// The sides' requests that met a receiver without receives: `from` is the requester.
 std::vector<Case> cases_of(const Snapshot& snapshot) {
   std::vector<Case> cases;
@@ -21,14 +17,14 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
   return cases;
 }
 
-std::string wait_text(const Case& c) {
+std::string waits_text(const Case& c) {
   const RnrStats* rnr = c.requester().rnr.get();
   if (rnr == nullptr) return {};
-  std::string text =
-      fmt::format(" It asked for waits of {} (timer code {})", duration(rnr->coded_wait_ns), rnr->timer_code);
+  std::string text = fmt::format(" It asked for waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
+                                 rnr->timer_code);
   if (rnr->wait_ns.count() != 0) {
-    text += fmt::format("; the sender waited {} (median), {} at most", duration(rnr->wait_ns.percentile(0.5)),
-                        duration(rnr->wait_ns.max()));
+    text += fmt::format("; the sender waited {} (median), {} at most",
+                        wait_text(rnr->wait_ns.percentile(0.5)), wait_text(rnr->wait_ns.max()));
   }
   return text + fmt::format(". Longest row for one request: {}.", rnr->longest_chain);
 }
@@ -45,7 +41,7 @@ void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
         fmt::format("{}{} had no receive posted for {} from {} and said so (RNR NAK).", scope_text(group),
                     group.single() ? endpoint_text(group.first().to()) : to_text(group),
                     share_text(group.count(), group.of, "request packets"), from_text(group));
-    text += wait_text(*longest);
+    text += waits_text(*longest);
     if (repeats != 0) text += fmt::format(" {} sent again for it.", packets_text(repeats));
     return Words{
         severity_of(group.count(), group.of, scale),

@@ -31,9 +31,8 @@ bool is_slow(const Histogram& times, std::uint64_t answer_ns) noexcept {
 }
 
 std::string times_text(std::string_view what, const Histogram& times) {
-  return fmt::format(" {}: {} (median of {}), {} at most.", what,
-                     duration_text(static_cast<std::int64_t>(times.percentile(0.5))), times.count(),
-                     duration_text(static_cast<std::int64_t>(times.max())));
+  return fmt::format(" {}: {} (median of {}), {} at most.", what, wait_text(times.percentile(0.5)),
+                     times.count(), wait_text(times.max()));
 }
 
 }  // namespace
@@ -74,9 +73,7 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
           fmt::format("From a missing READ response until {} asks again", address_text(worst.from().address)),
           requester.read_rerequest_ns);
     }
-    if (answer_ns != 0)
-      text += fmt::format(" The quickest ordinary answer took {}.",
-                          duration_text(static_cast<std::int64_t>(answer_ns)));
+    if (answer_ns != 0) text += fmt::format(" The quickest ordinary answer took {}.", wait_text(answer_ns));
     return Words{
         Severity::notice,
         text + worst_text(group),

@@ -20,8 +20,8 @@ std::string latency_text(const Case& c) {
   const OperationStats* operation = main_operation(c.requester());
   if (operation == nullptr) return {};
   return fmt::format(" Answers usually take {}, the slowest percent more than {}.",
-                     duration_text(static_cast<std::int64_t>(operation->latency_ns.percentile(0.5))),
-                     duration_text(static_cast<std::int64_t>(operation->latency_ns.percentile(0.99))));
+                     wait_text(operation->latency_ns.percentile(0.5)),
+                     wait_text(operation->latency_ns.percentile(0.99)));
 }
 
 }  // namespace

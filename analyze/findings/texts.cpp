@@ -110,6 +110,11 @@ std::string to_text(const Group& group) {
   return one_receiver(group) ? address_text(group.first().to().address) : std::string("the receivers");
 }
 
+std::string wait_text(std::uint64_t nanoseconds) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return duration_text(static_cast<std::int64_t>(std::min(nanoseconds, most)));
+}
+
 std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }

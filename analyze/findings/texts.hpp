@@ -26,6 +26,8 @@ namespace roce::analyze {
 [[nodiscard]] std::string from_text(const Group& group);
 [[nodiscard]] std::string to_text(const Group& group);
 
+/// "4.10 µs"; beyond what fits a signed number, the largest that does.
+[[nodiscard]] std::string wait_text(std::uint64_t nanoseconds);
 /// "1 packet", "37 packets".
 [[nodiscard]] std::string plural(std::uint64_t n, std::string_view one, std::string_view many);
 [[nodiscard]] std::string packets_text(std::uint64_t n);

@@ -37,15 +37,20 @@ inline void expect_filters(const std::string& text) {
 /// A snapshot with flows and connections of ten thousand packets a direction in ten seconds, all well.
 class SnapshotMaker {
  public:
+  /// References to the first so many connections, exchanges and flows stay.
+  static constexpr std::size_t stable = 1024;
+
   SnapshotMaker() {
+    snapshot.connections.reserve(stable);
+    snapshot.exchanges.reserve(stable);
+    snapshot.flows.reserve(stable);
     snapshot.totals.packets = snapshot.frames_read = 1'000'000;
     snapshot.totals.any_time = true;
     snapshot.totals.first_time_ns = 0;
     snapshot.totals.last_time_ns = 10 * test_second;
   }
 
-  /// An RC connection from host a to host b, both directions captured. The reference lives until the
-  /// next one is made.
+  /// An RC connection from host a to host b, both directions captured.
   Connection& connect(unsigned a, unsigned b, dissect::Service service = dissect::Service::rc) {
     const auto id = static_cast<std::uint32_t>(snapshot.connections.size());
     Connection& c = snapshot.connections.emplace_back();

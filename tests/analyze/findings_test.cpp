@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -112,6 +114,98 @@ TEST(Findings, AreBoundedAndCountWhatWasLeftOut) {
   }
   EXPECT_EQ(sink.dropped(), 5U);
   EXPECT_EQ(sink.take_sorted().size(), FindingSink::limit);
+}
+
+/// Anything at all, also what no tracker would say.
+void fill_at_random(SnapshotMaker& maker, std::mt19937_64& random) {
+  const auto pick = [&](std::uint64_t below) { return random() % below; };
+  const auto count = [&]() -> std::uint64_t { return pick(3) == 0 ? random() >> pick(64) : pick(50); };
+  const auto host_number = [&] { return static_cast<unsigned>(pick(12)); };
+  for (std::uint64_t n = pick(60); n-- > 0;) {
+    Connection& c = pick(4) == 0 ? maker.connect_half(host_number(), host_number())
+                                 : maker.connect(host_number(), host_number());
+    if (pick(9) == 0) c.flow = {};
+    if (pick(3) == 0) c.cm = static_cast<std::uint32_t>(pick(20));
+    c.pmtu = static_cast<std::uint32_t>(256U << pick(6));
+    c.pairing.confidence = static_cast<double>(pick(300)) / 100 - 1;
+    for (unsigned side = 0; side < 2; ++side) {
+      c.packets[side] = count();
+      c.bytes[side] = count();
+      Requester& r = c.requester[side];
+      r.new_bytes = count();
+      r.requests = count();
+      r.retries_exhausted = pick(4) == 0;
+      r.rnr_exhausted = pick(4) == 0;
+      r.chains = count();
+      r.worst_chain = {static_cast<std::uint32_t>(pick(99)),
+                       static_cast<std::uint8_t>(random()),
+                       static_cast<std::uint32_t>(random()),
+                       count(),
+                       count(),
+                       static_cast<std::int64_t>(random()),
+                       static_cast<std::int64_t>(random()),
+                       count(),
+                       count(),
+                       false};
+      if (pick(3) == 0) {
+        r.rnr = std::make_unique<RnrStats>();
+        r.rnr->coded_wait_ns = random();
+        r.rnr->wait_ns.add(random());
+      }
+      for (int i = 0; i < 4; ++i) r.nak_reaction_ns.add(count());
+      RefusedRequest& refused = r.refused.emplace_back();
+      refused.syndrome = static_cast<std::uint8_t>(random());
+      refused.opcode = static_cast<std::uint8_t>(random());
+      refused.request_frame = pick(2);
+      OperationStats& operation = r.operations.emplace_back();
+      operation.latency_ns.add(random());
+      for (std::size_t e = 0; e < event_count; ++e) {
+        if (pick(3) != 0) continue;
+        const std::int64_t time = pick(5) == 0 ? capture::no_time : static_cast<std::int64_t>(random());
+        c.sent[side].add(static_cast<Event>(e), pick(5) == 0 ? 0 : pick(1000), time, count());
+      }
+    }
+  }
+  for (Flow& flow : maker.snapshot.flows) {
+    flow.icrc_mismatches = pick(3) == 0 ? flow.packets : pick(20);
+    flow.clear_df = pick(3);
+    if (pick(4) == 0) flow.key.transport = dissect::Transport::roce_v1;
+  }
+  for (std::uint64_t n = pick(20); n-- > 0;) {
+    CmExchange& e = maker.snapshot.exchanges.emplace_back();
+    e.client = host(host_number());
+    e.server = host(host_number());
+    e.transport = dissect::Transport::roce_v2_ipv4;
+    e.sidr = pick(2) == 0;
+    e.service_id = random();
+    e.response_timeout_code = static_cast<std::uint8_t>(random());
+    e.rejected_by_server = pick(2) == 0;
+    if (pick(2) == 0) e.reject_reason = static_cast<std::uint16_t>(pick(40));
+    if (pick(2) == 0) e.sidr_status = static_cast<std::uint8_t>(pick(7));
+    if (pick(2) == 0) e.ack_timeout_code = static_cast<std::uint8_t>(random());
+    if (pick(2) == 0) e.retry_count = static_cast<std::uint8_t>(random());
+    for (CmSeen* seen : {&e.req, &e.rep, &e.mra, &e.rej, &e.rtu, &e.dreq, &e.drep}) {
+      if (pick(2) == 0)
+        *seen = {pick(100), static_cast<std::int64_t>(random()), static_cast<std::uint32_t>(pick(4))};
+    }
+  }
+  maker.snapshot.totals.icrc.fill(5);
+  maker.snapshot.totals.by_transport.fill(5);
+  maker.snapshot.totals.diagnostics.add(DiagnosticId::fragment, pick(2));
+  maker.snapshot.totals.fragments = {1};
+}
+
+TEST(Findings, AnySnapshotIsBorneAndGivesAFewFindings) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 60; ++round) {
+    SnapshotMaker maker;
+    fill_at_random(maker, random);
+    for (const FindingRule& rule : finding_rules()) {
+      const std::vector<Finding> found = maker.run(rule.id);
+      // A rule may have two kinds of its findings.
+      EXPECT_LE(found.size(), 2 * findings_a_rule) << rule.id;
+    }
+  }
 }
 
 std::vector<Case> cases_of(const Snapshot& snapshot) {
