@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "analyze/snapshot.hpp"
@@ -18,20 +19,28 @@ struct ReportStyle {
 
 /// The report for people.
 [[nodiscard]] std::string report_text(const analyze::Snapshot& snapshot, const ReportStyle& style);
+
+/// Where JSON goes: it may be larger than memory should be. `step` is called now and then and may take
+/// out of `text` what is there.
+struct JsonSink {
+  std::string& text;
+  std::function<void()> step;
+};
+
 /// The report as one JSON object, newline at its end ("roceanalyze/1").
-[[nodiscard]] std::string report_json(const analyze::Snapshot& snapshot, bool pretty);
+void report_json(const analyze::Snapshot& snapshot, bool pretty, const JsonSink& sink);
 
 [[nodiscard]] std::string flows_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                      std::size_t width);
 [[nodiscard]] std::string flows_csv(const analyze::Snapshot& snapshot, const Listing& listing);
 /// One JSON object with the report's `flows` and `diagnostics`.
-[[nodiscard]] std::string flows_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty);
+void flows_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink);
 
 [[nodiscard]] std::string connections_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                            std::size_t width);
 [[nodiscard]] std::string connections_csv(const analyze::Snapshot& snapshot, const Listing& listing);
 /// One JSON object with the report's `connections`, `cm_exchanges` and `diagnostics`.
-[[nodiscard]] std::string connections_json(const analyze::Snapshot& snapshot, const Listing& listing,
-                                           bool pretty);
+void connections_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty,
+                      const JsonSink& sink);
 
 }  // namespace roce::cli

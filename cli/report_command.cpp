@@ -39,12 +39,21 @@ struct TableOptions {
   bool pretty = false;
 };
 
-/// Prints `text`; an output that fails outweighs an input that did.
+/// An output that fails outweighs an input that did.
+int finish(Output& out, int status) {
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
 int print(const std::string& text, int status) {
   Output out;
   out.write(text);
-  const int written = out.finish();
-  return written != exit_ok ? written : status;
+  return finish(out, status);
+}
+template <class Write>
+int print_json(Write&& write, int status) {
+  Output out;
+  write(JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+  return finish(out, status);
 }
 
 /// Whether a finding is at or above the severity of that name.
@@ -64,7 +73,10 @@ int run_report(const ReportOptions& options) {
   // An input that could not be read outweighs what was found in the rest.
   const int status =
       result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
-  if (options.json) return print(report_json(*result.snapshot, options.pretty), status);
+  if (options.json) {
+    return print_json([&](const JsonSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
+                      status);
+  }
   return print(report_text(*result.snapshot, {page_width(), want_color(options.analyze.color), options.top}),
                status);
 }
@@ -73,7 +85,7 @@ int run_report(const ReportOptions& options) {
 struct Table {
   std::string (*text)(const analyze::Snapshot&, const Listing&, std::size_t width);
   std::string (*csv)(const analyze::Snapshot&, const Listing&);
-  std::string (*json)(const analyze::Snapshot&, const Listing&, bool pretty);
+  void (*json)(const analyze::Snapshot&, const Listing&, bool pretty, const JsonSink&);
 };
 constexpr Table flow_table{flows_text, flows_csv, flows_json};
 constexpr Table connection_table{connections_text, connections_csv, connections_json};
@@ -82,7 +94,10 @@ int run_table(const TableOptions& options, const Table& table) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& s = *result.snapshot;
-  if (options.json) return print(table.json(s, options.listing, options.pretty), result.status);
+  if (options.json) {
+    return print_json([&](const JsonSink& sink) { table.json(s, options.listing, options.pretty, sink); },
+                      result.status);
+  }
   if (options.csv) return print(table.csv(s, options.listing), result.status);
   return print(table.text(s, options.listing, page_width()), result.status);
 }

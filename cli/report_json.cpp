@@ -244,21 +244,26 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
-std::string report_json(const Snapshot& snapshot, bool pretty) {
-  std::string out;
-  JsonWriter json(out, pretty);
+void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write_capture(json, snapshot);
   write_roce(json, snapshot);
   json.key("flows").begin_array();
-  for (const Flow& flow : snapshot.flows) write_flow(json, flow);
+  for (const Flow& flow : snapshot.flows) {
+    write_flow(json, flow);
+    sink.step();
+  }
   json.end_array();
   json.key("flows_evicted").begin_object();
   json.field("flows", snapshot.evicted_flows).field("packets", snapshot.evicted_packets).end_object();
   json.key("connections").begin_array();
-  for (const analyze::Connection& c : snapshot.connections) write_connection(json, {snapshot, c});
+  for (const analyze::Connection& c : snapshot.connections) {
+    write_connection(json, {snapshot, c});
+    sink.step();
+  }
   json.end_array();
-  write_cm_exchanges(json, snapshot);
+  write_cm_exchanges(json, snapshot, sink);
   json.null_field("congestion");
   json.key("markings").begin_array().end_array();
   write_findings(json, snapshot);
@@ -270,36 +275,37 @@ std::string report_json(const Snapshot& snapshot, bool pretty) {
        {"capture", "roce", "flows", "connections", "cm_exchanges", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
-  out += '\n';
-  return out;
+  sink.text += '\n';
 }
 
-std::string flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty) {
-  std::string out;
-  JsonWriter json(out, pretty);
+void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   json.key("flows").begin_array();
-  for (const Flow* flow : listed(snapshot.flows, analyze::flow_columns(), listing)) write_flow(json, *flow);
+  for (const Flow* flow : listed(snapshot.flows, analyze::flow_columns(), listing)) {
+    write_flow(json, *flow);
+    sink.step();
+  }
   json.end_array();
   write_diagnostics(json, snapshot);
   json.end_object();
-  out += '\n';
-  return out;
+  sink.text += '\n';
 }
 
-std::string connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty) {
-  std::string out;
-  JsonWriter json(out, pretty);
+void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   json.key("connections").begin_array();
   const std::vector<analyze::ConnectionRow> rows = analyze::connection_rows(snapshot);
-  for (const auto* row : listed(rows, analyze::connection_columns(), listing)) write_connection(json, *row);
+  for (const auto* row : listed(rows, analyze::connection_columns(), listing)) {
+    write_connection(json, *row);
+    sink.step();
+  }
   json.end_array();
-  write_cm_exchanges(json, snapshot);
+  write_cm_exchanges(json, snapshot, sink);
   write_diagnostics(json, snapshot);
   json.end_object();
-  out += '\n';
-  return out;
+  sink.text += '\n';
 }
 
 }  // namespace roce::cli

@@ -8,6 +8,7 @@
 #include "analyze/histogram.hpp"
 #include "analyze/json_writer.hpp"
 #include "analyze/snapshot.hpp"
+#include "cli/report.hpp"
 
 namespace roce::cli {
 
@@ -19,7 +20,7 @@ void write_quantiles(analyze::JsonWriter& json, std::string_view key, const anal
 
 /// One object of `connections`.
 void write_connection(analyze::JsonWriter& json, const analyze::ConnectionRow& row);
-void write_cm_exchanges(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
+void write_cm_exchanges(analyze::JsonWriter& json, const analyze::Snapshot& snapshot, const JsonSink& sink);
 void write_findings(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 void write_series(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 

@@ -333,14 +333,16 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   json.end_array().end_object();
 }
 
-void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot) {
+void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const JsonSink& sink) {
   std::vector<std::vector<std::uint32_t>> connections(snapshot.exchanges.size());
   for (const Connection& c : snapshot.connections) {
     if (c.cm && *c.cm < connections.size()) connections[*c.cm].push_back(c.id);
   }
   json.key("cm_exchanges").begin_array();
-  for (std::size_t i = 0; i < snapshot.exchanges.size(); ++i)
+  for (std::size_t i = 0; i < snapshot.exchanges.size(); ++i) {
     write_exchange(json, snapshot.exchanges[i], i, connections[i]);
+    sink.step();
+  }
   json.end_array();
 }
 

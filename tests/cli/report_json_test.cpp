@@ -12,8 +12,25 @@ namespace {
 
 using nlohmann::json;
 
+/// What a function that writes JSON writes, taken out piece by piece.
+template <class Write>
+json parsed(Write&& write) {
+  std::string piece, whole;
+  const auto take = [&] {
+    whole += piece;
+    piece.clear();
+  };
+  write(JsonSink{piece, take});
+  take();
+  return json::parse(whole);
+}
+
+json report_of(const analyze::Snapshot& snapshot, bool pretty = false) {
+  return parsed([&](const JsonSink& sink) { report_json(snapshot, pretty, sink); });
+}
+
 json made_report() {
-  return json::parse(report_json(analyze::hand_made(), false));
+  return report_of(analyze::hand_made());
 }
 
 TEST(ReportJson, every_key_of_a_connection_is_always_there) {
@@ -134,7 +151,7 @@ TEST(ReportJson, exchanges_series_and_findings) {
   finding.connections = {0};
   snapshot.findings.push_back(finding);
   snapshot.findings_dropped = 2;
-  const json report = json::parse(report_json(snapshot, true));
+  const json report = report_of(snapshot, true);
   const json& cm = report["cm_exchanges"][0];
   EXPECT_EQ(cm["state"], "established");
   EXPECT_EQ(cm["client"]["qp"], 0x22);
@@ -153,7 +170,9 @@ TEST(ReportJson, exchanges_series_and_findings) {
 
 TEST(ReportJson, tables_list_what_is_asked_for) {
   const analyze::Snapshot snapshot = analyze::hand_made();
-  const json sorted = json::parse(connections_json(snapshot, {"b_qp", false, 1}, false));
+  const json sorted = parsed([&](const JsonSink& sink) {
+    connections_json(snapshot, {"b_qp", false, 1}, false, sink);
+  });
   ASSERT_EQ(sorted["connections"].size(), 1U);
   EXPECT_EQ(sorted["connections"][0]["id"], 1);
   const std::string csv = connections_csv(snapshot, {"lost", false, 0});
