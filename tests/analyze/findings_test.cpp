@@ -126,7 +126,7 @@ void fill_at_random(SnapshotMaker& maker, std::mt19937_64& random) {
                                  : maker.connect(host_number(), host_number());
     if (pick(9) == 0) c.flow = {};
     if (pick(3) == 0) c.cm = static_cast<std::uint32_t>(pick(20));
-    c.pmtu = static_cast<std::uint32_t>(256U << pick(6));
+    c.pmtu = 256U << pick(6);
     c.pairing.confidence = static_cast<double>(pick(300)) / 100 - 1;
     for (unsigned side = 0; side < 2; ++side) {
       c.packets[side] = count();
