@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/findings/common.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace roce::analyze {
@@ -25,6 +26,15 @@ bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connecti
   found.confidence = confidence_in(snapshot, connection);
   cases.push_back(std::move(found));
   return true;
+}
+
+const Flow* flow_of(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
+  const auto& id = connection.flow[side];
+  if (!id) return nullptr;
+  // Ids are ascending, but evicted flows leave holes.
+  const auto found = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), *id,
+                                      [](const Flow& f, std::uint64_t wanted) { return f.id < wanted; });
+  return found == snapshot.flows.end() || found->id != *id ? nullptr : &*found;
 }
 
 void for_each_side(const Snapshot& snapshot,

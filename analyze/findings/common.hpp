@@ -33,6 +33,10 @@ struct EventCase {
 bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connection& connection,
               const EventCase& what);
 
+/// What a side of a connection sent; nullptr if nothing that was kept.
+[[nodiscard]] const Flow* flow_of(const Snapshot& snapshot, const Connection& connection,
+                                  unsigned side) noexcept;
+
 /// Calls `look` for both sides of every connection.
 void for_each_side(const Snapshot& snapshot,
                    const std::function<void(const Connection& connection, unsigned side)>& look);

@@ -9,12 +9,8 @@ namespace roce::analyze {
 namespace {
 
 std::uint64_t wasted_bytes_of(const Snapshot& snapshot, const Case& c) {
-  const auto& flow = c.connection->flow[c.side];
-  if (!flow) return 0;
-  // Ids are ascending, but evicted flows leave holes.
-  const auto found = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), *flow,
-                                      [](const Flow& f, std::uint64_t id) { return f.id < id; });
-  return found == snapshot.flows.end() || found->id != *flow ? 0 : found->sequence().wasted_bytes;
+  const Flow* flow = flow_of(snapshot, *c.connection, c.side);
+  return flow == nullptr ? 0 : flow->sequence().wasted_bytes;
 }
 
 }  // namespace

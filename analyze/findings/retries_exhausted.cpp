@@ -37,13 +37,20 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   } else {
     text = fmt::format(" {} had answered before ({}).", to, packets_text(connection.packets[1 - c.side]));
   }
+  const Flow* own = flow_of(snapshot, connection, 1 - c.side);
+  if (own != nullptr && own->any_time && own->last_time_ns > chain.first_time_ns) {
+    text +=
+        " It went on sending on this connection, but nothing that answers this request: the request is lost "
+        "or refused in silence each time, or taken for an old one (compare the first PSN of both ends).";
+  }
   const auto host = hosts.find(c.to().address);
   if (host == hosts.end()) {
     text += fmt::format(
         " Nothing else of {} was captured either: the host is down or cut off, or its direction is missing "
         "from the capture.",
         address_text(c.to().address));
-  } else if (host->second.last_time_ns.value_or(chain.first_time_ns) > chain.first_time_ns) {
+  } else if (last_time_without(host->second, connection.flow[1 - c.side]).value_or(chain.first_time_ns) >
+             chain.first_time_ns) {
     text += fmt::format(
         " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in error, "
         "or one path is broken.",

@@ -290,6 +290,8 @@ TEST(RetriesExhaustedFinding, Trigger) {
   c.requester[0].retries_exhausted = true;
   c.requester[0].worst_chain = chain_of(7, 67'200'000);
   c.requester[0].worst_chain.first_time_ns = test_second;
+  maker.snapshot.flows[1].last_time_ns = test_second;  // its own last answer
+  maker.connect(2, 7);
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::error);
@@ -298,7 +300,21 @@ TEST(RetriesExhaustedFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "10.0.0.1 QP 0x000100 gave up: RDMA WRITE Only with PSN 4711 was sent 8 times"));
   EXPECT_TRUE(says(found[0], "10.0.0.2 QP 0x000200 had answered before (10000 packets)."))
       << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "went on sending on this connection"));
   EXPECT_TRUE(says(found[0], "Meanwhile 10.0.0.2 did send other RoCE packets: the host is up"));
+}
+
+TEST(RetriesExhaustedFinding, SaysWhenThePeerSendsOnButAnswersNothing) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retries_exhausted, 1, 180);
+  c.requester[0].retries_exhausted = true;
+  c.requester[0].worst_chain = chain_of(2, 67'200'000);
+  c.requester[0].worst_chain.first_time_ns = test_second;
+  const std::vector<Finding> found = maker.run("retries_exhausted");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "or taken for an old one")) << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "Meanwhile")) << found[0].explanation;
 }
 
 TEST(RetriesExhaustedFinding, NearMiss) {
