@@ -46,10 +46,10 @@ void append(std::vector<Case>& to, std::vector<Case>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// Takes the pairs of the host that most of them share, as long as one is shared by enough. Not more
-/// hosts than findings: what is left then has no common place, and each round looks at all pairs.
+/// Takes the pairs of the host that most of them share, as long as one is shared by enough. With more
+/// such hosts than are told apart there is no common place.
 void take_hosts(std::map<Pair, std::vector<Case>>& pairs, std::vector<Group>& groups) {
-  for (std::size_t round = 0; round < findings_a_rule; ++round) {
+  for (std::size_t round = 0; round <= told_apart; ++round) {
     std::map<Address, std::size_t> senders;
     std::map<Address, std::size_t> receivers;
     for (const auto& [pair, cases] : pairs) {
@@ -85,6 +85,7 @@ void take_hosts(std::map<Pair, std::vector<Case>>& pairs, std::vector<Group>& gr
 Finding make_finding(const Group& group, Words words) {
   Finding finding;
   finding.severity = words.severity;
+  finding.title = words.title;
   finding.subject = subject_text(group);
   finding.count = group.count();
   finding.packets = group.proof.frames;
@@ -121,6 +122,14 @@ std::vector<Group> group_cases(std::vector<Case> cases) {
   for (Case& c : cases) pairs[{c.from().address, c.to().address}].push_back(std::move(c));
   std::vector<Group> groups;
   take_hosts(pairs, groups);
+  if (groups.size() > told_apart) {  // everybody with everybody: no host is the place
+    std::vector<Case> everybody;
+    for (Group& group : groups) append(everybody, group.cases);
+    for (auto& [pair, together] : pairs) append(everybody, together);
+    pairs.clear();
+    groups.clear();
+    groups.push_back(make_group(Group::Kind::several, std::move(everybody)));
+  }
   for (auto& [pair, together] : pairs) {
     if (together.size() > told_apart) {
       groups.push_back(make_group(Group::Kind::pair, std::move(together)));
@@ -169,6 +178,17 @@ void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& de
     told.push_back({std::move(group), std::move(words)});
   }
   for (Told& t : told) sink.add(make_finding(t.group, std::move(t.words)));
+}
+
+void report_at_once(FindingSink& sink, std::vector<Case> cases, const Describe& describe) {
+  std::vector<Group> groups = group_cases(std::move(cases));
+  if (groups.size() > told_apart) {
+    std::vector<Case> all;
+    for (Group& group : groups) append(all, group.cases);
+    groups.clear();
+    groups.push_back(make_group(Group::Kind::several, std::move(all)));
+  }
+  for (const Group& group : groups) sink.add(make_finding(group, describe(group)));
 }
 
 double confidence_in(const Snapshot& snapshot, const Connection& connection) {

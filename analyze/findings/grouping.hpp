@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/finding.hpp"
@@ -59,9 +60,10 @@ struct Group {
 /// More than this many connections of a pair, or pairs of a host, become one finding.
 inline constexpr std::size_t told_apart = 3;
 /// More than this many findings of one rule: the least important ones become one.
-inline constexpr std::size_t findings_a_rule = 8;
+inline constexpr std::size_t findings_a_rule = 4;
 
-/// Connections by pair, pairs by host. Groups by their first packet.
+/// Connections by pair, pairs by host; all of them in one where that would take many hosts. Groups by
+/// their first packet.
 [[nodiscard]] std::vector<Group> group_cases(std::vector<Case> cases);
 
 /// What a rule says of a group.
@@ -69,11 +71,15 @@ struct Words {
   Severity severity = Severity::info;
   std::string explanation;
   std::string advice;
+  std::string_view title = {};  ///< empty: the rule's
 };
 using Describe = std::function<Words(const Group&)>;
 
 /// Groups the cases and adds a finding a group.
 void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& describe);
+
+/// The same where the place says little: many cases are one finding.
+void report_at_once(FindingSink& sink, std::vector<Case> cases, const Describe& describe);
 
 /// How far a statement on this connection can be trusted, 0..1: less where one direction is missing,
 /// where the pairing is doubtful and where the capture dropped packets.

@@ -56,13 +56,14 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
     if (c.pmtu == 0 || (c.pmtu > tiny && c.pmtu == largest[pair_of(c)])) continue;
     Case found;
     found.connection = &c;
+    found.side = c.ends[0].address <= c.ends[1].address ? 0 : 1;  // of both directions alike
     found.proof.count = 1;
     found.proof.add_frame(c.first_frame);
     found.proof.add_time(c.first_time_ns);
     found.confidence = c.pmtu_by_cm ? 1 : 0.8;
     cases.push_back(std::move(found));
   }
-  report_cases(sink, std::move(cases), [&](const Group& group) {
+  report_at_once(sink, std::move(cases), [&](const Group& group) {
     const Case* smallest = &group.first();
     for (const Case& c : group.cases) {
       if (c.connection->pmtu < smallest->connection->pmtu) smallest = &c;
@@ -74,14 +75,14 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::info,
         fmt::format(
-            "{}The path MTU is {} bytes{}: {} of the wire are headers, and packets are as many.",
-            scope_text(group), pmtu,
+            "{}Path MTU {} bytes{}: {} of the wire are headers.", scope_text(group), pmtu,
             other > pmtu ? fmt::format(", {} on other connections of these hosts", other) : std::string(),
             percent_text(headers, headers + pmtu)),
         fmt::format("If the links carry more (ip link show DEV on {} and {}, the switch ports between), "
                     "raise the interface MTU so that the path MTU with 58 to 94 bytes of headers fits (4200 "
                     "for 4096, 1500 for 1024), and connect again.",
                     from_text(group), to_text(group)),
+        "small path MTU",
     };
   });
 }

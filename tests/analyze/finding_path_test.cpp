@@ -136,10 +136,19 @@ TEST(PathMtuFinding, ASmallOneAmongLargerOnes) {
   const std::vector<Finding> found = maker.run("path_mtu");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].severity, Severity::info);
-  EXPECT_TRUE(says(found[0],
-                   "The path MTU is 1024 bytes, 4096 on other connections of these hosts: 7.4 % of the wire"))
+  EXPECT_EQ(found[0].title, "small path MTU");
+  EXPECT_TRUE(
+      says(found[0], "Path MTU 1024 bytes, 4096 on other connections of these hosts: 7.4 % of the wire"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[1], "The path MTU is 256 bytes: 24.3 %")) << found[1].explanation;
+  EXPECT_TRUE(says(found[1], "Path MTU 256 bytes: 24.3 %")) << found[1].explanation;
+}
+
+TEST(PathMtuFinding, ManySmallOnesAreOneFinding) {
+  SnapshotMaker maker;
+  for (unsigned i = 0; i < 100; ++i) maker.connect(i % 9, 10 + i % 7).pmtu = 256;
+  const std::vector<Finding> found = maker.run("path_mtu");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 100U);
 }
 
 TEST(PathMtuFinding, NearMiss) {

@@ -158,7 +158,7 @@ TEST(FindingsOfSamples, TellTheFiguresOfTheScenario) {
       {"06_nord_read.pcap", "invalid_request", "refused RDMA READ Request (PSN "},
       {"05_rnr_exhaust.pcap", "rnr_exhausted",
        "had no receive posted and refused one request 4 times in a row"},
-      {"06_mtu512.pcap", "path_mtu", "The path MTU is 512 bytes"},
+      {"06_mtu512.pcap", "path_mtu", "Path MTU 512 bytes"},
   };
   for (const auto& row : rows) {
     const auto snapshot = analyzed(row.sample);

@@ -262,6 +262,18 @@ TEST(Grouping, ManyPairsOfAHostAreOne) {
   EXPECT_EQ(packets_command(groups[2], "x"), "roceanalyze packets FILE -Y 'roce.addr == 10.0.0.1 && x'");
 }
 
+TEST(Grouping, EverybodyWithEverybodyIsOne) {
+  SnapshotMaker maker;
+  for (unsigned a = 0; a < 6; ++a) {
+    for (unsigned b = 0; b < 6; ++b) {
+      if (a != b) maker.connect(a, b);
+    }
+  }
+  const std::vector<Group> groups = group_cases(cases_of(maker.snapshot));
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(subject_text(groups[0]), "30 connections of 30 pairs of hosts");
+}
+
 TEST(Grouping, AThousandSickConnectionsMakeAFewFindings) {
   SnapshotMaker maker;
   for (unsigned i = 0; i < 1000; ++i)
@@ -271,7 +283,7 @@ TEST(Grouping, AThousandSickConnectionsMakeAFewFindings) {
   std::uint64_t count = 0;
   for (const Finding& f : found) count += f.count;
   EXPECT_EQ(count, 3000U);
-  EXPECT_EQ(found.back().subject, "993 connections of 993 pairs of hosts");
+  EXPECT_EQ(found.back().subject, "997 connections of 997 pairs of hosts");
   EXPECT_LE(found.back().connections.size(), 8U);
 }
 
