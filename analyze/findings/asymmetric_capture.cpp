@@ -19,6 +19,21 @@ bool half(const Connection& connection) noexcept {
   return acknowledges(connection.service) && !connection.paired() && !connection.pairing.ambiguous;
 }
 
+/// What unpaired flows of one direction hold.
+struct Half {
+  bool requests = false;
+  bool answers = false;
+
+  void add(const Connection& connection, unsigned side) noexcept {
+    requests |= connection.requester[side].seen;
+    answers |= connection.requester[1 - side].seen;
+  }
+  /// Whether one of them could be what answers, or asks, this connection's side.
+  [[nodiscard]] bool may_complete(const Connection& connection, unsigned side) const noexcept {
+    return (connection.requester[side].seen && answers) || (connection.requester[1 - side].seen && requests);
+  }
+};
+
 unsigned seen_side(const Connection& connection) noexcept {
   return connection.flow[0] ? 0 : 1;
 }
@@ -35,19 +50,20 @@ bool goes_on_unanswered(const Connection& connection, unsigned side) {
 }  // namespace
 
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
-  std::map<Pair, std::uint64_t> halves;
+  std::map<Pair, Half> halves;
   for (const Connection& connection : snapshot.connections) {
     if (!half(connection)) continue;
     const unsigned side = seen_side(connection);
-    ++halves[{connection.ends[side].address, connection.ends[1 - side].address}];
+    halves[{connection.ends[side].address, connection.ends[1 - side].address}].add(connection, side);
   }
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
     if (!half(connection)) continue;
     const unsigned side = seen_side(connection);
     if (!goes_on_unanswered(connection, side)) continue;
-    // Unpaired flows the other way may well be the other directions of these.
-    if (halves.count({connection.ends[1 - side].address, connection.ends[side].address}) != 0) continue;
+    // Unpaired flows the other way may well be the other directions of these, if they hold what is missing.
+    const auto back = halves.find({connection.ends[1 - side].address, connection.ends[side].address});
+    if (back != halves.end() && back->second.may_complete(connection, side)) continue;
     Case found;
     found.connection = &connection;
     found.side = side;

@@ -9,7 +9,7 @@ namespace roce::analyze {
 Severity severity_of(std::uint64_t part, std::uint64_t whole, const Scale& scale) noexcept {
   const double share = whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
   if (share >= scale.error_from && part >= scale.error_at_least) return Severity::error;
-  return share >= scale.warning_from ? Severity::warning : Severity::notice;
+  return share >= scale.warning_from && part >= scale.warning_at_least ? Severity::warning : Severity::notice;
 }
 
 bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connection& connection,

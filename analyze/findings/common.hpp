@@ -19,6 +19,7 @@ struct Scale {
   double warning_from = 0;                                      ///< below: notice
   double error_from = std::numeric_limits<double>::infinity();  ///< never an error
   std::uint64_t error_at_least = 0;                             ///< times; a share of few packets says little
+  std::uint64_t warning_at_least = 0;
 };
 [[nodiscard]] Severity severity_of(std::uint64_t part, std::uint64_t whole, const Scale& scale) noexcept;
 

@@ -11,7 +11,7 @@ void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
     add_case(snapshot, cases, connection, {side, side, Event::duplicate_network, connection.packets[side]});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    constexpr Scale scale{.warning_from = 0.01};
+    constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
     return Words{
         severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} are second copies of one transmission that the network delivered twice. "

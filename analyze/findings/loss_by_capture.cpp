@@ -7,7 +7,7 @@ namespace roce::analyze {
 
 void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
   // About the capture, not the network: a warning only once its figures mislead.
-  constexpr Scale scale{.warning_from = 0.01};
+  constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
   report_cases(sink, loss_cases(snapshot, Event::lost_by_capture), [&](const Group& group) {
     return Words{
         severity_of(group.count(), group.of, scale),

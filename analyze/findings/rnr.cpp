@@ -32,7 +32,7 @@ std::string waits_text(const Case& c) {
 }  // namespace
 
 void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
-  constexpr Scale scale{.warning_from = 0.01};
+  constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 3};
   report_cases(sink, cases_of(snapshot), [&](const Group& group) {
     const Case* longest = &group.worst();
     const std::uint64_t repeats =

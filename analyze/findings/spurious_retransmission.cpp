@@ -32,12 +32,11 @@ void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
     add_case(snapshot, cases, connection, {side, side, Event::spurious, connection.packets[side]});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    constexpr std::uint64_t enough = 20;
-    constexpr Scale scale{.warning_from = 0.05};
+    constexpr Scale scale{.warning_from = 0.05, .warning_at_least = 20};
     const Case& worst = group.worst();
     const std::string chain = chain_text(snapshot, *worst.connection, worst.side);
     return Words{
-        group.count() < enough ? Severity::notice : severity_of(group.count(), group.of, scale),
+        severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} repeat what had already been acknowledged, as captured here: the "
                     "acknowledgement was lost or late on its way to {}, or its timer is too short.{}{}{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),

@@ -62,11 +62,20 @@ TEST(AsymmetricCaptureFinding, NearMiss) {
   gave_up.requester[0].retries_exhausted = true;
   maker.connect_half(1, 4).pairing.ambiguous = true;
   maker.connect_half(5, 6);  // each may be the other direction of the other
-  maker.connect_half(6, 5);
+  Connection& back = maker.connect_half(6, 5);
+  back.requester[0] = {};
+  back.requester[1].seen = true;
   maker.connect_half(7, 8, dissect::Service::uc);  // nobody answers there
   maker.connect_half(9, 10).packets[0] = 7;
   maker.connect(11, 12);
   for (const Finding& f : maker.run("asymmetric_capture")) ADD_FAILURE() << f.subject;
+}
+
+TEST(AsymmetricCaptureFinding, RequestsBothWaysAreNoAnswers) {
+  SnapshotMaker maker;
+  for (int i = 0; i < 3; ++i) maker.connect_half(1, 2);
+  for (int i = 0; i < 3; ++i) maker.connect_half(2, 1);
+  EXPECT_EQ(maker.run("asymmetric_capture").size(), 4U);  // three, and three in one
 }
 
 TEST(UcMessageLossFinding, Trigger) {

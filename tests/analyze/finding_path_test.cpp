@@ -196,6 +196,15 @@ TEST(IllegalSequenceFinding, Trigger) {
   EXPECT_DOUBLE_EQ(maker.run("illegal_sequence")[0].confidence, 0.5);
 }
 
+TEST(IllegalSequenceFinding, OneIsANoticeUnlessItIsRefused) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::illegal_sequence, 1);
+  EXPECT_EQ(maker.run("illegal_sequence")[0].severity, Severity::notice);
+  happen(c.sent[1], Event::nak_invalid_request, 1);
+  EXPECT_EQ(maker.run("illegal_sequence")[0].severity, Severity::warning);
+}
+
 TEST(IllegalSequenceFinding, NearMiss) {
   SnapshotMaker maker;
   happen(maker.connect(1, 2).sent[0], Event::gap, 7);  // what follows a hole is no sequence
