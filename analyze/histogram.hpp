@@ -1,30 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <vector>
+
+#include "analyze/prefetch.hpp"
 
 namespace roce::analyze {
 
 /// Counts of values (nanoseconds, bytes) in buckets of equal relative width: 32 a power of two, so
-/// that a percentile is right within 3.2 %; smallest and largest are exact. Memory follows the range
-/// of the values seen and never passes 8 KiB.
+/// that a percentile is right within 3.2 %; smallest and largest are exact. There may be a hundred
+/// thousand of them: empty it is a pointer, and memory follows the range of the values seen and never
+/// passes 8 KiB.
 class Histogram {
  public:
-  void add(std::uint64_t value);
+  Histogram() noexcept = default;
+  Histogram(const Histogram& other);
+  Histogram(Histogram&&) noexcept = default;
+  Histogram& operator=(const Histogram& other);
+  Histogram& operator=(Histogram&&) noexcept = default;
+  ~Histogram() = default;
+
+  void add(std::uint64_t value) {
+    const std::uint32_t bucket = bucket_of(value);
+    if (table_ == nullptr || !table_->count_one(bucket)) make_room(bucket, 1);
+    Table& t = *table_;
+    ++t.count;
+    if (value < t.min) t.min = value;
+    if (value > t.max) t.max = value;
+  }
+  void add(std::uint64_t value, std::uint32_t times);
   void merge(const Histogram& other);
 
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  [[nodiscard]] std::uint64_t min() const noexcept { return min_; }  ///< 0 when empty
-  [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return table_ == nullptr ? 0 : table_->count; }
+  [[nodiscard]] std::uint64_t min() const noexcept { return count() == 0 ? 0 : table_->min; }  ///< 0: empty
+  [[nodiscard]] std::uint64_t max() const noexcept { return count() == 0 ? 0 : table_->max; }
   /// The value that `fraction` (0..1) of the values do not exceed; the middle of its bucket, never
   /// outside [min, max]. 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double fraction) const noexcept;
 
-  /// Asks for the memory that a value like the last one will touch.
+  /// Asks for the memory that any add() will touch.
   void fetch() const noexcept {
-    if (last_ < counts_.size()) __builtin_prefetch(&counts_[last_], 1);
+    if (table_ != nullptr) prefetch(table_.get());
+  }
+  /// Then, for that of this value.
+  void fetch(std::uint64_t value) const noexcept {
+    if (table_ != nullptr) table_->fetch(bucket_of(value));
   }
 
   struct Bucket {
@@ -36,14 +61,68 @@ class Histogram {
   [[nodiscard]] std::vector<Bucket> buckets() const;
 
  private:
-  void cover(std::uint32_t from, std::uint32_t to);  ///< room for these buckets
+  static constexpr unsigned sub_bits = 5;  // 32 buckets a power of two
+  static constexpr std::uint32_t sub_count = 1U << sub_bits;
 
-  std::uint64_t count_ = 0;
-  std::uint64_t min_ = 0;
-  std::uint64_t max_ = 0;
-  std::uint32_t first_ = 0;            ///< bucket number of counts_[0]
-  std::uint32_t last_ = 0;             ///< place in counts_ of the value added last
-  std::vector<std::uint32_t> counts_;  ///< saturating
+  /// Values below 64 have a bucket each; above, the 5 bits behind the highest one count.
+  [[nodiscard]] static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
+    if (value < sub_count) return static_cast<std::uint32_t>(value);
+    const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - 1U - sub_bits;
+    return (shift << sub_bits) + static_cast<std::uint32_t>(value >> shift);
+  }
+  static constexpr std::uint32_t bucket_limit = (64 - sub_bits + 1) * sub_count;
+
+  [[nodiscard]] static constexpr std::uint64_t first_of(std::uint32_t bucket) noexcept;
+  [[nodiscard]] static constexpr std::uint64_t last_of(std::uint32_t bucket) noexcept;
+
+  /// Followed by its counts, so that both are found with one look: of 16 bits each until one of them
+  /// does not hold its count any more, then of 32, which saturate.
+  struct Table {
+    std::uint64_t count = 0;
+    std::uint64_t min = ~std::uint64_t{0};
+    std::uint64_t max = 0;
+    std::uint16_t first = 0;  ///< bucket of the first count
+    std::uint16_t size = 0;   ///< counts
+    std::uint16_t wide = 0;   ///< counts of 32 bits
+
+    [[nodiscard]] std::uint8_t* counts() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
+    [[nodiscard]] std::uint16_t* narrow_counts() noexcept {
+      return reinterpret_cast<std::uint16_t*>(this + 1);
+    }
+    [[nodiscard]] std::uint32_t* wide_counts() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
+    void fetch(std::uint32_t bucket) noexcept {
+      const std::uint32_t i = bucket - first;
+      if (i < size) prefetch(counts() + std::size_t{i} * (wide != 0 ? 4 : 2));
+    }
+    [[nodiscard]] std::uint32_t at(std::size_t i) noexcept {
+      return wide != 0 ? wide_counts()[i] : narrow_counts()[i];
+    }
+    /// False if there is no room for one more in that bucket.
+    bool count_one(std::uint32_t bucket) noexcept {
+      const std::uint32_t i = bucket - first;  // below `first` it wraps to a large one
+      if (i >= size) return false;
+      if (wide != 0) return count_one_wide(i);
+      std::uint16_t& n = narrow_counts()[i];
+      if (n == 0xffff) return false;
+      ++n;
+      return true;
+    }
+    bool count_one_wide(std::uint32_t i) noexcept {
+      std::uint32_t& n = wide_counts()[i];
+      if (n != 0xffffffff) ++n;
+      return true;
+    }
+  };
+  struct Free {
+    void operator()(Table* table) const noexcept { std::free(table); }
+  };
+  using Owned = std::unique_ptr<Table, Free>;
+  [[nodiscard]] static Owned make(std::uint32_t first, std::uint32_t size, bool wide);
+
+  void cover(std::uint32_t from, std::uint32_t to, bool wide);  ///< room for these buckets
+  void make_room(std::uint32_t bucket, std::uint32_t n);        ///< and counts `n` there
+
+  Owned table_;
 };
 
 }  // namespace roce::analyze

@@ -142,5 +142,22 @@ TEST(Histogram, CountsSaturate) {
   EXPECT_EQ(h.percentile(1), 7U);
 }
 
+TEST(Histogram, CountsGrowBeyondSixteenBits) {
+  Histogram h;
+  for (int i = 0; i < 70'000; ++i) h.add(1000);
+  h.add(2000);
+  for (int i = 0; i < 70'000; ++i) h.add(3000);
+  const Histogram copy = h;
+  h = Histogram{};
+  EXPECT_EQ(h.count(), 0U);
+  ASSERT_EQ(copy.buckets().size(), 3U);
+  EXPECT_EQ(copy.buckets()[0].count, 70'000U);
+  EXPECT_EQ(copy.buckets()[1].count, 1U);
+  EXPECT_EQ(copy.buckets()[2].count, 70'000U);
+  EXPECT_EQ(copy.count(), 140'001U);
+  EXPECT_EQ(copy.min(), 1000U);
+  EXPECT_EQ(copy.max(), 3000U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
