@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyze/fast_record.hpp"
+#include "analyze/packet_common.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/relay.hpp"
 #include "analyze/time_order.hpp"
@@ -58,7 +59,7 @@ class Pipeline final : private Relay::Stages {
         relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
                options.filter != nullptr),
         batches_(relay_.slots()),
-        tracker_({options.flow_limit, options.verdicts}),
+        tracker_({options.flow_limit, options.verdicts, options.short_way}),
         with_history_(options.filter != nullptr && options.filter->needs_history()),
         any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
@@ -128,6 +129,7 @@ class Pipeline final : private Relay::Stages {
       if (!facts.cut) icrc = dissect::check_icrc_at({frame.data, frame.captured}, facts.icrc_place);
       record.icrc = static_cast<std::uint8_t>(icrc.status);
     }
+    record.common = static_cast<std::uint8_t>(common_of(record));
     batch.totals.count_fast(batch.frames_before + i + 1, frame, record, facts.cut,
                             options_.check_icrc ? &icrc : nullptr);
     return true;
@@ -163,6 +165,7 @@ class Pipeline final : private Relay::Stages {
 
     Totals& totals = batch.totals;
     record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
+    record.common = static_cast<std::uint8_t>(common_of(record));
     totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
     if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
     if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
@@ -242,23 +245,16 @@ class Pipeline final : private Relay::Stages {
 
   void follow_ordered(bool all) {
     TimeOrder::Waiting next;
-    while (order_.pop(next, all)) tracker_.track(next.record, next.number, tracker_.locate(next.record));
+    while (order_.pop(next, all)) tracker_.track(next.record, next.number);
   }
 
   /// Follows the packets of a settled batch in order.
   void follow(Batch& batch, std::span<const PacketRecord> records) {
-    std::array<std::uint32_t, Tracker::group> flows{};
     const bool order = needs_order();
-    for (std::size_t begin = 0; begin < records.size(); begin += flows.size()) {
-      const std::size_t end = std::min(begin + flows.size(), records.size());
-      for (std::size_t i = begin; i < end; ++i) {
-        if (!order && records[i].has(PacketRecord::valid)) flows[i - begin] = tracker_.locate(records[i]);
-      }
-      for (unsigned step = 0; step < Tracker::approach_steps && !order; ++step) {
-        for (std::size_t i = begin; i < end; ++i) {
-          if (records[i].has(PacketRecord::valid)) tracker_.approach(records[i], flows[i - begin], step);
-        }
-      }
+    for (std::size_t begin = 0; begin < records.size(); begin += Tracker::group) {
+      const std::size_t end = std::min(begin + Tracker::group, records.size());
+      Tracker::Hints hints;
+      if (!order) tracker_.approach(records.subspan(begin, end - begin), hints);
       for (std::size_t i = begin; i < end; ++i) {
         if (!records[i].has(PacketRecord::valid)) continue;
         const std::uint64_t number = batch.frames_before + i + 1;
@@ -271,7 +267,7 @@ class Pipeline final : private Relay::Stages {
           order_.push(records[i], number);
           follow_ordered(false);
         } else {
-          tracker_.track(records[i], number, flows[i - begin]);
+          tracker_.track(records[i], number, hints[i - begin]);
         }
       }
     }
@@ -296,17 +292,13 @@ class Pipeline final : private Relay::Stages {
       dissect::dissect_ulp(bytes, d, managers_.ulp_of(bytes, d));
       const PacketRecord& record = batch.records[i];
       std::optional<std::uint64_t> flow;
-      std::uint32_t place = 0;
-      if (record.has(PacketRecord::valid)) {
-        place = tracker_.locate(record);
-        flow = tracker_.flow_id(place);
-      }
+      if (record.has(PacketRecord::valid)) flow = tracker_.flow_id(record);
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) count_if_selected(batch, i, flow);
       if (flow && order) {
         order_.push(record, number);
         follow_ordered(false);
       } else if (flow) {
-        tracker_.track(record, number, place);
+        tracker_.track(record, number);
       }
     }
   }

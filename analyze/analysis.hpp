@@ -24,6 +24,7 @@ struct AnalysisOptions {
   std::size_t flow_limit = FlowTable::default_limit;
   std::size_t epoch_frames = 1024;    ///< frames handled at once; they and their records stay in the cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
+  bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
   VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
   /// Called between epochs on the calling thread, with the source for its progress.

@@ -18,7 +18,13 @@ class Chunks {
     if (size_ == chunks_.size() << shift) chunks_.push_back(std::make_unique<T[]>(mask + 1));
     ++size_;
   }
-  void clear() noexcept {
+  /// Hands over one element after the other and gives their memory back on the way.
+  template <class Take>
+  void drain(Take take) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      take((*this)[i]);
+      if ((i & mask) == mask || i + 1 == size_) chunks_[i >> shift].reset();
+    }
     chunks_.clear();
     size_ = 0;
   }

@@ -101,7 +101,6 @@ struct Requester {
   std::array<std::uint64_t, 6> naks{};     ///< by AETH code 0..4, [5] = RNR
   std::uint64_t new_bytes = 0;             ///< message bytes moved, each once: goodput
   std::uint32_t in_flight_max = 0;         ///< PSNs
-  std::uint32_t message_gap_max = 0;       ///< reserved for idle gaps: see idle_ns
   std::uint64_t idle_ns = 0;               ///< longest time without a packet of this space
   std::uint64_t idle_from_frame = 0;       ///< the packet before it
   std::vector<OperationStats> operations;  ///< only kinds that occur, by kind
@@ -135,17 +134,17 @@ struct Connection {
     failed,     ///< a fatal NAK, or retries exhausted
   };
 
-  std::uint32_t id = 0;  ///< from 0, in order of the first packet
+  std::uint32_t id = 0;    ///< from 0, in order of the first packet
+  std::uint32_t pmtu = 0;  ///< bytes, by the CM, else by what was seen; 0 = unknown
   dissect::Service service = dissect::Service::reserved;
+  bool pmtu_by_cm = false;
+  State state = State::half_seen;
+  bool client_is_a = true;  ///< of the exchange `cm`
   dissect::Transport transport = dissect::Transport::none;
   std::array<Endpoint, 2> ends;
   std::array<std::optional<std::uint64_t>, 2> flow;  ///< [0] from a to b, [1] from b to a: ids
   Pairing pairing;
   std::optional<std::uint32_t> cm;  ///< index in Snapshot::exchanges
-  bool client_is_a = true;          ///< of that exchange
-  State state = State::half_seen;
-  std::uint32_t pmtu = 0;  ///< bytes, by the CM, else by what was seen; 0 = unknown
-  bool pmtu_by_cm = false;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
   std::uint64_t first_frame = 0;

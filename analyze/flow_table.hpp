@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "analyze/chunks.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/small_counts.hpp"
 #include "analyze/verdict.hpp"
@@ -38,36 +39,77 @@ struct SequenceCounts {
   }
 };
 
-/// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch.
-struct Flow {
-  std::uint64_t id = 0;  ///< from 0, in order of first appearance
-  bool in_use = false;   ///< of the table only
+/// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch. Nearly all packets
+/// of a flow look alike, so what they look like is counted when it changes: settle() before reading the
+/// counts by value (messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports).
+struct alignas(64) Flow {
+  // What every packet touches, in two cache lines.
   FlowKey key;
-  dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
-  bool service_known = false;
-  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by its payloads' own headers
-  std::optional<std::uint16_t> vlan;        ///< of the first tagged packet
-
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t messages = 0;  ///< whole ones that ended here: Only and Last packets but ACKs and CNPs
-  bool any_time = false;       ///< false: no packet had a time, and the two below mean nothing
+
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
-  std::uint32_t first_psn = 0;
+  bool any_time = false;  ///< false: no packet had a time, and the two above mean nothing
+  bool service_known = false;
+  dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
+  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by its payloads' own headers
   std::uint32_t last_psn = 0;
+  std::uint32_t first_psn = 0;
+  bool in_use = false;                ///< of the table only
+  std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
+
+ private:
+  std::uint8_t opcode_ = 0;
+  std::uint64_t look_ = 0;
+  std::uint32_t opcode_from_ = 0;  ///< the low half of `packets` when opcode_ came
+  std::uint32_t look_from_ = 0;    ///< the same of look_
+
+ public:
   std::uint64_t icrc_mismatches = 0;
 
+  std::uint64_t id = 0;          ///< from 0, in order of first appearance
+  std::uint64_t messages = 0;    ///< whole ones that ended here: Only and Last packets but ACKs and CNPs
+  std::uint64_t source_mac = 0;  ///< of its first packet; 0 = none
+  std::uint64_t clear_df = 0;    ///< IPv4 packets that routers may fragment
   std::optional<std::uint32_t> connection;  ///< Connection::id
-  std::uint64_t source_mac = 0;             ///< of its first packet; 0 = none
-  std::uint64_t clear_df = 0;               ///< IPv4 packets that routers may fragment
 
   std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
-  SmallCounts<std::uint8_t, 2, 64> dscp;
+  SmallCounts<std::uint8_t, 3, 256> opcodes;
+  SmallCounts<std::uint8_t, 1, 64> dscp;
   SmallCounts<std::uint8_t, 1, 8> pcp;
-  SmallCounts<std::uint8_t, 4, 256> opcodes;
-  SmallCounts<std::uint16_t, 2, 64> udp_sports;
+  SmallCounts<std::uint16_t, 1, 64> udp_sports;
+
+  static constexpr std::size_t hot_bytes = 128;
+
+  /// Counts one packet.
+  void count(const PacketRecord& r) {
+    const std::uint64_t look = r.look();
+    constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
+    if (look != look_ || packets % often_enough == 0) [[unlikely]]
+      change_look(r);
+    if (r.opcode != opcode_) change_opcode(r.opcode);
+    if (!service_known) [[unlikely]]
+      learn_service(r);
+    if (r.upper != 0 && upper == dissect::Ulp::none) upper = static_cast<dissect::Ulp>(r.upper);
+    ++packets;
+    bytes += r.wire;
+    payload_bytes += r.payload;
+    last_psn = r.psn;
+    if (r.time_ns != capture::no_time) {
+      if (!any_time) first_time_ns = last_time_ns = r.time_ns;
+      any_time = true;
+      first_time_ns = std::min(first_time_ns, r.time_ns);
+      last_time_ns = std::max(last_time_ns, r.time_ns);
+    }
+    if (r.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch)) ++icrc_mismatches;
+  }
+  /// Brings the counts by value up to date.
+  void settle() {
+    settle_look();
+    settle_opcode();
+  }
 
   /// All 0 where nothing happened.
   [[nodiscard]] const SequenceCounts& sequence() const noexcept {
@@ -81,34 +123,45 @@ struct Flow {
   }
 
  private:
+  void change_look(const PacketRecord& r);
+  void change_opcode(std::uint8_t opcode);
+  void learn_service(const PacketRecord& r) noexcept;
+  void settle_look();
+  void settle_opcode();
+
   std::unique_ptr<SequenceCounts> sequence_;
 };
-
-/// Counts one packet of the flow.
-void count_packet(Flow& flow, const PacketRecord& record);
 
 /// Flows by key, bounded. Not thread-safe.
 class FlowTable {
  public:
   static constexpr std::size_t default_limit = 256 * 1024;
+  static constexpr std::uint32_t none = 0xffffffff;
 
   explicit FlowTable(std::size_t limit = default_limit);
-  FlowTable(FlowTable&&) noexcept;
-  FlowTable& operator=(FlowTable&&) noexcept;
+  FlowTable(const FlowTable&) = delete;
+  FlowTable& operator=(const FlowTable&) = delete;
   ~FlowTable();
-
-  static constexpr std::uint32_t none = 0xffffffff;
 
   /// Place of a valid record's flow, a new one if its key is new. Places stay until evict().
   std::uint32_t place_of(const PacketRecord& record);
   /// Place of the flow that has the key now, or none.
-  [[nodiscard]] std::uint32_t find(const FlowKey& key) const;
-  [[nodiscard]] std::uint32_t find(const PacketRecord& record) const;
-  [[nodiscard]] Flow& at(std::uint32_t place) noexcept;
-  [[nodiscard]] const Flow& at(std::uint32_t place) const noexcept;
+  [[nodiscard]] std::uint32_t find(const FlowKey& key) const { return find(key, key.hash()); }
+  [[nodiscard]] std::uint32_t find(const PacketRecord& record) const {
+    return find(record.key, record.key_hash);
+  }
+  /// Where the record's flow probably is, without looking at any flow: to be fetched before it is asked
+  /// for. May be wrong, or none.
+  [[nodiscard]] std::uint32_t guess(const PacketRecord& record) const noexcept {
+    const std::array<Recent, 2>& both = recent_[record.key_hash % recent_size];
+    const std::uint32_t tag = tag_of(record.key_hash);
+    return both[0].tag == tag ? both[0].place : both[1].tag == tag ? both[1].place : none;
+  }
+  [[nodiscard]] Flow& at(std::uint32_t place) noexcept { return flows_[place]; }
+  [[nodiscard]] const Flow& at(std::uint32_t place) const noexcept { return flows_[place]; }
   /// The next packet with its key begins a new flow; this one stays listed.
   void retire(std::uint32_t place);
-  [[nodiscard]] bool full() const noexcept;
+  [[nodiscard]] bool full() const noexcept { return size() >= limit_; }
   /// When a place was used last, in any rising measure; nullopt: it must stay.
   using LastUse = std::function<std::optional<std::uint64_t>(std::uint32_t place)>;
   /// Frees the sixteenth of the places that was idle longest. Calls `leaving` for each before.
@@ -116,29 +169,39 @@ class FlowTable {
   /// Frees one place; its flow counts as evicted.
   void free(std::uint32_t place);
   /// Packets of flows in the table that were never counted in it are lost with an eviction.
-  void count_evicted(std::uint64_t packets) noexcept;
+  void count_evicted(std::uint64_t packets) noexcept { evicted_packets_ += packets; }
 
-  /// The number of a valid record's flow; a new flow gets the next one.
-  std::uint64_t id_of(const PacketRecord& record);
-
-  /// Counts one valid record if it is selected. Returns the flow's id either way.
-  std::uint64_t add(const PacketRecord& record);
-
-  /// add() for the valid ones of `records`, in order. Faster than add() one by one: the flows of some
-  /// records are looked up before the first of them is touched, so their cache misses overlap.
-  void add_all(std::span<const PacketRecord> records);
-
-  /// Flows in the table with packets that count, by id.
+  /// Flows in the table with packets that count, by id. Empties the table.
   [[nodiscard]] std::vector<Flow> take_sorted();
 
   /// When the table is full, the longest idle sixteenth leaves it; these count what left.
-  [[nodiscard]] std::uint64_t evicted_flows() const noexcept;
-  [[nodiscard]] std::uint64_t evicted_packets() const noexcept;
-  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] std::uint64_t evicted_flows() const noexcept { return evicted_flows_; }
+  [[nodiscard]] std::uint64_t evicted_packets() const noexcept { return evicted_packets_; }
+  [[nodiscard]] std::size_t size() const noexcept { return flows_.size() - unused_.size(); }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Index;
+  struct Recent {
+    std::uint32_t tag = 0;
+    std::uint32_t place = none;
+  };
+  static constexpr std::size_t recent_size = 4096;
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t hash) noexcept {
+    return static_cast<std::uint32_t>(hash >> 32U);
+  }
+
+  [[nodiscard]] std::uint32_t find(const FlowKey& key, std::uint64_t hash) const;
+  void unlist(std::uint32_t place);
+  void remember(std::uint64_t hash, std::uint32_t place) const noexcept;
+
+  const std::size_t limit_;
+  Chunks<Flow> flows_;  ///< by place
+  std::unique_ptr<Index> index_;
+  mutable std::vector<std::array<Recent, 2>> recent_;  ///< by hash: what was found last, newest first
+  std::vector<std::uint32_t> unused_;                  ///< places that were freed
+  std::uint64_t next_id_ = 0;
+  std::uint64_t evicted_flows_ = 0;
+  std::uint64_t evicted_packets_ = 0;
 };
 
 }  // namespace roce::analyze

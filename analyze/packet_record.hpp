@@ -49,8 +49,8 @@ struct FlowKey {
 static_assert(sizeof(FlowKey) == 40 && std::has_unique_object_representations_v<FlowKey>);
 
 /// What the trackers need of one transport packet, copied out of the frame: a plain value that
-/// lives for an epoch.
-struct PacketRecord {
+/// lives for an epoch. Two cache lines, for it goes from one core to another.
+struct alignas(64) PacketRecord {
   enum Flag : std::uint8_t {
     valid = 1,     ///< a transport packet; else the rest means nothing
     tagged = 2,    ///< vlan_id and pcp are there
@@ -72,37 +72,68 @@ struct PacketRecord {
   };
   static constexpr std::uint32_t atomic_bytes = 8;  ///< what an atomic operation touches: its dma_length
 
+  /// In the year 2116: no sum or difference of times up to here overflows. What a file says beyond that is
+  /// no time of a packet.
+  static constexpr std::int64_t latest_ns = (std::int64_t{1} << 62U) - 1;
+
   FlowKey key;
   std::uint64_t key_hash = 0;
   std::int64_t time_ns = 0;
-  std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
-  std::uint64_t source_mac = 0;       ///< in the low 48 bits; 0 = none
-  std::uint32_t wire = 0;             ///< bytes on the wire
-  std::uint32_t payload = 0;          ///< message bytes as declared, without pad
-  std::uint32_t psn = 0;              ///< 24 bits
-  std::uint32_t aeth = 0;             ///< syndrome in the high byte, MSN below
-  std::uint32_t interface = 0;
-  std::uint32_t r_key = 0;
-  std::uint32_t dma_length = 0;
-  /// Differs where the same transmission is seen at another place: a hash of interface (that of the
-  /// cooked header too), MAC addresses, VLAN, tunnels and hop limit.
-  std::uint32_t path = 0;
-  std::uint16_t ip_id = 0;
-  std::uint16_t vlan_id = 0;
+  std::uint32_t psn = 0;         ///< 24 bits
+  std::uint32_t wire = 0;        ///< bytes on the wire
+  std::uint64_t source_mac = 0;  ///< in the low 48 bits; 0 = none
+  // Of what nearly all packets of a flow have alike: see look().
   std::uint16_t udp_source = 0;
-  std::uint8_t opcode = 0;
+  std::uint16_t vlan_id = 0;
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t pcp = 0;
   std::uint8_t flags = 0;
   std::uint8_t more = 0;
-  std::uint8_t icrc = 0;   ///< dissect::CrcStatus
-  std::uint8_t upper = 0;  ///< dissect::Ulp that the payload's own header shows
-  std::uint8_t reserved[3] = {};
+  std::uint16_t ip_id = 0;
+  std::uint8_t opcode = 0;
+  std::uint8_t icrc = 0;    ///< dissect::CrcStatus
+  std::uint8_t upper = 0;   ///< dissect::Ulp that the payload's own header shows
+  std::uint8_t common = 0;  ///< Common, where it was looked for
+  std::uint8_t reserved[2] = {};
+  std::uint32_t payload = 0;  ///< message bytes as declared, without pad
+  std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
+  /// Differs where the same transmission is seen at another place: a hash of interface (that of the
+  /// cooked header too), MAC addresses, VLAN, tunnels and hop limit.
+  std::uint32_t path = 0;
+  std::uint32_t interface = 0;
+  std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
+  std::uint32_t r_key = 0;
+  std::uint32_t dma_length = 0;
+
+  /// Everything that is counted by value, in one word: port, VLAN, traffic class, priority, and which of
+  /// them are there. Equal words mean equal marks.
+  [[nodiscard]] std::uint64_t look() const noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &udp_source, sizeof word);
+    return word & look_mask();
+  }
+  /// A record with these marks and nothing else.
+  [[nodiscard]] static PacketRecord of_look(std::uint64_t word) noexcept;
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
+
+ private:
+  [[nodiscard]] static constexpr std::uint64_t look_mask() noexcept {
+    std::array<std::uint8_t, 8> bytes{255, 255, 255, 255, 255, 255, 0, 0};
+    bytes[6] = tagged | has_ports;
+    bytes[7] = has_ip_id | dont_fragment;
+    return std::bit_cast<std::uint64_t>(bytes);
+  }
 };
-static_assert(sizeof(PacketRecord) == 120 && std::is_trivially_copyable_v<PacketRecord>);
+
+inline PacketRecord PacketRecord::of_look(std::uint64_t word) noexcept {
+  PacketRecord record;
+  std::memcpy(&record.udp_source, &word, sizeof word);
+  return record;
+}
+static_assert(sizeof(PacketRecord) == 128 && std::is_trivially_copyable_v<PacketRecord>);
+static_assert(offsetof(PacketRecord, more) == offsetof(PacketRecord, udp_source) + 7);
 
 /// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
 [[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyze/psn_space.hpp"
+#include "analyze/psn_short.hpp"
 #include "dissect/aeth.hpp"
 
 namespace roce::analyze {
@@ -12,12 +12,6 @@ using dissect::Operation;
 using dissect::Position;
 
 namespace {
-
-constexpr std::uint32_t msn_mask = 0xffffff;
-
-bool rose(std::uint32_t msn, std::uint32_t before) noexcept {
-  return ((msn - before) & msn_mask) < 0x800000;
-}
 
 /// Codes of NAKs in the AETH (IBTA table 58).
 enum NakCode : unsigned { sequence_error = 0, last_nak_code = 4 };
@@ -33,21 +27,10 @@ bool PsnSpace::long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned ti
   return now_ns - then_ns > answer * times;
 }
 
-void PsnSpace::note_answer_time(Step& s, std::int64_t since) {
-  if (s.r.time_ns == capture::no_time || since == capture::no_time || s.r.time_ns < since) return;
-  s.verdict.response_time_ns = s.r.time_ns - since;
-  s.verdict.set(Verdict::response_time_known);
-  const std::int64_t took = s.verdict.response_time_ns;
-  if (took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
-  constexpr std::int64_t longest_ns = 1'000'000'000;
-  slow_answer_ns_ =
-      std::min(std::max(s.verdict.response_time_ns, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
-}
-
 /// Links answer and request with each other.
 void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
   const Seen* request = sent_.find(psn);
-  std::uint64_t frame = request != nullptr ? static_cast<std::uint64_t>(request->frame) : 0;
+  std::uint64_t frame = request != nullptr ? request->frame : 0;
   std::int64_t since = request != nullptr ? request->time_ns : capture::no_time;
   if (request == nullptr) {
     const Pending* op = pending(psn);
@@ -56,10 +39,13 @@ void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
     since = op->start_ns;
   }
   s.verdict.request = static_cast<std::uint32_t>(frame);
-  note_answer_time(s, since);
-  if (s.shared.verdicts == nullptr) return;
-  if (Verdict* verdict = s.shared.verdicts->at(frame); verdict != nullptr && verdict->response == 0) {
-    verdict->response = static_cast<std::uint32_t>(s.number);
+  note_answer_time(s.r, since, s.verdict);
+  if (s.shared.verdicts != nullptr) link_request(s.shared, frame, s.number);
+}
+
+void PsnSpace::link_request(TrackerShared& shared, std::uint64_t request, std::uint64_t answer) {
+  if (Verdict* verdict = shared.verdicts->at(request); verdict != nullptr && verdict->response == 0) {
+    verdict->response = static_cast<std::uint32_t>(answer);
   }
 }
 
@@ -106,7 +92,7 @@ void PsnSpace::answer(Step& s) {
   const Seen repeated = before != nullptr ? *before : Seen{};
   const bool keeps_guess = taken != nullptr && taken->guessed != 0 && before == nullptr;
   if (!keeps_guess) {
-    answers_.put(seen_of(s, psn), psn - (answer_facts_.doubled > 0 ? 4096 : 64), s.shared.budget);
+    answers_.put(seen_of(s, psn), answers_needed_from(psn), s.shared.budget);
   }
   point_at_request(s, psn);
   last_answer_ns_ = r.time_ns;
@@ -134,11 +120,10 @@ void PsnSpace::answer(Step& s) {
 }
 
 void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
-  Requester& requester = s.connection.requester[side_];
-  if (s.counts) ++requester.acks;
+  if (s.counts) ++acks_;
   const unsigned credits = s.r.aeth >> 24U & 31U;
   if (credits != 31 && s.counts) {
-    requester.credits_used = true;
+    s.connection.requester[side_].credits_used = true;
     if (credits == 0) happened(s, s.side, Event::zero_credits);
   }
   const std::uint32_t msn = s.r.aeth & msn_mask;
@@ -149,14 +134,14 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
   if (requests_seen_ && psn >= next_) {
     unseen(s, psn);
   } else if (requests_seen_ && psn >= acked_) {
-    if (s.counts) ++s.connection.pairing.answered;
+    if (s.counts) ++answered_;
   }
   settle_loss(s, psn);
   skip_answered(s, s.info.operation == Operation::acknowledge ? psn + 1 : psn);
   if (s.info.operation == Operation::atomic_acknowledge) {
     if (Pending* op = pending(psn); op != nullptr && op->kind == OperationKind::atomic && !op->done) {
       missed_below(s, psn + 1);
-      complete(s, *op, true);
+      complete(s.r, s.counts, *op, true);
     }
   }
   progress(s, psn + 1);
@@ -166,17 +151,17 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
 void PsnSpace::unseen(Step& s, std::int64_t psn) {
   constexpr std::int64_t believable = 1 << 16U;
   if (psn - next_ >= believable) {
-    if (s.counts) ++s.connection.pairing.unfitting;
+    if (s.counts) ++unfitting_;
     return;
   }
-  if (head_ < pending_.size() && pending_.back().open_end) {
+  if (!pending_.empty() && pending_.back().open_end) {
     next_ = psn + 1;  // responses or acknowledgements inside a READ whose length is not known
     return;
   }
   s.verdict.set(Verdict::ack_unseen);
   happened(s, s.side, Event::ack_unseen);
   holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false});
-  if (head_ < pending_.size() && pending_.back().last < 0) {
+  if (!pending_.empty() && pending_.back().last < 0) {
     pending_.back().broken = true;
     pending_.back().last = psn;
   }
@@ -224,20 +209,7 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
     rnr_in_a_row_ = 0;
     rnr_psn_ = -1;
   }
-  for (std::size_t i = head_; i < pending_.size(); ++i) {
-    Pending& op = pending_[i];
-    if (op.done) continue;
-    if (op.last < 0 || op.last >= acked_) break;
-    // A READ is complete with its last response; a later acknowledgement says that it was sent, not
-    // that it came.
-    if (op.answered_by_response() || op.kind == OperationKind::atomic) {
-      if (response_holes_.any_in(op.first, op.last + 1)) continue;
-      complete(s, op, false);
-    } else {
-      complete(s, op, true);
-    }
-  }
-  pop_done();
+  complete_acknowledged(s.r, s.counts);
 }
 
 /// Requests that were confirmed but never captured.
@@ -272,7 +244,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   if (requests_seen_ && psn > next_) {
     unseen(s, psn - 1);
   } else if (requests_seen_ && psn >= acked_ && s.counts) {
-    ++s.connection.pairing.answered;
+    ++answered_;
     s.connection.pairing.evidence =
         static_cast<std::uint8_t>(s.connection.pairing.evidence | 1U << static_cast<unsigned>(Evidence::nak));
   }
@@ -318,7 +290,7 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   Requester& requester = s.connection.requester[side_];
   happened(s, s.side, Event::rnr_nak);
   if (requests_seen_ && psn > next_) unseen(s, psn - 1);
-  if (requests_seen_ && psn >= acked_ && psn < next_ && s.counts) ++s.connection.pairing.answered;
+  if (requests_seen_ && psn >= acked_ && psn < next_ && s.counts) ++answered_;
   skip_answered(s, psn);
   forget_refused(psn);
   progress(s, psn);
@@ -358,7 +330,7 @@ void PsnSpace::refuse(Step& s, std::int64_t psn, unsigned code) {
     refused.length = op->length;
     refused.request_frame = op->frame;
   } else if (const Seen* seen = sent_.find(psn)) {
-    refused.opcode = static_cast<std::uint8_t>(seen->opcode);
+    refused.opcode = seen->opcode;
     refused.request_frame = seen->frame;
   }
   requester.refused.push_back(refused);
@@ -457,12 +429,12 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
       Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
       Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
   happened(s, s.side, events[static_cast<std::size_t>(cause)]);
-  if (Flow* flow = s.flows[s.side]) {
+  if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     ++sequence.retransmitted[static_cast<std::size_t>(cause)];
     sequence.retransmitted_bytes += s.r.wire;
   }
-  if (s.r.time_ns != capture::no_time) ++s.shared.series.at(s.r.time_ns).retransmitted;
+  if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
 }
 
 /// An atomic's answer: it has a PSN of its own, as READ responses have.
@@ -498,8 +470,8 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
 void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
   s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
   happened(s, s.side, Event::gap, static_cast<std::uint64_t>(missing));
-  if (s.counts && s.flows[s.side] != nullptr) {
-    s.flows[s.side]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+  if (s.counts && s.flow(s.side) != nullptr) {
+    s.flow(s.side)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
   }
 }
 
@@ -522,11 +494,10 @@ void PsnSpace::take_back_guess(Step& s, Seen& seen) {
     }
   }
   if (!s.counts) return;
-  const bool read =
-      dissect::opcode_info(static_cast<std::uint8_t>(seen.opcode)).operation == Operation::read_response;
+  const bool read = dissect::opcode_info(seen.opcode).operation == Operation::read_response;
   s.connection.sent[s.side].take_back(read ? Event::retransmitted_read_retry : Event::retransmitted_timeout,
                                       seen.frame);
-  if (Flow* flow = s.flows[s.side]) {
+  if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     std::uint64_t& sum =
         sequence.retransmitted[static_cast<std::size_t>(read ? Cause::read_retry : Cause::timeout)];
@@ -539,8 +510,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const PacketRecord& r = s.r;
   const unsigned responder = s.side;
   Seen* seen = answers_.find(psn);
-  if (seen != nullptr &&
-      dissect::opcode_info(static_cast<std::uint8_t>(seen->opcode)).operation != Operation::read_response) {
+  if (seen != nullptr && dissect::opcode_info(seen->opcode).operation != Operation::read_response) {
     seen = nullptr;
   }
   const bool earlier = sent_earlier(answer_facts_, r);
@@ -552,8 +522,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
 
   const auto goodput = [&] {
     if (!s.counts) return;
-    s.connection.requester[side_].new_bytes += r.payload;
-    if (r.time_ns != capture::no_time) s.shared.series.at(r.time_ns).goodput_bytes += r.payload;
+    new_bytes_ += r.payload;
+    if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += r.payload;
   };
   Hole* hole = response_holes_.find(psn);
   const bool first_copy = hole != nullptr && !hole->of_repeat;
@@ -617,22 +587,22 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   response_holes_.fill(psn, 1);
   response_next_ = std::max(response_next_, psn + 1);
   Seen now = seen_of(s, psn);
-  now.cause = static_cast<std::uint64_t>(s.verdict.cause) & 7U;
+  now.cause = static_cast<std::uint8_t>(s.verdict.cause) & 7U;
   now.filled = filled ? 1 : 0;
   now.late = late ? 1 : 0;
   now.guessed = guessed ? 1 : 0;
-  const std::int64_t outstanding = head_ < pending_.size() ? pending_[head_].first : psn - 64;
+  const std::int64_t outstanding = !pending_.empty() ? pending_.front().first : psn - 64;
   answers_.put(now, answer_facts_.doubled > 0 ? std::min(outstanding, psn - 4096) : outstanding,
                s.shared.budget);
 
   if (requests_seen_ && psn >= next_) {
     unseen(s, psn);
   } else if (requests_seen_ && psn >= acked_ && s.counts) {
-    ++s.connection.pairing.answered;
+    ++answered_;
   }
   Pending* op = pending(psn);
   if (op != nullptr && psn == op->last && !op->done) {
-    if (!response_holes_.any_in(op->first, op->last + 1)) complete(s, *op, true);
+    if (!response_holes_.any_in(op->first, op->last + 1)) complete(s.r, s.counts, *op, true);
   }
   progress(s, psn + 1);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyze/psn_space.hpp"
+#include "analyze/psn_short.hpp"
 
 namespace roce::analyze {
 
@@ -37,17 +37,6 @@ bool answered_on_its_own(Operation operation) noexcept {
          operation == Operation::atomic_write;
 }
 
-OperationStats& stats_of(Requester& requester, OperationKind kind) {
-  for (OperationStats& stats : requester.operations) {
-    if (stats.kind == kind) return stats;
-  }
-  const auto place = std::find_if(requester.operations.begin(), requester.operations.end(),
-                                  [&](const OperationStats& stats) { return stats.kind > kind; });
-  OperationStats stats;
-  stats.kind = kind;
-  return *requester.operations.insert(place, std::move(stats));
-}
-
 bool is_pmtu(std::uint32_t bytes) noexcept {
   return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
 }
@@ -64,13 +53,26 @@ void learn_pmtu(Step& s) noexcept {
   }
 }
 
-void count_goodput(Step& s, unsigned side) {
-  if (!s.counts) return;
-  s.connection.requester[side].new_bytes += s.r.payload;
-  if (s.r.time_ns != capture::no_time) s.shared.series.at(s.r.time_ns).goodput_bytes += s.r.payload;
+}  // namespace
+
+OperationStats& PsnSpace::other_stats(OperationKind kind) {
+  const auto same = std::find_if(operations_.begin(), operations_.end(),
+                                 [&](const OperationStats& stats) { return stats.kind >= kind; });
+  auto place = same;
+  if (same == operations_.end() || same->kind != kind) {
+    OperationStats stats;
+    stats.kind = kind;
+    place = operations_.insert(same, std::move(stats));
+  }
+  operation_ = &*place;
+  return *place;
 }
 
-}  // namespace
+void PsnSpace::count_goodput(Step& s) noexcept {
+  if (!s.counts) return;
+  new_bytes_ += s.r.payload;
+  if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += s.r.payload;
+}
 
 /// PSNs that a READ request takes (IBTA 9.7.5.2.1); 0 = not known before the path MTU is.
 std::int64_t PsnSpace::read_packets(Step& s) const noexcept {
@@ -105,30 +107,22 @@ void PsnSpace::damaged_request(Step& s) {
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = run_cause_;
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  if (!s.counts || s.flows[side_] == nullptr) return;
-  SequenceCounts& sequence = s.flows[side_]->sequence_to_change();
+  if (!s.counts || s.flow(side_) == nullptr) return;
+  SequenceCounts& sequence = s.flow(side_)->sequence_to_change();
   ++sequence.retransmitted[static_cast<std::size_t>(run_cause_)];
   sequence.retransmitted_bytes += s.r.wire;
 }
 
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
-  if (s.counts) ++s.connection.requester[side_].requests;
+  if (s.counts) ++requests_;
   learn_pmtu(s);
   if (!requests_seen_) begin(r);
   const std::int64_t psn = place(r.psn);
   std::int64_t count = 1;
   if (s.info.operation == Operation::read_request) count = read_packets(s);
 
-  const bool idle_known = last_packet_ns_ != 0 && last_packet_ns_ != capture::no_time;
-  if (r.time_ns != capture::no_time && idle_known && r.time_ns > last_packet_ns_ && s.counts) {
-    Requester& requester = s.connection.requester[side_];
-    const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
-    if (idle > requester.idle_ns) {
-      requester.idle_ns = idle;
-      requester.idle_from_frame = last_packet_;
-    }
-  }
+  if (s.counts && r.time_ns != capture::no_time) note_idle(r);
 
   // A new packet that the packets of a repeat have overtaken does not end the repeat.
   const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
@@ -145,8 +139,8 @@ void PsnSpace::request(Step& s) {
     } else {
       const std::int64_t missing = psn - next_;
       s.verdict.gap = static_cast<std::uint32_t>(missing);
-      if (s.counts && s.flows[side_] != nullptr) {
-        s.flows[side_]->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+      if (s.counts && s.flow(side_) != nullptr) {
+        s.flow(side_)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
       }
       happened(s, side_, Event::gap, static_cast<std::uint64_t>(missing));
       holes_.add({next_, psn, r.time_ns, s.number, false, false});
@@ -163,25 +157,44 @@ void PsnSpace::request(Step& s) {
   last_request_ns_ = r.time_ns;
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
-  if (acked_known_ && next_ >= acked_) {
-    const auto in_flight = static_cast<std::uint32_t>(std::min<std::int64_t>(next_ - acked_, 0xffffff));
-    s.verdict.in_flight = in_flight;
-    s.verdict.set(Verdict::in_flight_known);
-    if (s.counts) {
-      Requester& requester = s.connection.requester[side_];
-      requester.in_flight_max = std::max(requester.in_flight_max, in_flight);
-      if (r.time_ns != capture::no_time) {
-        Series::Bucket& bucket = s.shared.series.at(r.time_ns);
-        bucket.in_flight_max = std::max(bucket.in_flight_max, in_flight);
-      }
-    }
+  note_in_flight(s.verdict);
+  if (s.counts && s.verdict.has(Verdict::in_flight_known)) {
+    in_flight_max_ = std::max(in_flight_max_, s.verdict.in_flight);
+    Series::Bucket* const bucket = s.bucket();
+    if (bucket != nullptr) bucket->in_flight_max = std::max(bucket->in_flight_max, s.verdict.in_flight);
   }
+}
+
+/// The messages that were only counted so far.
+void PsnSpace::settle_alike() {
+  if (alike_ == 0) return;
+  OperationStats& kind = stats_of(alike_kind_);
+  kind.count += alike_;
+  kind.packets += alike_;
+  kind.bytes += std::uint64_t{alike_} * alike_bytes_;
+  kind.size_bytes.add(alike_bytes_, alike_);
+  alike_ = 0;
+}
+
+/// Acknowledged messages among which some are not plain.
+void PsnSpace::complete_rest(const PacketRecord& r, bool counts) {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    Pending& op = pending_[i];
+    if (op.done) continue;
+    if (op.last < 0 || op.last >= acked_) break;
+    // A READ is complete with its last response; a later acknowledgement says that it was sent, not
+    // that it came.
+    const bool own_answer = op.answered_by_response() || op.kind == OperationKind::atomic;
+    if (own_answer && response_holes_.any_in(op.first, op.last + 1)) continue;
+    complete(r, counts, op, !own_answer);
+  }
+  pop_done();
 }
 
 /// A READ whose length in PSNs was unknown ends where the next request begins, if some path MTU
 /// explains that; then the path MTU is known too.
 bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
-  if (head_ >= pending_.size() || !pending_.back().open_end) return false;
+  if (pending_.empty() || !pending_.back().open_end) return false;
   Pending& read = pending_.back();
   const std::int64_t count = psn - read.first;
   if (count > std::int64_t{1} << 23U) return false;
@@ -204,14 +217,6 @@ bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
   return true;
 }
 
-/// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
-/// twice.
-std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
-  constexpr std::int64_t other_view = 4096;
-  const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
-  return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
-}
-
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
   new_since_run_ = true;
   if (s.verdict.has(Verdict::out_of_order)) {
@@ -230,7 +235,7 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_ord
   next_ = psn + std::max<std::int64_t>(count, 1);
   track_message(s, psn, count, in_order);
   issue(s, psn, count, Cause::none);
-  count_goodput(s, side_);
+  count_goodput(s);
   message_operation_ = s.info.operation;
   inside_message_ = !s.info.ends_message();
   message_known_ = true;
@@ -267,11 +272,11 @@ void PsnSpace::check_order(Step& s) {
   }
   if (s.info.ends_message() && s.info.operation == Operation::write) {
     const bool only = s.info.position == Position::only;
-    const Pending* op = head_ < pending_.size() ? &pending_.back() : nullptr;
+    const Pending* op = !pending_.empty() ? &pending_.back() : nullptr;
     if (only) {
       wrong = wrong || (s.r.has(PacketRecord::has_reth) && s.r.dma_length != bytes);
     } else if (op != nullptr && op->last < 0 && !op->broken && op->has_reth) {
-      wrong = wrong || op->bytes + bytes != op->length;
+      wrong = wrong || std::uint64_t{op->bytes} + bytes != op->length;
     }
   }
   if (wrong) {
@@ -284,81 +289,48 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
   if (s.info.service == dissect::Service::uc) {
     // Never acknowledged: counted at its end.
     if (s.counts && s.info.ends_message()) {
-      OperationStats& stats = stats_of(s.connection.requester[side_], kind_of(s.info.operation));
-      ++stats.count;
-      ++stats.packets;
-      stats.bytes += s.r.payload;
+      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      ++kind.count;
+      ++kind.packets;
+      kind.bytes += s.r.payload;
     } else if (s.counts) {
-      OperationStats& stats = stats_of(s.connection.requester[side_], kind_of(s.info.operation));
-      ++stats.packets;
-      stats.bytes += s.r.payload;
+      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      ++kind.packets;
+      kind.bytes += s.r.payload;
     }
     return;
   }
-  if (!in_order && head_ < pending_.size() && pending_.back().last < 0) {
+  if (!in_order && !pending_.empty() && pending_.back().last < 0) {
     Pending& open = pending_.back();
     open.broken = true;
     open.open_end = false;
     open.last = psn - 1;
   }
   const bool starts = s.info.starts_message();
-  if (starts || head_ >= pending_.size() || pending_.back().last >= 0) {
+  if (starts || pending_.empty() || pending_.back().last >= 0) {
     if (!starts && s.info.ends_message()) {
       // Only the end of the message was captured.
-      if (s.counts) ++stats_of(s.connection.requester[side_], kind_of(s.info.operation)).count;
+      if (s.counts) ++stats_of(kind_of(s.info.operation)).count;
     }
-    Pending& op = pending_.emplace_back();
-    op.first = psn;
-    op.start_ns = s.r.time_ns;
-    op.frame = s.number;
-    op.opcode = s.r.opcode;
-    op.kind = kind_of(s.info.operation);
-    op.has_reth = s.r.has(PacketRecord::has_reth);
-    op.virtual_address = s.r.virtual_address;
-    op.r_key = s.r.r_key;
-    op.length = s.r.dma_length;
+    Pending& op = start_message(s.r, kind_of(s.info.operation), psn, s.number);
     op.broken = !starts;
     if (op.kind == OperationKind::read) {
       op.open_end = count == 0;
       op.last = count == 0 ? -1 : psn + count - 1;
       op.packets = 1;
       op.bytes = s.r.dma_length;
-      finish_message(s, op);
+      if (s.counts) finish_message(op);
       pop_done();
       return;
     }
   }
   Pending& op = pending_.back();
-  ++op.packets;
-  op.bytes += s.r.payload;
+  op.add_packet(s.r.payload);
   if (s.info.ends_message()) {
     op.last = psn;
-    if (!op.broken) finish_message(s, op);
+    if (!op.broken && s.counts) finish_message(op);
   }
   pop_done();
-}
-
-/// The whole request was sent.
-void PsnSpace::finish_message(Step& s, Pending& op) {
-  if (!s.counts) return;
-  OperationStats& stats = stats_of(s.connection.requester[side_], op.kind);
-  ++stats.count;
-  stats.bytes += op.bytes;
-  stats.packets += op.packets;
-  stats.size_bytes.add(op.bytes);
-}
-
-void PsnSpace::complete(Step& s, Pending& op, bool measured) {
-  op.done = true;
-  if (!s.counts) return;
-  if (op.retried || (measured && !op.broken)) {
-    OperationStats& stats = stats_of(s.connection.requester[side_], op.kind);
-    if (op.retried) ++stats.retried;
-    const bool timed = s.r.time_ns != capture::no_time && op.start_ns != capture::no_time;
-    if (measured && !op.broken && timed && s.r.time_ns >= op.start_ns) {
-      stats.latency_ns.add(static_cast<std::uint64_t>(s.r.time_ns - op.start_ns));
-    }
-  }
 }
 
 bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
@@ -467,10 +439,10 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     const bool first_copy = !hole->of_repeat;
     if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
     lose(s, side_, Lost::before_capture, holes_.missing(psn));
-    if (first_copy) count_goodput(s, side_);
+    if (first_copy) count_goodput(s);
   }
   Seen again = seen_of(s, psn);
-  again.cause = static_cast<std::uint64_t>(cause) & 7U;
+  again.cause = static_cast<std::uint8_t>(cause) & 7U;
   again.filled = hole != nullptr && !hole->of_repeat ? 1 : 0;
   holes_.fill(psn, count);
   issue(s, psn, count, cause);
@@ -486,7 +458,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     if (spurious) happened(s, side_, Event::spurious);
     const bool thrown_away = cause == Cause::nak && seen != nullptr && psn != run_nak_ && !spurious;
     if (thrown_away) happened(s, side_, Event::wasted);
-    if (Flow* flow = s.flows[side_]) {
+    if (Flow* flow = s.flow(side_)) {
       SequenceCounts& sequence = flow->sequence_to_change();
       ++sequence.retransmitted[static_cast<std::size_t>(cause)];
       sequence.retransmitted_bytes += r.wire;
@@ -496,7 +468,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
         sequence.wasted_bytes += r.wire;
       }
     }
-    if (r.time_ns != capture::no_time) ++s.shared.series.at(r.time_ns).retransmitted;
+    if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
   }
   if (run_next_ >= next_) {
     in_run_ = false;
@@ -515,15 +487,10 @@ bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time
          !stale(nak, time_ns);
 }
 
-/// Whether the ID says so: not after silence, in which the sender's counter may have gone once around.
-bool PsnSpace::sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept {
-  return facts.is_behind(r) && !long_since(facts.last_ns, r.time_ns, 4);
-}
-
 void PsnSpace::mark_late(Step& s) {
   s.verdict.set(Verdict::out_of_order);
   happened(s, s.side, Event::out_of_order);
-  if (s.counts && s.flows[s.side] != nullptr) ++s.flows[s.side]->sequence_to_change().out_of_order;
+  if (s.counts && s.flow(s.side) != nullptr) ++s.flow(s.side)->sequence_to_change().out_of_order;
 }
 
 /// What `seen` repeated was not lost after all.
@@ -539,7 +506,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   seen.late = 1;
   sent_.put(seen, needed_from(psn), s.shared.budget);
   ++request_facts_.single;
-  count_goodput(s, side_);
+  count_goodput(s);
   issue(s, psn, count, Cause::none);
   mark_late(s);
 }
@@ -581,7 +548,7 @@ bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) const noexcept {
 /// still tells.
 bool PsnSpace::hears_answers(const Step& s) const noexcept {
   constexpr std::int64_t long_silence_ns = 10'000'000;
-  if (answers_seen_ || s.flows[side_ ^ 1U] != nullptr) return true;
+  if (answers_seen_ || s.flow(side_ ^ 1U) != nullptr) return true;
   return s.r.time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
          s.r.time_ns - last_request_ns_ >= long_silence_ns;
 }
@@ -669,7 +636,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_ = RetryChain{};
     chain_.psn = r.psn;
     chain_.opcode = r.opcode;
-    chain_.first_frame = seen != nullptr ? static_cast<std::uint64_t>(seen->frame) : s.number;
+    chain_.first_frame = seen != nullptr ? seen->frame : s.number;
     chain_.first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
     chain_.last_time_ns = chain_.first_time_ns;
     chain_psn_ = psn;

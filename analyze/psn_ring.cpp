@@ -3,6 +3,19 @@
 
 namespace roce::analyze {
 
+Seen& PsnRing::make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
+  if (size_ == 0) grow(budget);
+  if (size_ == 0) return nothing_;  // no budget for even the smallest: remember nothing
+  for (;;) {
+    Seen& slot = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
+    const bool in_use = slot.psn >= 0 && slot.psn != psn && slot.psn >= needed_from;
+    if (!in_use) return slot;
+    if (grow(budget)) continue;
+    ++budget.forgotten;
+    return slot;
+  }
+}
+
 void Holes::add(const Hole& hole) {
   std::vector<Hole>& holes = list();
   if (holes.size() >= limit) holes.erase(holes.begin());

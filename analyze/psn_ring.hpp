@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/prefetch.hpp"
+
 // Internal to the tracker.
 namespace roce::analyze {
 
@@ -15,15 +17,16 @@ namespace roce::analyze {
 struct Seen {
   std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
   std::int64_t time_ns = 0;
-  std::uint64_t frame : 41 = 0;   ///< number; 2 * 10^12 of them reach for any file
-  std::uint64_t cause : 3 = 0;    ///< Cause, where it repeats another
-  std::uint64_t guessed : 1 = 0;  ///< taken for an answer to a repeat, because the first request seemed lost
-  std::uint64_t filled : 1 = 0;   ///< a repeat of what had not been captured, counted as lost
-  std::uint64_t late : 1 = 0;     ///< came after PSNs behind it
-  std::uint64_t ask : 1 = 0;      ///< AckReq was set
-  std::uint64_t ip_id : 16 = 0;
+  std::uint64_t frame = 0;  ///< number
   std::uint32_t path = 0;
-  std::uint32_t opcode = 0;
+  std::uint16_t ip_id = 0;
+  std::uint8_t opcode = 0;
+  std::uint8_t cause : 3 = 0;    ///< Cause, where it repeats another
+  std::uint8_t guessed : 1 = 0;  ///< taken for an answer to a repeat, because the first request seemed lost
+  std::uint8_t filled : 1 = 0;   ///< a repeat of what had not been captured, counted as lost
+  std::uint8_t late : 1 = 0;     ///< came after PSNs behind it
+  std::uint8_t ask : 1 = 0;      ///< AckReq was set
+  std::uint8_t unused : 1 = 0;
 };
 static_assert(sizeof(Seen) == 32);
 
@@ -47,28 +50,24 @@ class PsnRing {
     return seen.psn == psn ? &seen : nullptr;
   }
 
-  /// Puts a transmission in its place; what is at or above `needed_from` should not be lost for it.
+  /// The place for a transmission of `psn`, to be filled; what is at or above `needed_from` should not be
+  /// lost for it.
+  [[nodiscard]] Seen& slot_for(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
+    if (size_ != 0) [[likely]] {
+      Seen& slot = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
+      if (slot.psn < 0 || slot.psn == psn || slot.psn < needed_from) [[likely]]
+        return slot;
+    }
+    return make_slot(psn, needed_from, budget);
+  }
+  /// Puts a transmission in its place.
   Seen& put(const Seen& seen, std::int64_t needed_from, RingBudget& budget) {
-    if (size_ == 0) grow(budget);
-    if (size_ == 0) {  // no budget for even the smallest: remember nothing
-      nothing_ = seen;
-      return nothing_;
-    }
-    for (;;) {
-      Seen& slot = slots_[static_cast<std::size_t>(seen.psn) & (size_ - 1)];
-      const bool in_use = slot.psn >= 0 && slot.psn != seen.psn && slot.psn >= needed_from;
-      if (in_use) {
-        if (grow(budget)) continue;
-        ++budget.forgotten;
-      }
-      slot = seen;
-      return slot;
-    }
+    return slot_for(seen.psn, needed_from, budget) = seen;
   }
 
   /// Asks for the memory of that PSN's slot.
   void fetch(std::int64_t psn) const noexcept {
-    if (size_ != 0) __builtin_prefetch(&slots_[static_cast<std::size_t>(psn) & (size_ - 1)], 1);
+    if (size_ != 0) prefetch(&slots_[static_cast<std::size_t>(psn) & (size_ - 1)]);
   }
 
   void release(RingBudget& budget) noexcept {
@@ -78,6 +77,7 @@ class PsnRing {
   }
 
  private:
+  Seen& make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget& budget);
   bool grow(RingBudget& budget) {
     const std::size_t wanted = size_ == 0 ? first_size : size_ * 2;
     const std::size_t more = (wanted - size_) * sizeof(Seen);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/psn_space.hpp"
+#include "analyze/psn_short.hpp"
 
 #include <algorithm>
 
@@ -22,13 +22,11 @@ void happened(Step& s, unsigned side, Event event, std::uint64_t count) {
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
   s.verdict.lost = where;
   if (!s.counts) return;
-  if (s.flows[side] != nullptr) {
-    s.flows[side]->sequence_to_change().lost[static_cast<std::size_t>(where)] += count;
+  if (s.flow(side) != nullptr) {
+    s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)] += count;
   }
   happened(s, side, lost_event[static_cast<std::size_t>(where)], count);
-  if (s.r.time_ns != capture::no_time) {
-    s.shared.series.at(s.r.time_ns).lost += static_cast<std::uint32_t>(count);
-  }
+  if (Series::Bucket* bucket = s.bucket()) bucket->lost += static_cast<std::uint32_t>(count);
 }
 
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
@@ -39,29 +37,11 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
   }
   if (s.verdict.lost == where && frame == s.number) s.verdict.lost = Lost::none;
   if (!s.counts) return;
-  if (s.flows[side] != nullptr) {
-    std::uint64_t& sum = s.flows[side]->sequence_to_change().lost[static_cast<std::size_t>(where)];
+  if (s.flow(side) != nullptr) {
+    std::uint64_t& sum = s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
     sum -= std::min(sum, count);
   }
   s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
-}
-
-void StreamFacts::learn(const PacketRecord& r) noexcept {
-  path = r.path;
-  ++single;
-  if (!r.has(PacketRecord::has_ip_id)) return;
-  if (known) {
-    const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
-    if (step == 0) {
-      ++id_constant;
-    } else if (step < 0x8000) {
-      ++id_forward;
-    } else {
-      ++id_other;
-    }
-  }
-  known = true;
-  passed(r);
 }
 
 bool StreamFacts::ids_tell(const PacketRecord& r) const noexcept {
@@ -71,20 +51,10 @@ bool StreamFacts::ids_tell(const PacketRecord& r) const noexcept {
   return changes > id_constant;
 }
 
-bool StreamFacts::ids_rise(const PacketRecord& r) const noexcept {
-  return r.has(PacketRecord::has_ip_id) && id_forward >= 4 && id_forward > 8 * (id_other + id_constant);
-}
-
-std::int64_t PsnSpace::place(std::uint32_t psn) const noexcept {
-  std::int64_t distance = (static_cast<std::int64_t>(psn) - next_) & (psn_range - 1);
-  if (distance >= psn_range / 2) distance -= psn_range;
-  return next_ + distance;
-}
-
 bool PsnSpace::far_off(const PacketRecord& r) const noexcept {
   if (!requests_seen_) return false;
   const std::int64_t distance = place(r.psn) - next_;
-  if (distance > 0 && pending_.size() > head_ && pending_.back().open_end) return distance > psn_range / 4;
+  if (distance > 0 && !pending_.empty() && pending_.back().open_end) return distance > psn_range / 4;
   return distance > far || distance < -far;
 }
 
@@ -130,27 +100,15 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
     s.verdict.cause = static_cast<Cause>(seen->cause);
   }
   if (!s.counts) return;
-  if (Flow* flow = s.flows[s.side]) {
+  if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);
   }
   happened(s, s.side, by_capture ? Event::duplicate_capture : Event::duplicate_network);
 }
 
-Seen PsnSpace::seen_of(const Step& s, std::int64_t psn) noexcept {
-  Seen seen;
-  seen.psn = psn;
-  seen.time_ns = s.r.time_ns;
-  seen.frame = s.number & ((std::uint64_t{1} << 41U) - 1);
-  seen.ask = s.r.has(PacketRecord::ack_requested) ? 1 : 0;
-  seen.ip_id = s.r.ip_id;
-  seen.path = s.r.path;
-  seen.opcode = s.r.opcode;
-  return seen;
-}
-
 Pending* PsnSpace::pending(std::int64_t psn) noexcept {
-  for (std::size_t i = head_; i < pending_.size(); ++i) {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
     Pending& op = pending_[i];
     if (psn < op.first) return nullptr;
     if (psn == op.first || psn <= op.last || op.open_end) return &op;
@@ -159,20 +117,11 @@ Pending* PsnSpace::pending(std::int64_t psn) noexcept {
   return nullptr;
 }
 
-void PsnSpace::pop_done() {
-  constexpr std::size_t limit = 1024;
-  while (head_ < pending_.size() && (pending_[head_].done || pending_.size() - head_ > limit)) ++head_;
-  if (head_ == pending_.size()) {
-    pending_.clear();
-    head_ = 0;
-  } else if (head_ >= 32 && head_ * 2 >= pending_.size()) {
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(head_));
-    head_ = 0;
-  }
-}
-
 void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   if (!other.answers_seen_) return;
+  acks_ += other.acks_;
+  answered_ += other.answered_;
+  unfitting_ += other.unfitting_;
   answers_seen_ = true;
   last_msn_ = other.last_msn_;
   msn_known_ = other.msn_known_;
@@ -196,6 +145,16 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.seen = requests_seen_ || answers_seen_;
   requester.first_psn = static_cast<std::uint32_t>(first_ & (psn_range - 1));
   requester.next_psn = static_cast<std::uint32_t>(next_ & (psn_range - 1));
+  requester.requests = requests_;
+  requester.acks = acks_;
+  requester.new_bytes = new_bytes_;
+  requester.in_flight_max = in_flight_max_;
+  requester.idle_ns = idle_ns_;
+  requester.idle_from_frame = idle_from_frame_;
+  settle_alike();
+  requester.operations = std::move(operations_);
+  connection.pairing.answered += answered_;
+  connection.pairing.unfitting += unfitting_;
 
   // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
   if (connection.service == dissect::Service::uc && !holes_.empty()) {

@@ -9,6 +9,7 @@
 #include "analyze/flow_table.hpp"
 #include "analyze/open_naks.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/pending.hpp"
 #include "analyze/psn_ring.hpp"
 #include "analyze/series.hpp"
 #include "analyze/verdict.hpp"
@@ -35,9 +36,19 @@ struct Step {
   bool counts;    ///< selected: goes into the statistics
   unsigned side;  ///< who sent it
   Connection& connection;
-  std::array<Flow*, 2> flows;  ///< by sender; null where there is none
+  FlowTable& flow_table;
+  std::array<std::uint32_t, 2> places;  ///< by sender; FlowTable::none where there is none
   TrackerShared& shared;
   Verdict verdict;
+
+  /// Of the packet's time; nullptr where it has none.
+  [[nodiscard]] Series::Bucket* bucket() const {
+    return r.time_ns == capture::no_time ? nullptr : &shared.series.at(r.time_ns);
+  }
+  /// Of what that side sends; nullptr where there is none.
+  [[nodiscard]] Flow* flow(unsigned sender) const noexcept {
+    return places[sender] == FlowTable::none ? nullptr : &flow_table.at(places[sender]);
+  }
 };
 
 /// Notes an event of what `side` sent.
@@ -60,12 +71,22 @@ struct StreamFacts {
   std::uint32_t id_constant = 0;  ///< no change
   std::uint32_t doubled = 0;
   std::uint32_t single = 0;
-  std::uint32_t path = 0;  ///< of the last transmission
-  std::uint16_t last_id = 0;
+  std::uint32_t path = 0;                   ///< of the last transmission
   std::int64_t last_ns = capture::no_time;  ///< of last_id
+  std::uint16_t last_id = 0;
   bool known = false;
 
-  void learn(const PacketRecord& r) noexcept;
+  void learn(const PacketRecord& r) noexcept {
+    path = r.path;
+    ++single;
+    if (!r.has(PacketRecord::has_ip_id)) return;
+    if (known) {
+      const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
+      ++(step == 0 ? id_constant : step < 0x8000 ? id_forward : id_other);
+    }
+    known = true;
+    passed(r);
+  }
   void passed(const PacketRecord& r) noexcept {
     last_id = r.ip_id;
     last_ns = r.time_ns;
@@ -73,33 +94,11 @@ struct StreamFacts {
   /// IDs differ from packet to packet, so equal IDs mean one transmission.
   [[nodiscard]] bool ids_tell(const PacketRecord& r) const noexcept;
   /// IDs rise in the order of sending.
-  [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept;
+  [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept {
+    return r.has(PacketRecord::has_ip_id) && id_forward >= 4 && id_forward > 8 * (id_other + id_constant);
+  }
   [[nodiscard]] bool is_behind(const PacketRecord& r) const noexcept {
     return ids_rise(r) && behind(r.ip_id, last_id);
-  }
-};
-
-/// A message in flight.
-struct Pending {
-  std::int64_t first = 0;
-  std::int64_t last = -1;  ///< -1 while its end was not seen
-  std::int64_t start_ns = 0;
-  std::uint64_t frame = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t virtual_address = 0;
-  std::uint32_t r_key = 0;
-  std::uint32_t length = 0;  ///< announced
-  std::uint32_t packets = 0;
-  std::uint8_t opcode = 0;
-  OperationKind kind = OperationKind::send;
-  bool has_reth = false;
-  bool retried = false;
-  bool broken = false;    ///< parts were not captured: not measured
-  bool open_end = false;  ///< a READ whose number of PSNs is not known yet
-  bool done = false;
-
-  [[nodiscard]] bool answered_by_response() const noexcept {
-    return kind == OperationKind::read || kind == OperationKind::flush || kind == OperationKind::atomic_write;
   }
 };
 
@@ -118,12 +117,18 @@ struct Issued {
 
 /// The requests of one side of a connection and the answers to them (IBTA 9.7.2): which are new, which
 /// repeated and why, what is missing and where it went. PSNs are extended to 64 bits, so they order.
-class PsnSpace {
+class alignas(64) PsnSpace {
  public:
   /// Requests of `side`.
-  explicit PsnSpace(unsigned side) : side_(side) {}
+  explicit PsnSpace(unsigned side) : side_(static_cast<std::uint8_t>(side)) {}
 
   void request(Step& s);
+  /// What request() and answer() do with nearly every packet, without asking for all that may be wrong:
+  /// the next SEND or WRITE in its place, and an ACK of what is outstanding. False, and nothing done, if
+  /// it is not that. Only for what common_of() says.
+  bool next_request(const PacketRecord& r, std::uint64_t number, const Connection& connection,
+                    TrackerShared& shared, Verdict& verdict);
+  bool next_ack(const PacketRecord& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);
   /// A request whose ICRC is wrong: its receiver drops it. Only told, never followed.
   void damaged_request(Step& s);
   void answer(Step& s);
@@ -135,14 +140,30 @@ class PsnSpace {
   void finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared);
   void release(RingBudget& budget) noexcept;
 
-  /// Asks for the memory that a packet with this PSN will touch.
+  /// What nearly every packet touches of this object.
+  static constexpr std::size_t hot_bytes = 320;
+  /// Asks for the memory behind it that a packet with this PSN will touch.
   void fetch(std::uint32_t psn, bool answer) const noexcept {
     const std::int64_t at = place(psn);
     sent_.fetch(at);
-    if (answer) answers_.fetch(at);
-    if (head_ < pending_.size()) {
-      __builtin_prefetch(&pending_[head_], 1);
-      __builtin_prefetch(&pending_.back(), 1);
+    if (answer) {
+      answers_.fetch(at);
+      pending_.fetch_front();
+      if (operation_ != nullptr) prefetch(operation_);
+    } else {
+      sent_.fetch(at + 2);  // for the next ones of a burst
+      pending_.fetch_back();
+    }
+  }
+  void fetch_histogram() const noexcept {
+    if (operation_ != nullptr) operation_->latency_ns.fetch();
+  }
+  /// The counts of the latencies that an answer at this time would show.
+  void fetch_latency(std::int64_t time_ns) const noexcept {
+    if (operation_ == nullptr || pending_.empty()) return;
+    const std::size_t last = std::min(pending_.size(), PendingQueue::completed_at_once) - 1;
+    for (const std::size_t i : {std::size_t{0}, last}) {
+      operation_->latency_ns.fetch(static_cast<std::uint64_t>(time_ns - pending_[i].start_ns));
     }
   }
 
@@ -151,15 +172,34 @@ class PsnSpace {
   /// Takes over what another space learned from answers alone, before the two were known to be one.
   void absorb_answers(const PsnSpace& other) noexcept;
   /// It is the requests of the other side after all.
-  void become(unsigned side) noexcept { side_ = side; }
+  void become(unsigned side) noexcept { side_ = static_cast<std::uint8_t>(side); }
 
  private:
-  [[nodiscard]] std::int64_t place(std::uint32_t psn) const noexcept;
+  /// The PSN extended, nearest to what was sent last.
+  [[nodiscard]] std::int64_t place(std::uint32_t psn) const noexcept {
+    constexpr unsigned unused = 64 - 24;
+    return next_ + (static_cast<std::int64_t>(psn - static_cast<std::uint64_t>(next_)) << unused >> unused);
+  }
   [[nodiscard]] std::int64_t read_packets(Step& s) const noexcept;
 
   // requests.cpp
+  [[nodiscard]] OperationStats& stats_of(OperationKind kind) {
+    return operation_ != nullptr && operation_->kind == kind ? *operation_ : other_stats(kind);
+  }
+  [[nodiscard]] OperationStats& other_stats(OperationKind kind);
+  void count_goodput(Step& s) noexcept;
   void begin(const PacketRecord& r);
-  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept;
+  /// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
+  /// twice.
+  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept {
+    constexpr std::int64_t other_view = 4096;
+    const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
+    return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
+  }
+  /// The same of the answers.
+  [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn) const noexcept {
+    return psn - (answer_facts_.doubled > 0 ? 4096 : 64);
+  }
   void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   void check_order(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
@@ -172,7 +212,11 @@ class PsnSpace {
   bool answer_asked_again(Step& s, std::int64_t psn, std::int64_t count);
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
-  void finish_message(Step& s, Pending& op);
+  void note_idle(const PacketRecord& r) noexcept;
+  void note_in_flight(Verdict& verdict) noexcept;
+  Pending& start_message(const PacketRecord& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
+  void finish_message(const Pending& op);
+  void settle_alike();
 
   // answers.cpp
   void acknowledge(Step& s, std::int64_t psn);
@@ -194,89 +238,129 @@ class PsnSpace {
   void take_back_guess(Step& s, Seen& seen);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
-  [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept;
+  /// Whether the ID says so: not after silence, in which the sender's counter may have gone once around.
+  [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept {
+    return facts.is_behind(r) && !long_since(facts.last_ns, r.time_ns, 4);
+  }
   void progress(Step& s, std::int64_t acked);
-  void complete(Step& s, Pending& op, bool measured);
+  void complete(const PacketRecord& r, bool counts, Pending& op, bool measured);
+  void complete_acknowledged(const PacketRecord& r, bool counts);
+  void complete_rest(const PacketRecord& r, bool counts);
   void missed_below(Step& s, std::int64_t psn);
   void unseen(Step& s, std::int64_t psn);
   void settle_loss(Step& s, std::int64_t psn);
   void point_at_request(Step& s, std::int64_t psn);
+  static void link_request(TrackerShared& shared, std::uint64_t request, std::uint64_t answer);
   [[nodiscard]] Pending* pending(std::int64_t psn) noexcept;
-  void pop_done();
+  void pop_done() noexcept {
+    while (!pending_.empty() && pending_.front().done) pending_.pop_front();
+  }
 
   enum class Same : std::uint8_t { same, other, unknown };
   [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
                                        const PacketRecord& r) const noexcept;
   [[nodiscard]] bool too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
-  [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept;
-  void note_answer_time(Step& s, std::int64_t since);
+  static void see(Seen& seen, const PacketRecord& r, std::uint64_t number, std::int64_t psn) noexcept {
+    seen.psn = psn;
+    seen.time_ns = r.time_ns;
+    seen.frame = number;
+    seen.path = r.path;
+    seen.ip_id = r.ip_id;
+    seen.opcode = r.opcode;
+    seen.cause = seen.guessed = seen.filled = seen.late = seen.unused = 0;
+    seen.ask = r.has(PacketRecord::ack_requested) ? 1 : 0;
+  }
+  [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept {
+    Seen seen;
+    see(seen, s.r, s.number, psn);
+    return seen;
+  }
+  void note_answer_time(const PacketRecord& r, std::int64_t since, Verdict& verdict) noexcept;
   [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
 
-  unsigned side_;
+  // What nearly every packet touches, in a few cache lines.
+  std::uint8_t side_;
   bool requests_seen_ = false;
   bool answers_seen_ = false;
   bool acked_known_ = false;
   bool in_run_ = false;
-  bool new_since_run_ = false;     ///< something new was sent after the last step back
+  bool new_since_run_ = false;  ///< something new was sent after the last step back
+  bool message_known_ = false;
+  bool inside_message_ = false;
+  dissect::Operation message_operation_ = dissect::Operation::unknown;
+  bool msn_known_ = false;
+  bool loss_pending_ = false;
+  bool rnr_open_ = false;
+  bool chain_open_ = false;
+  OperationKind alike_kind_ = OperationKind::send;
+  std::uint32_t last_msn_ = 0;
+  std::uint32_t in_flight_max_ = 0;
+  std::int64_t next_ = 0;   ///< behind the highest request
+  std::int64_t acked_ = 0;  ///< everything before is acknowledged
+  std::int64_t last_request_ns_ = 0;
+  std::int64_t last_packet_ns_ = 0;
+  std::uint64_t last_packet_ = 0;
+
+  PsnRing sent_;
+  PsnRing answers_;
+  PendingQueue pending_;
+  Holes holes_;
+
+  // Of Requester and Pairing, while it is followed:
+  OperationStats* operation_ = nullptr;  ///< in operations_, the one counted last
+  std::uint64_t requests_ = 0;
+  std::uint64_t acks_ = 0;
+  std::uint64_t new_bytes_ = 0;
+  std::uint64_t answered_ = 0;
+  std::uint64_t idle_ns_ = 0;
+  // Messages of one packet, alike, that are not in operations_ yet:
+  std::uint32_t alike_ = 0;
+  std::uint32_t alike_bytes_ = 0;
+  std::uint32_t rnr_in_a_row_ = 0;  ///< not 0: the answer to an RNR NAK is outstanding
+
+  StreamFacts request_facts_;
+  StreamFacts answer_facts_;
+  std::int64_t last_answer_ns_ = capture::no_time;
+  std::int64_t slow_answer_ns_ = 0;  ///< how long the slower answers take: a maximum that fades
+  std::int64_t fast_answer_ns_ = 0;  ///< how long the fastest took; 0 = none yet
+  std::size_t issued_head_ = 0;
+  std::vector<Issued> issued_;
+
+  // What happens now and then.
+  std::vector<OperationStats> operations_;
+  std::uint64_t idle_from_frame_ = 0;
+  std::uint64_t unfitting_ = 0;
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
-  bool message_known_ = false;
-  bool inside_message_ = false;
-  bool again_claimed_ = false;  ///< the READ issued again last proved a loss
-  bool loss_pending_ = false;
-  bool msn_known_ = false;
-  bool rnr_open_ = false;
+  bool again_claimed_ = false;     ///< the READ issued again last proved a loss
   Cause run_cause_ = Cause::none;
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
-  dissect::Operation message_operation_ = dissect::Operation::unknown;
-  std::uint32_t last_msn_ = 0;
-  std::uint32_t rnr_in_a_row_ = 0;
-
-  std::int64_t next_ = 0;   ///< behind the highest request
-  std::int64_t acked_ = 0;  ///< everything before is acknowledged
+  std::int64_t rnr_psn_ = -1;
   std::int64_t first_ = 0;
   std::int64_t run_next_ = 0;
   std::int64_t run_start_ = -1;
   std::int64_t run_nak_ = -1;
   std::int64_t run_acked_ = -1;
-  std::int64_t last_request_ns_ = 0;
-  std::int64_t last_packet_ns_ = 0;
-  std::uint64_t last_packet_ = 0;
+  std::uint64_t run_frame_ = 0;
 
+  Holes response_holes_;
   std::int64_t response_next_ = -1;  ///< READ response expected next
   std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
   std::int64_t again_to_ = 0;
   std::uint64_t again_frame_ = 0;
-  std::int64_t last_answer_ns_ = capture::no_time;
-  std::int64_t slow_answer_ns_ = 0;  ///< how long the slower answers take: a maximum that fades
-  std::int64_t fast_answer_ns_ = 0;  ///< how long the fastest took; 0 = none yet
-  std::int64_t loss_psn_ = 0;        ///< of a loss after the capture that may yet turn out to be a delay
+  std::int64_t loss_psn_ = 0;  ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
-  std::int64_t rnr_psn_ = -1;
   std::int64_t rnr_time_ns_ = 0;
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;
 
   OpenNaks naks_;
   OpenNak last_nak_;
-  std::uint64_t run_frame_ = 0;
   RetryChain chain_;
-  bool chain_open_ = false;
   std::int64_t chain_psn_ = 0;
-
-  StreamFacts request_facts_;
-  StreamFacts answer_facts_;
-  PsnRing sent_;
-  PsnRing answers_;
-  Holes holes_;
-  Holes response_holes_;
-  std::vector<Issued> issued_;
-  std::size_t issued_head_ = 0;
-  std::vector<Pending> pending_;
-  std::size_t head_ = 0;  ///< of pending_
 };
 
 }  // namespace roce::analyze

@@ -172,6 +172,7 @@ struct AddressWords {
   record.path = parts.path;
   record.opcode = opcode;
   record.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);
+  record.common = 0;
   record.traffic_class = traffic_class_at(parts.network_id, parts.network);
   // Products, not branches: these bits are as good as random.
   flags |= unsigned{PacketRecord::ack_requested} * read<Bth::a>(parts.bth);

@@ -23,8 +23,8 @@ class SmallCounts {
 
   void add(Key key, std::uint64_t n = 1) {
     for (std::size_t i = 0; i < used_; ++i) {
-      if (inline_[i].key == key) {
-        inline_[i].count += n;
+      if (keys_[i] == key) {
+        counts_[i] += n;
         return;
       }
     }
@@ -33,44 +33,58 @@ class SmallCounts {
 
   void merge(const SmallCounts& other) {
     for (const Entry& entry : other.sorted()) add(entry.key, entry.count);
-    others_ += other.others_;
+    if (other.others() != 0) more().others += other.others();
   }
 
   /// By key, ascending.
   [[nodiscard]] std::vector<Entry> sorted() const {
-    std::vector<Entry> all(inline_.begin(), inline_.begin() + used_);
-    if (more_) all.insert(all.end(), more_->begin(), more_->end());
+    std::vector<Entry> all;
+    for (std::size_t i = 0; i < used_; ++i) all.push_back({keys_[i], counts_[i]});
+    if (more_) all.insert(all.end(), more_->entries.begin(), more_->entries.end());
     std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
     return all;
   }
 
-  [[nodiscard]] std::uint64_t others() const noexcept { return others_; }
-  [[nodiscard]] std::size_t distinct() const noexcept { return used_ + (more_ ? more_->size() : 0); }
+  [[nodiscard]] std::uint64_t others() const noexcept { return more_ ? more_->others : 0; }
+  [[nodiscard]] std::size_t distinct() const noexcept {
+    return used_ + (more_ ? more_->entries.size() : std::size_t{0});
+  }
 
  private:
+  struct More {
+    std::vector<Entry> entries;
+    std::uint64_t others = 0;
+  };
+
+  More& more() {
+    if (!more_) more_ = std::make_unique<More>();
+    return *more_;
+  }
+
   void add_slowly(Key key, std::uint64_t n) {
     if (used_ < Inline) {
-      inline_[used_++] = {key, n};
+      keys_[used_] = key;
+      counts_[used_++] = n;
       return;
     }
-    if (!more_) more_ = std::make_unique<std::vector<Entry>>();
-    for (Entry& entry : *more_) {
+    More& rest = more();
+    for (Entry& entry : rest.entries) {
       if (entry.key == key) {
         entry.count += n;
         return;
       }
     }
     if (distinct() < Limit) {
-      more_->push_back({key, n});
+      rest.entries.push_back({key, n});
     } else {
-      others_ += n;
+      rest.others += n;
     }
   }
 
-  std::array<Entry, Inline> inline_{};
+  std::array<std::uint64_t, Inline> counts_{};
+  std::unique_ptr<More> more_;
+  std::array<Key, Inline> keys_{};
   std::uint8_t used_ = 0;
-  std::unique_ptr<std::vector<Entry>> more_;
-  std::uint64_t others_ = 0;
 };
 
 }  // namespace roce::analyze

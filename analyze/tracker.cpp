@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyze/packet_common.hpp"
+#include "analyze/psn_short.hpp"
 #include "analyze/tracker_impl.hpp"
 #include "dissect/icrc.hpp"
 
@@ -22,91 +24,164 @@ bool mismatched(const PacketRecord& record) noexcept {
 
 }  // namespace
 
-std::uint32_t Tracker::Impl::locate(const PacketRecord& record) {
+std::uint32_t Tracker::Impl::place_of(const PacketRecord& record) {
   std::uint32_t place = flows.find(record);
-  if (place == no_place) [[unlikely]] {
-    if (flows.full()) evict();
-    place = flows.place_of(record);
-    while (place >= states.size()) states.emplace_back();
-  }
-  states[place].located = true;
+  if (place != no_place) return place;
+  if (flows.full()) evict();
+  place = flows.place_of(record);
+  while (place >= states.size()) states.emplace_back();
+  states[place].used_at = static_cast<std::uint32_t>(frames / idle_step);
   return place;
 }
 
 namespace {
 
 /// Asks for memory that will be written.
-void fetch(const void* at, std::size_t bytes = 1) noexcept {
-  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(at) + i, 1);
+[[gnu::always_inline]] inline void fetch(const void* at, std::size_t bytes = 1) noexcept {
+  for (std::size_t i = 0; i < bytes; i += 64) prefetch(static_cast<const char*>(at) + i);
 }
 
 }  // namespace
 
-void Tracker::Impl::approach(const PacketRecord& record, std::uint32_t place, unsigned step) const {
-  const FlowState& state = states[place];
-  if (step == 0) fetch(&flows.at(place), sizeof(Flow));
-  if (state.connection == no_place) return;
-  const Track& track = *tracks[state.connection];
-  const bool answer = dissect::opcode_info(record.opcode).response;
-  const unsigned requester_side = answer ? state.side ^ 1U : state.side;
-  const Requester& requester = track.result.requester[requester_side];
-  const PsnSpace* space = track.spaces[requester_side].get();
-  switch (step) {
-    case 0:
-      fetch(&track.spaces);
-      fetch(&track.result.pairing);
-      fetch(&track.result.packets);
-      fetch(&requester, 128);
-      break;
-    case 1:
-      if (space != nullptr) fetch(space, sizeof(PsnSpace));
-      if (!requester.operations.empty()) fetch(requester.operations.data(), sizeof(OperationStats));
-      break;
-    default:
-      if (space != nullptr) space->fetch(record.psn, answer);
-      if (!requester.operations.empty()) {
-        requester.operations.front().latency_ns.fetch();
-        requester.operations.front().size_bytes.fetch();
-      }
-      break;
+void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints) const {
+  struct Way {
+    const PacketRecord* record;
+    const FlowState* state;
+    const PsnSpace* space;
+    bool answer;
+  };
+  std::array<Way, group> ways;
+  std::size_t count = 0;
+  std::uint32_t previous = no_place;
+  records = records.first(std::min(records.size(), group));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const PacketRecord& record = records[i];
+    hints[i] = no_hint;
+    if (record.common == 0) continue;  // rare enough to be waited for
+    const std::uint32_t place = hints[i] = flows.guess(record);
+    // Packets often come in bursts of one flow, and find next to each other what they need.
+    if (place == no_place || place == previous) continue;
+    previous = place;
+    fetch(&flows.at(place), Flow::hot_bytes);
+    fetch(&states[place]);
+    ways[count++] = {&record, &states[place], nullptr,
+                     record.common == static_cast<std::uint8_t>(Common::ack)};
+  }
+  const std::span<Way> all(ways.data(), count);
+  for (Way& way : all) {
+    way.space = way.state->spaces[way.answer ? 1 : 0];
+    if (way.space == nullptr) continue;
+    fetch(&tracks[way.state->connection]);
+    fetch(way.space, PsnSpace::hot_bytes);
+  }
+  for (const Way& way : all) {
+    if (way.space != nullptr) way.space->fetch(way.record->psn, way.answer);
+  }
+  for (const Way& way : all) {
+    if (way.space != nullptr && way.answer) way.space->fetch_histogram();
+  }
+  for (const Way& way : all) {
+    if (way.space != nullptr && way.answer) way.space->fetch_latency(way.record->time_ns);
   }
 }
 
-Verdict Tracker::Impl::track(const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
-  // Between 1970 and 2116, so that no sum or difference of times overflows. What a file says beyond that
-  // is no time of a packet.
-  constexpr std::int64_t latest_ns = (std::int64_t{1} << 62U) - 1;
-  if (record.time_ns != capture::no_time && (record.time_ns < 0 || record.time_ns > latest_ns)) [[unlikely]] {
-    PacketRecord tame = record;
-    tame.time_ns = std::clamp<std::int64_t>(record.time_ns, 0, latest_ns);
-    return track(tame, number, place);
+inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& record, std::uint64_t number) {
+  state.used_at = static_cast<std::uint32_t>(number / idle_step);
+  frames = number;
+  if (record.time_ns == capture::no_time) return;
+  shared.last_time_ns = shared.any_time ? std::max(shared.last_time_ns, record.time_ns) : record.time_ns;
+  shared.any_time = true;
+}
+
+/// track() for nearly every packet: one of a known connection that comes in its place. False: not done.
+[[gnu::always_inline]] inline bool Tracker::Impl::follow_short(const PacketRecord& record,
+                                                               std::uint64_t number, std::uint32_t place,
+                                                               Verdict& verdict) {
+  FlowState& state = states[place];
+  Flow& flow = flows.at(place);
+  const bool ack = record.common == static_cast<std::uint8_t>(Common::ack);
+  PsnSpace* const space = state.spaces[ack ? 1 : 0];
+  if (space == nullptr || record.source_mac != state.mac || !(flow.key == record.key)) return false;
+  Track& track = tracks[state.connection];
+  if (ack) {
+    if (!space->next_ack(record, number, shared, verdict)) return false;
+  } else {
+    if (track.jump != nullptr || !space->next_request(record, number, track.result, shared, verdict)) {
+      return false;
+    }
   }
-  if (states[place].retired || !(flows.at(place).key == record.key)) {
-    states[place].located = false;
-    place = locate(record);
+  note_frame(state, record, number);
+  if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) track.icrc_matched = true;
+  flow.count(record);
+  Series::Bucket& bucket = shared.series.at(record.time_ns);
+  ++bucket.packets;
+  bucket.bytes += record.wire;
+  if (!ack) {
+    bucket.goodput_bytes += record.payload;
+    bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
+  }
+  verdict.connection = track.result.id;
+  if (state.side == 1) verdict.set(Verdict::b_to_a);
+  if (shared.verdicts != nullptr) publish(number, verdict);
+  return true;
+}
+
+inline void Tracker::Impl::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint,
+                                 Verdict& verdict) {
+  if (hint == no_place || !short_way || !follow_short(record, number, hint, verdict)) {
+    track_long(record, number, verdict);
+  }
+}
+
+void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict) {
+  if (record.time_ns != capture::no_time && (record.time_ns < 0 || record.time_ns > PacketRecord::latest_ns))
+      [[unlikely]] {
+    PacketRecord tame = record;
+    tame.time_ns = std::clamp<std::int64_t>(record.time_ns, 0, PacketRecord::latest_ns);
+    track_long(tame, number, verdict);
+    return;
+  }
+  std::uint32_t place = flows.guess(record);
+  if (place == no_place || states[place].retired || !(flows.at(place).key == record.key)) {
+    place = place_of(record);
   }
   FlowState& state = states[place];
-  state.located = false;
-  state.used_at = number;
-  frames = number;
-  if (record.time_ns != capture::no_time) {
-    shared.last_time_ns = shared.any_time ? std::max(shared.last_time_ns, record.time_ns) : record.time_ns;
-    shared.any_time = true;
-  }
+  note_frame(state, record, number);
   if (state.connection != no_place) [[likely]] {
-    const std::uint32_t connection = state.connection;
     const bool alone = state.unpaired != nullptr;
-    const Verdict verdict = step(connection, state.side, record, number, place);
+    verdict = step(state.connection, state.side, record, number, place);
     if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
-    return verdict;
+    return;
   }
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   if (state.plain || (info.operation != dissect::Operation::cnp && !has_sequence(info.service) &&
                       state.unpaired == nullptr)) {
     state.plain = true;
-    return plain(state, record, number, place);
+    verdict = plain(state, record, number, place);
+    return;
   }
-  return hold(place, record, number);
+  verdict = hold(place, record, number);
+}
+
+/// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
+/// direction is evidence, so it goes the long way.
+void Tracker::Impl::link(Track& track) {
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.places[side] == no_place) continue;
+    FlowState& state = states[track.places[side]];
+    const bool open = !state.retired && track.result.service != Service::reserved;
+    state.spaces[0] = open ? track.spaces[side].get() : nullptr;
+    state.spaces[1] = open && state.unpaired == nullptr ? track.spaces[side ^ 1U].get() : nullptr;
+  }
+}
+
+/// The flow's key belongs to another from now on.
+void Tracker::Impl::retire(std::uint32_t place) {
+  unlist(place);
+  states[place].unpaired.reset();
+  states[place].retired = true;
+  states[place].spaces = {};
+  flows.retire(place);
 }
 
 /// UD and what else has no sequence: counted, but not twice.
@@ -137,17 +212,16 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     seen.path = record.path;
     seen.opcode = record.opcode;
   }
-  if (!verdict.has(Verdict::duplicate_capture)) count(place, record);
+  if (!verdict.has(Verdict::duplicate_capture)) count(place, record, number);
   publish(number, verdict);
   return verdict;
 }
 
-void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record) {
+void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
   if (!record.has(PacketRecord::selected)) return;
   Flow& flow = flows.at(place);
-  if (flow.packets == 0) flow.source_mac = record.source_mac;
-  if (record.has(PacketRecord::has_ip_id) && !record.has(PacketRecord::dont_fragment)) ++flow.clear_df;
-  count_packet(flow, record);
+  if (flow.packets == 0) states[place].first_frame = number;
+  flow.count(record);
   if (record.time_ns != capture::no_time) {
     Series::Bucket& bucket = shared.series.at(record.time_ns);
     ++bucket.packets;
@@ -164,34 +238,19 @@ void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
   }
 }
 
-/// Counts a packet in its flow and in its connection.
-void Tracker::Impl::count_in(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
-                             std::uint32_t place) {
-  count(place, record);
-  if (!record.has(PacketRecord::selected)) return;
-  Connection& c = track.result;
-  if (c.first_frame == 0) c.first_frame = number;
-  ++c.packets[side];
-  c.bytes[side] += record.wire;
-  if (record.time_ns == capture::no_time) return;
-  const bool first = c.packets[0] + c.packets[1] == 1;
-  c.first_time_ns = first ? record.time_ns : std::min(c.first_time_ns, record.time_ns);
-  c.last_time_ns = first ? record.time_ns : std::max(c.last_time_ns, record.time_ns);
-}
-
 /// A request far off that nothing followed: counted, and nothing else.
 void Tracker::Impl::drop_stray(Track& track) {
   const std::unique_ptr<Held> stray = std::move(track.jump);
   const std::uint32_t place = track.places[track.jump_side];
   if (stray != nullptr && place != no_place) {
-    count_in(track, track.jump_side, stray->record, stray->number, place);
+    count(place, stray->record, stray->number);
   }
 }
 
 /// One packet of a connection.
 Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const PacketRecord& record,
                             std::uint64_t number, std::uint32_t place) {
-  Track& track = *tracks[connection];
+  Track& track = tracks[connection];
   Connection& c = track.result;
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool counts = record.has(PacketRecord::selected);
@@ -204,16 +263,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     }
   }
 
-  Step s{record,
-         info,
-         number,
-         counts,
-         side,
-         c,
-         {track.places[0] == no_place ? nullptr : &flows.at(track.places[0]),
-          track.places[1] == no_place ? nullptr : &flows.at(track.places[1])},
-         shared,
-         {}};
+  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}};
   s.verdict.connection = c.id;
   if (side == 1) s.verdict.set(Verdict::b_to_a);
   if (c.service == Service::reserved && info.operation != dissect::Operation::cnp) c.service = info.service;
@@ -223,9 +273,11 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     // Its receiver throws it away, and what it says cannot be believed, unless the capture itself is
     // at fault: then nothing matches.
     if (counts) happened(s, side, Event::icrc_mismatch);
-    followed = track.icrc_matches == 0 && c.packets[0] + c.packets[1] >= 3;
+    std::uint64_t seen = 0;
+    for (const std::uint32_t each : track.places) seen += each == no_place ? 0 : flows.at(each).packets;
+    followed = !track.icrc_matched && seen >= 3;
   } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
-    ++track.icrc_matches;
+    track.icrc_matched = true;
   }
   if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (info.operation == dissect::Operation::cnp) {
@@ -234,7 +286,10 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   } else if (followed && info.defined && has_sequence(info.service)) {
     const unsigned requester = info.response ? side ^ 1U : side;
     std::unique_ptr<PsnSpace>& space = track.spaces[requester];
-    if (!space) space = std::make_unique<PsnSpace>(requester);
+    if (!space) {
+      space = std::make_unique<PsnSpace>(requester);
+      link(track);
+    }
     if (info.response) {
       space->answer(s);
     } else if (info.request) {
@@ -245,11 +300,11 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
 
   if (!s.verdict.has(Verdict::duplicate_capture)) {
     if (record.source_mac != 0 && followed) {
-      std::uint64_t& mac = track.macs[side];
+      std::uint64_t& mac = states[place].mac;
       if (mac != 0 && mac != record.source_mac) happened(s, side, Event::mac_changed);
       mac = record.source_mac;
     }
-    count_in(track, side, record, number, place);
+    count(place, record, number);
   }
   publish(number, s.verdict);
   return s.verdict;
@@ -259,17 +314,17 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
 /// been given to a new connection. True if the packet was dealt with.
 bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
                            std::uint64_t number, std::uint32_t place, Verdict& verdict) {
-  Track& track = *tracks[connection];
+  Track& track = tracks[connection];
   if (track.jump == nullptr) {
     track.jump = std::make_unique<Held>(Held{record, number});
-    track.jump_side = side;
+    track.jump_side = static_cast<std::uint8_t>(side);
     verdict.connection = track.result.id;
     publish(number, verdict);
     return true;
   }
   if (track.jump_side != side) {
     if (!track.spaces[side]->far_off(record)) return false;
-    count_in(track, side, record, number, place);  // the other side is waited for
+    count(place, record, number);  // the other side is waited for
     verdict.connection = track.result.id;
     publish(number, verdict);
     return true;
@@ -285,14 +340,11 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
   }
   const std::unique_ptr<Held> first = std::move(track.jump);
   for (const std::uint32_t each : track.places) {
-    if (each == no_place) continue;
-    flows.retire(each);
-    states[each].retired = true;
-    unlist(each);
-    states[each].unpaired.reset();
+    if (each != no_place) retire(each);
   }
-  this->track(first->record, first->number, locate(first->record));
-  verdict = this->track(record, number, locate(record));
+  Verdict of_first;
+  track_long(first->record, first->number, of_first);
+  track_long(record, number, verdict);
   return true;
 }
 
@@ -301,7 +353,7 @@ void Tracker::Impl::evict() {
   flows.evict(
       [&](std::uint32_t place) -> std::optional<std::uint64_t> {
         if (place >= states.size()) return 0;
-        if (states[place].located || states[place].in_hand) return std::nullopt;
+        if (states[place].in_hand) return std::nullopt;
         return states[place].used_at;
       },
       [&](std::uint32_t place) { leave(place); });
@@ -324,7 +376,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
   states[place] = FlowState{};
   states[place].queued = queued;
   if (connection == no_place) return;
-  Track& track = *tracks[connection];
+  Track& track = tracks[connection];
   if (track.jump != nullptr && track.jump->record.has(PacketRecord::selected)) flows.count_evicted(1);
   for (const auto& space : track.spaces) {
     if (space) space->release(shared.budget);
@@ -333,18 +385,18 @@ void Tracker::Impl::leave(std::uint32_t place) {
   for (const std::uint32_t each : track.places) {
     if (each == no_place || each == place) continue;
     unlist(each);
-    const bool located = states[each].located;
     const bool retired = states[each].retired;
+    const std::uint64_t first_frame = states[each].first_frame;
     const bool in_queue = states[each].queued;
     const bool in_hand = states[each].in_hand;
     states[each] = FlowState{};
-    states[each].located = located;
     states[each].queued = in_queue;
     states[each].in_hand = in_hand;
     states[each].retired = retired;
+    states[each].first_frame = first_frame;
     flows.at(each).connection.reset();
   }
-  tracks[connection].reset();
+  drop(connection);
 }
 
 void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
@@ -364,15 +416,30 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
     key.dst_qp = qpn;
     const std::uint32_t place = flows.find(key);
     if (place == no_place || place >= states.size()) return;
-    if (states[place].used_at == 0) return;  // only located ahead of time: it is of this connection
     if (states[place].connection == no_place && states[place].unpaired != nullptr) go_alone(place);
-    unlist(place);
-    states[place].unpaired.reset();
-    states[place].retired = true;
-    flows.retire(place);
+    this->retire(place);
   };
   retire(exchange.client, exchange.server, *exchange.server_qpn);
   retire(exchange.server, exchange.client, *exchange.client_qpn);
+}
+
+/// What the flows have counted for the connection.
+void Tracker::Impl::sum_up(Track& track) {
+  Connection& c = track.result;
+  bool any_time = false;
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.places[side] == no_place) continue;
+    const Flow& flow = flows.at(track.places[side]);
+    if (flow.packets == 0) continue;
+    c.packets[side] = flow.packets;
+    c.bytes[side] = flow.bytes;
+    const std::uint64_t first = states[track.places[side]].first_frame;
+    c.first_frame = c.first_frame == 0 ? first : std::min(c.first_frame, first);
+    if (!flow.any_time) continue;
+    c.first_time_ns = any_time ? std::min(c.first_time_ns, flow.first_time_ns) : flow.first_time_ns;
+    c.last_time_ns = any_time ? std::max(c.last_time_ns, flow.last_time_ns) : flow.last_time_ns;
+    any_time = true;
+  }
 }
 
 /// What can only be said at the end.
@@ -385,6 +452,7 @@ void Tracker::Impl::conclude(Track& track) {
     if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
   }
   drop_stray(track);
+  sum_up(track);
   const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
     return r.retries_exhausted || r.rnr_exhausted || r.refused_fatally;
   });
@@ -437,7 +505,7 @@ bool Tracker::Impl::release_waiting() {
     }
     // Corrupted numbers make no connection; they are still packets.
     for (const Held& packet : waiting.held) {
-      count(place, packet.record);
+      count(place, packet.record, packet.number);
       publish(packet.number, Verdict{});
     }
     held -= std::min(held, waiting.held.size());
@@ -452,18 +520,24 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   while (release_waiting()) {
   }
   Result result;
-  for (const auto& track : tracks) {
-    if (track != nullptr) conclude(*track);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    if (!tracks[i].in_use) continue;
+    conclude(tracks[i]);
+    ++count;
   }
   result.forgotten_packets = shared.budget.forgotten;
   result.evicted_flows = flows.evicted_flows();
   result.evicted_packets = flows.evicted_packets();
+  result.connections.reserve(count);
+  tracks.drain([&](Track& track) {
+    Connection& c = track.result;
+    if (track.in_use && c.packets[0] + c.packets[1] != 0) result.connections.push_back(std::move(c));
+  });
+  std::sort(result.connections.begin(), result.connections.end(),
+            [](const Connection& a, const Connection& b) { return a.id < b.id; });
+  states.drain([](FlowState&) {});
   result.flows = flows.take_sorted();
-  for (const auto& track : tracks) {
-    if (track == nullptr) continue;
-    Connection& c = track->result;
-    if (c.packets[0] + c.packets[1] != 0) result.connections.push_back(std::move(c));
-  }
   result.series = std::move(shared.series);
   return result;
 }
@@ -473,23 +547,26 @@ Tracker::Tracker(Tracker&&) noexcept = default;
 Tracker& Tracker::operator=(Tracker&&) noexcept = default;
 Tracker::~Tracker() = default;
 
-std::uint32_t Tracker::locate(const PacketRecord& record) {
-  return impl_->locate(record);
+void Tracker::approach(std::span<const PacketRecord> records, Hints& hints) const {
+  impl_->approach(records, hints);
 }
-void Tracker::approach(const PacketRecord& record, std::uint32_t flow, unsigned step) const {
-  impl_->approach(record, flow, step);
-}
-void Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t flow) {
-  impl_->track(record, number, flow);
+void Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint) {
+  Verdict verdict;
+  impl_->track(record, number, hint, verdict);
 }
 Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
-  return impl_->track(record, number, impl_->locate(record));
+  PacketRecord looked_at = record;
+  looked_at.common = static_cast<std::uint8_t>(common_of(record));
+  Verdict verdict;
+  const std::uint32_t hint = looked_at.common == 0 ? no_hint : impl_->flows.guess(looked_at);
+  impl_->track(looked_at, number, hint, verdict);
+  return verdict;
 }
 void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
   impl_->connected(exchange, index);
 }
-std::uint64_t Tracker::flow_id(std::uint32_t flow) const {
-  return impl_->flows.at(flow).id;
+std::uint64_t Tracker::flow_id(const PacketRecord& record) {
+  return impl_->flows.at(impl_->place_of(record)).id;
 }
 Tracker::Result Tracker::finish(std::optional<std::int64_t> end_ns) {
   return impl_->finish(end_ns);

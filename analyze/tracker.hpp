@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyze/cm_tracker.hpp"
@@ -21,6 +23,8 @@ struct TrackerOptions {
   std::size_t flow_limit = FlowTable::default_limit;
   /// Where verdicts go, with corrections of older ones; null = nowhere. Must outlive the tracker.
   VerdictStore* verdicts = nullptr;
+  /// Common packets are followed on a shorter way, to the same result; off only to prove that.
+  bool short_way = true;
 };
 
 /// Follows every flow and connection packet by packet: pairs the two directions, tells new from
@@ -34,19 +38,17 @@ class Tracker {
   Tracker& operator=(Tracker&&) noexcept;
   ~Tracker();
 
-  /// Flow of a valid record: a handle for track().
-  [[nodiscard]] std::uint32_t locate(const PacketRecord& record);
-
   /// What track() touches of a flow is spread over memory, and each place is known only from the one
-  /// before it. So a group of records is located, then approached step by step, each step for the whole
-  /// group, before the first of them is tracked: the waits for memory overlap.
-  static constexpr std::size_t group = 32;
-  static constexpr unsigned approach_steps = 3;
-  void approach(const PacketRecord& record, std::uint32_t flow, unsigned step) const;
+  /// before it. This asks for all of it, step by step for a whole group, the first of `records`, so that the
+  /// waits overlap. Changes nothing but speed.
+  static constexpr std::size_t group = 16;
+  /// Gives a hint for each of them.
+  using Hints = std::array<std::uint32_t, group>;
+  void approach(std::span<const PacketRecord> records, Hints& hints) const;
+  static constexpr std::uint32_t no_hint = FlowTable::none;
 
-  /// One valid record, frame `number`, located in the same group. Whether it counts is its `selected`
-  /// flag.
-  void track(const PacketRecord& record, std::uint64_t number, std::uint32_t flow);
+  /// One valid record, frame `number`. Whether it counts is its `selected` flag.
+  void track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint = no_hint);
 
   /// track() for tools that take one packet at a time: returns what can be said at once, without what
   /// later packets will teach.
@@ -55,8 +57,8 @@ class Tracker {
   /// A CM exchange has named both queue pairs; to be told before the packets that follow.
   void connected(const CmExchange& exchange, std::uint32_t index);
 
-  /// The number of a record's flow as locate() and track() know it.
-  [[nodiscard]] std::uint64_t flow_id(std::uint32_t flow) const;
+  /// The number of a valid record's flow; a new flow gets the next one.
+  [[nodiscard]] std::uint64_t flow_id(const PacketRecord& record);
 
   /// Ends the analysis. Afterwards the tracker is empty.
   struct Result {

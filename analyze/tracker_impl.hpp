@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyze/chunks.hpp"
@@ -56,18 +57,23 @@ struct PlainFlow {
   std::array<Seen, 8> seen;
 };
 
-struct FlowState {
-  std::uint32_t connection = no_place;
-  std::uint8_t side = 0;
-  bool plain = false;
-  bool retired = false;       ///< its key belongs to another flow by now
-  bool located = false;       ///< about to be tracked: must not be evicted
-  bool in_hand = false;       ///< being tracked: the same
-  bool queued = false;        ///< in `holding`, for this flow or one that had the place before
-  std::uint64_t used_at = 0;  ///< frame number
+/// A cache line.
+struct alignas(64) FlowState {
+  std::uint32_t connection = no_place;  ///< place in Impl::tracks
+  std::uint32_t used_at = 0;            ///< frame number, in steps of Impl::idle_step
+  /// What the flow's requests belong to, and what its answers do: not null where the short way is open.
+  std::array<PsnSpace*, 2> spaces{};
+  std::uint64_t mac = 0;          ///< source MAC address of the last packet; 0 = none
+  std::uint64_t first_frame = 0;  ///< that counts
   std::unique_ptr<Unpaired> unpaired;
   std::unique_ptr<PlainFlow> plain_flow;
+  std::uint8_t side = 0;
+  bool plain = false;
+  bool retired = false;  ///< its key belongs to another flow by now
+  bool in_hand = false;  ///< being tracked: must not be evicted
+  bool queued = false;   ///< in `holding`, for this flow or one that had the place before
 };
+static_assert(sizeof(FlowState) == 64);
 
 /// What the CM told of a queue pair.
 struct CmPeer {
@@ -78,15 +84,15 @@ struct CmPeer {
   std::uint16_t pmtu = 0;
 };
 
-/// A connection while it is followed.
-struct Track {
-  Connection result;
+/// A connection while it is followed. What each packet needs of it stands in the first cache line.
+struct alignas(64) Track {
   std::array<std::unique_ptr<PsnSpace>, 2> spaces;  ///< by requester
-  std::array<std::uint32_t, 2> places{no_place, no_place};
-  std::array<std::uint64_t, 2> macs{};
-  std::uint64_t icrc_matches = 0;
   std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
-  unsigned jump_side = 0;
+  std::array<std::uint32_t, 2> places{no_place, no_place};
+  bool icrc_matched = false;  ///< of any packet
+  std::uint8_t jump_side = 0;
+  bool in_use = false;
+  Connection result;
 };
 
 struct EndHash {
@@ -99,23 +105,26 @@ struct EndHash {
 };
 
 struct Tracker::Impl {
-  explicit Impl(const TrackerOptions& options) : flows(options.flow_limit) {
+  explicit Impl(const TrackerOptions& options) : flows(options.flow_limit), short_way(options.short_way) {
     shared.verdicts = options.verdicts;
   }
 
   // tracker.cpp
-  std::uint32_t locate(const PacketRecord& record);
-  void approach(const PacketRecord& record, std::uint32_t place, unsigned step) const;
-  Verdict track(const PacketRecord& record, std::uint64_t number, std::uint32_t place);
+  std::uint32_t place_of(const PacketRecord& record);
+  void approach(std::span<const PacketRecord> records, Hints& hints) const;
+  void track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint, Verdict& verdict);
+  void track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict);
   Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
+  bool follow_short(const PacketRecord& record, std::uint64_t number, std::uint32_t place, Verdict& verdict);
+  void link(Track& track);
+  void retire(std::uint32_t place);
+  void note_frame(FlowState& state, const PacketRecord& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
               std::uint32_t place, Verdict& verdict);
   void publish(std::uint64_t number, const Verdict& verdict);
-  void count(std::uint32_t place, const PacketRecord& record);
-  void count_in(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
-                std::uint32_t place);
+  void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void drop_stray(Track& track);
   void evict();
   void leave(std::uint32_t place);
@@ -123,6 +132,7 @@ struct Tracker::Impl {
   [[nodiscard]] bool release_waiting();
   Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
+  void sum_up(Track& track);
 
   // tracker_pairing.cpp
   Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
@@ -134,6 +144,7 @@ struct Tracker::Impl {
   std::uint32_t go_alone(std::uint32_t place);
   void unlist(std::uint32_t place);
   std::uint32_t new_connection(std::uint32_t place);
+  void drop(std::uint32_t connection);
   void attach(std::uint32_t connection, std::uint32_t place, unsigned side);
   void merge(std::uint32_t connection, std::uint32_t other);
   void replay(std::vector<Held>& packets);
@@ -141,10 +152,15 @@ struct Tracker::Impl {
   void flush_oldest();
   void pair_cnps();
 
+  static constexpr std::uint64_t idle_step = 64;
+
   TrackerShared shared;
   FlowTable flows;
-  Chunks<FlowState> states;                    ///< by place
-  std::vector<std::unique_ptr<Track>> tracks;  ///< by Connection::id; null: merged or evicted
+  const bool short_way;
+  Chunks<FlowState> states;  ///< by place
+  Chunks<Track> tracks;
+  std::vector<std::uint32_t> unused_tracks;
+  std::uint32_t next_connection = 0;  ///< Connection::id
   UnpairedFlows unpaired;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once

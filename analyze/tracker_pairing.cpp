@@ -87,7 +87,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
     if (told->second.address == key.src) {
       const std::uint32_t other = flows.find(reversed(key, told->second.qpn));
       if (other != no_place && other != place && !states[other].plain &&
-          (states[other].connection == no_place || !tracks[states[other].connection]->result.paired())) {
+          (states[other].connection == no_place || !tracks[states[other].connection].result.paired())) {
         pair(place, other, Evidence::cm);
       }
       return;  // it is known whom it belongs to: nobody else
@@ -113,7 +113,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
 bool Tracker::Impl::holds_psn(std::uint32_t place, std::uint32_t psn) {
   const FlowState& state = states[place];
   if (state.connection != no_place) {
-    const Track& track = *tracks[state.connection];
+    const Track& track = tracks[state.connection];
     return track.spaces[state.side] != nullptr && track.spaces[state.side]->fits(psn);
   }
   if (state.unpaired == nullptr || !state.unpaired->has_requests) return false;
@@ -205,18 +205,34 @@ void Tracker::Impl::describe(Track& track, std::uint32_t place, unsigned side) {
 }
 
 void Tracker::Impl::attach(std::uint32_t connection, std::uint32_t place, unsigned side) {
-  tracks[connection]->places[side] = place;
+  tracks[connection].places[side] = place;
   states[place].connection = connection;
   states[place].side = static_cast<std::uint8_t>(side);
-  describe(*tracks[connection], place, side);
+  describe(tracks[connection], place, side);
+  link(tracks[connection]);
 }
 
 std::uint32_t Tracker::Impl::new_connection(std::uint32_t place) {
-  const auto index = static_cast<std::uint32_t>(tracks.size());
-  tracks.push_back(std::make_unique<Track>());
-  tracks.back()->result.id = index;
+  auto index = static_cast<std::uint32_t>(tracks.size());
+  if (unused_tracks.empty()) {
+    tracks.emplace_back();
+  } else {
+    index = unused_tracks.back();
+    unused_tracks.pop_back();
+  }
+  tracks[index].in_use = true;
+  tracks[index].result.id = next_connection++;
   attach(index, place, 0);
   return index;
+}
+
+/// Forgets a connection that was merged into another, or leaves.
+void Tracker::Impl::drop(std::uint32_t connection) {
+  for (const std::uint32_t place : tracks[connection].places) {
+    if (place != no_place) states[place].spaces = {};
+  }
+  tracks[connection] = Track{};
+  unused_tracks.push_back(connection);
 }
 
 void Tracker::Impl::replay(std::vector<Held>& packets) {
@@ -225,7 +241,8 @@ void Tracker::Impl::replay(std::vector<Held>& packets) {
     const std::uint32_t place = flows.find(packet.record.key);
     if (place == no_place || states[place].connection == no_place) {
       // One of the packets before began another sequence: a flow of its own.
-      track(packet.record, packet.number, locate(packet.record));
+      Verdict verdict;
+      track_long(packet.record, packet.number, verdict);
     } else {
       step(states[place].connection, states[place].side, packet.record, packet.number, place);
     }
@@ -257,13 +274,13 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
     attach(connection, place, states[other].side ^ 1U);
   } else if (of_other == no_place) {
     attach(connection, other, states[place].side ^ 1U);
-  } else if (connection < of_other) {
+  } else if (tracks[connection].result.id < tracks[of_other].result.id) {
     merge(connection, of_other);
   } else {
     merge(of_other, connection);
     connection = of_other;
   }
-  Connection& c = tracks[connection]->result;
+  Connection& c = tracks[connection].result;
   c.pairing.evidence = with(c.pairing.evidence, evidence);
   c.pairing.ambiguous = false;
   if (evidence != Evidence::udp_source_port && states[place].unpaired != nullptr &&
@@ -277,17 +294,17 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   }
   states[place].unpaired.reset();
   states[other].unpaired.reset();
+  link(tracks[connection]);
   replay(packets);
 }
 
 /// Two flows that were followed alone are one connection: `other` goes into `connection`.
 void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
-  Track& into = *tracks[connection];
-  Track& from = *tracks[other];
+  Track& into = tracks[connection];
+  Track& from = tracks[other];
   const std::uint32_t place = from.places[0];
   drop_stray(from);
   const auto add_answers = [](Requester& to, const Requester& more) {
-    to.acks += more.acks;
     for (std::size_t i = 0; i < to.naks.size(); ++i) to.naks[i] += more.naks[i];
     to.refused_fatally = to.refused_fatally || more.refused_fatally;
   };
@@ -308,26 +325,16 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   add_answers(b.requester[0], a.requester[1]);
   a.requester[1] = std::move(b.requester[0]);
   a.sent[1] = std::move(b.sent[0]);
-  a.packets[1] = b.packets[0];
-  a.bytes[1] = b.bytes[0];
   a.cnps[1] = b.cnps[0];
-  a.pairing.answered += b.pairing.answered;
-  a.pairing.unfitting += b.pairing.unfitting;
   if (a.pmtu == 0) a.pmtu = b.pmtu;
-  if (b.packets[0] != 0) {
-    a.first_time_ns = a.packets[0] != 0 ? std::min(a.first_time_ns, b.first_time_ns) : b.first_time_ns;
-    a.last_time_ns = std::max(a.last_time_ns, b.last_time_ns);
-    a.first_frame = a.first_frame != 0 ? std::min(a.first_frame, b.first_frame) : b.first_frame;
-  }
-  into.macs[1] = from.macs[0];
-  tracks[other].reset();
+  drop(other);
   attach(connection, place, 1);
 }
 
 /// The other direction does not come: the flow is followed without it, until it does.
 std::uint32_t Tracker::Impl::go_alone(std::uint32_t place) {
   const std::uint32_t connection = new_connection(place);
-  tracks[connection]->result.pairing.ambiguous = states[place].unpaired->ambiguous;
+  tracks[connection].result.pairing.ambiguous = states[place].unpaired->ambiguous;
   std::vector<Held> packets = std::move(states[place].unpaired->held);
   states[place].unpaired->held.clear();
   replay(packets);

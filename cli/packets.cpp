@@ -211,7 +211,7 @@ class Run {
       if (!view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
       record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
     }
-    view.flow = tracker_->flow_id(tracker_->locate(record_));
+    view.flow = tracker_->flow_id(record_);
     if (again_) return;  // it was followed before some of its batch vanished
     verdict_ = tracker_->track_one(record_, view.number);
     if (needs_analysis_) view.verdict = &verdict_;

@@ -435,13 +435,10 @@ TEST(Tracker, GroupsAndSinglesSayTheSame) {
   }
   Tracker groups;
   for (std::size_t from = 0; from < records.size(); from += Tracker::group) {
-    const std::size_t to = std::min(records.size(), from + Tracker::group);
-    std::vector<std::uint32_t> places;
-    for (std::size_t i = from; i < to; ++i) places.push_back(groups.locate(records[i]));
-    for (unsigned step = 0; step < Tracker::approach_steps; ++step) {
-      for (std::size_t i = from; i < to; ++i) groups.approach(records[i], places[i - from], step);
-    }
-    for (std::size_t i = from; i < to; ++i) groups.track(records[i], i + 1, places[i - from]);
+    const std::size_t count = std::min(records.size() - from, Tracker::group);
+    Tracker::Hints hints{};
+    groups.approach(std::span(records).subspan(from, count), hints);
+    for (std::size_t i = 0; i < count; ++i) groups.track(records[from + i], from + i + 1, hints[i]);
   }
   const Tracker::Result together = groups.finish();
   for (const PacketRecord& r : records) wire.send(r);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "analyze/packet_common.hpp"
 #include "analyze/pairing.hpp"
 #include "analyze/time_order.hpp"
 #include "analyze/tracker.hpp"
@@ -264,18 +265,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Maker maker;
   Fed fed;
   std::vector<PacketRecord> records;
-  std::vector<std::uint32_t> places;
   std::uint32_t exchanges = 0;
   std::uint64_t tracked = 0;
 
   const auto track_group = [&] {
-    for (const PacketRecord& r : records) places.push_back(tracker.locate(r));
-    for (unsigned step = 0; step < Tracker::approach_steps; ++step) {
-      for (std::size_t i = 0; i < records.size(); ++i) tracker.approach(records[i], places[i], step);
-    }
-    for (std::size_t i = 0; i < records.size(); ++i) tracker.track(records[i], ++tracked, places[i]);
+    for (PacketRecord& r : records) r.common = static_cast<std::uint8_t>(common_of(r));
+    Tracker::Hints hints{};
+    tracker.approach(records, hints);
+    for (std::size_t i = 0; i < records.size(); ++i) tracker.track(records[i], ++tracked, hints[i]);
     records.clear();
-    places.clear();
   };
   const auto track_in_order = [&](bool all) {
     TimeOrder::Waiting next;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces that both ways through a PsnSpace are made of, and the short way itself: what happens to
+// nearly every packet, inlined where it is used. Internal to the tracker.
+#pragma once
+
+#include <algorithm>
+
+#include "analyze/psn_space.hpp"
+
+namespace roce::analyze {
+
+inline constexpr std::uint32_t msn_mask = 0xffffff;
+
+/// Whether an MSN is not before the last one.
+[[nodiscard]] inline bool rose(std::uint32_t msn, std::uint32_t before) noexcept {
+  return ((msn - before) & msn_mask) < 0x800000;
+}
+
+inline void PsnSpace::note_idle(const PacketRecord& r) noexcept {
+  if (last_packet_ns_ == 0 || last_packet_ns_ == capture::no_time || r.time_ns <= last_packet_ns_) return;
+  const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
+  if (idle <= idle_ns_) return;
+  idle_ns_ = idle;
+  idle_from_frame_ = last_packet_;
+}
+
+inline void PsnSpace::note_in_flight(Verdict& verdict) noexcept {
+  if (!acked_known_ || next_ < acked_) return;
+  verdict.in_flight = static_cast<std::uint32_t>(std::min<std::int64_t>(next_ - acked_, 0xffffff));
+  verdict.set(Verdict::in_flight_known);
+}
+
+inline Pending& PsnSpace::start_message(const PacketRecord& r, OperationKind kind, std::int64_t psn,
+                                        std::uint64_t number) {
+  Pending& op = pending_.emplace_back();
+  op.first = psn;
+  op.start_ns = r.time_ns;
+  op.frame = number;
+  op.opcode = r.opcode;
+  op.kind = kind;
+  op.has_reth = r.has(PacketRecord::has_reth);
+  op.virtual_address = r.virtual_address;
+  op.r_key = r.r_key;
+  op.length = r.dma_length;
+  return op;
+}
+
+/// The whole request was sent.
+inline void PsnSpace::finish_message(const Pending& op) {
+  OperationStats& kind = stats_of(op.kind);
+  ++kind.count;
+  kind.bytes += op.bytes;
+  kind.packets += op.packets;
+  kind.size_bytes.add(op.bytes);
+}
+
+inline void PsnSpace::complete(const PacketRecord& r, bool counts, Pending& op, bool measured) {
+  op.done = true;
+  if (!counts || (!op.retried && (!measured || op.broken))) return;
+  OperationStats& kind = stats_of(op.kind);
+  if (op.retried) ++kind.retried;
+  const bool timed = r.time_ns != capture::no_time && op.start_ns != capture::no_time;
+  if (measured && !op.broken && timed && r.time_ns >= op.start_ns) {
+    kind.latency_ns.add(static_cast<std::uint64_t>(r.time_ns - op.start_ns));
+  }
+}
+
+/// The messages before acked_.
+inline void PsnSpace::complete_acknowledged(const PacketRecord& r, bool counts) {
+  while (!pending_.empty()) {
+    const Pending& op = pending_.front();
+    if (op.last < 0 || op.last >= acked_) {
+      if (op.done) pop_done();
+      return;
+    }
+    if (!op.plain() || !counts || op.start_ns < 0 || r.time_ns < op.start_ns) {
+      complete_rest(r, counts);
+      return;
+    }
+    stats_of(op.kind).latency_ns.add(static_cast<std::uint64_t>(r.time_ns - op.start_ns));
+    pending_.pop_front();
+  }
+}
+
+inline void PsnSpace::note_answer_time(const PacketRecord& r, std::int64_t since, Verdict& verdict) noexcept {
+  if (r.time_ns == capture::no_time || since == capture::no_time || r.time_ns < since) return;
+  const std::int64_t took = r.time_ns - since;
+  verdict.response_time_ns = took;
+  verdict.set(Verdict::response_time_known);
+  if (took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
+  constexpr std::int64_t longest_ns = 1'000'000'000;
+  slow_answer_ns_ = std::min(std::max(took, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
+}
+
+inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, const Connection& connection,
+                                   TrackerShared& shared, Verdict& verdict) {
+  using dissect::Operation;
+  constexpr std::uint32_t psn_mask = 0xffffff;
+  if (!requests_seen_ || in_run_ || !message_known_) return false;
+  if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
+  const bool starts = info.starts_message();
+  const bool ends = info.ends_message();
+  const OperationKind kind = info.operation == Operation::write ? OperationKind::write : OperationKind::send;
+  if (starts == inside_message_) return false;
+  // Lengths that leave nothing to learn and nothing to say.
+  if (starts && ends) {
+    if (connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
+    if (kind == OperationKind::write && r.has(PacketRecord::has_reth) && r.dma_length != r.payload) {
+      return false;
+    }
+  } else {
+    if (connection.pmtu == 0) return false;
+    if (ends ? r.payload == 0 || r.payload > connection.pmtu : r.payload != connection.pmtu) return false;
+    if (!starts) {
+      if (message_operation_ != info.operation || pending_.empty()) return false;
+      const Pending& op = pending_.back();
+      if (op.last >= 0 || op.broken) return false;
+      if (ends && kind == OperationKind::write && op.has_reth &&
+          std::uint64_t{op.bytes} + r.payload != op.length) {
+        return false;
+      }
+    }
+  }
+
+  ++requests_;
+  note_idle(r);
+  new_since_run_ = true;
+  request_facts_.learn(r);
+  const std::int64_t psn = next_++;
+  see(sent_.slot_for(psn, needed_from(psn), shared.budget), r, number, psn);
+  Pending& op = starts ? start_message(r, kind, psn, number) : pending_.back();
+  op.add_packet(r.payload);
+  if (ends) {
+    op.last = psn;
+    if (!starts) {
+      finish_message(op);
+    } else {
+      if (r.payload != alike_bytes_ || kind != alike_kind_ || alike_ == 0xffffffff) {
+        settle_alike();
+        alike_bytes_ = r.payload;
+        alike_kind_ = kind;
+      }
+      ++alike_;
+    }
+  }
+  pop_done();
+  message_operation_ = info.operation;
+  inside_message_ = !ends;
+  new_bytes_ += r.payload;
+  last_request_ns_ = last_packet_ns_ = r.time_ns;
+  last_packet_ = number;
+  note_in_flight(verdict);
+  in_flight_max_ = std::max(in_flight_max_, verdict.in_flight);
+  return true;
+}
+
+inline bool PsnSpace::next_ack(const PacketRecord& r, std::uint64_t number, TrackerShared& shared,
+                               Verdict& verdict) {
+  if (!answers_seen_ || !requests_seen_ || !acked_known_ || !msn_known_) return false;
+  if (loss_pending_ || chain_open_ || rnr_in_a_row_ != 0 || issued_head_ != issued_.size()) return false;
+  const std::int64_t psn = place(r.psn);
+  if (psn < acked_ || psn >= next_ || !holes_.empty()) return false;
+  const std::uint32_t msn = r.aeth & msn_mask;
+  if (!rose(msn, last_msn_)) return false;
+  const Seen* request = sent_.find(psn);
+  if (request == nullptr || answers_.find(psn) != nullptr || sent_earlier(answer_facts_, r)) return false;
+
+  answer_facts_.learn(r);
+  see(answers_.slot_for(psn, answers_needed_from(psn), shared.budget), r, number, psn);
+  verdict.request = static_cast<std::uint32_t>(request->frame);
+  note_answer_time(r, request->time_ns, verdict);
+  if (shared.verdicts != nullptr) link_request(shared, request->frame, number);
+  last_packet_ns_ = last_answer_ns_ = r.time_ns;
+  last_packet_ = number;
+  ++acks_;
+  ++answered_;
+  last_msn_ = msn;
+  acked_ = psn + 1;
+  complete_acknowledged(r, true);
+  return true;
+}
+
+}  // namespace roce::analyze

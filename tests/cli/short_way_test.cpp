@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracker's short way for common packets against the long way: on every real capture the same report
+// and the same verdict of each packet.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "analyze/analysis.hpp"
+#include "analyze/verdict_store.hpp"
+#include "capture/source.hpp"
+#include "cli/report.hpp"
+
+namespace roce::cli {
+namespace {
+
+struct Analysed {
+  std::string report;
+  std::uint64_t frames = 0;
+};
+
+Analysed analyse(const std::string& path, bool short_way, analyze::VerdictStore& verdicts) {
+  Analysed result;
+  auto source = capture::open_files({path});
+  if (!source) return result;
+  analyze::AnalysisOptions options;
+  options.short_way = short_way;
+  options.verdicts = &verdicts;
+  const auto snapshot = analyze::analyze(**source, options);
+  std::string piece;
+  const auto take = [&] {
+    result.report += piece;
+    piece.clear();
+  };
+  report_json(*snapshot, true, JsonSink{piece, take});
+  take();
+  result.frames = snapshot->frames_read;
+  return result;
+}
+
+TEST(ShortWay, SaysWhatTheLongWaySays) {
+  std::uint64_t packets = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ROCE_SAMPLES)) {
+    const std::string path = entry.path().string();
+    if (path.find(".pcap") == std::string::npos) continue;
+    analyze::VerdictStore of_short, of_long;
+    const Analysed short_way = analyse(path, true, of_short);
+    const Analysed long_way = analyse(path, false, of_long);
+    EXPECT_EQ(short_way.report, long_way.report) << path;
+    packets += long_way.frames;
+    for (std::uint64_t number = 1; number <= long_way.frames; ++number) {
+      const analyze::Verdict* const a = of_short.find(number);
+      const analyze::Verdict* const b = of_long.find(number);
+      ASSERT_EQ(a == nullptr, b == nullptr) << path << " packet " << number;
+      const bool same = a == nullptr || std::memcmp(a, b, sizeof *a) == 0;
+      ASSERT_TRUE(same) << path << " packet " << number;
+    }
+  }
+  EXPECT_GT(packets, 100'000U);
+}
+
+}  // namespace
+}  // namespace roce::cli
