@@ -46,6 +46,7 @@ struct Batch {
   std::uint64_t frames_before = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t previous_time_ns = 0;
+  bool interleaved = false;  ///< it needs TimeOrder
 };
 
 /// The stages of a batch: read, dissect (and check ICRCs, and select), follow. See Relay.
@@ -89,10 +90,24 @@ class Pipeline final : private Relay::Stages {
     batch.frames_before = frames_read_;
     batch.first_time_ns = first_time_ns_;
     batch.previous_time_ns = previous_read_ns_;
+    batch.interleaved = interleaved_ = interleaved_ || several_points_in_a_file();
     frames_read_ += frames.size();
     if (frames.back().time_ns != capture::no_time) previous_read_ns_ = frames.back().time_ns;
     const bool paused = frames.size() < options_.epoch_frames && source_.may_wait();
     return paused ? Relay::Filled::some : Relay::Filled::full;
+  }
+
+  /// A file with packets of several points is not in order of time; see TimeOrder.
+  [[nodiscard]] bool several_points_in_a_file() const {
+    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+    if (interfaces.size() <= source_.files().size()) return false;
+    std::vector<std::optional<std::uint16_t>> points(source_.files().size());
+    return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& interface) {
+      if (interface.file >= points.size()) return false;
+      std::optional<std::uint16_t>& first = points[interface.file];
+      if (!first) first = interface.point;
+      return *first != interface.point;
+    });
   }
 
   void find_first_time(const std::vector<capture::Frame>& frames) {
@@ -234,15 +249,6 @@ class Pipeline final : private Relay::Stages {
     }
   }
 
-  /// Files with several interfaces are not in order of time; see TimeOrder.
-  [[nodiscard]] bool needs_order() {
-    if (!ordered_) {
-      const std::lock_guard lock(source_mutex_);
-      ordered_ = source_.interfaces().size() > source_.files().size();
-    }
-    return ordered_;
-  }
-
   void follow_ordered(bool all) {
     TimeOrder::Waiting next;
     while (order_.pop(next, all)) tracker_.track(next.record, next.number);
@@ -250,7 +256,7 @@ class Pipeline final : private Relay::Stages {
 
   /// Follows the packets of a settled batch in order.
   void follow(Batch& batch, std::span<const PacketRecord> records) {
-    const bool order = needs_order();
+    const bool order = batch.interleaved;
     for (std::size_t begin = 0; begin < records.size(); begin += Tracker::group) {
       const std::size_t end = std::min(begin + Tracker::group, records.size());
       Tracker::Hints hints;
@@ -283,7 +289,7 @@ class Pipeline final : private Relay::Stages {
   /// packets are taken in order, by one thread.
   void select_and_follow(Batch& batch) {
     const std::vector<capture::Frame>& frames = batch.read.frames;
-    const bool order = needs_order();
+    const bool order = batch.interleaved;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       Dissection& d = dissect_again(batch, frames[i]);
       const dissect::Bytes bytes{frames[i].data, frames[i].captured};
@@ -354,12 +360,12 @@ class Pipeline final : private Relay::Stages {
   bool any_time_ = false;
   std::int64_t first_time_ns_ = 0;
   std::int64_t previous_read_ns_ = 0;
+  bool interleaved_ = false;
 
   // Of stage 3:
   Tracker tracker_;
   CmTracker managers_;
   TimeOrder order_;
-  bool ordered_ = false;     ///< order_ is in use
   const bool with_history_;  ///< the filter judges a packet by those before it
   const bool any_bound_;     ///< --from or --to
   Totals totals_;

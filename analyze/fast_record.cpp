@@ -82,7 +82,7 @@ template <class Plain>
 
   const std::uint32_t icrc = end - icrc_size;
   const std::uint32_t available = std::min(frame.captured, icrc);
-  PathHash path(frame.interface);
+  PathHash path(frame.point);
   path.add_macs(base);
   for (std::uint32_t tag = Ethernet::size; tag < network; tag += Vlan::size) path.add_tag(base + tag);
   path.add(Plain::hops(ip));

@@ -46,7 +46,7 @@ void add_network(PathHash& path, const Layer& layer, const std::uint8_t* p, bool
 
 /// The innermost network header's addresses are the flow's; all else before the transport is its way.
 std::uint32_t path_of(const capture::Frame& frame, const Dissection& d) noexcept {
-  PathHash path(frame.interface);
+  PathHash path(frame.point);
   for (std::size_t i = 0; i <= d.network; ++i) {
     const Layer& layer = d.layers[i];
     const std::uint8_t* p = frame.data + layer.offset;

@@ -97,10 +97,10 @@ struct alignas(64) PacketRecord {
   std::uint8_t reserved[2] = {};
   std::uint32_t payload = 0;  ///< message bytes as declared, without pad
   std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
-  /// Differs where the same transmission is seen at another place: a hash of interface (that of the
-  /// cooked header too), MAC addresses, VLAN, tunnels and hop limit.
+  /// Differs where the same transmission is seen at another place: a hash of the capture point,
+  /// the cooked header's interface, MAC addresses, VLAN, tunnels and hop limit.
   std::uint32_t path = 0;
-  std::uint32_t interface = 0;
+  std::uint32_t point = 0;  ///< capture::Frame::point
   std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
   std::uint32_t r_key = 0;
   std::uint32_t dma_length = 0;

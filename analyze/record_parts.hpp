@@ -23,7 +23,7 @@ namespace roce::analyze {
 /// What tells one place of capture from another, mixed to 32 bits.
 class PathHash {
  public:
-  explicit PathHash(std::uint32_t interface) noexcept : state_(0x9e3779b97f4a7c15U ^ interface) {}
+  explicit PathHash(std::uint32_t point) noexcept : state_(0x9e3779b97f4a7c15U ^ point) {}
   [[gnu::always_inline]] void add(std::uint64_t word) noexcept {
     state_ = (state_ ^ word) * 0xff51afd7ed558ccdU;
     state_ ^= state_ >> 32U;
@@ -168,7 +168,7 @@ struct AddressWords {
   record.source_mac = parts.source_mac;
   record.wire = frame.wire;
   record.psn = read<Bth::psn>(parts.bth);
-  record.interface = frame.interface;
+  record.point = frame.point;
   record.path = parts.path;
   record.opcode = opcode;
   record.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);

@@ -7,7 +7,7 @@ namespace roce::analyze {
 
 void TimeOrder::push(const PacketRecord& record, std::uint64_t number) {
   constexpr std::size_t interfaces_at_most = 256;  // beyond that they share a place
-  const std::size_t index = record.interface % interfaces_at_most;
+  const std::size_t index = record.point % interfaces_at_most;
   if (index >= interfaces_.size()) interfaces_.resize(index + 1);
   Entry entry{record.time_ns, {record, number}};
   if (entry.time_ns == capture::no_time) entry.time_ns = last_time_ns_;  // stays behind its neighbour

@@ -17,7 +17,9 @@ struct Frame {
   std::int64_t time_ns = 0;     ///< nanoseconds since the epoch, or no_time
   std::uint32_t captured = 0;   ///< bytes at `data`
   std::uint32_t wire = 0;       ///< bytes the frame had on the wire, at least `captured`
-  std::uint32_t interface = 0;  ///< index into CaptureSource::interfaces()
+  std::uint16_t interface = 0;  ///< index into CaptureSource::interfaces()
+  /// Where on its way it was captured: interfaces of files that continue each other are one point.
+  std::uint16_t point = 0;
   std::uint16_t link_type = 0;  ///< number of the tcpdump.org LINKTYPE registry
   std::uint16_t file = 0;       ///< index into CaptureSource::files()
 };

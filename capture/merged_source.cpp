@@ -32,8 +32,34 @@ MergedSource::MergedSource(std::vector<std::string> paths, std::vector<Error> er
 }
 
 WalkContext MergedSource::context_of(std::size_t lane) {
-  return {&interfaces_, &lanes_[lane]->interface_ids, &files_[lane], &statistics_,
-          static_cast<std::uint16_t>(lane)};
+  return {&interfaces_, &lanes_[lane]->interface_ids,     &files_[lane],
+          &statistics_, static_cast<std::uint16_t>(lane), &points_};
+}
+
+/// A file is about to begin: those that end here can be continued by it.
+void MergedSource::end_points() {
+  constexpr std::size_t lanes_at_most = 8;  // reading ahead takes memory
+  if (open_.size() > lanes_at_most) return;
+  for (const std::size_t lane : open_) {
+    if (nearly_over(lane)) points_.ended(static_cast<std::uint16_t>(lane));
+  }
+}
+
+/// Whether all but a small rest of the file lies before the file that is due. Packets of several
+/// interfaces are not written quite in order of time, so where such a file was cut its parts overlap.
+bool MergedSource::nearly_over(std::size_t number) {
+  constexpr std::size_t rest_at_most = 1024;
+  constexpr std::size_t share_at_most = 16;
+  Lane& lane = *lanes_[number];
+  if (!Input::can_reopen(files_[number].path)) return false;
+  const auto rest = [&] { return lane.pending.frames.size() - lane.next; };
+  while (rest() <= rest_at_most && !lane.late_error) {
+    auto got = lane.input.read(lane.pending, rest_at_most + 1 - rest());
+    lane.kept_in = 0;  // the batch may not hold yet what keeps these frames
+    if (!got) lane.late_error = std::move(got.error());
+    if (got && *got == 0) break;
+  }
+  return rest() <= rest_at_most && rest() * share_at_most <= files_[number].packets;
 }
 
 /// Learns the time of the first frame and what the file says of itself, then closes it.
@@ -75,6 +101,7 @@ bool MergedSource::open_lane(std::size_t number) {
     return false;
   }
   lane.opened = true;
+  open_.push_back(number);
   may_wait_ = may_wait_ || lane.input.may_wait();
   if (auto mapping = lane.input.mapping()) {
     std::erase_if(mappings_, [](const Mapped& one) { return one.mapping.expired(); });
@@ -87,6 +114,8 @@ void MergedSource::close_lane(std::size_t number) {
   Lane& lane = *lanes_[number];
   lane.input.close();
   lane.closed = true;
+  std::erase(open_, number);
+  points_.ended(static_cast<std::uint16_t>(number));
   lane.pending = {};
   lane.next = 0;
 }
@@ -128,7 +157,8 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   Lane& lane = *lanes_[number];
   const std::size_t first = batch.frames.size();
   const std::size_t first_kept = batch.keep_alive.size();
-  auto got = lane.input.read(batch, room);
+  auto got = lane.late_error ? Expected<std::size_t>(tl::unexpected<Error>(std::move(*lane.late_error)))
+                             : lane.input.read(batch, room);
   if (!got || *got == 0) {
     if (got && stop_.requested()) return;
     if (!got) errors_.push_back(std::move(got.error()));
@@ -218,7 +248,10 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
       if (due_.empty()) break;
       const Due earliest = pop_due();
       Lane& lane = *lanes_[earliest.lane];
-      if (!lane.opened && !open_lane(earliest.lane)) continue;
+      if (!lane.opened) {
+        end_points();
+        if (!open_lane(earliest.lane)) continue;
+      }
       if (lane.pending.frames.empty()) {
         current_ = earliest.lane;
       } else {

@@ -4,9 +4,11 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "capture/capture_points.hpp"
 #include "capture/input.hpp"
 #include "capture/source.hpp"
 #include "capture/stop_signal.hpp"
@@ -47,8 +49,9 @@ class MergedSource final : public CaptureSource {
     bool closed = false;                                                 ///< after it was open
     std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed
     FrameBatch pending;
-    std::size_t next = 0;       ///< in pending.frames
-    std::uint64_t kept_in = 0;  ///< number of the batch that got pending.keep_alive
+    std::size_t next = 0;             ///< in pending.frames
+    std::uint64_t kept_in = 0;        ///< number of the batch that got pending.keep_alive
+    std::optional<Error> late_error;  ///< met while reading ahead; told when what was read is delivered
   };
   /// The order in which frames are due.
   struct Due {
@@ -60,6 +63,8 @@ class MergedSource final : public CaptureSource {
   };
 
   [[nodiscard]] WalkContext context_of(std::size_t lane);
+  void end_points();
+  [[nodiscard]] bool nearly_over(std::size_t lane);
   bool probe(std::size_t lane);
   bool open_lane(std::size_t lane);
   void close_lane(std::size_t lane);
@@ -75,6 +80,8 @@ class MergedSource final : public CaptureSource {
   std::vector<InterfaceInfo> interfaces_;
   std::vector<FileInfo> files_;
   Statistics statistics_;
+  CapturePoints points_;
+  std::vector<std::size_t> open_;  ///< lanes
   std::deque<Error> errors_;
   std::vector<Due> due_;  ///< a heap, earliest first
   static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();

@@ -49,7 +49,8 @@ class PcapWalker final : public Walker {
   SwappedLengths swapped_lengths_ = SwappedLengths::never;
   std::uint32_t ns_per_fraction_ = 1000;
   std::uint16_t link_type_ = 0;
-  std::uint32_t interface_ = 0;
+  std::uint16_t interface_ = 0;
+  std::uint16_t point_ = 0;
   std::int64_t last_time_ = INT64_MIN;
   /// A copy of the first bytes: whether records have longer headers is decided by them alone, so
   /// that the answer does not depend on how the input comes in pieces.
@@ -107,6 +108,7 @@ bool PcapWalker::read_header(const Window& window) {
     return false;
   }
   interface_ = *index;
+  point_ = claim_point(interface_, 0, 0);
   header_seen_ = true;
   return true;
 }
@@ -130,6 +132,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
 
   Frame frame;
   frame.interface = interface_;
+  frame.point = point_;
   frame.link_type = link_type_;
   frame.file = context_.file_index;
   while (count < limit) {

@@ -25,6 +25,9 @@ bool PcapngWalker::section(const PcapngBlock& block) {
   }
   flush_counts();
   section_interfaces_.clear();
+  if (header_seen_) ++section_;
+  apart_ = false;
+  section_start_ = last_time_;
   FileInfo& file = *context_.file;
   PcapngOptions options(block.data + 24, block.size - 28, swapped_);
   PcapngOption option;
@@ -110,6 +113,7 @@ bool PcapngWalker::interface(const PcapngBlock& block) {
   if (const auto index = describe_interface(described_, std::move(info))) {
     one.index = *index;
     one.known = true;
+    one.point = claim_point(*index, section_, section_interfaces_.size(), apart_);
   }
   ++described_;
   section_interfaces_.push_back(one);

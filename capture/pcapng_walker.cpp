@@ -100,11 +100,14 @@ std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t positi
     if (from == nullptr) break;
     frame.data = at + 28;
     frame.interface = from->index;
+    frame.point = from->point;
     frame.link_type = from->link_type;
     frame.time_ns = from->clock.to_ns(std::uint64_t{load<std::uint32_t>(at + 12, swapped)} << 32U |
                                       load<std::uint32_t>(at + 16, swapped));
-    if (frame.time_ns < last_time_) [[unlikely]]
-      context_.count(Incident::time_backwards);
+    if (frame.time_ns < last_time_) [[unlikely]] {
+      went_back();
+      frame.point = from->point;
+    }
     last_time_ = frame.time_ns;
     ++from->packets;
     frames.push_back(frame);
@@ -206,7 +209,7 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
   frame.file = context_.file_index;
   if (ticks != nullptr) [[likely]] {
     frame.time_ns = from->clock.to_ns(*ticks);
-    if (frame.time_ns < last_time_) context_.count(Incident::time_backwards);
+    if (frame.time_ns < last_time_) went_back();
     last_time_ = frame.time_ns;
   } else {
     frame.time_ns = no_time;
@@ -216,9 +219,21 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
     frame.wire = frame.captured;
     context_.count(Incident::captured_more_than_wire);
   }
+  frame.point = from->point;
   ++from->packets;
   frames.push_back(frame);
   return true;
+}
+
+void PcapngWalker::went_back() {
+  context_.count(Incident::time_backwards);
+  if (last_time_ != section_start_ || apart_) return;
+  // The first packet of a section, from before the end of the last one: captures that were concatenated.
+  apart_ = true;
+  for (std::size_t i = 0; i < section_interfaces_.size(); ++i) {
+    Interface& one = section_interfaces_[i];
+    if (one.known) one.point = claim_point(one.index, section_, i, true);
+  }
 }
 
 void PcapngWalker::count_drops(std::uint32_t interface, std::uint64_t drops) {

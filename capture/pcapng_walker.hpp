@@ -32,7 +32,8 @@ class PcapngWalker final : public Walker {
 
  private:
   struct Interface {
-    std::uint32_t index = 0;
+    std::uint16_t index = 0;
+    std::uint16_t point = 0;
     std::uint16_t link_type = 0;
     bool known = false;  ///< false: one more than the source can hold
     std::uint32_t snap_length = 0;
@@ -66,6 +67,8 @@ class PcapngWalker final : public Walker {
   void packet_options(const PcapngBlock& block, std::size_t begin, std::uint32_t interface);
   void count_drops(std::uint32_t interface, std::uint64_t drops);
   void flush_counts();
+  /// A packet is older than the one before it.
+  void went_back();
   /// Counts, sets error_ and returns false.
   bool refuse(const PcapngBlock& block, Incident incident, std::string message);
   /// Null: never described.
@@ -85,7 +88,10 @@ class PcapngWalker final : public Walker {
 
   bool swapped_ = false;
   std::vector<Interface> section_interfaces_;
-  std::size_t described_ = 0;  ///< interfaces of the whole file so far
+  std::size_t described_ = 0;               ///< interfaces of the whole file so far
+  std::uint32_t section_ = 0;               ///< number of the present one
+  bool apart_ = false;                      ///< it does not continue those before it: its time begins earlier
+  std::int64_t section_start_ = INT64_MIN;  ///< time of the last packet before it
   std::size_t texts_ = 0;
   std::int64_t last_time_ = INT64_MIN;
 };

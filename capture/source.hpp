@@ -26,6 +26,7 @@ struct InterfaceInfo {
   std::uint64_t speed_bps = 0;    ///< if_speed, 0 = unknown
   std::uint64_t ticks_per_second = 1'000'000;
   std::uint16_t file = 0;                             ///< index into files()
+  std::uint16_t point = 0;                            ///< Frame::point of its packets, once they come
   std::uint64_t packets = 0;                          ///< frames delivered so far
   std::optional<std::uint64_t> received;              ///< ISB isb_ifrecv
   std::optional<std::uint64_t> dropped_by_interface;  ///< ISB isb_ifdrop

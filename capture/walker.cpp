@@ -14,15 +14,26 @@ WalkResult Walker::unfinished(const Window& window, std::size_t position, std::s
                   " of its at least " + std::to_string(wanted) + " bytes are there");
 }
 
-std::optional<std::uint32_t> Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {
+std::optional<std::uint16_t> Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {
   auto& ids = *context_.interface_ids;
-  if (ordinal < ids.size()) return ids[ordinal];
+  if (ordinal < ids.size()) return static_cast<std::uint16_t>(ids[ordinal]);
   auto& interfaces = *context_.interfaces;
   if (interfaces.size() >= largest_interface_count) return std::nullopt;
   info.file = context_.file_index;
   interfaces.push_back(std::move(info));
   ids.push_back(static_cast<std::uint32_t>(interfaces.size() - 1));
-  return ids.back();
+  return static_cast<std::uint16_t>(ids.back());
+}
+
+std::uint16_t Walker::claim_point(std::uint16_t interface, std::uint32_t section, std::size_t ordinal,
+                                  bool apart) {
+  InterfaceInfo& info = (*context_.interfaces)[interface];
+  info.point = interface;
+  if (context_.points != nullptr) {
+    info.point = context_.points->claim({context_.file_index, section, static_cast<std::uint32_t>(ordinal)},
+                                        info, *context_.file, apart);
+  }
+  return info.point;
 }
 
 }  // namespace roce::capture

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/capture_points.hpp"
 #include "capture/error.hpp"
 #include "capture/frame.hpp"
 #include "capture/source.hpp"
@@ -54,6 +55,7 @@ struct WalkContext {
   FileInfo* file = nullptr;
   Statistics* statistics = nullptr;
   std::uint16_t file_index = 0;
+  CapturePoints* points = nullptr;  ///< null: every interface is a point of its own
 
   void count(Incident incident, std::uint64_t times = 1) const noexcept {
     statistics->incidents[static_cast<std::size_t>(incident)] += times;
@@ -90,7 +92,10 @@ class Walker {
   WalkResult unfinished(const Window& window, std::size_t position, std::size_t wanted);
 
   /// Adds the next interface of this file; nothing where the source has too many already.
-  std::optional<std::uint32_t> describe_interface(std::size_t ordinal, InterfaceInfo info);
+  std::optional<std::uint16_t> describe_interface(std::size_t ordinal, InterfaceInfo info);
+  /// The point of an interface that was described, and notes it there.
+  std::uint16_t claim_point(std::uint16_t interface, std::uint32_t section, std::size_t ordinal,
+                            bool apart = false);
 
   WalkContext context_;
   bool header_seen_ = false;

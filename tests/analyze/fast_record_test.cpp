@@ -40,6 +40,7 @@ void check(const std::vector<std::uint8_t>& bytes, std::uint32_t wire, Taken& ta
   frame.link_type = dissect::link_ethernet;
   frame.time_ns = 77;
   frame.interface = 3;
+  frame.point = 2;
   check(frame, taken);
 }
 

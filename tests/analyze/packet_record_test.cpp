@@ -33,7 +33,7 @@ struct Made {
   PacketRecord record;
 };
 
-Made make(const support::RoceFrame& from, std::size_t captured = ~std::size_t{0}, std::uint32_t interface = 0,
+Made make(const support::RoceFrame& from, std::size_t captured = ~std::size_t{0}, std::uint16_t point = 0,
           std::uint16_t link_type = dissect::link_ethernet) {
   Made made{support::build(from), {}};
   capture::Frame frame;
@@ -43,7 +43,7 @@ Made make(const support::RoceFrame& from, std::size_t captured = ~std::size_t{0}
   frame.data = made.bytes.data();
   frame.captured = static_cast<std::uint32_t>(made.bytes.size());
   frame.link_type = link_type;
-  frame.interface = interface;
+  frame.point = point;
   dissect::Dissection dissection;
   dissect::dissect(made.bytes, frame.wire, link_type, dissection);
   make_record(frame, dissection, made.record);

@@ -13,7 +13,7 @@ namespace {
 struct Order {
   void push(std::uint32_t interface, std::int64_t time_ns) {
     PacketRecord record;
-    record.interface = interface;
+    record.point = interface;
     record.time_ns = time_ns;
     order.push(record, ++pushed);
     drain(false);

@@ -22,7 +22,7 @@ std::size_t files_in(const Folder& folder) {
   return count;
 }
 
-Frame frame_of(const Bytes& data, std::int64_t time, std::uint32_t interface = 0, std::uint32_t wire = 0) {
+Frame frame_of(const Bytes& data, std::int64_t time, std::uint16_t interface = 0, std::uint32_t wire = 0) {
   Frame frame;
   frame.data = data.data();
   frame.captured = static_cast<std::uint32_t>(data.size());

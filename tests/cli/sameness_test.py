@@ -170,9 +170,6 @@ class Sameness(unittest.TestCase):
             with self.subTest(capture=name):
                 self.assert_same_in_two_files(name, path)
 
-    # The interface is part of PacketRecord::path, and each file has its own: a repeat in the second file of
-    # what the first one holds can be taken for the capture's other view of it.
-    @unittest.expectedFailure
     def test_one_file_or_two_in_the_middle_of_repeats(self):
         self.assert_same_in_two_files("made", self.captures["made"])
 

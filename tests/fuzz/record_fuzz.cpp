@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   frame.captured = static_cast<std::uint32_t>(size - head);
   frame.wire = frame.captured + dissect::load_be16(data + 1);
   frame.link_type = data[0] == 255 ? dissect::link_linux_sll : dissect::link_ethernet;
-  frame.interface = data[0] & 3U;
+  frame.point = data[0] & 3U;
   frame.time_ns = data[0] == 254 ? capture::no_time : 5;
   const analyze::BothWays both = analyze::go_both_ways(frame);
   if (!both.difference.empty()) {

@@ -71,7 +71,7 @@ class Maker {
     }
     r.icrc = b[9] & 3U;
     r.path = b[9] >> 3U & 1U;
-    r.interface = r.path;
+    r.point = r.path;
     r.source_mac = 0x020000000000U + src;
     return r;
   }
