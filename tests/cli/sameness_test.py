@@ -13,13 +13,17 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 PROGRAM, SAMPLES = sys.argv.pop(1), sys.argv.pop(1)
 # Test tools are built beside the program.
 GENERATE = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "tests", "support", "roce_fault_generate")
-CHOSEN = ["03_rping", "05_rnr_exhaust", "06_flush", "03_rdma_xclient", "04_atomic_ackloss5.ca",
-          "04_write_loss1.cb", "04_read_loss1.ca", "04_write_reorder.cb"]
+TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "truth")
+sys.path.insert(0, TRUTH)
+from scenarios import SCENARIOS  # noqa: E402
+
 PCAP_HEADER, RECORD_HEADER = 24, 16
+PCAPNG_PACKETS = (2, 3, 6)
 
 
 def run(*words):
@@ -37,14 +41,54 @@ def results(got):
     return {key: got[key] for key in ("connections", "flows", "findings")}
 
 
-def records(data):
-    """(header and frame) of each packet of a pcap."""
-    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
-    at = PCAP_HEADER
+def byte_order(data):
+    if data[:4] == b"\x0a\x0d\x0d\x0a":
+        return "<" if data[8:12] == b"\x4d\x3c\x2b\x1a" else ">"
+    return "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+
+
+def taken_apart(data):
+    """What a pcap or pcapng begins with, and its records from the first packet on."""
+    order = byte_order(data)
+    if data[:4] != b"\x0a\x0d\x0d\x0a":
+        at = PCAP_HEADER
+        found = []
+        while at < len(data):
+            size = RECORD_HEADER + struct.unpack_from(order + "I", data, at + 8)[0]
+            found.append(data[at : at + size])
+            at += size
+        return data[:PCAP_HEADER], found
+    at, head, found = 0, b"", []
     while at < len(data):
-        size = RECORD_HEADER + struct.unpack_from(order + "I", data, at + 8)[0]
-        yield data[at : at + size]
+        kind, size = struct.unpack_from(order + "II", data, at)
+        if kind in PCAPNG_PACKETS or found:
+            found.append(data[at : at + size])
+        else:
+            head += data[at : at + size]
         at += size
+    return head, found
+
+
+def time_of(record, order, pcapng):
+    """Something that orders records; None for what is no packet."""
+    if not pcapng:
+        return struct.unpack_from(order + "II", record)
+    high, low = struct.unpack_from(order + "II", record, 12)
+    return (high << 32 | low, 0) if struct.unpack_from(order + "I", record)[0] == 6 else None
+
+
+def cuts(data, shares):
+    """Where to cut near those shares of a capture, so that what comes first is not younger than the rest."""
+    order, pcapng = byte_order(data), data[:4] == b"\x0a\x0d\x0d\x0a"
+    times = [time_of(record, order, pcapng) for record in taken_apart(data)[1]]
+    times = [t if t is not None else max([u for u in times if u is not None]) for t in times]
+    youngest, oldest = list(times), list(times)
+    for i in range(1, len(times)):
+        youngest[i] = max(youngest[i], youngest[i - 1])
+    for i in reversed(range(len(times) - 1)):
+        oldest[i] = min(oldest[i], oldest[i + 1])
+    good = [i for i in range(1, len(times)) if youngest[i - 1] <= oldest[i]]
+    return sorted({min(good, key=lambda i: abs(i - share * len(times))) for share in shares} if good else ())
 
 
 def other_traffic(record, n):
@@ -80,28 +124,34 @@ def with_numbers(value, number_of):
     return out
 
 
+def analysis_fields():
+    listed = run("packets", "--list-fields").decode().split()
+    return ["frame.number", *sorted({word for word in listed if word.startswith("roce.analysis.")})]
+
+
 class Sameness(unittest.TestCase):
+    """Over all samples of the repository and every kind of generated capture."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
-        cls.captures = {}
-        for name in CHOSEN:
-            for end in (".pcap", ".pcap.zst"):
-                path = os.path.join(SAMPLES, name + end)
-                if os.path.exists(path):
-                    cls.captures[name] = path
-        assert len(cls.captures) == len(CHOSEN), cls.captures
-        made = os.path.join(cls.folder, "made.pcap")
-        subprocess.run([GENERATE, "--faults", "all1", "--packets", "20000", "--qps", "16", made],
-                       check=True, capture_output=True, timeout=120)
-        cls.captures["made"] = made
-        # As plain pcap, to be taken apart.
-        cls.plain = {}
-        for name, path in cls.captures.items():
-            cls.plain[name] = path
-            if path.endswith(".zst"):
-                cls.plain[name] = os.path.join(cls.folder, name + ".pcap")
-                subprocess.run(["zstd", "-q", "-d", "-f", path, "-o", cls.plain[name]], check=True)
+        cls.captures = {}  # plain, to be taken apart
+        cls.given = {}     # as they are
+        for name in sorted(os.listdir(SAMPLES)):
+            path = os.path.join(SAMPLES, name)
+            if ".pcap" not in name:
+                continue
+            cls.given[name] = cls.captures[name] = path
+            if name.endswith(".zst"):
+                cls.captures[name] = os.path.join(cls.folder, name[: -len(".zst")])
+                subprocess.run(["zstd", "-q", "-d", "-f", path, "-o", cls.captures[name]], check=True)
+        for scenario in SCENARIOS:
+            name = "made_" + scenario.name
+            path = os.path.join(cls.folder, name)
+            subprocess.run([GENERATE, *scenario.command(6000), path], check=True, capture_output=True, timeout=120)
+            cls.given[name] = cls.captures[name] = path
+        cls.fields = [word for field in analysis_fields() for word in ("-e", field)]
+        assert len(cls.fields) > 10, cls.fields
 
     @classmethod
     def tearDownClass(cls):
@@ -110,8 +160,13 @@ class Sameness(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def each(self):
-        return sorted(self.captures.items())
+    def each(self, check):
+        """check(name) for every capture, some at a time."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            running = {name: pool.submit(check, name) for name in sorted(self.captures)}
+            for name, one in running.items():
+                with self.subTest(capture=name):
+                    one.result()
 
     def write(self, name, data):
         with open(self.path(name), "wb") as f:
@@ -122,6 +177,10 @@ class Sameness(unittest.TestCase):
         with open(path, "rb") as f:
             return f.read()
 
+    def verdicts(self, *words):
+        """What is said of each packet."""
+        return run("packets", "-T", "fields", *self.fields, *words)
+
     def assert_same(self, one, other):
         for key in one:
             self.assertEqual(len(one[key]), len(other[key]), key)
@@ -129,75 +188,114 @@ class Sameness(unittest.TestCase):
                 self.assertEqual(a, b, key)
 
     def test_any_number_of_threads(self):
-        for name, path in self.each():
-            with self.subTest(capture=name):
-                one = run("report", "--json", "--jobs", "1", path)
-                for jobs in ("2", "3"):
-                    self.assertEqual(one, run("report", "--json", "--jobs", jobs, path), jobs)
+        def check(name):
+            path = self.given[name]
+            for words in (("report", "--json"), ("report",), ("connections",)):
+                self.assertEqual(run(*words, "--jobs", "1", path), run(*words, "--jobs", "2", path), words)
+            self.assertEqual(self.verdicts("--jobs", "1", path), self.verdicts("--jobs", "3", path))
+
+        self.each(check)
 
     def test_threads_with_a_filter(self):
-        for name, path in self.each():
-            with self.subTest(capture=name):
-                words = ("-Y", "infiniband.bth.psn & 1", path)
-                one = run("report", "--json", "--jobs", "1", *words)
-                self.assertEqual(one, run("report", "--json", "--jobs", "2", *words))
+        def check(name):
+            words = ("-Y", "infiniband.bth.psn & 1", self.given[name])
+            one = run("report", "--json", "--jobs", "1", *words)
+            self.assertEqual(one, run("report", "--json", "--jobs", "2", *words))
+
+        self.each(check)
 
     def test_pcap_pcapng_and_gz(self):
-        for name, path in self.each():
+        def check(name):
+            path = self.given[name]
+            expected, verdicts = results(report(path)), self.verdicts(path)
+            zipped = self.write(name + ".other.gz", gzip.compress(self.read(self.captures[name]), 1))
+            self.assert_same(expected, results(report(zipped)))
+            other = self.path(name + ".other.pcapng")
+            run("packets", "--no-analysis", path, "-w", other)
+            self.assertEqual(self.read(other)[:4], b"\x0a\x0d\x0d\x0a")
+            self.assert_same(expected, results(report(other)))
+            self.assertEqual(verdicts, self.verdicts(other))
+
+        self.each(check)
+
+    def pieces(self, name, at):
+        """The capture cut at those records, as files."""
+        head, found = taken_apart(self.read(self.captures[name]))
+        return [self.write(f"{name}.{begin}.piece", head + b"".join(found[begin:end]))
+                for begin, end in zip([0, *at], [*at, len(found)])]
+
+    def test_one_file_or_several(self):
+        def check(name):
+            path = self.captures[name]
+            data = self.read(path)
+            expected, verdicts = results(report(path)), self.verdicts(path)
+            for shares in ((0,), (0.5,), (0.33, 0.67)):
+                at = cuts(data, shares)
+                if not at:
+                    continue
+                files = self.pieces(name, at)
+                self.assert_same(expected, results(report(*files)))
+                if len(shares) > 1:
+                    self.assertEqual(verdicts, self.verdicts(*files))
+
+        self.each(check)
+
+    def test_pieces_may_be_named_in_any_order_and_be_of_any_format(self):
+        for name in ("made_all1", "made_two_interfaces", "made_mirror_interface"):
             with self.subTest(capture=name):
-                expected = results(report(path))
-                plain = self.read(self.plain[name])
-                with gzip.open(self.path("same.pcap.gz"), "wb") as f:
-                    f.write(plain)
-                self.assert_same(expected, results(report(self.path("same.pcap.gz"))))
-                run("packets", path, "-w", self.path("same.pcapng"))
-                self.assertEqual(self.read(self.path("same.pcapng"))[:4], b"\x0a\x0d\x0d\x0a")
-                self.assert_same(expected, results(report(self.path("same.pcapng"))))
+                first, second, third = self.pieces(name, cuts(self.read(self.captures[name]), (0.4, 0.7)))
+                expected = results(report(self.captures[name]))
+                self.assert_same(expected, results(report(second, third, first)))
+                run("packets", "--no-analysis", second, "-w", second + ".pcapng")
+                third = self.write("third.gz", gzip.compress(self.read(third)))
+                self.assert_same(expected, results(report(first, second + ".pcapng", third)))
 
-    def assert_same_in_two_files(self, name, path):
-        expected = results(report(path))
-        data = self.read(self.plain[name])
-        packets = list(records(data))
-        for cut in (1, len(packets) // 3, len(packets) - 1):
-            first = self.write("first.pcap", data[:PCAP_HEADER] + b"".join(packets[:cut]))
-            second = self.write("second.pcap", data[:PCAP_HEADER] + b"".join(packets[cut:]))
-            self.assert_same(expected, results(report(first, second)))
-
-    def test_one_file_or_two(self):
-        for name, path in self.each():
-            if name == "made":
-                continue
+    def test_sections_of_one_file_that_follow_each_other_are_one_capture(self):
+        for name in ("made_two_interfaces", "made_mirror_interface"):
             with self.subTest(capture=name):
-                self.assert_same_in_two_files(name, path)
+                pieces = self.pieces(name, cuts(self.read(self.captures[name]), (0.4, 0.7)))
+                joined = self.write("joined.pcapng", b"".join(self.read(piece) for piece in pieces))
+                self.assert_same(results(report(self.captures[name])), results(report(joined)))
 
-    def test_one_file_or_two_in_the_middle_of_repeats(self):
-        self.assert_same_in_two_files("made", self.captures["made"])
+    def test_captures_of_both_ends_are_two_views_of_one_transmission(self):
+        for name in ("04_write_loss1", "04_ack_dup", "04_read_loss1", "04_write_reorder"):
+            with self.subTest(capture=name):
+                ends = [os.path.join(SAMPLES, name + end + ".pcap.zst") for end in (".ca", ".cb")]
+                verdicts = self.verdicts(*ends).decode().splitlines()
+                column = self.fields[1::2].index("roce.analysis.duplicate_capture")
+                copies = sum(line.split("\t")[column] == "1" for line in verdicts)
+                once = [report(end)["capture"]["packets"] for end in ends]
+                self.assertGreater(copies, 0.97 * min(once))
+                self.assertLessEqual(copies, min(once))
 
     def test_unrelated_traffic_changes_nothing(self):
-        for name, path in self.each():
-            with self.subTest(capture=name):
-                data = self.read(self.plain[name])
-                self.assertEqual(struct.unpack_from("<I", data, 20)[0], 1)  # Ethernet
-                expected = report(path)
-                mixed = bytearray(data[:PCAP_HEADER])
-                number_of = {}  # frame numbers without the traffic, by those with it
-                number = 0
-                for n, record in enumerate(records(data)):
-                    mixed += record
+        def check(name):
+            data = self.read(self.captures[name])
+            if data[:4] not in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") or data[20] != 1:
+                return  # the traffic is made for Ethernet in a little-endian pcap
+            expected = report(self.captures[name])
+            head, found = taken_apart(data)
+            mixed = bytearray(head)
+            number_of = {}  # frame numbers without the traffic, by those with it
+            number = 0
+            for n, record in enumerate(found):
+                mixed += record
+                number += 1
+                number_of[number] = n + 1
+                if n % 5 < 2:
+                    mixed += other_traffic(record, n)
                     number += 1
-                    number_of[number] = n + 1
-                    if n % 5 < 2:
-                        mixed += other_traffic(record, n)
-                        number += 1
-                got = report(self.write("mixed.pcap", bytes(mixed)))
-                self.assertGreater(got["capture"]["packets"], expected["capture"]["packets"])
-                self.assertEqual(len(expected["connections"]), len(got["connections"]))
-                for a, b in zip(expected["connections"], got["connections"]):
-                    self.assertEqual(with_numbers(a, {}), with_numbers(b, number_of))
-                known = {f["id"] for f in expected["findings"]}
-                said = [[(f["id"], f["severity"], f["subject"], f["count"]) for f in r["findings"] if f["id"] in known]
-                        for r in (expected, got)]
-                self.assertEqual(*said)
+            got = report(self.write(name + ".mixed", bytes(mixed)))
+            self.assertGreater(got["capture"]["packets"], expected["capture"]["packets"])
+            self.assertEqual(len(expected["connections"]), len(got["connections"]))
+            for a, b in zip(expected["connections"], got["connections"]):
+                self.assertEqual(with_numbers(a, {}), with_numbers(b, number_of))
+            known = {f["id"] for f in expected["findings"]}
+            said = [[(f["id"], f["severity"], f["subject"], f["count"]) for f in r["findings"] if f["id"] in known]
+                    for r in (expected, got)]
+            self.assertEqual(*said)
+
+        self.each(check)
 
 
 if __name__ == "__main__":
