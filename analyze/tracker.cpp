@@ -117,6 +117,7 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
   ++bucket.packets;
   bucket.bytes += record.wire;
   if (!ack) {
+    if (state.unpaired != nullptr) note_request(place, record);
     bucket.goodput_bytes += record.payload;
     bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
   }
@@ -151,6 +152,7 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
     const bool alone = state.unpaired != nullptr;
     verdict = step(state.connection, state.side, record, number, place);
     if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
+    if (alone && dissect::opcode_info(record.opcode).request) note_request(place, record);
     return;
   }
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
@@ -177,8 +179,7 @@ void Tracker::Impl::link(Track& track) {
 
 /// The flow's key belongs to another from now on.
 void Tracker::Impl::retire(std::uint32_t place) {
-  unlist(place);
-  states[place].unpaired.reset();
+  drop_unpaired(place);
   states[place].retired = true;
   states[place].spaces = {};
   flows.retire(place);
@@ -373,6 +374,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
   }
   const std::uint32_t connection = states[place].connection;
   const bool queued = states[place].queued;
+  drop_unpaired(place);
   states[place] = FlowState{};
   states[place].queued = queued;
   if (connection == no_place) return;
@@ -384,7 +386,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
   // The other direction begins anew when it is seen again.
   for (const std::uint32_t each : track.places) {
     if (each == no_place || each == place) continue;
-    unlist(each);
+    drop_unpaired(each);
     const bool retired = states[each].retired;
     const std::uint64_t first_frame = states[each].first_frame;
     const bool in_queue = states[each].queued;

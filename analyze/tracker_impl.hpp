@@ -3,6 +3,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "analyze/flow_table.hpp"
 #include "analyze/pairing.hpp"
 #include "analyze/psn_space.hpp"
+#include "analyze/request_trace.hpp"
 #include "analyze/tracker.hpp"
 
 // Internal to the tracker.
@@ -28,25 +30,40 @@ struct Held {
   std::uint64_t number = 0;
 };
 
-/// A flow that may be the other direction.
+/// A flow whose requests may be the ones that another one answers.
 struct Candidate {
   std::uint32_t place = no_place;
-  std::uint64_t flow = 0;  ///< its id: places are used again
-  std::uint32_t hits = 0;
-  std::uint32_t misses = 0;
+  bool fitted = false;               ///< an answer lay among its requests
+  bool has_own_number = false;       ///< its PSNs alone tell it from others
+  bool counted = false;              ///< messages_ahead is known
+  std::uint32_t messages_ahead = 0;  ///< MSN of the last answer minus the messages up to its PSN
+  std::uint64_t flow = 0;            ///< its id: places are used again
+  float fit = 0;        ///< logarithm of how much better the answers fit than to an unrelated flow
+  float count_fit = 0;  ///< the same of the messages counted
+  float delay_ns = 0;   ///< of answers, smoothed; 0 = none yet
+  [[nodiscard]] float score() const noexcept {
+    // A responder that does not count messages as it should proves nothing; so unlikely it is.
+    constexpr float useless_count = -6;
+    return fit + std::max(count_fit, useless_count);
+  }
 };
 
 /// A flow that is not paired yet.
 struct Unpaired {
   PacketRecord first;  ///< under which it is listed
   std::vector<Held> held;
+  RequestTrace requests;
   std::vector<Candidate> candidates;
   std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
+  std::uint64_t looked_at = 0;     ///< value of `listings` then
   std::uint32_t answers = 0;
-  bool has_requests = false;
+  std::uint32_t last_answer = 0;  ///< its PSN
+  std::uint32_t last_msn = 0;
+  std::uint32_t psn_ahead = 0;         ///< that PSN minus the MSN
+  std::uint32_t tried = 0;             ///< candidates so far
+  std::uint32_t favourite = no_place;  ///< the candidate with the best score
+  float favourite_score = 0;
   bool only_cnps = true;
-  std::uint32_t first_psn = 0;  ///< of its requests
-  std::uint32_t next_psn = 0;
   bool ambiguous = false;
   bool listed = false;
 };
@@ -137,9 +154,8 @@ struct Tracker::Impl {
   // tracker_pairing.cpp
   Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void find_partner(std::uint32_t place);
-  void consider(std::uint32_t place, const PacketRecord& answer);
+  void drop_unpaired(std::uint32_t place);
   [[nodiscard]] bool opposite(std::uint32_t place, std::uint32_t other);
-  [[nodiscard]] bool holds_psn(std::uint32_t place, std::uint32_t psn);
   void pair(std::uint32_t place, std::uint32_t other, Evidence evidence);
   std::uint32_t go_alone(std::uint32_t place);
   void unlist(std::uint32_t place);
@@ -151,6 +167,14 @@ struct Tracker::Impl {
   void describe(Track& track, std::uint32_t place, unsigned side);
   void flush_oldest();
   void pair_cnps();
+
+  // tracker_answers.cpp
+  void note_request(std::uint32_t place, const PacketRecord& request);
+  void consider(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
+  void judge(Unpaired& waiting, const PacketRecord& answer);
+  [[nodiscard]] double seen_from(std::uint32_t place, std::uint32_t other);
+  [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best, const PacketRecord& answer);
 
   static constexpr std::uint64_t idle_step = 64;
 
@@ -165,6 +189,12 @@ struct Tracker::Impl {
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
   std::size_t held = 0;               ///< packets
+  std::uint64_t listings = 0;         ///< flows that came into `unpaired` so far
+  std::size_t candidate_slots = 0;    ///< for which Unpaired::candidates have room
+  std::uint64_t answering = 0;        ///< flows that wait for their partner and have sent answers
+  std::uint64_t answered = 0;         ///< flows whose partner was found by that
+  std::size_t trace_budget = std::size_t{16} << 20U;  ///< bytes that are left for Unpaired::requests
+  std::int64_t looks = 1 << 20;  ///< at candidates that may be taken; each answer brings some
   std::uint64_t frames = 0;
 };
 

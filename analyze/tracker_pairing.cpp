@@ -12,7 +12,6 @@ namespace {
 /// Packets that wait for the other direction: of one flow, and of all.
 constexpr std::size_t held_of_flow = 512;
 constexpr std::size_t held_of_all = 128 * 1024;
-constexpr std::size_t candidates_at_most = 2048;
 
 FlowKey reversed(const FlowKey& key, std::uint32_t qpn) {
   FlowKey other = key;
@@ -50,20 +49,12 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   waiting.held.push_back({record, number});
   ++held;
   if (info.operation != dissect::Operation::cnp) waiting.only_cnps = false;
-  if (info.request) {
-    const auto end = (record.psn + 1) & 0xffffffU;
-    if (!waiting.has_requests) {
-      waiting.first_psn = record.psn;
-      waiting.next_psn = end;
-    } else if (((end - waiting.next_psn) & 0xffffffU) < 0x800000U) {
-      waiting.next_psn = end;
-    }
-    waiting.has_requests = true;
-  }
+  if (info.request) note_request(place, record);
   if (fresh) {
     find_partner(place);
     if (states[place].connection == no_place) {
       unpaired.add(place, record);
+      ++listings;
       waiting.listed = true;
     }
   }
@@ -96,9 +87,11 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
   const PacketRecord& record = states[place].unpaired->first;
   if (!record.has(PacketRecord::has_ports)) return;
   std::uint32_t found = no_place;
-  std::size_t looked = 0;
-  for (const std::uint32_t other : unpaired.on_port(record)) {
-    if (++looked > candidates_at_most) return;
+  // Where many flows share a port it does not follow from their numbers, and some fit by chance.
+  constexpr std::size_t few = 4;
+  const std::span<const std::uint32_t> on_port = unpaired.on_port(record);
+  if (on_port.size() > few) return;
+  for (const std::uint32_t other : on_port) {
     if (!opposite(place, other)) continue;
     const FlowKey& candidate = flows.at(other).key;
     if (cm_peers.find({candidate.dst, candidate.dst_qp}) != cm_peers.end()) continue;
@@ -109,69 +102,14 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
   if (found != no_place) pair(place, found, Evidence::udp_source_port);
 }
 
-/// Whether the flow sent a request with that PSN, as far as is known.
-bool Tracker::Impl::holds_psn(std::uint32_t place, std::uint32_t psn) {
-  const FlowState& state = states[place];
-  if (state.connection != no_place) {
-    const Track& track = tracks[state.connection];
-    return track.spaces[state.side] != nullptr && track.spaces[state.side]->fits(psn);
-  }
-  if (state.unpaired == nullptr || !state.unpaired->has_requests) return false;
-  const Unpaired& waiting = *state.unpaired;
-  // A READ takes more PSNs than its own.
-  const std::uint32_t sent = (waiting.next_psn - waiting.first_psn) & 0xffffffU;
-  const std::uint32_t at = (psn - waiting.first_psn) & 0xffffffU;
-  const bool last_was_read =
-      dissect::opcode_info(waiting.held.empty() ? std::uint8_t{0} : waiting.held.back().record.opcode)
-          .operation == dissect::Operation::read_request;
-  return at < sent + (last_was_read ? 4096U : 0U);
-}
-
-/// An answer narrows down whose requests it answers: those flows stay that had sent its PSN every time.
-void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
-  Unpaired* waiting = states[place].unpaired.get();
-  if (waiting == nullptr) return;
-  const FlowKey& own = flows.at(place).key;
-  if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
-  ++waiting->answers;
-  constexpr std::uint32_t every_one = 256;
-  if (waiting->answers > every_one && waiting->answers % 64 != 0) return;
-
-  std::uint64_t newest = waiting->looked_until;
-  for (const std::uint32_t other : unpaired.between(answer)) {
-    const std::uint64_t id = flows.at(other).id;
-    if (id < waiting->looked_until || !opposite(place, other)) continue;
-    newest = std::max(newest, id + 1);
-    if (waiting->candidates.size() >= candidates_at_most) continue;
-    waiting->candidates.push_back({other, id, 0, 0});
-  }
-  waiting->looked_until = newest;
-
-  std::vector<Candidate>& candidates = waiting->candidates;
-  for (Candidate& candidate : candidates) {
-    const bool there = flows.at(candidate.place).in_use && flows.at(candidate.place).id == candidate.flow &&
-                       states[candidate.place].unpaired != nullptr;
-    if (!there) {
-      candidate.place = no_place;
-    } else if (holds_psn(candidate.place, answer.psn)) {
-      ++candidate.hits;
-    } else {
-      ++candidate.misses;
-    }
-  }
-  std::erase_if(candidates, [](const Candidate& c) {
-    return c.place == no_place || (c.misses > 3 && c.misses * 4 > c.hits);
-  });
-  const Candidate* best = nullptr;
-  for (const Candidate& c : candidates) {
-    if (best == nullptr || c.hits > best->hits) best = &c;
-  }
-  if (best == nullptr || best->hits < 3 || best->misses * 8 > best->hits) return;
-  const bool alone = std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return &c == best || c.misses >= best->misses + 3 || c.hits * 4 < best->hits;
-  });
-  waiting->ambiguous = !alone;
-  if (alone) pair(place, best->place, Evidence::answers);
+/// The flow waits no longer.
+void Tracker::Impl::drop_unpaired(std::uint32_t place) {
+  unlist(place);
+  if (states[place].unpaired == nullptr) return;
+  if (states[place].unpaired->answers != 0) --answering;
+  candidate_slots -= states[place].unpaired->candidates.capacity();
+  states[place].unpaired->requests.release(trace_budget);
+  states[place].unpaired.reset();
 }
 
 void Tracker::Impl::unlist(std::uint32_t place) {
@@ -283,6 +221,7 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   Connection& c = tracks[connection].result;
   c.pairing.evidence = with(c.pairing.evidence, evidence);
   c.pairing.ambiguous = false;
+  if (evidence == Evidence::answers) ++answered;
   if (evidence != Evidence::udp_source_port && states[place].unpaired != nullptr &&
       states[other].unpaired != nullptr) {
     const PacketRecord& a = states[place].unpaired->first;
@@ -292,8 +231,8 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
       c.pairing.evidence = with(c.pairing.evidence, Evidence::udp_source_port);
     }
   }
-  states[place].unpaired.reset();
-  states[other].unpaired.reset();
+  drop_unpaired(place);
+  drop_unpaired(other);
   link(tracks[connection]);
   replay(packets);
 }

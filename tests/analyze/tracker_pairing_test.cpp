@@ -128,6 +128,100 @@ TEST(TrackerPairing, TheSameFirstPsnIsToldApartByProgress) {
   wire.expect_all_counted();
 }
 
+constexpr std::uint8_t write_first = 0x06, write_middle = 0x07, write_last = 0x08;
+
+/// Many connections between two hosts, all from PSN 0, that send a message of some packets now and then.
+struct Parallel {
+  explicit Parallel(std::uint32_t count) : next(count), messages(count) { wire.port = useless_port; }
+
+  Wire wire;
+  std::vector<std::uint32_t> next;  ///< PSN, by connection
+  std::vector<std::uint32_t> messages;
+  std::uint32_t random = 1;
+  bool counts_messages = true;
+
+  std::uint32_t any(std::uint32_t below) {
+    random = random * 1'103'515'245U + 12'345U;
+    return (random >> 16U) % below;
+  }
+  static End left(std::uint32_t i) { return {1, 0x100 + i}; }
+  std::uint32_t right_number(std::uint32_t i) const {
+    return 0x1000 + (i * 7) % static_cast<std::uint32_t>(next.size());
+  }
+  End right(std::uint32_t i) const { return {2, right_number(i)}; }
+
+  void burst(bool requests = true, bool answers = true) {
+    const std::uint32_t i = any(static_cast<std::uint32_t>(next.size()));
+    const std::uint32_t many = 1 + any(6);
+    for (std::uint32_t k = 0; k < many; ++k, ++next[i]) {
+      const std::uint8_t opcode = many == 1       ? write_only
+                                  : k == 0        ? write_first
+                                  : k + 1 == many ? write_last
+                                                  : write_middle;
+      if (requests) wire.request(left(i), right(i), next[i], opcode);
+    }
+    ++messages[i];
+    if (!answers) return;
+    PacketRecord answer = wire.make(right(i), left(i), acknowledge, next[i] - 1);
+    answer.flags |= PacketRecord::has_aeth;
+    answer.aeth = 0x1fU << 24U | (counts_messages ? messages[i] : 0);
+    wire.send(answer);
+  }
+  /// Connections that are paired, all of them rightly.
+  std::uint32_t paired() {
+    std::uint32_t count = 0;
+    for (const Connection& c : wire.result.connections) {
+      if (!c.paired()) continue;
+      ++count;
+      const bool a_is_left = *c.ends[0].qp < 0x1000;
+      EXPECT_EQ(*c.ends[a_is_left ? 1 : 0].qp, right_number(*c.ends[a_is_left ? 0 : 1].qp - 0x100));
+    }
+    return count;
+  }
+};
+
+TEST(TrackerPairing, ParallelConnectionsFromPsnZeroAreToldApart) {
+  Parallel p(41);
+  for (int i = 0; i < 3000; ++i) p.burst();
+  p.wire.finish();
+  EXPECT_EQ(p.paired(), 41U);
+  p.wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AlsoWithoutMsns) {
+  Parallel p(11);
+  p.counts_messages = false;
+  for (int i = 0; i < 3000; ++i) p.burst();
+  p.wire.finish();
+  EXPECT_EQ(p.paired(), 11U);
+}
+
+TEST(TrackerPairing, AnswersToWhatWasNotCapturedArePairedWithNobody) {
+  // Requests of one half of the connections, answers of the other half.
+  Parallel p(40);
+  for (int i = 0; i < 6000; ++i) {
+    const std::uint32_t before = p.random;
+    const bool asks = p.any(40) % 2 == 0;
+    p.random = before;
+    p.burst(asks, !asks);
+  }
+  p.wire.finish();
+  for (const Connection& c : p.wire.result.connections) EXPECT_FALSE(c.paired());
+}
+
+TEST(TrackerPairing, APortThatAllShareIsNotDerivedFromTheirNumbers) {
+  // Among many flows on one port some numbers give that port by chance.
+  Wire wire;
+  wire.port = source_port_of(0x100 + 17, 0x1000 + 3);
+  for (std::uint32_t i = 0; i < 30; ++i) wire.request({1, 0x100 + i}, {2, 0x1000 + i}, 1000 * i);
+  for (std::uint32_t i = 0; i < 30; ++i) wire.answer({2, 0x1000 + i}, {1, 0x100 + i}, 1000 * i);
+  wire.finish();
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    EXPECT_EQ(*c.ends[0].qp + 0xf00, *c.ends[1].qp);
+  }
+}
+
 TEST(TrackerPairing, LockstepIsAmbiguousAndSaysSo) {
   // Two connections with the same PSNs at the same time: nothing tells which answers which.
   Wire wire;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,7 +92,14 @@ class Wire {
   std::uint32_t answer(End from, End to, std::uint32_t psn, std::uint8_t syndrome = 0x1f) {
     PacketRecord r = make(from, to, acknowledge, psn);
     r.flags |= PacketRecord::has_aeth;
-    r.aeth = std::uint32_t{syndrome} << 24U | (syndrome == 0x1f ? ++msn_ & 0xffffffU : msn_);
+    auto& [msn, acknowledged] = counts_[{from.host, from.qpn, to.host, to.qpn}];
+    if (syndrome == 0x1f) {
+      // Each request is a message.
+      const std::uint32_t more = (psn - acknowledged) & 0xffffffU;
+      msn = (msn + (msn == 0 || more > 0x7fffffU ? 1U : more)) & 0xffffffU;
+      acknowledged = psn;
+    }
+    r.aeth = std::uint32_t{syndrome} << 24U | msn;
     return send(r);
   }
   /// So many requests from `psn` on, each with its ACK.
@@ -156,7 +165,11 @@ class Wire {
   Tracker tracker_;
   std::vector<std::uint16_t> ip_ids_ = std::vector<std::uint16_t>(256, 1);
   std::uint64_t sent_ = 0;
-  std::uint32_t msn_ = 0;
+  struct Count {
+    std::uint32_t msn = 0;
+    std::uint32_t acknowledged = 0;
+  };
+  std::map<std::array<std::uint32_t, 4>, Count> counts_;  ///< by sender and receiver
 };
 
 }  // namespace roce::analyze
