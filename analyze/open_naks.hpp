@@ -14,6 +14,7 @@ struct OpenNak {
   std::int64_t time_ns = 0;
   std::uint64_t frame = 0;
   bool for_rnr = false;  ///< a sequence NAK that only follows an RNR NAK
+  bool passed = false;  ///< a repeat went by its PSN: that may have been the reaction, or it is still to come
 };
 
 /// Sequence NAKs to which the sender has not reacted yet, oldest first. A few at most: a responder
@@ -27,24 +28,31 @@ class OpenNaks {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] const OpenNak& newest() const noexcept { return naks_[count_ - 1]; }
   /// The last one that asks for just this PSN, or nullptr.
-  [[nodiscard]] const OpenNak* find(std::int64_t psn) const noexcept {
+  [[nodiscard]] OpenNak* find(std::int64_t psn) noexcept {
     for (std::size_t i = count_; i-- > 0;) {
       if (naks_[i].psn == psn) return &naks_[i];
     }
     return nullptr;
   }
   /// The last one that asks for this PSN or one before it, or nullptr.
-  [[nodiscard]] const OpenNak* up_to(std::int64_t psn) const noexcept {
+  [[nodiscard]] OpenNak* up_to(std::int64_t psn) noexcept {
     for (std::size_t i = count_; i-- > 0;) {
       if (naks_[i].psn <= psn) return &naks_[i];
     }
     return nullptr;
   }
+  /// Whether one that came after that frame asks for this PSN or one before it.
+  [[nodiscard]] bool any_since(std::uint64_t frame, std::int64_t psn) const noexcept {
+    return std::any_of(naks_.begin(), naks_.begin() + static_cast<std::ptrdiff_t>(count_),
+                       [&](const OpenNak& nak) { return nak.psn <= psn && nak.frame > frame; });
+  }
   /// The sender has reacted to this one, and so to those before it.
   void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_.data())); }
-  /// Those captured before that frame have had their reaction.
-  void drop_before(std::uint64_t frame) noexcept {
-    while (count_ > 0 && naks_[0].frame < frame && !naks_[0].for_rnr) consume(std::size_t{0});
+  /// A repeat that began at that frame is through.
+  void pass_before(std::uint64_t frame) noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (naks_[i].frame < frame && !naks_[i].for_rnr) naks_[i].passed = true;
+    }
   }
   void clear() noexcept { count_ = 0; }
 

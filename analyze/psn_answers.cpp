@@ -39,7 +39,9 @@ void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
     since = op->start_ns;
   }
   s.verdict.request = static_cast<std::uint32_t>(frame);
-  note_answer_time(s.r, since, s.verdict);
+  // A copy that came late or again may not be the one that is answered.
+  const bool sure = request == nullptr || (request->late == 0 && request->cause == 0);
+  note_answer_time(s.r, since, sure, s.verdict);
   if (s.shared.verdicts != nullptr) link_request(s.shared, frame, s.number);
 }
 
@@ -62,7 +64,14 @@ void PsnSpace::answer(Step& s) {
     const Same same = same_transmission(answer_facts_, *seen, r);
     // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
     const bool tells = answer_facts_.ids_tell(r) || seen->path != r.path;
-    if (same == Same::same && tells) {
+    // But READ responses only on a request that comes again.
+    constexpr std::int64_t copied_ns = 20'000;
+    const bool soon = r.time_ns != capture::no_time && seen->time_ns != capture::no_time &&
+                      r.time_ns - seen->time_ns < copied_ns;
+    const bool copy = same == Same::unknown && soon && requests_seen_ && psn >= repeated_to_ &&
+                      s.info.operation == Operation::read_response &&
+                      issued_for(psn, s.info) == issued_.size();
+    if ((same == Same::same && tells) || copy) {
       duplicate(s, answer_facts_, seen);
       // A sender reacts to a NAK as often as it comes.
       if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn &&
@@ -160,13 +169,12 @@ void PsnSpace::unseen(Step& s, std::int64_t psn) {
   }
   s.verdict.set(Verdict::ack_unseen);
   happened(s, s.side, Event::ack_unseen);
-  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false});
+  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false, false, 0, false});
   if (!pending_.empty() && pending_.back().last < 0) {
     pending_.back().broken = true;
     pending_.back().last = psn;
   }
   message_known_ = false;
-  in_run_ = false;
   next_ = psn + 1;
 }
 
@@ -177,8 +185,8 @@ void PsnSpace::settle_loss(Step& s, std::int64_t psn) {
   if (!loss_pending_ || psn < loss_psn_) return;
   const Seen* latest = sent_.find(loss_psn_);
   const bool not_repeated = latest != nullptr && latest->frame < loss_frame_;
-  const bool unasked =
-      psn == loss_psn_ && latest != nullptr && latest->ask == 0 && s.info.operation == Operation::acknowledge;
+  const bool ack = s.info.operation == Operation::acknowledge && (s.r.aeth >> 29U & 3U) == 0;
+  const bool unasked = psn == loss_psn_ && latest != nullptr && latest->ask == 0 && ack;
   if (not_repeated || unasked) unlose(s, side_, Lost::after_capture, 1, loss_frame_);
   loss_pending_ = false;
 }
@@ -198,6 +206,7 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   }
   acked_ = std::max(acked_, acked);
   acked_known_ = true;
+  take_confirmed();
   if (chain_open_ && acked_ > chain_psn_) {
     chain_.answered = true;
     Requester& requester = s.connection.requester[side_];
@@ -210,6 +219,20 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
     rnr_psn_ = -1;
   }
   complete_acknowledged(s.r, s.counts);
+}
+
+/// What was confirmed the receiver took, and then what had come behind it in order.
+void PsnSpace::take_confirmed() noexcept {
+  if (taken_ >= acked_) return;
+  constexpr std::int64_t in_flight_at_most = 1024;
+  taken_ = acked_;
+  const std::int64_t end = std::min(next_, acked_ + in_flight_at_most);
+  std::uint64_t frame = 0;
+  for (const Seen* seen = sent_.find(taken_); seen != nullptr && seen->frame > frame && taken_ < end;
+       seen = sent_.find(taken_)) {
+    frame = seen->frame;
+    ++taken_;
+  }
 }
 
 /// Requests that were confirmed but never captured.
@@ -277,7 +300,10 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   if (s.counts && since != capture::no_time && s.r.time_ns != capture::no_time && s.r.time_ns >= since) {
     requester.nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
   }
-  if (hole == nullptr && named != nullptr && psn < next_ && named->late == 0 && !no_reaction_yet &&
+  // A receiver here would have taken it, so it was lost behind the capture: unless it came before its turn.
+  const bool taken = taken_ > psn;
+  taken_ = std::min(taken_, std::max(psn, acked_));
+  if (taken && hole == nullptr && named != nullptr && psn < next_ && named->late == 0 && !no_reaction_yet &&
       (!named_before || named->frame > last_nak_frame)) {
     lose(s, side_, Lost::after_capture, 1);
     loss_pending_ = true;
@@ -294,7 +320,7 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   skip_answered(s, psn);
   forget_refused(psn);
   progress(s, psn);
-  rnr_in_a_row_ = rnr_psn_ == psn ? rnr_in_a_row_ + 1 : 1;
+  rnr_in_a_row_ = static_cast<std::uint16_t>(rnr_psn_ == psn ? std::min(rnr_in_a_row_ + 1, 0xffff) : 1);
   rnr_psn_ = psn;
   rnr_open_ = true;
   rnr_time_ns_ = s.r.time_ns;
@@ -362,15 +388,32 @@ void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
   }
 }
 
+/// No request packet has a PSN inside a READ: the gap behind one whose number of PSNs was unknown was none.
+void PsnSpace::fill_inside_read(Step& s, std::int64_t psn) {
+  std::int64_t from = psn;
+  std::int64_t end = s.info.starts_message() ? psn : psn + 1;
+  if (const Pending* read = pending(psn); read != nullptr && read->kind == OperationKind::read) {
+    const std::int64_t pmtu = s.connection.pmtu;
+    from = read->first + 1;
+    if (read->has_reth && pmtu != 0) {
+      end = std::max(end, read->first + std::max<std::int64_t>(1, (read->length + pmtu - 1) / pmtu));
+    }
+  }
+  if (from < end) holes_.fill(from, end - from);
+}
+
 /// The request that this response PSN answers: the one for which the fewest responses would be missing,
 /// and the first of those. issued_.size() if there is none.
-std::size_t PsnSpace::issued_for(std::int64_t psn) const noexcept {
+std::size_t PsnSpace::issued_for(std::int64_t psn, const dissect::OpcodeInfo& info) const noexcept {
   std::size_t best = issued_.size();
   std::int64_t fewest = std::int64_t{1} << 23U;
   std::int64_t skipped = 0;  // responses to the requests before
   for (std::size_t i = issued_head_; i < issued_.size() && skipped < fewest; ++i) {
     const Issued& issued = issued_[i];
-    const bool has_it = issued.next <= psn && (psn < issued.end || issued.open_end);
+    // Only the first response to a READ says that it is; Soft-RoCE's, given again, does not even then.
+    const bool fits =
+        info.operation != Operation::read_response || !info.starts_message() || psn == issued.first;
+    const bool has_it = fits && issued.next <= psn && (psn < issued.end || issued.open_end);
     if (has_it && skipped + psn - issued.next < fewest) {
       fewest = skipped + psn - issued.next;
       best = i;
@@ -440,7 +483,7 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
 /// An atomic's answer: it has a PSN of its own, as READ responses have.
 void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   if (response_next_ < 0) response_next_ = psn;
-  const std::size_t index = issued_for(psn);
+  const std::size_t index = issued_for(psn, s.info);
   Seen* now = answers_.find(psn);
   if (index >= issued_.size()) {
     response_holes_.fill(psn, 1);  // late
@@ -516,6 +559,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const bool earlier = sent_earlier(answer_facts_, r);
   if (!earlier) answer_facts_.learn(r);
   learn_from_response(s, psn);
+  if (!holes_.empty()) fill_inside_read(s, psn);
   point_at_request(s, psn);
   last_answer_ns_ = r.time_ns;
   if (response_next_ < 0) response_next_ = psn;
@@ -545,7 +589,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   } else if (earlier && psn < response_next_) {
     // Overtaken by others: it says nothing of what the responder works on now.
     if (seen != nullptr || hole != nullptr) mark_repeated_answer(s, Cause::read_retry, seen);
-  } else if (const std::size_t index = issued_for(psn); index < issued_.size()) {
+  } else if (const std::size_t index = issued_for(psn, s.info); index < issued_.size()) {
     const std::int64_t missing = skip_to(s, index, psn);
     if (missing > 0) {
       note_missing_answers(s, missing);

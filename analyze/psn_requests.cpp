@@ -30,6 +30,9 @@ OperationKind kind_of(Operation operation) noexcept {
   }
 }
 
+/// Less than retry timers take.
+constexpr std::int64_t silence_ns = 1'000'000;
+
 /// Not just acknowledged: its answer carries something, and must come.
 bool answered_on_its_own(Operation operation) noexcept {
   return operation == Operation::read_request || operation == Operation::compare_swap ||
@@ -93,6 +96,7 @@ void PsnSpace::begin(const PacketRecord& r) {
     acked_ = next_;
   }
   first_ = next_;
+  taken_ = first_;
   if (response_next_ < 0) response_next_ = first_;
   requests_seen_ = true;
 }
@@ -121,14 +125,18 @@ void PsnSpace::request(Step& s) {
   const std::int64_t psn = place(r.psn);
   std::int64_t count = 1;
   if (s.info.operation == Operation::read_request) count = read_packets(s);
+  if (psn == taken_) taken_ = psn + count;
 
   if (s.counts && r.time_ns != capture::no_time) note_idle(r);
 
   // A new packet that the packets of a repeat have overtaken does not end the repeat.
   const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
   if (overtaken) mark_late(s);
+  if (sent_earlier(request_facts_, r)) ++request_facts_.late;
+  if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
   if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_) {
-    holes_.add({run_next_, next_, r.time_ns, s.number, true, false});  // the end of what was sent again
+    holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, 0,
+                false});  // the end of what was sent again
   }
   if (psn == next_) [[likely]] {
     accept(s, psn, count, true);
@@ -143,7 +151,7 @@ void PsnSpace::request(Step& s) {
         s.flow(side_)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
       }
       happened(s, side_, Event::gap, static_cast<std::uint64_t>(missing));
-      holes_.add({next_, psn, r.time_ns, s.number, false, false});
+      holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
       if (s.info.service == dissect::Service::uc) {
         // At least the message that the gap begins in, or the one that it ends in.
         happened(s, side_, Event::uc_message_lost);
@@ -217,12 +225,77 @@ bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
   return true;
 }
 
+/// Without IDs a packet that comes after its NAK looks repeated. But a sender that goes back goes on from
+/// there; where it goes on as before, the packet was only late.
+void PsnSpace::take_back_lone_repeat(Step& s) {
+  Seen* seen = sent_.find(run_start_);
+  const bool lone = run_cause_ == Cause::nak && lone_ && seen != nullptr && seen->filled != 0 &&
+                    seen->frame == run_frame_ && last_nak_.psn == run_start_;
+  // Selective repeat sends it alone.
+  const bool selective = !goes_back_ && reactions_ > 1;
+  if (!lone || selective || request_facts_.ids_rise(s.r)) return;
+  in_run_ = false;
+  if (reactions_ < 2) {
+    reactions_ = 0;
+    reaction_ns_ = 0;
+  }
+  unlose_filled(s, *seen, side_);
+  seen->late = 1;
+  seen->cause = 0;
+  if (naks_.find(last_nak_.psn) == nullptr) naks_.push(last_nak_);
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(run_frame_)) {
+      verdict->clear(Verdict::retransmission);
+      verdict->cause = Cause::none;
+      verdict->set(Verdict::out_of_order);
+    }
+  }
+  if (!s.counts) return;
+  Events& sent = s.connection.sent[side_];
+  sent.take_back(Event::retransmitted_nak, run_frame_);
+  sent.take_back(Event::go_back_n, run_frame_);
+  sent.add(Event::out_of_order, run_frame_, seen->time_ns);
+  if (s.flow(side_) == nullptr) return;
+  SequenceCounts& sequence = s.flow(side_)->sequence_to_change();
+  std::uint64_t& sum = sequence.retransmitted[static_cast<std::size_t>(Cause::nak)];
+  if (sum > 0) --sum;
+  sequence.retransmitted_bytes -= std::min<std::uint64_t>(sequence.retransmitted_bytes, s.r.wire);
+  ++sequence.out_of_order;
+}
+
+void PsnSpace::interrupt_run(const Step& s) {
+  if (in_run_ && !request_facts_.ids_rise(s.r)) {
+    interrupted_ = std::make_unique<Interrupted>(
+        Interrupted{run_start_, run_next_, run_nak_, run_frame_, s.number, run_cause_});
+  } else {
+    interrupted_.reset();
+  }
+}
+
+void PsnSpace::resume_interrupted() {
+  in_run_ = true;
+  lone_ = false;
+  run_cause_ = interrupted_->cause;
+  run_start_ = interrupted_->start;
+  run_next_ = interrupted_->next;
+  run_nak_ = interrupted_->nak;
+  run_frame_ = interrupted_->frame;
+  if (!holes_.empty()) {
+    std::erase_if(holes_.list(),
+                  [&](const Hole& hole) { return hole.of_repeat && hole.frame == interrupted_->by; });
+  }
+  interrupted_.reset();
+}
+
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
   new_since_run_ = true;
   if (s.verdict.has(Verdict::out_of_order)) {
     ++request_facts_.single;
   } else {
-    if (in_run_) naks_.drop_before(run_frame_);
+    if (in_run_) {
+      naks_.pass_before(run_frame_);
+      interrupt_run(s);
+    }
     in_run_ = false;
     request_facts_.learn(s.r);
   }
@@ -334,13 +407,21 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
 }
 
 bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
-  constexpr std::int64_t silence_ns = 1'000'000;
   return time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
          time_ns - last_request_ns_ >= silence_ns;
 }
 
 void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   const PacketRecord& r = s.r;
+  // The same again, as the first of a run: that was not the reaction yet.
+  const bool copies_are_rare = std::uint64_t{request_facts_.doubled} * 8 < request_facts_.single;
+  if (in_run_ && psn == run_start_ && copies_are_rare) take_back_lone_repeat(s);
+  if (interrupted_ && psn == interrupted_->next &&
+      (in_run_ ? lone_ && psn != run_next_ : last_packet_ == interrupted_->by)) {
+    // On as before: no run began or ended in between, but a packet of another came, late or doubled.
+    if (in_run_) take_back_lone_repeat(s);
+    resume_interrupted();
+  }
   Seen* seen = sent_.find(psn);
   Hole* hole = holes_.find(psn);
   if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
@@ -362,9 +443,12 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   const bool ids_rise = request_facts_.ids_rise(r);
   const bool earlier = sent_earlier(request_facts_, r);
   if (hole != nullptr && !hole->of_repeat) {
-    const bool asked_for = naks_.find(psn) != nullptr;
+    const OpenNak* asked = naks_.find(psn);
+    const bool asked_for = asked != nullptr && !sooner_than_reactions(*asked, r.time_ns);
     const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || continuing;
-    const bool is_late = ids_rise ? earlier : !expected_again && !silent_before(r.time_ns);
+    // What was not sent before the packet that showed the hole is sent again, and was overtaken as well.
+    const bool original = earlier && (!hole->shown || behind(r.ip_id, hole->ip_id));
+    const bool is_late = ids_rise ? original : !expected_again && !silent_before(r.time_ns);
     if (is_late || s.info.service == dissect::Service::uc) {
       late(s, psn, count, hole);
       return;
@@ -385,6 +469,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     ++request_facts_.single;
     return;
   }
+  const std::uint16_t id_before = request_facts_.last_id;
+  const std::uint16_t step_before = request_facts_.last_step;
   if (!ids_rise) request_facts_.learn(r);
   if (ids_rise && !earlier) request_facts_.passed(r);
 
@@ -393,27 +479,49 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (!continuing && !late_repeat) {
     // Asked for itself, or what was asked for is in the gap before it.
     const OpenNak* asked = naks_.up_to(psn);
-    const bool asked_for = asked != nullptr && (asked->psn == psn || asked->psn >= run_next_);
-    const bool run_goes_on = in_run_ && psn > run_next_ && !asked_for && !(rnr_open_ && psn <= rnr_psn_);
+    const bool asked_for =
+        asked != nullptr &&
+        (asked->psn == psn ? !stale(*asked, r.time_ns) : asked->psn >= run_next_ && !asked->passed);
+    // What is the oldest unconfirmed after silence the timer sends.
+    const bool timer = psn == acked_ && silent_before(r.time_ns);
+    const bool run_goes_on =
+        in_run_ && psn > run_next_ && !timer && !asked_for && !(rnr_open_ && psn <= rnr_psn_);
     if (run_goes_on) {
-      holes_.add({run_next_, psn, r.time_ns, s.number, true, false});
+      // Where the IDs leave room for just these, they were sent: a sender that is told of progress may also
+      // skip what it need not repeat.
+      const std::int64_t missing = psn - run_next_;
+      const bool in_order = request_facts_.late * 64U < request_facts_.single;  // it will not come yet
+      const bool were_sent = ids_rise && in_order && step_before == 1 &&
+                             static_cast<std::uint16_t>(r.ip_id - id_before) == missing + 1;
+      if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
+      holes_.add({run_next_, psn, r.time_ns, s.number, true, false, false, 0, were_sent});
       hole = holes_.find(psn);
       s.verdict.gap = static_cast<std::uint32_t>(psn - run_next_);
     } else {
       start_run(s, psn, seen);
+      id_before_run_ = id_before;
       hole = holes_.find(psn);
     }
   }
+  if (continuing && run_cause_ == Cause::nak) goes_back_ = true;
+  if (run_frame_ != s.number) lone_ = false;
   if (!late_repeat) run_next_ = psn + count;
-  if (const OpenNak* nak = naks_.up_to(psn); nak != nullptr && joins_run(*nak, psn, r.time_ns)) {
-    // It began earlier for an answer that is missing; from here on the NAK asked for it.
+  repeated_to_ = std::max(repeated_to_, psn + count);
+  if (OpenNak* nak = naks_.up_to(psn);
+      nak != nullptr && joins_run(*nak, psn, r.time_ns) &&
+      (nak->frame < run_frame_ || seen == nullptr || seen->frame < nak->frame)) {
+    // It began earlier for an answer that is missing; from here on the NAK asked for it. Or the NAK is
+    // still on its way, and the sender will go back once more.
     run_cause_ = Cause::nak;
     run_nak_ = psn;
-    naks_.consume(nak);
+    nak->passed = true;
+  } else if (continuing && rnr_open_ && psn == rnr_psn_ && !rnr_waits(r.time_ns)) {
+    run_cause_ = Cause::rnr;
+    rnr_open_ = false;
   }
 
-  // What was overtaken by the beginning of the present run belongs to the one before.
-  const bool head_of_run = hole != nullptr && hole->frame == run_frame_;
+  // What was overtaken by the beginning of the present run belongs to the one before, or is its head.
+  const bool head_of_run = psn < run_start_ && !behind(r.ip_id, id_before_run_);
   const bool of_last_run =
       late_repeat && !head_of_run && last_run_cause_ != Cause::none && behind(r.ip_id, run_id_);
   Cause cause = of_last_run ? last_run_cause_ : run_cause_;
@@ -438,12 +546,19 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (hole != nullptr && (!late_repeat || !hole->of_repeat)) {
     const bool first_copy = !hole->of_repeat;
     if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
-    lose(s, side_, Lost::before_capture, holes_.missing(psn));
+    // Overtaken, it fills its own place in the run.
+    const std::uint64_t missing = late_repeat ? holes_.missing(psn, run_frame_) : holes_.missing(psn);
+    if (missing > 0) lose(s, side_, Lost::before_capture, missing);
     if (first_copy) count_goodput(s);
+  }
+  if (late_repeat) {
+    const std::uint64_t shown_by = holes_.counted_by(psn);
+    if (shown_by >= run_frame_) unlose(s, side_, Lost::before_capture, 1, shown_by);
   }
   Seen again = seen_of(s, psn);
   again.cause = static_cast<std::uint8_t>(cause) & 7U;
   again.filled = hole != nullptr && !hole->of_repeat ? 1 : 0;
+  again.late = late_repeat ? 1 : 0;
   holes_.fill(psn, count);
   issue(s, psn, count, cause);
 
@@ -472,7 +587,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   }
   if (run_next_ >= next_) {
     in_run_ = false;
-    naks_.drop_before(run_frame_);
+    naks_.pass_before(run_frame_);
     next_ = std::max(next_, psn + count);
     message_known_ = true;
     inside_message_ = !s.info.ends_message();
@@ -482,9 +597,12 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
 
 /// Whether a run that began for another reason is the reaction to a NAK as well, from its PSN on.
 bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept {
-  return nak.psn > run_start_ && ((nak.psn == psn && !nak.for_rnr) || nak.psn >= acked_) &&
-         nak.frame < run_frame_ && run_cause_ != Cause::nak && run_cause_ != Cause::rnr &&
-         !stale(nak, time_ns);
+  if (nak.passed || nak.psn <= run_start_ || run_cause_ == Cause::nak || run_cause_ == Cause::rnr)
+    return false;
+  const bool exact = nak.psn == psn && !nak.for_rnr;
+  const bool before = nak.frame < run_frame_;
+  const bool asked = exact || (before && nak.psn >= acked_);
+  return asked && !(before && run_after_silence_) && !stale(nak, time_ns);
 }
 
 void PsnSpace::mark_late(Step& s) {
@@ -521,6 +639,7 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
     issued_head_ = 0;
   }
   Issued issued;
+  issued.first = psn;
   issued.next = psn;
   issued.end = psn + std::max<std::int64_t>(count, 1);
   issued.frame = s.number;
@@ -539,9 +658,35 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   issued_.insert(place, issued);
 }
 
-/// A NAK that is long past did not reach the sender: it goes back for its own reasons.
+/// A NAK that is long past did not reach the sender, or had its reaction: it goes back for its own reasons.
 bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) const noexcept {
-  return long_since(nak.time_ns, time_ns, 16);
+  return nak.passed ? !reacts_by(nak, time_ns) : long_since(nak.time_ns, time_ns, 16);
+}
+
+/// Nothing is sent again before the RNR timer ends; half of it, for clocks that differ.
+bool PsnSpace::rnr_waits(std::int64_t time_ns) const noexcept {
+  const bool timed = time_ns != capture::no_time && rnr_time_ns_ != capture::no_time;
+  return timed && time_ns - rnr_time_ns_ < static_cast<std::int64_t>(rnr_wait_ns_ / 2);
+}
+
+bool PsnSpace::sooner_than_reactions(const OpenNak& nak, std::int64_t time_ns) const noexcept {
+  return nak.time_ns != capture::no_time && time_ns != capture::no_time &&
+         (time_ns - nak.time_ns) * 2 < reaction_ns_;
+}
+
+/// Whether a reaction to this NAK would come at about this time.
+bool PsnSpace::reacts_by(const OpenNak& nak, std::int64_t time_ns) const noexcept {
+  if (nak.time_ns == capture::no_time || time_ns == capture::no_time) return true;
+  return reaction_ns_ == 0 ? !long_since(nak.time_ns, time_ns, 2) : time_ns - nak.time_ns < 4 * reaction_ns_;
+}
+
+/// Back to where the last NAK made the sender go, at once: no timer is that fast. The NAK came twice.
+bool PsnSpace::nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept {
+  if (in_run_ && run_cause_ == Cause::nak && psn == run_nak_) return true;
+  const bool there = psn == last_nak_.psn || (psn == acked_ && last_nak_.psn <= psn);
+  return last_nak_.psn >= 0 && there && time_ns != capture::no_time && !last_nak_.for_rnr &&
+         reacts_by(last_nak_, time_ns) && !silent_before(time_ns) && last_answer_ns_ != capture::no_time &&
+         time_ns - last_answer_ns_ < silence_ns;
 }
 
 /// Whether a NAK would have been captured. Where nothing of the other direction was, long silence
@@ -562,20 +707,23 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const auto reacts_to = [&](std::int64_t asked) {
     return psn <= asked || (acked_known_ && acked_ >= psn) || psn - asked <= skipped_at_most;
   };
-  const OpenNak* asked = naks_.find(psn);
+  OpenNak* asked = naks_.find(psn);
   // Not just the one, but nothing before it either; unless a missing answer explains it better.
   const bool answer_missing =
-      s.info.operation == Operation::read_request && (psn < acked_ || response_holes_.find(psn) != nullptr);
+      s.info.operation == Operation::read_request &&
+      ((psn < acked_ && answers_.find(psn) == nullptr) || response_holes_.find(psn) != nullptr);
   if (asked == nullptr && !answer_missing) asked = naks_.up_to(psn);
+  // Answered here, and what the NAK asked for has come: in doubt only what comes as soon as reactions do.
+  const bool answered = answered_on_its_own(s.info.operation) && psn < acked_;
+  if (asked != nullptr && asked->psn < psn && answered && !reacts_by(*asked, r.time_ns)) asked = nullptr;
   if (asked != nullptr && !reacts_to(asked->psn)) asked = nullptr;
+  if (asked != nullptr && asked->passed && asked->psn != psn && acked_ != psn) asked = nullptr;
   if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
-  // Nothing is sent again before the RNR timer ends; half of it, for clocks that differ.
-  const bool timed = r.time_ns != capture::no_time && rnr_time_ns_ != capture::no_time;
-  const bool rnr_waits = timed && r.time_ns - rnr_time_ns_ < static_cast<std::int64_t>(rnr_wait_ns_ / 2);
   std::int64_t expected = -1;
+  interrupt_run(s);
   last_run_cause_ = run_cause_;
   run_id_ = r.ip_id;
-  if (rnr_open_ && !rnr_waits && reacts_to(rnr_psn_)) {
+  if (rnr_open_ && !rnr_waits(r.time_ns) && reacts_to(rnr_psn_)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;
     run_nak_ = expected = rnr_psn_;
@@ -588,14 +736,26 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   } else if (asked != nullptr) {
     run_cause_ = Cause::nak;
     run_nak_ = expected = asked->psn;
+    if (asked->psn == psn && !asked->passed && r.time_ns > asked->time_ns &&
+        asked->time_ns != capture::no_time) {
+      const std::int64_t took = r.time_ns - asked->time_ns;
+      if (reactions_ < 2) ++reactions_;
+      reaction_ns_ = reaction_ns_ == 0 ? took : reaction_ns_ + (took - reaction_ns_) / 8;
+    }
     if (s.counts && !asked->for_rnr && r.time_ns != capture::no_time && r.time_ns >= asked->time_ns) {
       s.connection.requester[side_].nak_reaction_ns.add(
           static_cast<std::uint64_t>(r.time_ns - asked->time_ns));
     }
-    naks_.consume(asked);
-  } else if (in_run_ && run_cause_ == Cause::nak && psn == run_nak_) {
-    // Back to the same PSN before the repeat was through: no timer is that fast. The NAK came twice.
-    expected = psn;
+    // Not back but on: this may still be the run before, and the reaction to come. Nor is it sure without
+    // IDs that this is not the packet itself, late.
+    if ((in_run_ && psn > run_next_) || !request_facts_.ids_rise(r)) {
+      asked->passed = true;
+    } else {
+      naks_.consume(asked);
+    }
+  } else if (!answer_missing && nak_came_twice(psn, r.time_ns)) {
+    run_cause_ = Cause::nak;
+    expected = run_nak_ = psn;
   } else {
     run_nak_ = -1;
     run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
@@ -614,11 +774,13 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
   // A run that does not begin where it must: its head was lost on the way here.
   if (expected >= 0 && expected < psn) {
-    holes_.add({expected, psn, r.time_ns, s.number, true, false});
+    holes_.add({expected, psn, r.time_ns, s.number, true, false, false, 0, false});
     s.verdict.gap = static_cast<std::uint32_t>(psn - expected);
   }
   run_start_ = psn;
   run_frame_ = s.number;
+  lone_ = true;
+  run_after_silence_ = silent_before(r.time_ns);
   run_acked_ = acked_;
   in_run_ = true;
   new_since_run_ = false;

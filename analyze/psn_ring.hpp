@@ -105,6 +105,9 @@ struct Hole {
   std::uint64_t frame = 0;     ///< the packet that showed it
   bool of_repeat = false;      ///< missing in a repeat: an earlier copy may have been captured
   bool called_missed = false;  ///< counted as lost by the capture
+  bool shown = false;          ///< by a packet behind it, with this IPv4 ID
+  std::uint16_t ip_id = 0;
+  bool counted = false;  ///< as lost, when it was shown
 };
 
 /// A few holes, ordered by PSN within their kind. Bounded: the oldest go first.
@@ -121,8 +124,12 @@ class Holes {
              return hole.from < to && hole.to > from;
            });
   }
-  /// How many transmissions of `psn` are missing.
-  [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
+  /// How many transmissions of `psn` are missing and not counted yet; of repeats those shown before that
+  /// frame.
+  [[nodiscard]] std::uint64_t missing(std::int64_t psn,
+                                      std::uint64_t before = ~std::uint64_t{0}) const noexcept;
+  /// The packet that showed and counted the latest of them, or 0.
+  [[nodiscard]] std::uint64_t counted_by(std::int64_t psn) const noexcept;
   /// Takes [psn, psn + count) out of all holes.
   void fill(std::int64_t psn, std::int64_t count);
   /// Forgets everything below `psn`.

@@ -82,12 +82,13 @@ inline void PsnSpace::complete_acknowledged(const PacketRecord& r, bool counts) 
   }
 }
 
-inline void PsnSpace::note_answer_time(const PacketRecord& r, std::int64_t since, Verdict& verdict) noexcept {
+inline void PsnSpace::note_answer_time(const PacketRecord& r, std::int64_t since, bool sure,
+                                       Verdict& verdict) noexcept {
   if (r.time_ns == capture::no_time || since == capture::no_time || r.time_ns < since) return;
   const std::int64_t took = r.time_ns - since;
   verdict.response_time_ns = took;
   verdict.set(Verdict::response_time_known);
-  if (took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
+  if (sure && took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
   constexpr std::int64_t longest_ns = 1'000'000'000;
   slow_answer_ns_ = std::min(std::max(took, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
 }
@@ -102,7 +103,7 @@ inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, 
   const bool starts = info.starts_message();
   const bool ends = info.ends_message();
   const OperationKind kind = info.operation == Operation::write ? OperationKind::write : OperationKind::send;
-  if (starts == inside_message_) return false;
+  if (starts == inside_message_ || request_facts_.is_behind(r)) return false;
   // Lengths that leave nothing to learn and nothing to say.
   if (starts && ends) {
     if (connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
@@ -128,6 +129,7 @@ inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, 
   new_since_run_ = true;
   request_facts_.learn(r);
   const std::int64_t psn = next_++;
+  if (taken_ == psn) taken_ = next_;
   see(sent_.slot_for(psn, needed_from(psn), shared.budget), r, number, psn);
   Pending& op = starts ? start_message(r, kind, psn, number) : pending_.back();
   op.add_packet(r.payload);
@@ -169,7 +171,7 @@ inline bool PsnSpace::next_ack(const PacketRecord& r, std::uint64_t number, Trac
   answer_facts_.learn(r);
   see(answers_.slot_for(psn, answers_needed_from(psn), shared.budget), r, number, psn);
   verdict.request = static_cast<std::uint32_t>(request->frame);
-  note_answer_time(r, request->time_ns, verdict);
+  note_answer_time(r, request->time_ns, request->late == 0 && request->cause == 0, verdict);
   if (shared.verdicts != nullptr) link_request(shared, request->frame, number);
   last_packet_ns_ = last_answer_ns_ = r.time_ns;
   last_packet_ = number;
@@ -177,6 +179,7 @@ inline bool PsnSpace::next_ack(const PacketRecord& r, std::uint64_t number, Trac
   ++answered_;
   last_msn_ = msn;
   acked_ = psn + 1;
+  if (taken_ < acked_) take_confirmed();
   complete_acknowledged(r, true);
   return true;
 }

@@ -76,7 +76,8 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
 /// repeats what an answer asks for, or after its timeout, so not faster than answers come here.
 bool PsnSpace::too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept {
   if (r.time_ns == capture::no_time || seen.time_ns == capture::no_time) return false;
-  const bool expected_again = (in_run_ && psn >= run_next_) || naks_.up_to(psn) != nullptr ||
+  const bool expected_again = (in_run_ && psn >= run_next_) ||
+                              naks_.any_since(seen.late != 0 ? 0 : seen.frame, psn) ||
                               (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
   constexpr std::int64_t longest_ns = 20'000;  // spurious timers of slow hosts are faster than their answers
   const std::int64_t limit = fast_answer_ns_ == 0 ? longest_ns : std::min(fast_answer_ns_, longest_ns);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "analyze/connection.hpp"
@@ -71,23 +72,26 @@ struct StreamFacts {
   std::uint32_t id_constant = 0;  ///< no change
   std::uint32_t doubled = 0;
   std::uint32_t single = 0;
-  std::uint32_t path = 0;                   ///< of the last transmission
-  std::int64_t last_ns = capture::no_time;  ///< of last_id
+  std::uint32_t late : 31 = 0;
+  std::uint32_t known : 1 = 0;  ///< last_id is
+  std::uint32_t path = 0;       ///< of the last transmission
   std::uint16_t last_id = 0;
-  bool known = false;
+  std::uint16_t last_step = 0;              ///< of the ID
+  std::int64_t last_ns = capture::no_time;  ///< of last_id
 
   void learn(const PacketRecord& r) noexcept {
     path = r.path;
     ++single;
     if (!r.has(PacketRecord::has_ip_id)) return;
-    if (known) {
+    if (known != 0) {
       const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
       ++(step == 0 ? id_constant : step < 0x8000 ? id_forward : id_other);
     }
-    known = true;
+    known = 1;
     passed(r);
   }
   void passed(const PacketRecord& r) noexcept {
+    last_step = static_cast<std::uint16_t>(r.ip_id - last_id);
     last_id = r.ip_id;
     last_ns = r.time_ns;
   }
@@ -106,12 +110,23 @@ struct StreamFacts {
 /// sent. A responder answers in the order of arrival, so a response belongs to the first of them that
 /// waits for its PSN.
 struct Issued {
+  std::int64_t first = 0;
   std::int64_t next = 0;  ///< response that comes next
   std::int64_t end = 0;   ///< behind the last one
   std::uint64_t frame = 0;
   bool open_end = false;
   bool repeated = false;  ///< the responder has executed it before
   bool instead = false;   ///< of requests that seem lost: it may be executed for the first time after all
+  Cause cause = Cause::none;
+};
+
+/// A run in which another seems to begin, where no IDs tell.
+struct Interrupted {
+  std::int64_t start = 0;
+  std::int64_t next = 0;
+  std::int64_t nak = -1;
+  std::uint64_t frame = 0;
+  std::uint64_t by = 0;  ///< frame
   Cause cause = Cause::none;
 };
 
@@ -200,12 +215,16 @@ class alignas(64) PsnSpace {
   [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn) const noexcept {
     return psn - (answer_facts_.doubled > 0 ? 4096 : 64);
   }
+  void take_back_lone_repeat(Step& s);
+  void interrupt_run(const Step& s);
+  void resume_interrupted();
   void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   void check_order(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   bool close_open_read(Step& s, std::int64_t psn);
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
   void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);
+  [[nodiscard]] bool nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
   void start_run(Step& s, std::int64_t psn, const Seen* seen);
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
@@ -225,10 +244,14 @@ class alignas(64) PsnSpace {
   void refuse(Step& s, std::int64_t psn, unsigned code);
   void read_response(Step& s, std::int64_t psn);
   void learn_from_response(Step& s, std::int64_t psn);
-  [[nodiscard]] std::size_t issued_for(std::int64_t psn) const noexcept;
+  void fill_inside_read(Step& s, std::int64_t psn);
+  [[nodiscard]] std::size_t issued_for(std::int64_t psn, const dissect::OpcodeInfo& info) const noexcept;
   void skip_answered(Step& s, std::int64_t psn);
   void forget_refused(std::int64_t psn);
   [[nodiscard]] bool joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept;
+  [[nodiscard]] bool reacts_by(const OpenNak& nak, std::int64_t time_ns) const noexcept;
+  [[nodiscard]] bool sooner_than_reactions(const OpenNak& nak, std::int64_t time_ns) const noexcept;
+  [[nodiscard]] bool rnr_waits(std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
@@ -246,6 +269,7 @@ class alignas(64) PsnSpace {
   void complete(const PacketRecord& r, bool counts, Pending& op, bool measured);
   void complete_acknowledged(const PacketRecord& r, bool counts);
   void complete_rest(const PacketRecord& r, bool counts);
+  void take_confirmed() noexcept;
   void missed_below(Step& s, std::int64_t psn);
   void unseen(Step& s, std::int64_t psn);
   void settle_loss(Step& s, std::int64_t psn);
@@ -276,7 +300,7 @@ class alignas(64) PsnSpace {
     see(seen, s.r, s.number, psn);
     return seen;
   }
-  void note_answer_time(const PacketRecord& r, std::int64_t since, Verdict& verdict) noexcept;
+  void note_answer_time(const PacketRecord& r, std::int64_t since, bool sure, Verdict& verdict) noexcept;
   [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
 
   // What nearly every packet touches, in a few cache lines.
@@ -294,13 +318,14 @@ class alignas(64) PsnSpace {
   bool rnr_open_ = false;
   bool chain_open_ = false;
   OperationKind alike_kind_ = OperationKind::send;
+  std::uint16_t rnr_in_a_row_ = 0;  ///< saturating; not 0: the answer to an RNR NAK is outstanding
   std::uint32_t last_msn_ = 0;
   std::uint32_t in_flight_max_ = 0;
   std::int64_t next_ = 0;   ///< behind the highest request
   std::int64_t acked_ = 0;  ///< everything before is acknowledged
+  std::int64_t taken_ = 0;  ///< what a receiver that takes in order, standing here, would expect next
   std::int64_t last_request_ns_ = 0;
   std::int64_t last_packet_ns_ = 0;
-  std::uint64_t last_packet_ = 0;
 
   PsnRing sent_;
   PsnRing answers_;
@@ -314,10 +339,10 @@ class alignas(64) PsnSpace {
   std::uint64_t new_bytes_ = 0;
   std::uint64_t answered_ = 0;
   std::uint64_t idle_ns_ = 0;
+  std::uint64_t last_packet_ = 0;  ///< its frame number
   // Messages of one packet, alike, that are not in operations_ yet:
   std::uint32_t alike_ = 0;
   std::uint32_t alike_bytes_ = 0;
-  std::uint32_t rnr_in_a_row_ = 0;  ///< not 0: the answer to an RNR NAK is outstanding
 
   StreamFacts request_facts_;
   StreamFacts answer_facts_;
@@ -331,6 +356,9 @@ class alignas(64) PsnSpace {
   std::vector<OperationStats> operations_;
   std::uint64_t idle_from_frame_ = 0;
   std::uint64_t unfitting_ = 0;
+  bool run_after_silence_ = false;
+  bool lone_ = false;              ///< the run has one packet so far
+  bool goes_back_ = false;         ///< repeated more than the one packet that a NAK asked for
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
@@ -338,9 +366,12 @@ class alignas(64) PsnSpace {
   Cause run_cause_ = Cause::none;
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
+  std::uint16_t id_before_run_ = 0;
+  std::uint8_t reactions_ = 0;  ///< that reaction_ns_ is made of: none, one, more
   std::int64_t rnr_psn_ = -1;
   std::int64_t first_ = 0;
   std::int64_t run_next_ = 0;
+  std::int64_t repeated_to_ = 0;  ///< behind the highest request sent again
   std::int64_t run_start_ = -1;
   std::int64_t run_nak_ = -1;
   std::int64_t run_acked_ = -1;
@@ -351,7 +382,8 @@ class alignas(64) PsnSpace {
   std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
   std::int64_t again_to_ = 0;
   std::uint64_t again_frame_ = 0;
-  std::int64_t loss_psn_ = 0;  ///< of a loss after the capture that may yet turn out to be a delay
+  std::int64_t reaction_ns_ = 0;  ///< how long the sender takes to react to a NAK: an average
+  std::int64_t loss_psn_ = 0;     ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
   std::int64_t rnr_time_ns_ = 0;
   std::uint64_t rnr_wait_ns_ = 0;
@@ -359,6 +391,7 @@ class alignas(64) PsnSpace {
 
   OpenNaks naks_;
   OpenNak last_nak_;
+  std::unique_ptr<Interrupted> interrupted_;
   RetryChain chain_;
   std::int64_t chain_psn_ = 0;
 };

@@ -132,6 +132,27 @@ TEST(Tracker, AnOlderIpIdIsLateNotRepeated) {
   EXPECT_EQ(wire.connection().requester[0].new_bytes, 13U * 64U);
 }
 
+TEST(Tracker, AGapBehindAReadOfUnknownLengthEndsWithTheRead) {
+  Wire wire;
+  wire.talk(a, b, 100, 10);
+  PacketRecord read = wire.make(a, b, read_request, 110);
+  read.dma_length = 834;  // 4 PSNs, or 2, or 1: the path MTU is not known yet
+  wire.send(read);
+  const PacketRecord early = wire.make(a, b, write_only, 114);
+  wire.request(a, b, 115);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    PacketRecord response = wire.make(b, a, i == 0 ? 0x0d : 0x0e, 110 + i);
+    response.payload = 256;
+    wire.send(response);
+  }
+  PacketRecord late = early;
+  late.time_ns = wire.now_ns += 1000;
+  wire.send(late);
+  wire.answer(b, a, 115);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 0U);
+}
+
 TEST(Tracker, MirrorCopiesAreNotCountedInTheFlow) {
   Wire wire;
   std::uint32_t first = 0;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which step back is the reaction to which NAK.
+#include "analyze/tracker.hpp"
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+
+TEST(TrackerNaks, ARepeatUnderWayThatPassesTheNakDoesNotUseItUp) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120, read_request);
+  wire.request(a, b, 121);
+  wire.request(a, b, 122);
+  wire.request(a, b, 124);
+  wire.answer(b, a, 122);
+  wire.answer(b, a, 123, nak_sequence);
+  // The sender missed the READ's response, and goes back before it has heard the NAK.
+  const auto read = wire.request(a, b, 120, read_request);
+  wire.request(a, b, 121);
+  wire.request(a, b, 122);
+  wire.request(a, b, 124);
+  // Now it has.
+  const auto asked_for = wire.request(a, b, 123);
+  const auto next = wire.request(a, b, 124);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(read).cause, Cause::read_retry);
+  EXPECT_EQ(wire.verdict(asked_for).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(next).cause, Cause::nak);
+}
+
+TEST(TrackerNaks, ANakThatComesDuringTheRepeatExplainsItFromThereOn) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) wire.request(a, b, psn);
+  wire.now_ns += 500'000'000;
+  const auto timeout = wire.request(a, b, 120);
+  wire.answer(b, a, 122, nak_sequence);
+  wire.request(a, b, 121);
+  const auto asked_for = wire.request(a, b, 122);
+  const auto next = wire.request(a, b, 123);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(timeout).cause, Cause::timeout);
+  EXPECT_EQ(wire.verdict(asked_for).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(next).cause, Cause::nak);
+}
+
+TEST(TrackerNaks, TheLateHeadOfARunHasTheRunsCause) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) wire.request(a, b, psn);
+  wire.now_ns += 500'000'000;
+  wire.request(a, b, 120);  // an earlier run, by a timer
+  for (std::uint32_t psn = 121; psn < 124; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 121, nak_sequence);
+  const PacketRecord early = wire.make(a, b, write_only, 121);
+  wire.request(a, b, 122);
+  wire.request(a, b, 123);
+  wire.answer(b, a, 121);
+  wire.answer(b, a, 123);
+  wire.request(a, b, 124);
+  PacketRecord late = early;
+  late.time_ns = wire.now_ns += 1000;
+  const auto head = wire.send(late);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(head).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(head).cause, Cause::nak);
+}
+
+TEST(TrackerNaks, ASecondReactionAtOnceComesFromTheSameNak) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 120, nak_sequence);  // doubled on its way to the sender, behind the capture
+  wire.now_ns += 10'000;                 // the way there and back
+  wire.request(a, b, 120);
+  wire.request(a, b, 121);
+  wire.answer(b, a, 120);
+  for (std::uint32_t psn = 122; psn < 127; ++psn) wire.request(a, b, psn);
+  const auto again = wire.request(a, b, 121);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::nak);
+}
+
+TEST(TrackerNaks, ARunThatBeganAfterSilenceIsTheTimersThroughout) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 123, nak_sequence);  // never reached the sender
+  wire.request(a, b, 126, read_request);
+  wire.now_ns += 5'000'000;
+  for (std::uint32_t psn = 121; psn < 126; ++psn) wire.request(a, b, psn);
+  const auto read = wire.request(a, b, 126, read_request);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(read).cause, Cause::read_retry);
+}
+
+TEST(TrackerNaks, AfterSilenceItIsTheTimer) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 120, nak_sequence);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) wire.request(a, b, psn);
+  wire.now_ns += 67'000'000;
+  const auto again = wire.request(a, b, 120);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::timeout);
+}
+
+}  // namespace
+}  // namespace roce::analyze

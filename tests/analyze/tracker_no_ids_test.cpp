@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where no IPv4 IDs tell transmissions apart: late, doubled or sent again?
+#include "analyze/tracker.hpp"
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+
+/// A wire of IPv6, or of senders that do not count.
+class TrackerNoIds : public ::testing::Test {
+ protected:
+  std::uint32_t request(std::uint32_t psn, std::uint8_t opcode = write_only) {
+    return send(wire.make(a, b, opcode, psn));
+  }
+  std::uint32_t answer(std::uint32_t psn, std::uint8_t syndrome = 0x1f) {
+    PacketRecord r = wire.make(b, a, acknowledge, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = std::uint32_t{syndrome} << 24U;
+    return send(r);
+  }
+  std::uint32_t send(PacketRecord r) {
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    return wire.send(r);
+  }
+  void talk(std::uint32_t psn, std::uint32_t times) {
+    for (std::uint32_t i = 0; i < times; ++i) {
+      request(psn + i);
+      answer(psn + i);
+    }
+  }
+
+  Wire wire;
+};
+
+TEST_F(TrackerNoIds, AfterItsNakAndThenOnAsBeforeItWasLate) {
+  talk(100, 20);
+  request(120);
+  for (std::uint32_t psn = 122; psn < 126; ++psn) request(psn);
+  answer(121, nak_sequence);
+  const auto late = request(121);
+  request(126);
+  request(127);
+  wire.now_ns += 5000;
+  const auto again = request(121);
+  const auto next = request(122);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
+  EXPECT_FALSE(wire.verdict(late).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(next).cause, Cause::nak);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 2U);
+}
+
+TEST_F(TrackerNoIds, APacketOutOfItsPlaceDoesNotEndARepeat) {
+  talk(100, 20);
+  for (std::uint32_t psn = 120; psn < 130; ++psn) {
+    if (psn != 125) request(psn);
+  }
+  answer(120, nak_sequence);
+  wire.now_ns += 5000;
+  request(120);
+  request(121);
+  request(125);  // late, from the first pass
+  const auto goes_on = request(122);
+  request(130);  // new, and far ahead of its time
+  const auto still = request(123);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(goes_on).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(still).cause, Cause::nak);
+}
+
+TEST_F(TrackerNoIds, AResponseTwiceToOneReadIsACopy) {
+  talk(100, 20);
+  request(120, read_request);
+  send(wire.make(b, a, read_response_only, 120));
+  const auto copy = send(wire.make(b, a, read_response_only, 120));
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_network));
+  EXPECT_FALSE(wire.verdict(copy).has(Verdict::retransmission));
+}
+
+TEST_F(TrackerNoIds, AResponseToAReadThatCameAgainIsNone) {
+  talk(100, 20);
+  request(120, read_request);
+  send(wire.make(b, a, read_response_only, 120));
+  wire.now_ns += 50'000'000;
+  request(120, read_request);
+  const auto again = send(wire.make(b, a, read_response_only, 120));
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+}
+
+}  // namespace
+}  // namespace roce::analyze
