@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -30,7 +31,9 @@ class Chunks {
   }
 
  private:
-  static constexpr std::size_t shift = 6;
+  /// Large enough to be given back to the system.
+  static constexpr std::size_t chunk_bytes = 128 * 1024;
+  static constexpr unsigned shift = std::bit_width((chunk_bytes - 1) / sizeof(T));
   static constexpr std::size_t mask = (std::size_t{1} << shift) - 1;
   std::vector<std::unique_ptr<T[]>> chunks_;
   std::size_t size_ = 0;

@@ -12,6 +12,7 @@
 #include "analyze/cm_tracker.hpp"
 #include "analyze/events.hpp"
 #include "analyze/histogram.hpp"
+#include "analyze/lazy.hpp"
 #include "dissect/dissection.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/types.hpp"
@@ -91,30 +92,35 @@ struct RnrStats {
   Histogram wait_ns;                ///< actual: RNR NAK to resend
 };
 
+/// What few requesters have.
+struct RequesterTrouble {
+  std::array<std::uint64_t, 6> naks{};  ///< by AETH code 0..4, [5] = RNR
+  std::vector<RefusedRequest> refused;  ///< the first 4
+  RetryChain worst_chain;
+  std::uint64_t chains = 0;
+  std::unique_ptr<RnrStats> rnr;  ///< only with RNR NAKs
+  Histogram nak_generation_ns;    ///< packet that shows the gap to the NAK, as captured
+  Histogram nak_reaction_ns;      ///< NAK to the first packet sent again
+  Histogram read_rerequest_ns;    ///< response that shows a missing one to the READ issued again
+};
+
 /// The requests of one side and the answers to them: one PSN space.
 struct Requester {
-  bool seen = false;  ///< a request or an answer to one was captured
   std::uint32_t first_psn = 0;
   std::uint32_t next_psn = 0;              ///< after the highest that was seen
   std::uint64_t requests = 0;              ///< request packets, repeats included
   std::uint64_t acks = 0;                  ///< positive acknowledgements of any kind, READ responses excluded
-  std::array<std::uint64_t, 6> naks{};     ///< by AETH code 0..4, [5] = RNR
   std::uint64_t new_bytes = 0;             ///< message bytes moved, each once: goodput
-  std::uint32_t in_flight_max = 0;         ///< PSNs
   std::uint64_t idle_ns = 0;               ///< longest time without a packet of this space
   std::uint64_t idle_from_frame = 0;       ///< the packet before it
   std::vector<OperationStats> operations;  ///< only kinds that occur, by kind
-  std::vector<RefusedRequest> refused;     ///< the first 4
-  RetryChain worst_chain;
-  std::uint64_t chains = 0;
+  Lazy<RequesterTrouble> trouble;
+  std::uint32_t in_flight_max = 0;  ///< PSNs
+  bool seen = false;                ///< a request or an answer to one was captured
   bool retries_exhausted = false;
   bool rnr_exhausted = false;
-  bool refused_fatally = false;   ///< a NAK that ends the connection
-  std::unique_ptr<RnrStats> rnr;  ///< only with RNR NAKs
-  bool credits_used = false;      ///< the responder grants credits (AETH code below 31)
-  Histogram nak_generation_ns;    ///< packet that shows the gap to the NAK, as captured
-  Histogram nak_reaction_ns;      ///< NAK to the first packet sent again
-  Histogram read_rerequest_ns;    ///< response that shows a missing one to the READ issued again
+  bool refused_fatally = false;  ///< a NAK that ends the connection
+  bool credits_used = false;     ///< the responder grants credits (AETH code below 31)
 
   [[nodiscard]] const OperationStats* operation(OperationKind kind) const noexcept;
 };

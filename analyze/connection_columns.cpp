@@ -257,7 +257,7 @@ const Flow* find_flow(const Snapshot& snapshot, std::optional<std::uint64_t> id)
 constexpr std::string_view nak_keys[] = {"sequence_error",      "invalid_request",
                                          "remote_access_error", "remote_operational_error",
                                          "invalid_rd_request",  "rnr"};
-static_assert(std::size(nak_keys) == std::tuple_size_v<decltype(Requester::naks)>);
+static_assert(std::size(nak_keys) == std::tuple_size_v<decltype(RequesterTrouble::naks)>);
 
 }  // namespace
 
@@ -288,8 +288,8 @@ std::uint64_t ConnectionRow::cnps() const noexcept {
 }
 
 std::array<std::uint64_t, 6> ConnectionRow::naks() const noexcept {
-  std::array<std::uint64_t, 6> sum = connection_->requester[0].naks;
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += connection_->requester[1].naks[i];
+  std::array<std::uint64_t, 6> sum = connection_->requester[0].trouble->naks;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += connection_->requester[1].trouble->naks[i];
   return sum;
 }
 

@@ -2,7 +2,6 @@
 #include "analyze/histogram.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <new>
 
@@ -26,20 +25,20 @@ constexpr std::uint64_t Histogram::last_of(std::uint32_t bucket) noexcept {
   return bucket + 1 >= bucket_limit ? std::numeric_limits<std::uint64_t>::max() : first_of(bucket + 1) - 1;
 }
 
-Histogram::Owned Histogram::make(std::uint32_t first, std::uint32_t size, bool wide) {
+Histogram::Owned Histogram::make(Format format, std::uint32_t first, std::uint32_t size) {
   static_assert(bucket_of(std::numeric_limits<std::uint64_t>::max()) == bucket_limit - 1);
   static_assert(bucket_of(63) == 63 && bucket_of(64) == 64 && bucket_of(65) == 64 && bucket_of(66) == 65);
   static_assert(first_of(64) == 64 && last_of(64) == 65 && first_of(bucket_of(1000)) <= 1000);
   static_assert(bucket_limit % step == 0);
   static_assert(sizeof(Table) + bucket_limit * sizeof(std::uint32_t) <= 8192);
 
-  const std::size_t bytes = size * (wide ? sizeof(std::uint32_t) : sizeof(std::uint16_t));
-  void* const memory = std::calloc(1, sizeof(Table) + bytes);
+  constexpr std::size_t bytes[] = {sizeof(Pair), sizeof(std::uint16_t), sizeof(std::uint32_t)};
+  void* const memory = std::calloc(1, sizeof(Table) + size * bytes[static_cast<std::size_t>(format)]);
   if (memory == nullptr) throw std::bad_alloc();
   Owned table(new (memory) Table);
   table->first = static_cast<std::uint16_t>(first);
   table->size = static_cast<std::uint16_t>(size);
-  table->wide = wide ? 1 : 0;
+  table->format = format;
   return table;
 }
 
@@ -55,50 +54,85 @@ Histogram& Histogram::operator=(const Histogram& other) {
   return *this;
 }
 
-void Histogram::cover(std::uint32_t from, std::uint32_t to, bool wide) {
-  from -= from % step;
-  to += step - to % step;
+void Histogram::cover(std::uint32_t from, std::uint32_t to, Format format) {
+  Table& t = *table_;
   std::uint32_t first = from;
-  std::uint32_t end = to;
-  if (table_ != nullptr) {
-    first = std::min<std::uint32_t>(from, table_->first);
-    end = std::max<std::uint32_t>(to, table_->first + std::uint32_t{table_->size});
-    wide = wide || table_->wide != 0;
-    if (end - first == table_->size && wide == (table_->wide != 0)) return;
-  }
-  Owned bigger = make(first, end - first, wide);
-  if (table_ != nullptr) {
-    bigger->count = table_->count;
-    bigger->min = table_->min;
-    bigger->max = table_->max;
-    const std::uint32_t shift = table_->first - first;
-    for (std::uint32_t i = 0; i < table_->size; ++i) {
-      if (wide) {
-        bigger->wide_counts()[shift + i] = table_->at(i);
-      } else {
-        bigger->narrow_counts()[shift + i] = table_->narrow_counts()[i];
-      }
+  std::uint32_t end = to + 1;
+  t.for_each([&](std::uint32_t bucket, std::uint32_t) {
+    first = std::min(first, bucket);
+    end = std::max(end, bucket + 1);
+  });
+  first -= first % step;
+  end += (step - end % step) % step;
+  if (t.format == Format::wide) format = Format::wide;
+  Owned bigger = make(format, first, end - first);
+  bigger->count = t.count;
+  bigger->min = t.min;
+  bigger->max = t.max;
+  t.for_each([&](std::uint32_t bucket, std::uint32_t n) {
+    if (format == Format::wide) {
+      bigger->wide()[bucket - first] = n;
+    } else {
+      bigger->narrow()[bucket - first] = static_cast<std::uint16_t>(n);
     }
-  }
+  });
   table_ = std::move(bigger);
 }
 
-void Histogram::make_room(std::uint32_t bucket, std::uint32_t n) {
-  const std::uint32_t before =
-      table_ != nullptr && bucket - table_->first < table_->size ? table_->at(bucket - table_->first) : 0;
-  const std::uint32_t after = before + std::min(n, most - before);
-  cover(bucket, bucket, after > 0xffff);
-  const std::uint32_t i = bucket - table_->first;
-  if (table_->wide != 0) {
-    table_->wide_counts()[i] = after;
-  } else {
-    table_->narrow_counts()[i] = static_cast<std::uint16_t>(after);
+bool Histogram::add_pair(std::uint32_t bucket, std::uint32_t n) {
+  Table& t = *table_;
+  Pair* const begin = t.pairs();
+  Pair* const end = begin + t.used;
+  Pair* const at =
+      std::lower_bound(begin, end, bucket, [](const Pair& pair, std::uint32_t b) { return pair.bucket < b; });
+  const std::uint32_t before = at != end && at->bucket == bucket ? at->count : 0;
+  if (n > 0xffff - before) return false;
+  if (before == 0) {
+    if (t.used == t.size) return false;
+    std::copy_backward(at, end, end + 1);
+    ++t.used;
+    *at = {static_cast<std::uint16_t>(bucket), 0};
   }
+  at->count = static_cast<std::uint16_t>(before + n);
+  return true;
+}
+
+void Histogram::add_slowly(std::uint32_t bucket, std::uint32_t n) {
+  constexpr std::uint32_t first_pairs = 4, most_pairs = 32;
+  if (table_ == nullptr) table_ = make(Format::pairs, 0, first_pairs);
+  if (table_->format == Format::pairs) {
+    if (add_pair(bucket, n)) return;
+    if (table_->used == table_->size && table_->size < most_pairs && n <= 0xffff) {
+      Owned bigger = make(Format::pairs, 0, table_->size * 2U);
+      bigger->count = table_->count;
+      bigger->min = table_->min;
+      bigger->max = table_->max;
+      bigger->used = table_->used;
+      std::copy_n(table_->pairs(), table_->used, bigger->pairs());
+      table_ = std::move(bigger);
+      if (add_pair(bucket, n)) return;
+    }
+  }
+  const Table* t = table_.get();
+  const bool covered = t->format != Format::pairs && bucket - t->first < t->size;
+  if (!covered) cover(bucket, bucket, Format::narrow);
+  std::uint32_t i = bucket - table_->first;
+  if (table_->format == Format::narrow) {
+    const std::uint32_t before = table_->narrow()[i];
+    if (n <= 0xffff - before) {
+      table_->narrow()[i] = static_cast<std::uint16_t>(before + n);
+      return;
+    }
+    cover(bucket, bucket, Format::wide);
+    i = bucket - table_->first;
+  }
+  std::uint32_t& count = table_->wide()[i];
+  count += std::min(n, most - count);
 }
 
 void Histogram::add(std::uint64_t value, std::uint32_t times) {
   if (times == 0) return;
-  make_room(bucket_of(value), times);
+  add_slowly(bucket_of(value), times);
   table_->count += times;
   table_->min = std::min(table_->min, value);
   table_->max = std::max(table_->max, value);
@@ -112,10 +146,7 @@ void Histogram::merge(const Histogram& other) {
     return;
   }
   Table& from = *other.table_;
-  cover(from.first, from.first + from.size - 1U, from.wide != 0);
-  for (std::uint32_t i = 0; i < from.size; ++i) {
-    if (from.at(i) != 0) make_room(from.first + i, from.at(i));
-  }
+  from.for_each([this](std::uint32_t bucket, std::uint32_t n) { add_slowly(bucket, n); });
   table_->count += from.count;
   table_->min = std::min(table_->min, from.min);
   table_->max = std::max(table_->max, from.max);
@@ -127,29 +158,28 @@ std::uint64_t Histogram::percentile(double fraction) const noexcept {
   if (!(fraction > 0)) return t.min;
   if (fraction >= 1) return t.max;
   std::uint64_t total = 0;  // not the count: a bucket may have saturated
-  for (std::uint32_t i = 0; i < t.size; ++i) total += t.at(i);
+  t.for_each([&](std::uint32_t, std::uint32_t n) { total += n; });
   // The smallest rank that reaches the fraction. The margin keeps 0.99 of 100 at 99: 0.99 has no
   // exact double.
   const double wanted = fraction * static_cast<double>(total) * (1 - 1e-12);
   std::uint64_t below = 0;
-  for (std::uint32_t i = 0; i < t.size; ++i) {
-    below += t.at(i);
-    if (t.at(i) == 0 || static_cast<double>(below) < wanted) continue;
-    const std::uint32_t bucket = t.first + i;
-    const std::uint64_t middle = first_of(bucket) + (last_of(bucket) - first_of(bucket)) / 2;
-    return std::clamp(middle, t.min, t.max);
-  }
-  return t.max;
+  std::uint64_t value = t.max;
+  bool reached = false;
+  t.for_each([&](std::uint32_t bucket, std::uint32_t n) {
+    below += n;
+    if (reached || static_cast<double>(below) < wanted) return;
+    reached = true;
+    value = first_of(bucket) + (last_of(bucket) - first_of(bucket)) / 2;
+  });
+  return std::clamp(value, t.min, t.max);
 }
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
   std::vector<Bucket> result;
   if (table_ == nullptr) return result;
-  for (std::uint32_t i = 0; i < table_->size; ++i) {
-    if (table_->at(i) == 0) continue;
-    const std::uint32_t bucket = table_->first + i;
-    result.push_back({first_of(bucket), last_of(bucket), table_->at(i)});
-  }
+  table_->for_each([&](std::uint32_t bucket, std::uint32_t n) {
+    result.push_back({first_of(bucket), last_of(bucket), n});
+  });
   return result;
 }
 

@@ -27,7 +27,7 @@ class Histogram {
 
   void add(std::uint64_t value) {
     const std::uint32_t bucket = bucket_of(value);
-    if (table_ == nullptr || !table_->count_one(bucket)) make_room(bucket, 1);
+    if (table_ == nullptr || !table_->count_one(bucket)) add_slowly(bucket, 1);
     Table& t = *table_;
     ++t.count;
     if (value < t.min) t.min = value;
@@ -75,52 +75,59 @@ class Histogram {
   [[nodiscard]] static constexpr std::uint64_t first_of(std::uint32_t bucket) noexcept;
   [[nodiscard]] static constexpr std::uint64_t last_of(std::uint32_t bucket) noexcept;
 
-  /// Followed by its counts, so that both are found with one look: of 16 bits each until one of them
-  /// does not hold its count any more, then of 32, which saturate.
+  /// How the counts are kept: a few as pairs of bucket and count, by bucket; more as one count for each
+  /// bucket of the range, of 16 bits until one of them does not hold its count, then of 32, which saturate.
+  enum class Format : std::uint8_t { pairs, narrow, wide };
+  struct Pair {
+    std::uint16_t bucket;
+    std::uint16_t count;
+  };
+
+  /// Followed by its counts, so that both are found with one look.
   struct Table {
     std::uint64_t count = 0;
     std::uint64_t min = ~std::uint64_t{0};
     std::uint64_t max = 0;
-    std::uint16_t first = 0;  ///< bucket of the first count
-    std::uint16_t size = 0;   ///< counts
-    std::uint16_t wide = 0;   ///< counts of 32 bits
+    std::uint16_t first = 0;  ///< bucket of the first count; pairs: 0
+    std::uint16_t size = 0;   ///< counts; pairs: room
+    std::uint16_t used = 0;   ///< pairs
+    Format format = Format::pairs;
 
-    [[nodiscard]] std::uint8_t* counts() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
-    [[nodiscard]] std::uint16_t* narrow_counts() noexcept {
-      return reinterpret_cast<std::uint16_t*>(this + 1);
-    }
-    [[nodiscard]] std::uint32_t* wide_counts() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
-    void fetch(std::uint32_t bucket) noexcept {
-      const std::uint32_t i = bucket - first;
-      if (i < size) prefetch(counts() + std::size_t{i} * (wide != 0 ? 4 : 2));
-    }
-    [[nodiscard]] std::uint32_t at(std::size_t i) noexcept {
-      return wide != 0 ? wide_counts()[i] : narrow_counts()[i];
-    }
-    /// False if there is no room for one more in that bucket.
+    [[nodiscard]] Pair* pairs() noexcept { return reinterpret_cast<Pair*>(this + 1); }
+    [[nodiscard]] std::uint16_t* narrow() noexcept { return reinterpret_cast<std::uint16_t*>(this + 1); }
+    [[nodiscard]] std::uint32_t* wide() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
+    /// False if this takes more than adding one in its place.
     bool count_one(std::uint32_t bucket) noexcept {
       const std::uint32_t i = bucket - first;  // below `first` it wraps to a large one
-      if (i >= size) return false;
-      if (wide != 0) return count_one_wide(i);
-      std::uint16_t& n = narrow_counts()[i];
-      if (n == 0xffff) return false;
-      ++n;
+      if (format != Format::narrow || i >= size || narrow()[i] == 0xffff) return false;
+      ++narrow()[i];
       return true;
     }
-    bool count_one_wide(std::uint32_t i) noexcept {
-      std::uint32_t& n = wide_counts()[i];
-      if (n != 0xffffffff) ++n;
-      return true;
+    void fetch(std::uint32_t bucket) noexcept {
+      const std::uint32_t i = bucket - first;
+      if (format == Format::narrow && i < size) prefetch(narrow() + i);
+    }
+    template <class Each>
+    void for_each(Each each) {
+      if (format == Format::pairs) {
+        for (std::uint32_t i = 0; i < used; ++i) each(pairs()[i].bucket, pairs()[i].count);
+        return;
+      }
+      for (std::uint32_t i = 0; i < size; ++i) {
+        const std::uint32_t n = format == Format::wide ? wide()[i] : narrow()[i];
+        if (n != 0) each(first + i, n);
+      }
     }
   };
   struct Free {
     void operator()(Table* table) const noexcept { std::free(table); }
   };
   using Owned = std::unique_ptr<Table, Free>;
-  [[nodiscard]] static Owned make(std::uint32_t first, std::uint32_t size, bool wide);
+  [[nodiscard]] static Owned make(Format format, std::uint32_t first, std::uint32_t size);
 
-  void cover(std::uint32_t from, std::uint32_t to, bool wide);  ///< room for these buckets
-  void make_room(std::uint32_t bucket, std::uint32_t n);        ///< and counts `n` there
+  void add_slowly(std::uint32_t bucket, std::uint32_t n);           ///< counts `n` there, whatever it takes
+  bool add_pair(std::uint32_t bucket, std::uint32_t n);             ///< false: no room
+  void cover(std::uint32_t from, std::uint32_t to, Format format);  ///< a count for each of these buckets
 
   Owned table_;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 // Internal to the tracker.
 namespace roce::analyze {
@@ -21,49 +22,57 @@ struct OpenNak {
 /// sends the next one only when what it asked for has come.
 class OpenNaks {
  public:
-  void push(const OpenNak& nak) noexcept {
-    if (count_ == naks_.size()) consume(std::size_t{0});
-    naks_[count_++] = nak;
+  void push(const OpenNak& nak) {
+    if (count_ == most) consume(std::size_t{0});
+    naks()[count_++] = nak;
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] const OpenNak& newest() const noexcept { return naks_[count_ - 1]; }
+  [[nodiscard]] const OpenNak& newest() const noexcept { return (*naks_)[count_ - 1]; }
   /// The last one that asks for just this PSN, or nullptr.
   [[nodiscard]] OpenNak* find(std::int64_t psn) noexcept {
     for (std::size_t i = count_; i-- > 0;) {
-      if (naks_[i].psn == psn) return &naks_[i];
+      if ((*naks_)[i].psn == psn) return &(*naks_)[i];
     }
     return nullptr;
   }
   /// The last one that asks for this PSN or one before it, or nullptr.
   [[nodiscard]] OpenNak* up_to(std::int64_t psn) noexcept {
     for (std::size_t i = count_; i-- > 0;) {
-      if (naks_[i].psn <= psn) return &naks_[i];
+      if ((*naks_)[i].psn <= psn) return &(*naks_)[i];
     }
     return nullptr;
   }
   /// Whether one that came after that frame asks for this PSN or one before it.
   [[nodiscard]] bool any_since(std::uint64_t frame, std::int64_t psn) const noexcept {
-    return std::any_of(naks_.begin(), naks_.begin() + static_cast<std::ptrdiff_t>(count_),
-                       [&](const OpenNak& nak) { return nak.psn <= psn && nak.frame > frame; });
+    for (std::size_t i = 0; i < count_; ++i) {
+      if ((*naks_)[i].psn <= psn && (*naks_)[i].frame > frame) return true;
+    }
+    return false;
   }
   /// The sender has reacted to this one, and so to those before it.
-  void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_.data())); }
+  void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_->data())); }
   /// A repeat that began at that frame is through.
   void pass_before(std::uint64_t frame) noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
-      if (naks_[i].frame < frame && !naks_[i].for_rnr) naks_[i].passed = true;
+      if ((*naks_)[i].frame < frame && !(*naks_)[i].for_rnr) (*naks_)[i].passed = true;
     }
   }
   void clear() noexcept { count_ = 0; }
 
  private:
   void consume(std::size_t index) noexcept {
-    const auto end = naks_.begin() + static_cast<std::ptrdiff_t>(count_);
-    std::move(naks_.begin() + static_cast<std::ptrdiff_t>(index) + 1, end, naks_.begin());
+    const auto end = naks_->begin() + static_cast<std::ptrdiff_t>(count_);
+    std::move(naks_->begin() + static_cast<std::ptrdiff_t>(index) + 1, end, naks_->begin());
     count_ -= index + 1;
   }
 
-  std::array<OpenNak, 4> naks_{};
+  static constexpr std::size_t most = 4;
+  std::array<OpenNak, most>& naks() {
+    if (naks_ == nullptr) naks_ = std::make_unique<std::array<OpenNak, most>>();
+    return *naks_;
+  }
+
+  std::unique_ptr<std::array<OpenNak, most>> naks_;  ///< most senders never see one
   std::size_t count_ = 0;
 };
 

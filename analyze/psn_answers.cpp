@@ -101,7 +101,7 @@ void PsnSpace::answer(Step& s) {
   const Seen repeated = before != nullptr ? *before : Seen{};
   const bool keeps_guess = taken != nullptr && taken->guessed != 0 && before == nullptr;
   if (!keeps_guess) {
-    answers_.put(seen_of(s, psn), answers_needed_from(psn), s.shared.budget);
+    answers_.put(seen_of(s, psn), answers_needed_from(psn, s.shared.budget), s.shared.budget);
   }
   point_at_request(s, psn);
   last_answer_ns_ = r.time_ns;
@@ -208,9 +208,10 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   acked_known_ = true;
   take_confirmed();
   if (chain_open_ && acked_ > chain_psn_) {
-    chain_.answered = true;
+    chain_->answered = true;
     Requester& requester = s.connection.requester[side_];
-    if (s.counts && chain_.resends >= requester.worst_chain.resends) requester.worst_chain = chain_;
+    if (s.counts && chain_->resends >= requester.trouble->worst_chain.resends)
+      requester.trouble->worst_chain = *chain_;
     chain_open_ = false;
   }
   if (rnr_psn_ >= 0 && acked_ > rnr_psn_) {
@@ -259,7 +260,7 @@ void PsnSpace::missed_below(Step& s, std::int64_t psn) {
 void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   Requester& requester = s.connection.requester[side_];
   if (code > last_nak_code) return;
-  if (s.counts) ++requester.naks[code];
+  if (s.counts) ++requester.trouble->naks[code];
   constexpr std::array<Event, 5> events{Event::nak_sequence_error, Event::nak_invalid_request,
                                         Event::nak_remote_access_error, Event::nak_remote_operational_error,
                                         Event::nak_invalid_rd_request};
@@ -298,7 +299,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
     since = next->time_ns;
   }
   if (s.counts && since != capture::no_time && s.r.time_ns != capture::no_time && s.r.time_ns >= since) {
-    requester.nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
+    requester.trouble->nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
   }
   // A receiver here would have taken it, so it was lost behind the capture: unless it came before its turn.
   const bool taken = taken_ > psn;
@@ -327,9 +328,9 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   rnr_wait_ns_ = dissect::rnr_timer_ns(static_cast<std::uint8_t>(code));
   rnr_frame_ = s.number;
   if (!s.counts) return;
-  ++requester.naks[5];
-  if (!requester.rnr) requester.rnr = std::make_unique<RnrStats>();
-  RnrStats& stats = *requester.rnr;
+  ++requester.trouble->naks[5];
+  if (!requester.trouble->rnr) requester.trouble->rnr = std::make_unique<RnrStats>();
+  RnrStats& stats = *requester.trouble->rnr;
   ++stats.naks;
   stats.longest_chain = std::max<std::uint64_t>(stats.longest_chain, rnr_in_a_row_);
   stats.timer_code = static_cast<std::uint8_t>(code);
@@ -343,7 +344,7 @@ void PsnSpace::refuse(Step& s, std::int64_t psn, unsigned code) {
   Requester& requester = s.connection.requester[side_];
   requester.refused_fatally = true;
   constexpr std::size_t kept = 4;
-  if (requester.refused.size() >= kept) return;
+  if (requester.trouble->refused.size() >= kept) return;
   RefusedRequest refused;
   refused.syndrome = static_cast<std::uint8_t>(s.r.aeth >> 24U);
   refused.psn = s.r.psn;
@@ -359,7 +360,7 @@ void PsnSpace::refuse(Step& s, std::int64_t psn, unsigned code) {
     refused.opcode = seen->opcode;
     refused.request_frame = seen->frame;
   }
-  requester.refused.push_back(refused);
+  requester.trouble->refused.push_back(refused);
 }
 
 /// Path MTU and length of a READ, where only responses tell them.

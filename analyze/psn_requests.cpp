@@ -730,8 +730,8 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     // The twin of an RNR NAK makes the sender go back once more.
     if (!naks_.empty() && !naks_.newest().for_rnr) naks_.clear();
     Requester& requester = s.connection.requester[side_];
-    if (s.counts && requester.rnr && r.time_ns != capture::no_time && r.time_ns >= rnr_time_ns_) {
-      requester.rnr->wait_ns.add(static_cast<std::uint64_t>(r.time_ns - rnr_time_ns_));
+    if (s.counts && requester.trouble->rnr && r.time_ns != capture::no_time && r.time_ns >= rnr_time_ns_) {
+      requester.trouble->rnr->wait_ns.add(static_cast<std::uint64_t>(r.time_ns - rnr_time_ns_));
     }
   } else if (asked != nullptr) {
     run_cause_ = Cause::nak;
@@ -743,7 +743,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
       reaction_ns_ = reaction_ns_ == 0 ? took : reaction_ns_ + (took - reaction_ns_) / 8;
     }
     if (s.counts && !asked->for_rnr && r.time_ns != capture::no_time && r.time_ns >= asked->time_ns) {
-      s.connection.requester[side_].nak_reaction_ns.add(
+      s.connection.requester[side_].trouble->nak_reaction_ns.add(
           static_cast<std::uint64_t>(r.time_ns - asked->time_ns));
     }
     // Not back but on: this may still be the run before, and the reaction to come. Nor is it sure without
@@ -795,28 +795,30 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   const PacketRecord& r = s.r;
   Requester& requester = s.connection.requester[side_];
   if (!chain_open_ || chain_psn_ != psn) {
-    chain_ = RetryChain{};
-    chain_.psn = r.psn;
-    chain_.opcode = r.opcode;
-    chain_.first_frame = seen != nullptr ? seen->frame : s.number;
-    chain_.first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
-    chain_.last_time_ns = chain_.first_time_ns;
+    *chain_ = RetryChain{};
+    chain_->psn = r.psn;
+    chain_->opcode = r.opcode;
+    chain_->first_frame = seen != nullptr ? seen->frame : s.number;
+    chain_->first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
+    chain_->last_time_ns = chain_->first_time_ns;
     chain_psn_ = psn;
     chain_open_ = true;
-    chain_.answered = acked_known_ && acked_ > psn;  // before it was repeated at all
-    if (s.counts) ++requester.chains;
+    chain_->answered = acked_known_ && acked_ > psn;  // before it was repeated at all
+    if (s.counts) ++requester.trouble->chains;
   }
-  const bool timed = r.time_ns != capture::no_time && chain_.last_time_ns != capture::no_time;
+  const bool timed = r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;
   // The first resend is timed from the last packet sent, not from the one that is repeated.
-  if (timed && chain_.resends > 0 && r.time_ns >= chain_.last_time_ns) {
-    const auto spacing = static_cast<std::uint64_t>(r.time_ns - chain_.last_time_ns);
-    chain_.min_spacing_ns = chain_.min_spacing_ns == 0 ? spacing : std::min(chain_.min_spacing_ns, spacing);
-    chain_.max_spacing_ns = std::max(chain_.max_spacing_ns, spacing);
+  if (timed && chain_->resends > 0 && r.time_ns >= chain_->last_time_ns) {
+    const auto spacing = static_cast<std::uint64_t>(r.time_ns - chain_->last_time_ns);
+    chain_->min_spacing_ns =
+        chain_->min_spacing_ns == 0 ? spacing : std::min(chain_->min_spacing_ns, spacing);
+    chain_->max_spacing_ns = std::max(chain_->max_spacing_ns, spacing);
   }
-  ++chain_.resends;
-  chain_.last_frame = s.number;
-  chain_.last_time_ns = r.time_ns;
-  if (s.counts && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
+  ++chain_->resends;
+  chain_->last_frame = s.number;
+  chain_->last_time_ns = r.time_ns;
+  if (s.counts && chain_->resends > requester.trouble->worst_chain.resends)
+    requester.trouble->worst_chain = *chain_;
 }
 
 /// A READ or another request with answers of its own was issued again, for what is still missing of it
@@ -841,7 +843,7 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   if (missing != nullptr) {
     const bool timed = s.r.time_ns != capture::no_time && missing->time_ns != capture::no_time;
     if (s.counts && timed && s.r.time_ns >= missing->time_ns && !missing->of_repeat) {
-      s.connection.requester[side_].read_rerequest_ns.add(
+      s.connection.requester[side_].trouble->read_rerequest_ns.add(
           static_cast<std::uint64_t>(s.r.time_ns - missing->time_ns));
     }
     return true;

@@ -32,7 +32,10 @@ static_assert(sizeof(Seen) == 32);
 
 /// Bytes that all rings of a tracker may take together.
 struct RingBudget {
-  std::size_t left = std::size_t{64} << 20U;
+  static constexpr std::size_t total = std::size_t{32} << 20U;
+  std::size_t left = total;
+  /// Little is left: what is only nice to know has to go.
+  [[nodiscard]] bool scarce() const noexcept { return left < total / 2; }
   std::uint64_t forgotten = 0;  ///< transmissions overwritten although they were not yet confirmed
 };
 
@@ -40,7 +43,7 @@ struct RingBudget {
 /// overwrite is still needed and the budget lasts; then the oldest go.
 class PsnRing {
  public:
-  static constexpr std::size_t first_size = 8;
+  static constexpr std::size_t first_size = 4;
   static constexpr std::size_t largest_size = std::size_t{1} << 16U;
 
   /// The last transmission of that PSN, or nullptr.

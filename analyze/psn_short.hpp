@@ -169,7 +169,7 @@ inline bool PsnSpace::next_ack(const PacketRecord& r, std::uint64_t number, Trac
   if (request == nullptr || answers_.find(psn) != nullptr || sent_earlier(answer_facts_, r)) return false;
 
   answer_facts_.learn(r);
-  see(answers_.slot_for(psn, answers_needed_from(psn), shared.budget), r, number, psn);
+  see(answers_.slot_for(psn, answers_needed_from(psn, shared.budget), shared.budget), r, number, psn);
   verdict.request = static_cast<std::uint32_t>(request->frame);
   note_answer_time(r, request->time_ns, request->late == 0 && request->cause == 0, verdict);
   if (shared.verdicts != nullptr) link_request(shared, request->frame, number);

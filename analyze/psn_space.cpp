@@ -185,20 +185,21 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
     }
   }
 
-  if (chain_open_ && chain_.resends > requester.worst_chain.resends) requester.worst_chain = chain_;
+  if (chain_open_ && chain_->resends > requester.trouble->worst_chain.resends)
+    requester.trouble->worst_chain = *chain_;
   // Given up: nothing new after the repeats, and silence for longer than between two of them, or as
   // many as the largest count allows. Where answers were captured they did not reach the sender, or
   // too late; then a single repeat at the end of a capture proves nothing.
   constexpr std::uint32_t enough = 3;
-  const bool unanswered = chain_open_ && !chain_.answered;
-  if (!new_since_run_ && chain_.resends >= (unanswered ? 1U : enough)) {
-    const std::uint64_t spacing = std::max<std::uint64_t>(chain_.max_spacing_ns, 1'000'000);
+  const bool unanswered = chain_open_ && !chain_->answered;
+  if (!new_since_run_ && chain_.there() && chain_->resends >= (unanswered ? 1U : enough)) {
+    const std::uint64_t spacing = std::max<std::uint64_t>(chain_->max_spacing_ns, 1'000'000);
     const double silence = static_cast<double>(shared.last_time_ns) - static_cast<double>(last_request_ns_);
     const bool ended = shared.any_time && last_request_ns_ != capture::no_time &&
                        silence > 2.0 * static_cast<double>(spacing);
-    if (ended || (unanswered && chain_.resends >= 7)) {
+    if (ended || (unanswered && chain_->resends >= 7)) {
       requester.retries_exhausted = true;
-      connection.sent[side_].add(Event::retries_exhausted, chain_.last_frame, chain_.last_time_ns);
+      connection.sent[side_].add(Event::retries_exhausted, chain_->last_frame, chain_->last_time_ns);
     }
   }
   if (rnr_open_ && rnr_in_a_row_ > 0 && shared.any_time && rnr_time_ns_ != capture::no_time) {

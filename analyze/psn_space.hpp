@@ -8,6 +8,7 @@
 
 #include "analyze/connection.hpp"
 #include "analyze/flow_table.hpp"
+#include "analyze/lazy.hpp"
 #include "analyze/open_naks.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/pending.hpp"
@@ -211,9 +212,9 @@ class alignas(64) PsnSpace {
     const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
     return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
   }
-  /// The same of the answers.
-  [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn) const noexcept {
-    return psn - (answer_facts_.doubled > 0 ? 4096 : 64);
+  /// The same of the answers, which serve only to know their copies.
+  [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
+    return psn - (answer_facts_.doubled > 0 ? 4096 : budget.scarce() ? 8 : 64);
   }
   void take_back_lone_repeat(Step& s);
   void interrupt_run(const Step& s);
@@ -392,7 +393,7 @@ class alignas(64) PsnSpace {
   OpenNaks naks_;
   OpenNak last_nak_;
   std::unique_ptr<Interrupted> interrupted_;
-  RetryChain chain_;
+  Lazy<RetryChain> chain_;
   std::int64_t chain_psn_ = 0;
 };
 

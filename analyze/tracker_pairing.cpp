@@ -244,7 +244,9 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   const std::uint32_t place = from.places[0];
   drop_stray(from);
   const auto add_answers = [](Requester& to, const Requester& more) {
-    for (std::size_t i = 0; i < to.naks.size(); ++i) to.naks[i] += more.naks[i];
+    for (std::size_t i = 0; more.trouble.there() && i < more.trouble->naks.size(); ++i) {
+      to.trouble->naks[i] += more.trouble->naks[i];
+    }
     to.refused_fatally = to.refused_fatally || more.refused_fatally;
   };
   // What each saw of the other's requests were answers only.

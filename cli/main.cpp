@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -106,11 +107,20 @@ void raise_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// What is large goes back to the system when it is freed, however much was freed before: the parts of the
+/// analysis are freed one by one while the report grows from them.
+void give_memory_back() {
+#ifdef __GLIBC__
+  (void)::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
   raise_file_limit();
+  give_memory_back();
   // A reader that goes away is an error of write(), not a death.
   std::signal(SIGPIPE, SIG_IGN);
   try {

@@ -127,9 +127,10 @@ void write_cm(JsonWriter& json, const ConnectionRow& row) {
 }
 
 /// Both requesters' histograms as one.
-void write_merged(JsonWriter& json, std::string_view key, const Connection& c, Histogram Requester::*member) {
-  Histogram sum = c.requester[0].*member;
-  sum.merge(c.requester[1].*member);
+void write_merged(JsonWriter& json, std::string_view key, const Connection& c,
+                  Histogram analyze::RequesterTrouble::*member) {
+  Histogram sum = (*c.requester[0].trouble).*member;
+  sum.merge((*c.requester[1].trouble).*member);
   write_quantiles(json, key, sum);
 }
 
@@ -187,7 +188,7 @@ void write_rnr(JsonWriter& json, const analyze::RnrStats* rnr) {
 
 void write_refused(JsonWriter& json, const Requester& requester) {
   json.key("refused").begin_array();
-  for (const analyze::RefusedRequest& r : requester.refused) {
+  for (const analyze::RefusedRequest& r : requester.trouble->refused) {
     json.begin_object().field("why", dissect::syndrome_text(r.syndrome)).field("syndrome", r.syndrome);
     json.field("opcode", dissect::opcode_name(r.opcode)).field("psn", r.psn);
     if (r.has_reth) {
@@ -237,9 +238,9 @@ void write_side(JsonWriter& json, const ConnectionRow& row, std::size_t side) {
     json.field("count", stats.count).field("bytes", stats.bytes).end_object();
   }
   json.end_object();
-  json.field("retry_chains", r.chains);
-  write_retry_chain(json, r.worst_chain);
-  write_rnr(json, r.rnr.get());
+  json.field("retry_chains", r.trouble->chains);
+  write_retry_chain(json, r.trouble->worst_chain);
+  write_rnr(json, r.trouble->rnr.get());
   write_refused(json, r);
   json.field("retries_exhausted", r.retries_exhausted).field("rnr_exhausted", r.rnr_exhausted);
   json.field("refused_fatally", r.refused_fatally);
@@ -320,9 +321,9 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   json.field("acks", row.acks()).field("cnps", row.cnps());
   write_sequence(json, row.sequence());
   write_operations(json, row);
-  write_merged(json, "nak_generation_ns", c, &Requester::nak_generation_ns);
-  write_merged(json, "nak_reaction_ns", c, &Requester::nak_reaction_ns);
-  write_merged(json, "read_rerequest_ns", c, &Requester::read_rerequest_ns);
+  write_merged(json, "nak_generation_ns", c, &analyze::RequesterTrouble::nak_generation_ns);
+  write_merged(json, "nak_reaction_ns", c, &analyze::RequesterTrouble::nak_reaction_ns);
+  write_merged(json, "read_rerequest_ns", c, &analyze::RequesterTrouble::read_rerequest_ns);
   json.field("in_flight_max", std::max(c.requester[0].in_flight_max, c.requester[1].in_flight_max));
   json.field("goodput_bytes", row.goodput_bytes());
   json.field("goodput_bps", std::llround(row.goodput_bps()));

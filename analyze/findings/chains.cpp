@@ -19,7 +19,7 @@ std::string timer_text(unsigned code) {
 }  // namespace
 
 std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
-  const RetryChain& chain = connection.requester[side].worst_chain;
+  const RetryChain& chain = connection.requester[side].trouble->worst_chain;
   if (chain.resends == 0) return {};
   std::string text = fmt::format("{} with PSN {} was sent {} times (packets {} to {})",
                                  dissect::operation_name(chain.opcode), chain.psn,
@@ -46,7 +46,7 @@ bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned si
   const CmExchange* cm = exchange_of(snapshot, connection);
   const std::uint32_t least =
       cm != nullptr && cm->retry_count ? std::min<std::uint32_t>(*cm->retry_count, 2) : 2;
-  return requester.worst_chain.resends >= least;
+  return requester.trouble->worst_chain.resends >= least;
 }
 
 }  // namespace roce::analyze

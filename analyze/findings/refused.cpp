@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t syndrome_value = 0x1f;
 
 const RefusedRequest* request_of(const Case& c, std::uint8_t code) noexcept {
-  const auto& refused = c.requester().refused;
+  const auto& refused = c.requester().trouble->refused;
   const auto found = std::find_if(refused.begin(), refused.end(), [&](const RefusedRequest& r) {
     return (r.syndrome & syndrome_value) == code;
   });

@@ -18,8 +18,8 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     if (!add_case(snapshot, cases, connection, {side, side, Event::retries_exhausted, 0})) return;
     Proof& proof = cases.back().proof;
     proof.count = std::max<std::uint64_t>(proof.count, 1);
-    proof.add_frame(requester.worst_chain.first_frame);
-    proof.add_frame(requester.worst_chain.last_frame);
+    proof.add_frame(requester.trouble->worst_chain.first_frame);
+    proof.add_frame(requester.trouble->worst_chain.last_frame);
     // Packets of a connection's own other direction would show in its pairing; here silence is the point.
     if (!connection.paired()) cases.back().confidence = std::max(cases.back().confidence, 0.7);
   });
@@ -29,7 +29,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
 /// What is known of the silent side.
 std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const Connection& connection = *c.connection;
-  const RetryChain& chain = c.requester().worst_chain;
+  const RetryChain& chain = c.requester().trouble->worst_chain;
   const std::string to = endpoint_text(c.to());
   std::string text;
   if (connection.packets[1 - c.side] == 0) {

@@ -18,7 +18,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
 }
 
 std::string waits_text(const Case& c) {
-  const RnrStats* rnr = c.requester().rnr.get();
+  const RnrStats* rnr = c.requester().trouble->rnr.get();
   if (rnr == nullptr) return {};
   std::string text = fmt::format(" It asked for waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
                                  rnr->timer_code);

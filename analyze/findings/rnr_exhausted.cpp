@@ -28,7 +28,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
 std::string one_text(const Snapshot& snapshot, const Case& c) {
   std::string text =
       fmt::format("{} gave up: {} had no receive posted", endpoint_text(c.from()), endpoint_text(c.to()));
-  if (const RnrStats* rnr = c.requester().rnr.get()) {
+  if (const RnrStats* rnr = c.requester().trouble->rnr.get()) {
     text +=
         fmt::format(" and refused one request {} in a row ({} RNR NAKs in all, each asking for {})",
                     plural(rnr->longest_chain, "time", "times"), rnr->naks, wait_text(rnr->coded_wait_ns));

@@ -42,17 +42,17 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Requester& requester = connection.requester[side];
     const std::uint64_t answer_ns = quickest_answer_ns(requester);
-    const bool nak =
-        is_slow(requester.nak_generation_ns, answer_ns) || is_slow(requester.nak_reaction_ns, answer_ns);
-    const bool read = is_slow(requester.read_rerequest_ns, answer_ns);
+    const bool nak = is_slow(requester.trouble->nak_generation_ns, answer_ns) ||
+                     is_slow(requester.trouble->nak_reaction_ns, answer_ns);
+    const bool read = is_slow(requester.trouble->read_rerequest_ns, answer_ns);
     if (!nak && !read) return;
     const bool added =
         (nak && add_case(snapshot, cases, connection, {side, 1 - side, Event::nak_sequence_error, 0})) ||
         add_case(snapshot, cases, connection, {side, side, Event::retransmitted_read_retry, 0});
     if (!added) return;
     cases.back().proof.count =
-        std::max({requester.nak_generation_ns.count(), requester.nak_reaction_ns.count(),
-                  requester.read_rerequest_ns.count()});
+        std::max({requester.trouble->nak_generation_ns.count(), requester.trouble->nak_reaction_ns.count(),
+                  requester.trouble->read_rerequest_ns.count()});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const Case& worst = group.worst();
@@ -60,18 +60,18 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t answer_ns = quickest_answer_ns(requester);
     std::string text = fmt::format("{}Losses are repaired slowly between {} and {}.", scope_text(group),
                                    from_text(group), to_text(group));
-    if (is_slow(requester.nak_generation_ns, answer_ns)) {
+    if (is_slow(requester.trouble->nak_generation_ns, answer_ns)) {
       text += times_text(fmt::format("From a gap to the NAK of {}", address_text(worst.to().address)),
-                         requester.nak_generation_ns);
+                         requester.trouble->nak_generation_ns);
     }
-    if (is_slow(requester.nak_reaction_ns, answer_ns)) {
+    if (is_slow(requester.trouble->nak_reaction_ns, answer_ns)) {
       text += times_text(fmt::format("From the NAK to the repeat by {}", address_text(worst.from().address)),
-                         requester.nak_reaction_ns);
+                         requester.trouble->nak_reaction_ns);
     }
-    if (is_slow(requester.read_rerequest_ns, answer_ns)) {
+    if (is_slow(requester.trouble->read_rerequest_ns, answer_ns)) {
       text += times_text(
           fmt::format("From a missing READ response until {} asks again", address_text(worst.from().address)),
-          requester.read_rerequest_ns);
+          requester.trouble->read_rerequest_ns);
     }
     if (answer_ns != 0) text += fmt::format(" The quickest ordinary answer took {}.", wait_text(answer_ns));
     return Words{

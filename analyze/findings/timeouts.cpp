@@ -8,7 +8,8 @@ namespace {
 
 /// Not a responder's answers to requests that were repeated.
 bool asked_again(const Connection& connection, unsigned side) {
-  return connection.requester[side].chains != 0 || connection.requester[1 - side].chains == 0;
+  return connection.requester[side].trouble->chains != 0 ||
+         connection.requester[1 - side].trouble->chains == 0;
 }
 
 std::vector<Case> cases_of(const Snapshot& snapshot) {
@@ -18,7 +19,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     const Events& sent = connection.sent[side];
     if (!asked_again(connection, side)) return;
     // Given up: retries_exhausted tells it. Mostly needless: spurious_retransmission does.
-    if (gave_up(snapshot, connection, side) && requester.chains <= 1) return;
+    if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
     if (2 * sent.count(Event::spurious) >= sent.count(Event::retransmitted_timeout)) return;
     add_case(snapshot, cases, connection,
              {side, side, Event::retransmitted_timeout, connection.packets[side]});
@@ -32,16 +33,17 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
   // Each costs the connection milliseconds to seconds of standstill, so few packets matter.
   constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
   report_cases(sink, cases_of(snapshot), [&](const Group& group) {
-    const std::uint64_t chains = group.sum([](const Case& c) { return c.requester().chains; });
+    const std::uint64_t chains = group.sum([](const Case& c) { return c.requester().trouble->chains; });
     const std::uint64_t needless = group.sum([](const Case& c) { return c.sent().count(Event::spurious); });
     const Case* longest = &group.first();
     for (const Case& c : group.cases) {
-      if (c.requester().worst_chain.resends > longest->requester().worst_chain.resends) longest = &c;
+      if (c.requester().trouble->worst_chain.resends > longest->requester().trouble->worst_chain.resends)
+        longest = &c;
     }
     const std::string chain = chain_text(snapshot, *longest->connection, longest->side);
     Severity severity = severity_of(group.count(), group.of, scale);
     // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
-    if (chains <= 2 && longest->requester().worst_chain.resends <= 1) severity = Severity::notice;
+    if (chains <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
     std::string text =
         fmt::format("{}{} sent by {} repeat something after silence, no NAK: {}.", scope_text(group),
                     share_text(group.count(), group.of), from_text(group),

@@ -231,8 +231,8 @@ TEST(TimeoutsFinding, Trigger) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);
   happen(c.sent[0], Event::retransmitted_timeout, 90);
-  c.requester[0].chains = 12;
-  c.requester[0].worst_chain = chain_of(3, 67'200'000);
+  c.requester[0].trouble->chains = 12;
+  c.requester[0].trouble->worst_chain = chain_of(3, 67'200'000);
   c.cm = 0;
   maker.snapshot.exchanges.emplace_back().ack_timeout_code = 18;
   const std::vector<Finding> found = maker.run("timeouts");
@@ -256,19 +256,19 @@ TEST(TimeoutsFinding, NearMiss) {
   Connection& dead = maker.connect(3, 4);  // its only chain is the one retries_exhausted tells
   happen(dead.sent[0], Event::retransmitted_timeout, 7);
   dead.requester[0].retries_exhausted = true;
-  dead.requester[0].chains = 1;
-  dead.requester[0].worst_chain = chain_of(7, 67'200'000);
+  dead.requester[0].trouble->chains = 1;
+  dead.requester[0].trouble->worst_chain = chain_of(7, 67'200'000);
   EXPECT_TRUE(maker.run("timeouts").empty());
 }
 
 TEST(TimeoutsFinding, IsLeftToWhoTellsItBetter) {
   SnapshotMaker maker;
   Connection& needless = maker.connect(1, 2);
-  needless.requester[0].chains = 9;
+  needless.requester[0].trouble->chains = 9;
   happen(needless.sent[0], Event::retransmitted_timeout, 90);
   happen(needless.sent[0], Event::spurious, 80);
   Connection& atomics = maker.connect(3, 4);  // the responder repeats what it is asked again
-  atomics.requester[0].chains = 9;
+  atomics.requester[0].trouble->chains = 9;
   happen(atomics.sent[1], Event::retransmitted_timeout, 90);
   EXPECT_TRUE(maker.run("timeouts").empty());
 }
@@ -278,8 +278,8 @@ TEST(TimeoutsFinding, OneStandstillIsANotice) {
   Connection& c = maker.connect(1, 2);
   c.packets[0] = 40;
   happen(c.sent[0], Event::retransmitted_timeout, 4);
-  c.requester[0].chains = 1;
-  c.requester[0].worst_chain = chain_of(1, 67'200'000);
+  c.requester[0].trouble->chains = 1;
+  c.requester[0].trouble->worst_chain = chain_of(1, 67'200'000);
   EXPECT_EQ(maker.run("timeouts")[0].severity, Severity::notice);
 }
 
@@ -288,8 +288,8 @@ TEST(RetriesExhaustedFinding, Trigger) {
   Connection& c = maker.connect(1, 2);
   happen(c.sent[0], Event::retries_exhausted, 1, 180);
   c.requester[0].retries_exhausted = true;
-  c.requester[0].worst_chain = chain_of(7, 67'200'000);
-  c.requester[0].worst_chain.first_time_ns = test_second;
+  c.requester[0].trouble->worst_chain = chain_of(7, 67'200'000);
+  c.requester[0].trouble->worst_chain.first_time_ns = test_second;
   maker.snapshot.flows[1].last_time_ns = test_second;  // its own last answer
   maker.connect(2, 7);
   const std::vector<Finding> found = maker.run("retries_exhausted");
@@ -309,8 +309,8 @@ TEST(RetriesExhaustedFinding, SaysWhenThePeerSendsOnButAnswersNothing) {
   Connection& c = maker.connect(1, 2);
   happen(c.sent[0], Event::retries_exhausted, 1, 180);
   c.requester[0].retries_exhausted = true;
-  c.requester[0].worst_chain = chain_of(2, 67'200'000);
-  c.requester[0].worst_chain.first_time_ns = test_second;
+  c.requester[0].trouble->worst_chain = chain_of(2, 67'200'000);
+  c.requester[0].trouble->worst_chain.first_time_ns = test_second;
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0], "or taken for an old one")) << found[0].explanation;
@@ -321,12 +321,12 @@ TEST(RetriesExhaustedFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);  // long, but answered in the end
   happen(c.sent[0], Event::retransmitted_timeout, 6);
-  c.requester[0].worst_chain = chain_of(6, 67'200'000);
-  c.requester[0].worst_chain.answered = true;
+  c.requester[0].trouble->worst_chain = chain_of(6, 67'200'000);
+  c.requester[0].trouble->worst_chain.answered = true;
   Connection& left = maker.connect(3, 4);  // a program that ended without waiting for its last answer
   happen(left.sent[0], Event::retries_exhausted, 1, 180);
   left.requester[0].retries_exhausted = true;
-  left.requester[0].worst_chain = chain_of(1, 67'200'000);
+  left.requester[0].trouble->worst_chain = chain_of(1, 67'200'000);
   EXPECT_TRUE(maker.run("retries_exhausted").empty());
 }
 
@@ -335,7 +335,7 @@ TEST(RetriesExhaustedFinding, SaysWhoWasNeverHeard) {
   Connection& c = maker.connect_half(1, 2);
   happen(c.sent[0], Event::retries_exhausted, 1, 180);
   c.requester[0].retries_exhausted = true;
-  c.requester[0].worst_chain = chain_of(7, 67'200'000);
+  c.requester[0].trouble->worst_chain = chain_of(7, 67'200'000);
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0], "No packet of 10.0.0.2 QP 0x000200 was captured at all."))
@@ -350,7 +350,7 @@ TEST(RetriesExhaustedFinding, ManyThatLostOneHostAreOneFinding) {
     Connection& c = maker.connect(10 + i, 2);
     happen(c.sent[0], Event::retries_exhausted, 1, 180 + i);
     c.requester[0].retries_exhausted = true;
-    c.requester[0].worst_chain = chain_of(7, 67'200'000);
+    c.requester[0].trouble->worst_chain = chain_of(7, 67'200'000);
   }
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);

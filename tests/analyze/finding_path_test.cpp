@@ -35,12 +35,12 @@ TEST(SlowRecoveryFinding, Trigger) {
   Connection& c = maker.connect(1, 2);
   happen(c.sent[1], Event::nak_sequence_error, 5);
   for (int i = 0; i < 5; ++i) {
-    c.requester[0].nak_generation_ns.add(3'000);
-    c.requester[0].nak_reaction_ns.add(8'000'000);
+    c.requester[0].trouble->nak_generation_ns.add(3'000);
+    c.requester[0].trouble->nak_reaction_ns.add(8'000'000);
   }
   Connection& reads = maker.connect(1, 2);
   happen(reads.sent[0], Event::retransmitted_read_retry, 9, 1000);
-  for (int i = 0; i < 9; ++i) reads.requester[0].read_rerequest_ns.add(80'000'000);
+  for (int i = 0; i < 9; ++i) reads.requester[0].trouble->read_rerequest_ns.add(80'000'000);
   const std::vector<Finding> found = maker.run("slow_recovery");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].severity, Severity::notice);
@@ -58,8 +58,8 @@ TEST(SlowRecoveryFinding, NearMiss) {
   far.requester[0].operations.emplace_back().latency_ns.add(9'000'000);
   Connection& few = maker.connect(3, 4);
   happen(few.sent[1], Event::nak_sequence_error, 2);
-  for (int i = 0; i < 5; ++i) far.requester[0].nak_reaction_ns.add(10'000'000);
-  for (int i = 0; i < 2; ++i) few.requester[0].nak_reaction_ns.add(10'000'000);
+  for (int i = 0; i < 5; ++i) far.requester[0].trouble->nak_reaction_ns.add(10'000'000);
+  for (int i = 0; i < 2; ++i) few.requester[0].trouble->nak_reaction_ns.add(10'000'000);
   EXPECT_TRUE(maker.run("slow_recovery").empty());
 }
 
@@ -365,7 +365,7 @@ TEST(SickLinkFinding, DeadConnectionsMakeItAnError) {
   for (unsigned i = 0; i < 6; ++i) {
     Connection& c = maker.connect(1, 2);
     c.requester[0].retries_exhausted = true;
-    c.requester[0].worst_chain.resends = 7;
+    c.requester[0].trouble->worst_chain.resends = 7;
     happen(c.sent[0], Event::retransmitted_timeout, 7);
     happen(c.sent[0], Event::retries_exhausted, 1);
   }

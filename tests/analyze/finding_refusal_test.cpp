@@ -20,7 +20,7 @@ TEST(RnrFinding, Trigger) {
   Connection& c = maker.connect(1, 2);
   happen(c.sent[1], Event::rnr_nak, 150);
   happen(c.sent[0], Event::retransmitted_rnr, 400);
-  c.requester[0].rnr = rnr_of(150, 4);
+  c.requester[0].trouble->rnr = rnr_of(150, 4);
   const std::vector<Finding> found = maker.run("rnr");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
@@ -51,7 +51,7 @@ TEST(RnrExhaustedFinding, Trigger) {
     happen(c.sent[1], Event::rnr_nak, 4);
     happen(c.sent[booked], Event::rnr_exhausted, 1, 130);
     c.requester[0].rnr_exhausted = true;
-    c.requester[0].rnr = rnr_of(4, 4);
+    c.requester[0].trouble->rnr = rnr_of(4, 4);
     c.cm = 0;
     maker.snapshot.exchanges.emplace_back().rnr_retry = 3;
     const std::vector<Finding> found = maker.run("rnr_exhausted");
@@ -71,7 +71,7 @@ TEST(RnrExhaustedFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);
   happen(c.sent[1], Event::rnr_nak, 300);
-  c.requester[0].rnr = rnr_of(300, 40);  // a long row, but it went on in the end
+  c.requester[0].trouble->rnr = rnr_of(300, 40);  // a long row, but it went on in the end
   EXPECT_TRUE(maker.run("rnr_exhausted").empty());
 }
 
@@ -88,7 +88,7 @@ Connection& refuse(SnapshotMaker& maker, Event event, std::uint8_t code) {
   r.virtual_address = 0x7f0012345678;
   r.nak_frame = 140;
   r.request_frame = 120;
-  c.requester[0].refused.push_back(r);
+  c.requester[0].trouble->refused.push_back(r);
   c.requester[0].refused_fatally = true;
   return c;
 }
@@ -117,11 +117,11 @@ TEST(RemoteAccessErrorFinding, NearMiss) {
 TEST(RemoteAccessErrorFinding, WithoutTheRequestAndForAnAtomic) {
   SnapshotMaker maker;
   Connection& c = refuse(maker, Event::nak_remote_access_error, 2);
-  c.requester[0].refused[0].opcode = 0x13;
+  c.requester[0].trouble->refused[0].opcode = 0x13;
   EXPECT_TRUE(says(maker.run("remote_access_error")[0], "R_Key 0x00001234) of"));
-  c.requester[0].refused[0].request_frame = 0;
+  c.requester[0].trouble->refused[0].request_frame = 0;
   EXPECT_TRUE(says(maker.run("remote_access_error")[0], "refused (PSN 77, not captured) of"));
-  c.requester[0].refused.clear();
+  c.requester[0].trouble->refused.clear();
   EXPECT_TRUE(
       says(maker.run("remote_access_error")[0], "refused a request of 10.0.0.1 QP 0x000100: NAK 0x62"));
 }

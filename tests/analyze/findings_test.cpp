@@ -136,24 +136,24 @@ void fill_at_random(SnapshotMaker& maker, std::mt19937_64& random) {
       r.requests = count();
       r.retries_exhausted = pick(4) == 0;
       r.rnr_exhausted = pick(4) == 0;
-      r.chains = count();
-      r.worst_chain = {static_cast<std::uint32_t>(pick(99)),
-                       static_cast<std::uint8_t>(random()),
-                       static_cast<std::uint32_t>(random()),
-                       count(),
-                       count(),
-                       static_cast<std::int64_t>(random()),
-                       static_cast<std::int64_t>(random()),
-                       count(),
-                       count(),
-                       false};
+      r.trouble->chains = count();
+      r.trouble->worst_chain = {static_cast<std::uint32_t>(pick(99)),
+                                static_cast<std::uint8_t>(random()),
+                                static_cast<std::uint32_t>(random()),
+                                count(),
+                                count(),
+                                static_cast<std::int64_t>(random()),
+                                static_cast<std::int64_t>(random()),
+                                count(),
+                                count(),
+                                false};
       if (pick(3) == 0) {
-        r.rnr = std::make_unique<RnrStats>();
-        r.rnr->coded_wait_ns = random();
-        r.rnr->wait_ns.add(random());
+        r.trouble->rnr = std::make_unique<RnrStats>();
+        r.trouble->rnr->coded_wait_ns = random();
+        r.trouble->rnr->wait_ns.add(random());
       }
-      for (int i = 0; i < 4; ++i) r.nak_reaction_ns.add(count());
-      RefusedRequest& refused = r.refused.emplace_back();
+      for (int i = 0; i < 4; ++i) r.trouble->nak_reaction_ns.add(count());
+      RefusedRequest& refused = r.trouble->refused.emplace_back();
       refused.syndrome = static_cast<std::uint8_t>(random());
       refused.opcode = static_cast<std::uint8_t>(random());
       refused.request_frame = pick(2);

@@ -113,7 +113,7 @@ inline Snapshot hand_made() {
   r.next_psn = 1102;
   r.requests = 1000;
   r.acks = 180;
-  r.naks = {9, 0, 1, 0, 0, 2};
+  r.trouble->naks = {9, 0, 1, 0, 0, 2};
   r.new_bytes = 1'000'000;
   r.in_flight_max = 33;
   OperationStats writes;
@@ -124,14 +124,14 @@ inline Snapshot hand_made() {
   writes.retried = 9;
   for (std::uint64_t i = 1; i <= 100; ++i) writes.latency_ns.add(i * 1000);
   r.operations.push_back(std::move(writes));
-  r.nak_generation_ns.add(5000);
-  r.refused.push_back({0x62, 0x0a, true, 700, 0xabc, 4096, 0x7f0000001000, 900, 899});
-  r.worst_chain = {500,        0x08,       3,   600, 640, made_start, made_start + 500'000'000,
-                   67'000'000, 68'000'000, true};
-  r.chains = 1;
-  r.rnr = std::make_unique<RnrStats>();
-  r.rnr->naks = 2;
-  r.rnr->coded_wait_ns = 640'000;
+  r.trouble->nak_generation_ns.add(5000);
+  r.trouble->refused.push_back({0x62, 0x0a, true, 700, 0xabc, 4096, 0x7f0000001000, 900, 899});
+  r.trouble->worst_chain = {500,        0x08,       3,   600, 640, made_start, made_start + 500'000'000,
+                            67'000'000, 68'000'000, true};
+  r.trouble->chains = 1;
+  r.trouble->rnr = std::make_unique<RnrStats>();
+  r.trouble->rnr->naks = 2;
+  r.trouble->rnr->coded_wait_ns = 640'000;
   c.sent[0].add(Event::lost_before_capture, 77, made_start + 5, 3);
   s.connections.push_back(std::move(c));
 

@@ -60,7 +60,7 @@ TEST(Tracker, AGapThatANakAsksForWasLostBeforeTheCapture) {
   EXPECT_EQ(wire.verdict(first_again).original, 0U);
   EXPECT_EQ(wire.verdict(second_again).original, after_gap);
   const Connection& c = wire.connection();
-  EXPECT_EQ(c.requester[0].naks[0], 1U);
+  EXPECT_EQ(c.requester[0].trouble->naks[0], 1U);
   EXPECT_EQ(c.sent[1].count(Event::nak_sequence_error), 1U);
   EXPECT_EQ(c.sent[0].count(Event::go_back_n), 1U);
   EXPECT_TRUE(c.pairing.has(Evidence::nak));
@@ -211,8 +211,8 @@ TEST(Tracker, ARetryAfterSilenceIsATimeout) {
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 1U);
   EXPECT_EQ(wire.verdict(again).original, first);
   const Requester& r = wire.connection().requester[0];
-  EXPECT_EQ(r.worst_chain.resends, 1U);
-  EXPECT_TRUE(r.worst_chain.answered);
+  EXPECT_EQ(r.trouble->worst_chain.resends, 1U);
+  EXPECT_TRUE(r.trouble->worst_chain.answered);
   EXPECT_FALSE(r.retries_exhausted);
   EXPECT_EQ(wire.connection().state, Connection::State::open);
 }
@@ -232,12 +232,12 @@ TEST(Tracker, RetriesUntilTheEndAreExhausted) {
   const Requester& r = c.requester[0];
   EXPECT_TRUE(r.retries_exhausted);
   EXPECT_EQ(c.state, Connection::State::failed);
-  EXPECT_EQ(r.worst_chain.resends, 4U);
-  EXPECT_EQ(r.worst_chain.psn, 110U);
-  EXPECT_EQ(r.worst_chain.first_frame, first);
-  EXPECT_EQ(r.worst_chain.last_frame, last);
-  EXPECT_NEAR(static_cast<double>(r.worst_chain.min_spacing_ns), 67e6, 1e5);
-  EXPECT_FALSE(r.worst_chain.answered);
+  EXPECT_EQ(r.trouble->worst_chain.resends, 4U);
+  EXPECT_EQ(r.trouble->worst_chain.psn, 110U);
+  EXPECT_EQ(r.trouble->worst_chain.first_frame, first);
+  EXPECT_EQ(r.trouble->worst_chain.last_frame, last);
+  EXPECT_NEAR(static_cast<double>(r.trouble->worst_chain.min_spacing_ns), 67e6, 1e5);
+  EXPECT_FALSE(r.trouble->worst_chain.answered);
   EXPECT_EQ(c.sent[0].count(Event::retries_exhausted), 1U);
 }
 
@@ -278,13 +278,13 @@ TEST(Tracker, AnRnrNakMakesTheSenderWait) {
   wire.talk(a, b, 111, 5);
   wire.finish(1000 * ms);
   const Requester& r = wire.connection().requester[0];
-  ASSERT_NE(r.rnr, nullptr);
-  EXPECT_EQ(r.rnr->naks, 3U);
-  EXPECT_EQ(r.rnr->longest_chain, 3U);
-  EXPECT_EQ(r.rnr->timer_code, 14U);
-  EXPECT_EQ(r.rnr->coded_wait_ns, 1'280'000U);
-  EXPECT_EQ(r.rnr->wait_ns.count(), 3U);
-  EXPECT_EQ(r.naks[5], 3U);
+  ASSERT_NE(r.trouble->rnr, nullptr);
+  EXPECT_EQ(r.trouble->rnr->naks, 3U);
+  EXPECT_EQ(r.trouble->rnr->longest_chain, 3U);
+  EXPECT_EQ(r.trouble->rnr->timer_code, 14U);
+  EXPECT_EQ(r.trouble->rnr->coded_wait_ns, 1'280'000U);
+  EXPECT_EQ(r.trouble->rnr->wait_ns.count(), 3U);
+  EXPECT_EQ(r.trouble->naks[5], 3U);
   EXPECT_FALSE(r.rnr_exhausted);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 3U);
   for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture}) {
@@ -312,8 +312,8 @@ TEST(Tracker, AnAccessErrorIsTiedToItsRequest) {
   const auto nak = wire.answer(b, a, 110, nak_access);
   wire.finish();
   const Connection& c = wire.connection();
-  ASSERT_EQ(c.requester[0].refused.size(), 1U);
-  const RefusedRequest& refused = c.requester[0].refused.front();
+  ASSERT_EQ(c.requester[0].trouble->refused.size(), 1U);
+  const RefusedRequest& refused = c.requester[0].trouble->refused.front();
   EXPECT_EQ(refused.syndrome, nak_access);
   EXPECT_EQ(refused.opcode, write_only);
   EXPECT_TRUE(refused.has_reth);
@@ -324,7 +324,7 @@ TEST(Tracker, AnAccessErrorIsTiedToItsRequest) {
   EXPECT_EQ(refused.request_frame, request);
   EXPECT_EQ(refused.nak_frame, nak);
   EXPECT_EQ(c.state, Connection::State::failed);
-  EXPECT_EQ(c.requester[0].naks[2], 1U);
+  EXPECT_EQ(c.requester[0].trouble->naks[2], 1U);
 }
 
 TEST(Tracker, AReadIsCompleteWithItsResponse) {

@@ -172,13 +172,13 @@ void check_sequence(const SequenceCounts& c, const Fed& fed) {
 void check_requester(const Requester& r, const Fed& fed) {
   require(r.requests <= fed.packets, "requests");
   require(r.acks <= fed.packets, "ACKs");
-  for (const std::uint64_t naks : r.naks) require(naks <= fed.packets, "NAKs");
+  for (const std::uint64_t naks : r.trouble->naks) require(naks <= fed.packets, "NAKs");
   require(r.new_bytes <= fed.packets * largest_payload, "goodput");
   require(r.in_flight_max <= 0xffffff, "in flight");
   require(r.first_psn <= 0xffffff && r.next_psn <= 0xffffff, "PSNs");
-  require(r.refused.size() <= 4, "refused requests kept");
+  require(r.trouble->refused.size() <= 4, "refused requests kept");
   require(r.operations.size() <= operation_kind_count, "operation kinds");
-  require(r.chains <= fed.packets && r.worst_chain.resends <= fed.packets, "chains");
+  require(r.trouble->chains <= fed.packets && r.trouble->worst_chain.resends <= fed.packets, "chains");
   for (const OperationStats& o : r.operations) {
     require(o.count <= fed.packets && o.packets <= fed.packets, "operations");
     require(o.retried <= fed.packets, "retried operations");
