@@ -100,7 +100,7 @@ struct alignas(64) PacketRecord {
   /// Differs where the same transmission is seen at another place: a hash of the capture point,
   /// the cooked header's interface, MAC addresses, VLAN, tunnels and hop limit.
   std::uint32_t path = 0;
-  std::uint32_t point = 0;  ///< capture::Frame::point
+  std::uint32_t point = 0;            ///< capture::Frame::point
   std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
   std::uint32_t r_key = 0;
   std::uint32_t dma_length = 0;

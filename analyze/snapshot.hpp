@@ -27,14 +27,14 @@ struct Snapshot {
   Totals totals;
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;
-  std::vector<Flow> flows;  ///< by id
+  std::vector<Flow> flows;          ///< by id
   std::uint64_t evicted_flows = 0;  ///< flows that left the bounded table, and their packets
   std::uint64_t evicted_packets = 0;
-  std::vector<Connection> connections;    ///< by id; every RC, UC, XRC and RD flow belongs to one
-  std::vector<CmExchange> exchanges;      ///< by first message
-  Series series;                          ///< of all RDMA packets
-  std::vector<Finding> findings;          ///< most severe first
-  std::uint64_t findings_dropped = 0;     ///< beyond the bound
+  std::vector<Connection> connections;  ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<CmExchange> exchanges;    ///< by first message
+  Series series;                        ///< of all RDMA packets
+  std::vector<Finding> findings;        ///< most severe first
+  std::uint64_t findings_dropped = 0;   ///< beyond the bound
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 

@@ -72,7 +72,7 @@ void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints
     way.space = way.state->spaces[way.answer ? 1 : 0];
     if (way.space == nullptr) continue;
     fetch(&tracks[way.state->connection]);
-    fetch(way.space, PsnSpace::hot_bytes);
+    fetch(way.space, PsnSpace::hot_bytes(way.answer));
   }
   for (const Way& way : all) {
     if (way.space != nullptr) way.space->fetch(way.record->psn, way.answer);

@@ -60,13 +60,13 @@ struct Verdict {
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
 
-  std::int64_t response_time_ns = 0;          ///< on the packet that answers: since what it answers
-  std::uint32_t connection = no_connection;   ///< Connection::id
-  std::uint32_t original = 0;                 ///< frame repeated or doubled
-  std::uint32_t request = 0;                  ///< frame answered
-  std::uint32_t response = 0;                 ///< frame that answers (forward in time)
-  std::uint32_t gap = 0;                      ///< PSNs before this one that were not captured
-  std::uint32_t in_flight = 0;                ///< PSNs sent and not yet acknowledged
+  std::int64_t response_time_ns = 0;         ///< on the packet that answers: since what it answers
+  std::uint32_t connection = no_connection;  ///< Connection::id
+  std::uint32_t original = 0;                ///< frame repeated or doubled
+  std::uint32_t request = 0;                 ///< frame answered
+  std::uint32_t response = 0;                ///< frame that answers (forward in time)
+  std::uint32_t gap = 0;                     ///< PSNs before this one that were not captured
+  std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
   std::uint16_t flags = 0;
   Cause cause = Cause::none;
   Lost lost = Lost::none;
