@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "analyze/packet_common.hpp"
@@ -245,6 +246,51 @@ void check_verdicts(VerdictStore& store, const Fed& fed) {
   }
 }
 
+/// The short way for common packets must say what the long way says.
+void check_same(const Tracker::Result& a, const Tracker::Result& b) {
+  require(a.flows.size() == b.flows.size() && a.connections.size() == b.connections.size(),
+          "both ways: lists");
+  require(a.evicted_packets == b.evicted_packets, "both ways: evicted");
+  for (std::size_t i = 0; i < a.flows.size(); ++i) {
+    const Flow& x = a.flows[i];
+    const Flow& y = b.flows[i];
+    require(x.key == y.key && x.packets == y.packets && x.bytes == y.bytes, "both ways: a flow");
+    require(x.sequence().lost == y.sequence().lost, "both ways: losses");
+    require(x.sequence().retransmitted == y.sequence().retransmitted, "both ways: repeats");
+  }
+  for (std::size_t i = 0; i < a.connections.size(); ++i) {
+    const Connection& x = a.connections[i];
+    const Connection& y = b.connections[i];
+    require(x.packets == y.packets && x.flow == y.flow && x.pmtu == y.pmtu, "both ways: a connection");
+    require(x.pairing.answered == y.pairing.answered, "both ways: answers");
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Requester& p = x.requester[side];
+      const Requester& q = y.requester[side];
+      require(p.requests == q.requests && p.acks == q.acks && p.new_bytes == q.new_bytes &&
+                  p.in_flight_max == q.in_flight_max && p.idle_ns == q.idle_ns && p.next_psn == q.next_psn,
+              "both ways: a requester");
+      require(p.operations.size() == q.operations.size(), "both ways: operations");
+      for (std::size_t k = 0; k < p.operations.size(); ++k) {
+        const OperationStats& m = p.operations[k];
+        const OperationStats& n = q.operations[k];
+        require(m.count == n.count && m.bytes == n.bytes && m.packets == n.packets &&
+                    m.latency_ns.count() == n.latency_ns.count() &&
+                    m.latency_ns.max() == n.latency_ns.max() && m.size_bytes.count() == n.size_bytes.count(),
+                "both ways: an operation");
+      }
+    }
+  }
+}
+
+void check_same(VerdictStore& a, VerdictStore& b, std::uint64_t packets) {
+  for (std::uint64_t number = 1; number <= packets; ++number) {
+    const Verdict* const x = a.find(number);
+    const Verdict* const y = b.find(number);
+    require((x == nullptr) == (y == nullptr), "both ways: a verdict is missing");
+    require(x == nullptr || std::memcmp(x, y, sizeof *x) == 0, "both ways: a verdict");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -261,6 +307,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.flow_limit = limit;
   options.verdicts = store ? &verdicts : nullptr;
   Tracker tracker(options);
+  VerdictStore long_verdicts;
+  options.verdicts = store ? &long_verdicts : nullptr;
+  options.short_way = false;
+  Tracker long_way(options);
   TimeOrder order;
   Maker maker;
   Fed fed;
@@ -272,13 +322,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (PacketRecord& r : records) r.common = static_cast<std::uint8_t>(common_of(r));
     Tracker::Hints hints{};
     tracker.approach(records, hints);
-    for (std::size_t i = 0; i < records.size(); ++i) tracker.track(records[i], ++tracked, hints[i]);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      tracker.track(records[i], ++tracked, hints[i]);
+      long_way.track(records[i], tracked);
+    }
     records.clear();
   };
   const auto track_in_order = [&](bool all) {
     TimeOrder::Waiting next;
     while (order.pop(next, all)) {
       tracker.track_one(next.record, next.number);
+      long_way.track_one(next.record, next.number);
       ++tracked;
     }
   };
@@ -288,7 +342,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (all_selected) r.flags |= PacketRecord::selected;
     ++fed.packets;
     if (r.has(PacketRecord::selected)) ++fed.selected;
-    if ((data[at + 9] & 0xf0U) == 0xf0U) tracker.connected(exchange_of(r), exchanges++);
+    if ((data[at + 9] & 0xf0U) == 0xf0U) {
+      tracker.connected(exchange_of(r), exchanges);
+      long_way.connected(exchange_of(r), exchanges++);
+    }
     if (ordered) {
       order.push(r, fed.packets);
       track_in_order(false);
@@ -302,6 +359,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(tracked == fed.packets, "a packet that waits for ever");
   const Tracker::Result result = tracker.finish();
   check_result(result, fed, limit);
-  if (store) check_verdicts(verdicts, fed);
+  check_same(result, long_way.finish());
+  if (store) {
+    check_verdicts(verdicts, fed);
+    check_same(verdicts, long_verdicts, fed.packets);
+  }
   return 0;
 }
