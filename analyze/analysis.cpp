@@ -129,6 +129,7 @@ class Pipeline final : private Relay::Stages {
       if (i + ahead < frames.size()) prefetch_headers(frames[i + ahead]);
       if (!fast_ || !dissect_fast(batch, i)) dissect_one(batch, i);
     }
+    batch.totals.settle();
   }
 
   /// The common frame, where nothing asks for its dissection.

@@ -106,7 +106,7 @@ inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, 
   if (starts == inside_message_ || request_facts_.is_behind(r)) return false;
   // Lengths that leave nothing to learn and nothing to say.
   if (starts && ends) {
-    if (connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
+    if (asks_connection(r) && connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
     if (kind == OperationKind::write && r.has(PacketRecord::has_reth) && r.dma_length != r.payload) {
       return false;
     }

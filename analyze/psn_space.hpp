@@ -142,6 +142,10 @@ class alignas(64) PsnSpace {
   /// What request() and answer() do with nearly every packet, without asking for all that may be wrong:
   /// the next SEND or WRITE in its place, and an ACK of what is outstanding. False, and nothing done, if
   /// it is not that. Only for what common_of() says.
+  /// Whether next_request() looks at the connection, whose path MTU is at least 256.
+  [[nodiscard]] static bool asks_connection(const PacketRecord& r) noexcept {
+    return r.payload > 256 || dissect::opcode_info(r.opcode).position != dissect::Position::only;
+  }
   bool next_request(const PacketRecord& r, std::uint64_t number, const Connection& connection,
                     TrackerShared& shared, Verdict& verdict);
   bool next_ack(const PacketRecord& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);

@@ -129,6 +129,20 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   count_transport(number, frame, record, result);
 }
 
+void Totals::settle() noexcept {
+  const std::uint64_t n = alike_.packets;
+  if (n == 0) return;
+  alike_.packets = 0;
+  const PacketRecord r = PacketRecord::of_look(alike_.look);
+  roce_packets += n;
+  opcodes[alike_.kind & 0xffU] += n;
+  by_transport[alike_.kind >> 8U & 0xffU] += n;
+  if (const std::uint32_t checked = alike_.kind >> 16U; checked != no_icrc) icrc[checked] += n;
+  dscp[r.traffic_class >> 2U] += n;
+  ecn[r.traffic_class & 3U] += n;
+  (r.has(PacketRecord::tagged) ? pcp[r.pcp] : untagged) += n;
+}
+
 void Totals::merge(const Totals& other) {
   const auto add = [](auto& mine, const auto& theirs) {
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += theirs[i];

@@ -67,14 +67,27 @@ struct Totals {
   void count(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
              const PacketRecord& record, const dissect::IcrcResult* icrc);
   /// Counts one frame of which make_record_fast() made `record`. `cut`: by the capture.
+  /// Frames alike are counted together: settle() before anything is read.
   void count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record, bool cut,
                   const dissect::IcrcResult* icrc);
+  void settle() noexcept;
   void merge(const Totals& other);
 
  private:
+  /// Frames in a row that are counted in the same places.
+  struct Alike {
+    std::uint64_t look = 0;  ///< PacketRecord::look()
+    std::uint32_t kind = 0;  ///< opcode, transport, what its ICRC is
+    std::uint32_t packets = 0;
+  };
+  static constexpr std::uint32_t no_icrc = 0xff;
+
   void count_frame(const capture::Frame& frame);
+  void note_icrc(std::uint64_t number, const dissect::IcrcResult& result);
   void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
                        const dissect::IcrcResult* icrc);
+
+  Alike alike_;
 };
 
 inline void Totals::count_frame(const capture::Frame& frame) {
@@ -103,16 +116,31 @@ inline void Totals::count_transport(std::uint64_t number, const capture::Frame& 
   ++opcodes[record.opcode];
   if (result == nullptr) return;
   ++icrc[static_cast<std::size_t>(result->status)];
-  if (result->soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
-  if (result->status == dissect::CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
+  note_icrc(number, *result);
+}
+
+inline void Totals::note_icrc(std::uint64_t number, const dissect::IcrcResult& result) {
+  if (result.soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
+  if (result.status == dissect::CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
     icrc_mismatches.push_back(number);
 }
 
 inline void Totals::count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
                                bool cut, const dissect::IcrcResult* result) {
   count_frame(frame);
+  roce_bytes += frame.wire;
+  const std::uint32_t checked = result == nullptr ? no_icrc : static_cast<std::uint32_t>(result->status);
+  const std::uint32_t kind =
+      record.opcode | static_cast<std::uint32_t>(record.key.transport) << 8U | checked << 16U;
+  const std::uint64_t look = record.look();
+  if (look != alike_.look || kind != alike_.kind) {
+    settle();
+    alike_.look = look;
+    alike_.kind = kind;
+  }
+  ++alike_.packets;  // of one batch
   if (cut) diagnostics.add(DiagnosticId::cut_by_capture);
-  count_transport(number, frame, record, result);
+  if (result != nullptr) note_icrc(number, *result);
 }
 
 }  // namespace roce::analyze

@@ -71,7 +71,7 @@ void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints
   for (Way& way : all) {
     way.space = way.state->spaces[way.answer ? 1 : 0];
     if (way.space == nullptr) continue;
-    fetch(&tracks[way.state->connection]);
+    if (PsnSpace::asks_connection(*way.record)) fetch(&tracks[way.state->connection]);
     fetch(way.space, PsnSpace::hot_bytes(way.answer));
   }
   for (const Way& way : all) {
@@ -102,16 +102,13 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
   const bool ack = record.common == static_cast<std::uint8_t>(Common::ack);
   PsnSpace* const space = state.spaces[ack ? 1 : 0];
   if (space == nullptr || record.source_mac != state.mac || !(flow.key == record.key)) return false;
-  Track& track = tracks[state.connection];
   if (ack) {
     if (!space->next_ack(record, number, shared, verdict)) return false;
   } else {
-    if (track.jump != nullptr || !space->next_request(record, number, track.result, shared, verdict)) {
-      return false;
-    }
+    if (!space->next_request(record, number, tracks[state.connection].result, shared, verdict)) return false;
   }
   note_frame(state, record, number);
-  if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) track.icrc_matched = true;
+  if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
   flow.count(record);
   Series::Bucket& bucket = shared.series.at(record.time_ns);
   ++bucket.packets;
@@ -121,9 +118,11 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
     bucket.goodput_bytes += record.payload;
     bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
   }
-  verdict.connection = track.result.id;
-  if (state.side == 1) verdict.set(Verdict::b_to_a);
-  if (shared.verdicts != nullptr) publish(number, verdict);
+  if (tell) {
+    verdict.connection = tracks[state.connection].result.id;
+    if (state.side == 1) verdict.set(Verdict::b_to_a);
+    publish(number, verdict);
+  }
   return true;
 }
 
@@ -167,12 +166,14 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
 
 /// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
 /// direction is evidence, so it goes the long way.
-void Tracker::Impl::link(Track& track) {
+void Tracker::Impl::link(const Track& track) {
   for (unsigned side = 0; side < 2; ++side) {
     if (track.places[side] == no_place) continue;
     FlowState& state = states[track.places[side]];
     const bool open = !state.retired && track.result.service != Service::reserved;
-    state.spaces[0] = open ? track.spaces[side].get() : nullptr;
+    // A request far off decides what the next one is.
+    const bool jumped = track.jump != nullptr;
+    state.spaces[0] = open && !jumped ? track.spaces[side].get() : nullptr;
     state.spaces[1] = open && state.unpaired == nullptr ? track.spaces[side ^ 1U].get() : nullptr;
   }
 }
@@ -242,6 +243,7 @@ void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
 /// A request far off that nothing followed: counted, and nothing else.
 void Tracker::Impl::drop_stray(Track& track) {
   const std::unique_ptr<Held> stray = std::move(track.jump);
+  link(track);
   const std::uint32_t place = track.places[track.jump_side];
   if (stray != nullptr && place != no_place) {
     count(place, stray->record, stray->number);
@@ -275,10 +277,15 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     // at fault: then nothing matches.
     if (counts) happened(s, side, Event::icrc_mismatch);
     std::uint64_t seen = 0;
-    for (const std::uint32_t each : track.places) seen += each == no_place ? 0 : flows.at(each).packets;
-    followed = !track.icrc_matched && seen >= 3;
+    bool matched = false;
+    for (const std::uint32_t each : track.places) {
+      if (each == no_place) continue;
+      seen += flows.at(each).packets;
+      matched = matched || states[each].icrc_matched;
+    }
+    followed = !matched && seen >= 3;
   } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
-    track.icrc_matched = true;
+    states[place].icrc_matched = true;
   }
   if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (info.operation == dissect::Operation::cnp) {
@@ -319,6 +326,7 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
   if (track.jump == nullptr) {
     track.jump = std::make_unique<Held>(Held{record, number});
     track.jump_side = static_cast<std::uint8_t>(side);
+    link(track);
     verdict.connection = track.result.id;
     publish(number, verdict);
     return true;
@@ -559,6 +567,7 @@ void Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint3
 Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
   PacketRecord looked_at = record;
   looked_at.common = static_cast<std::uint8_t>(common_of(record));
+  impl_->tell = true;
   Verdict verdict;
   const std::uint32_t hint = looked_at.common == 0 ? no_hint : impl_->flows.guess(looked_at);
   impl_->track(looked_at, number, hint, verdict);

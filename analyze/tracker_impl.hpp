@@ -89,6 +89,7 @@ struct alignas(64) FlowState {
   bool retired = false;  ///< its key belongs to another flow by now
   bool in_hand = false;  ///< being tracked: must not be evicted
   bool queued = false;   ///< in `holding`, for this flow or one that had the place before
+  bool icrc_matched = false;  ///< of any packet
 };
 static_assert(sizeof(FlowState) == 64);
 
@@ -101,12 +102,11 @@ struct CmPeer {
   std::uint16_t pmtu = 0;
 };
 
-/// A connection while it is followed. What each packet needs of it stands in the first cache line.
+/// A connection while it is followed.
 struct alignas(64) Track {
   std::array<std::unique_ptr<PsnSpace>, 2> spaces;  ///< by requester
   std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
   std::array<std::uint32_t, 2> places{no_place, no_place};
-  bool icrc_matched = false;  ///< of any packet
   std::uint8_t jump_side = 0;
   bool in_use = false;
   Connection result;
@@ -124,6 +124,7 @@ struct EndHash {
 struct Tracker::Impl {
   explicit Impl(const TrackerOptions& options) : flows(options.flow_limit), short_way(options.short_way) {
     shared.verdicts = options.verdicts;
+    tell = options.verdicts != nullptr;
   }
 
   // tracker.cpp
@@ -133,7 +134,7 @@ struct Tracker::Impl {
   void track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict);
   Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
   bool follow_short(const PacketRecord& record, std::uint64_t number, std::uint32_t place, Verdict& verdict);
-  void link(Track& track);
+  void link(const Track& track);
   void retire(std::uint32_t place);
   void note_frame(FlowState& state, const PacketRecord& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
@@ -181,6 +182,7 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
+  bool tell = false;  ///< somebody wants to know what is said of each packet
   Chunks<FlowState> states;  ///< by place
   Chunks<Track> tracks;
   std::vector<std::uint32_t> unused_tracks;
