@@ -16,6 +16,9 @@ namespace {
 /// Codes of NAKs in the AETH (IBTA table 58).
 enum NakCode : unsigned { sequence_error = 0, last_nak_code = 4 };
 
+/// No network holds a packet back that long.
+constexpr std::int64_t held_back_at_most_ns = 100'000'000;
+
 }  // namespace
 
 /// Whether more time has passed than so many of the slower answers take here.
@@ -60,6 +63,11 @@ void PsnSpace::answer(Step& s) {
     next_ = room + r.psn;
   }
   const std::int64_t psn = place(r.psn);
+  // An acknowledgement of what was acknowledged long ago nobody sends; after that long it is none that was
+  // overtaken, but one of another capture that was merged into this one.
+  const bool too_late = s.info.operation == Operation::acknowledge && r.time_ns != capture::no_time &&
+                        answer_facts_.last_ns != capture::no_time &&
+                        r.time_ns - answer_facts_.last_ns >= held_back_at_most_ns;
   if (const Seen* seen = answers_.find(psn)) {
     const Same same = same_transmission(answer_facts_, *seen, r);
     // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
@@ -81,7 +89,8 @@ void PsnSpace::answer(Step& s) {
       return;
     }
   } else if (psn < acked_ - 1 && answer_facts_.single > 0 &&
-             (r.path != answer_facts_.path || (answer_facts_.is_behind(r) && answer_facts_.doubled > 0)) &&
+             (r.path != answer_facts_.path ||
+              (answer_facts_.is_behind(r) && (answer_facts_.doubled > 0 || too_late))) &&
              response_holes_.find(psn) == nullptr) {
     // Long confirmed, and seen at another place or with an ID from then: the capture's other view of it.
     duplicate(s, answer_facts_, nullptr);
@@ -184,7 +193,7 @@ void PsnSpace::unseen(Step& s, std::int64_t psn) {
 void PsnSpace::settle_loss(Step& s, std::int64_t psn) {
   if (!loss_pending_ || psn < loss_psn_) return;
   const Seen* latest = sent_.find(loss_psn_);
-  const bool not_repeated = latest != nullptr && latest->frame < loss_frame_;
+  const bool not_repeated = latest != nullptr && latest->frame == loss_of_;
   const bool ack = s.info.operation == Operation::acknowledge && (s.r.aeth >> 29U & 3U) == 0;
   const bool unasked = psn == loss_psn_ && latest != nullptr && latest->ask == 0 && ack;
   if (not_repeated || unasked) unlose(s, side_, Lost::after_capture, 1, loss_frame_);
@@ -310,6 +319,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
     loss_pending_ = true;
     loss_psn_ = psn;
     loss_frame_ = s.number;
+    loss_of_ = named->frame;
   }
 }
 

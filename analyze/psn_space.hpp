@@ -390,6 +390,7 @@ class alignas(64) PsnSpace {
   std::int64_t reaction_ns_ = 0;  ///< how long the sender takes to react to a NAK: an average
   std::int64_t loss_psn_ = 0;     ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
+  std::uint64_t loss_of_ = 0;  ///< the transmission that was lost
   std::int64_t rnr_time_ns_ = 0;
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;

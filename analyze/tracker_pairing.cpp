@@ -193,13 +193,21 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   unlist(place);
   unlist(other);
   std::vector<Held> packets;
+  const auto by_number = [](const Held& a, const Held& b) { return a.number < b.number; };
+  bool as_in_file = true;
   for (const std::uint32_t each : {place, other}) {
     if (states[each].unpaired == nullptr) continue;
     std::vector<Held>& waiting = states[each].unpaired->held;
+    as_in_file = as_in_file && std::is_sorted(waiting.begin(), waiting.end(), by_number);
     packets.insert(packets.end(), std::make_move_iterator(waiting.begin()),
                    std::make_move_iterator(waiting.end()));
   }
-  std::sort(packets.begin(), packets.end(), [](const Held& a, const Held& b) { return a.number < b.number; });
+  std::sort(packets.begin(), packets.end(), by_number);
+  if (!as_in_file) {
+    // They came in order of time; see TimeOrder.
+    std::stable_sort(packets.begin(), packets.end(),
+                     [](const Held& a, const Held& b) { return a.record.time_ns < b.record.time_ns; });
+  }
 
   std::uint32_t connection = states[place].connection;
   const std::uint32_t of_other = states[other].connection;

@@ -95,5 +95,51 @@ TEST(TrackerLosses, BehindWhatTheCaptureMissedALossStillShows) {
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 1U);
 }
 
+TEST(TrackerLosses, TheSecondOfTwoMergedCapturesShowsCopiesFromItsFirstPacketOn) {
+  Wire wire;
+  std::vector<PacketRecord> packets;
+  for (std::uint32_t psn = 100; psn < 420; ++psn) {
+    packets.push_back(wire.make(a, b, write_only, psn));
+    if (psn % 16 != 15) continue;
+    PacketRecord ack = wire.make(b, a, acknowledge, psn);
+    ack.flags |= PacketRecord::has_aeth;
+    ack.aeth = 0x1f000000U + (psn - 99);
+    packets.push_back(ack);
+  }
+  for (const PacketRecord& r : packets) wire.send(r);
+  for (PacketRecord r : packets) {  // of another clock
+    r.time_ns += 600'000'000;
+    wire.send(r);
+    EXPECT_TRUE(wire.said.has(Verdict::duplicate_capture)) << "PSN " << r.psn;
+  }
+  wire.finish();
+  EXPECT_EQ(wire.flow(b, a).sequence().duplicate_captures, wire.flow(b, a).packets);
+}
+
+/// Two interfaces: in order of time, so not by number.
+TEST(TrackerLosses, FrameNumbersOutOfOrderDoNotTakeALossBack) {
+  Wire wire;
+  Tracker tracker;
+  const auto track = [&](End from, End to, std::uint8_t opcode, std::uint32_t psn, std::uint64_t number,
+                         std::uint32_t aeth = 0) {
+    PacketRecord r = wire.make(from, to, opcode, psn);
+    if (opcode == acknowledge) r.flags |= PacketRecord::has_aeth;
+    r.aeth = aeth;
+    tracker.track_one(r, number);
+  };
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    track(a, b, write_only, 100 + i, 2 * i + 1);
+    track(b, a, acknowledge, 100 + i, 2 * i + 2, 0x1f000001U + i);
+  }
+  for (std::uint32_t i = 0; i < 4; ++i) track(a, b, write_only, 120 + i, 50 + i);
+  track(b, a, acknowledge, 121, 90, std::uint32_t{nak_sequence} << 24U | 21U);  // written later
+  for (std::uint32_t i = 1; i < 4; ++i) track(a, b, write_only, 120 + i, 60 + i);
+  track(b, a, acknowledge, 123, 91, 0x1f000000U + 24);
+  const Tracker::Result result = tracker.finish(wire.now_ns);
+  std::uint64_t lost = 0;
+  for (const Flow& flow : result.flows) lost += Wire::lost(flow, Lost::after_capture);
+  EXPECT_EQ(lost, 1U);
+}
+
 }  // namespace
 }  // namespace roce::analyze

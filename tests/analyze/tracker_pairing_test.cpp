@@ -468,5 +468,34 @@ TEST(TrackerPairing, AStrayThatWaitsWhenTwoBecomeOneIsCounted) {
   wire.expect_all_counted();
 }
 
+TEST(TrackerPairing, WhatWaitedInOrderOfTimeIsFollowedInOrderOfTime) {
+  // dumpcap wrote what the interface on the far side saw first.
+  Wire wire;
+  wire.port = useless_port;
+  VerdictStore verdicts;
+  Tracker tracker(TrackerOptions{FlowTable::default_limit, &verdicts});
+  constexpr std::uint32_t messages = 30;
+  std::uint64_t number = 0;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    PacketRecord near = wire.make(a, b, write_only, 100 + i);
+    PacketRecord far = near;
+    far.path = 1;
+    far.time_ns = wire.now_ns += 1000;
+    tracker.track_one(near, number + 2);
+    tracker.track_one(far, number + 1);
+    PacketRecord ack = wire.make(b, a, acknowledge, 100 + i);
+    ack.flags |= PacketRecord::has_aeth;
+    ack.aeth = 0x1f000001U + i;
+    tracker.track_one(ack, number + 3);
+    number += 3;
+  }
+  static_cast<void>(tracker.finish(wire.now_ns));
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    ASSERT_NE(verdicts.find(3 * i + 1), nullptr);
+    EXPECT_TRUE(verdicts.find(3 * i + 1)->has(Verdict::duplicate_capture)) << i;
+    EXPECT_FALSE(verdicts.find(3 * i + 2)->has(Verdict::duplicate_capture)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
