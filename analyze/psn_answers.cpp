@@ -588,9 +588,14 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   bool filled = false;
   bool guessed = false;
   bool late = false;
+  if (earlier) ++answer_facts_.late;
   if (earlier && seen != nullptr && seen->filled != 0) {
     unlose_filled(s, *seen, responder);
-    mark_late(s);
+    if (seen->of_repeat != 0) {
+      mark_repeated_answer(s, Cause::read_retry, seen);
+    } else {
+      mark_late(s);
+    }
     return;
   }
   if (earlier && first_copy) {
@@ -618,7 +623,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       guesses_open_ = guesses_open_ || guessed;
       mark_repeated_answer(s, cause, seen);
       if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
-      filled = first_copy;
+      filled = hole != nullptr;
       if (first_copy || psn >= response_next_) goodput();
     } else {
       if (first_copy) mark_late(s);
@@ -644,11 +649,13 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   Seen now = seen_of(s, psn);
   now.cause = static_cast<std::uint8_t>(s.verdict.cause) & 7U;
   now.filled = filled ? 1 : 0;
+  now.of_repeat = filled && !first_copy ? 1 : 0;
   now.late = late ? 1 : 0;
   now.guessed = guessed ? 1 : 0;
   const std::int64_t outstanding = !pending_.empty() ? pending_.front().first : psn - 64;
-  answers_.put(now, answer_facts_.doubled > 0 ? std::min(outstanding, psn - 4096) : outstanding,
-               s.shared.budget);
+  // Where some come late a requester asks for them again, long after.
+  const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : answer_facts_.late > 0 ? 512 : 0;
+  answers_.put(now, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
 
   if (requests_seen_ && psn >= next_) {
     unseen(s, psn);

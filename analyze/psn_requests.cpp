@@ -827,11 +827,16 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   if (s.verdict.cause == Cause::nak || s.verdict.cause == Cause::rnr)
     return false;  // the responder never saw the first one
   const bool begins_run = run_start_ == psn;
+  const Seen* before = sent_.find(psn);
+  if (begins_run && before != nullptr && before->cause != 0 && before->time_ns != capture::no_time &&
+      last_answer_ns_ != capture::no_time && last_answer_ns_ < before->time_ns) {
+    return run_for_answer_;  // no answer since it was issued last: nothing that was not known then
+  }
   if (begins_run) {
     // A second step back before any response to the first: what that one asked for came late.
-    const bool again_too_soon = again_claimed_ && psn > again_from_ && psn <= again_to_ &&
-                                (last_answer_ns_ == capture::no_time || issued_.empty() ||
-                                 issued_head_ >= issued_.size() || !issued_[issued_head_].repeated);
+    const Seen* came = answers_.find(again_from_);
+    const bool responded = came != nullptr && came->frame > again_frame_;
+    const bool again_too_soon = again_claimed_ && psn > again_from_ && psn <= again_to_ && !responded;
     if (again_too_soon) unlose(s, side_ ^ 1U, Lost::after_capture, 1, again_frame_);
     again_claimed_ = false;
     again_from_ = psn;
@@ -842,6 +847,8 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   const Hole* missing = response_holes_.find(psn);
   if (missing != nullptr) {
     const bool timed = s.r.time_ns != capture::no_time && missing->time_ns != capture::no_time;
+    if (timed && begins_run && s.r.time_ns > missing->time_ns)
+      asked_again_after(s.r.time_ns - missing->time_ns);
     if (s.counts && timed && s.r.time_ns >= missing->time_ns && !missing->of_repeat) {
       s.connection.requester[side_].trouble->read_rerequest_ns.add(
           static_cast<std::uint64_t>(s.r.time_ns - missing->time_ns));
@@ -849,17 +856,41 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
     return true;
   }
   if (response_next_ <= psn) return true;  // no response yet
-  if (const Seen* response = answers_.find(psn); response != nullptr && response->late != 0) return true;
+  const Seen* answer = answers_.find(psn);
+  if (answer != nullptr && answer->late != 0) return true;
   if (!begins_run) return false;  // only goes with the one that is missing
   // The response was captured, and the requester asks for it again. It has the ones before, or it
   // would ask for them too; or it saw a later one: this one was lost on the rest of the way.
   const Pending* op = pending(psn);
-  const bool has_those_before = op != nullptr && psn > op->first;
-  constexpr std::int64_t at_once_ns = 50'000'000;  // a slow host's reaction; less than most timeouts
+  const Seen* answer_before = answers_.find(psn - 1);
+  // It went by with this one, when both were awaited, and much closer together than it took to ask again.
+  const bool timed =
+      answer != nullptr && s.r.time_ns != capture::no_time && answer->time_ns != capture::no_time;
+  const bool both_awaited = timed && answer_before != nullptr && before != nullptr &&
+                            answer_before->time_ns != capture::no_time &&
+                            answer_before->time_ns >= before->time_ns;
+  const bool went_together =
+      both_awaited && s.r.time_ns - answer->time_ns > 2 * (answer->time_ns - answer_before->time_ns);
+  const bool inside_read = op != nullptr
+                               ? psn > op->first
+                               : answer != nullptr && !dissect::opcode_info(answer->opcode).starts_message();
+  const bool has_those_before = inside_read || went_together;
+  constexpr std::int64_t at_once_ns = 10'000'000;  // a slow host's reaction; less than most timeouts
   const bool later_ones_went_by = response_next_ > psn + 1 && s.r.time_ns != capture::no_time &&
                                   last_answer_ns_ != capture::no_time &&
                                   s.r.time_ns - last_answer_ns_ < at_once_ns;
   if (!has_those_before && !later_ones_went_by) return false;
+  // What shows that it is missing is the next one.
+  const Seen* next = answers_.find(psn + 1);
+  const bool next_timed = next != nullptr && next->time_ns != capture::no_time;
+  const std::int64_t since =
+      timed ? s.r.time_ns - (next_timed ? std::max(next->time_ns, answer->time_ns) : answer->time_ns) : 0;
+  if (answer != nullptr && answer->cause != 0) {
+    // It was given again, but too late to be what is missed: the request crossed it.
+    if (!timed || ask_again_ns_ == 0 || since < ask_again_ns_) return true;
+  } else if (since > 0) {
+    asked_again_after(since);
+  }
   lose(s, side_ ^ 1U, Lost::after_capture, 1);
   again_claimed_ = true;
   return true;

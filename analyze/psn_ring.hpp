@@ -21,12 +21,12 @@ struct Seen {
   std::uint32_t path = 0;
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
-  std::uint8_t cause : 3 = 0;    ///< Cause, where it repeats another
-  std::uint8_t guessed : 1 = 0;  ///< taken for an answer to a repeat, because the first request seemed lost
-  std::uint8_t filled : 1 = 0;   ///< a repeat of what had not been captured, counted as lost
-  std::uint8_t late : 1 = 0;     ///< came after PSNs behind it
-  std::uint8_t ask : 1 = 0;      ///< AckReq was set
-  std::uint8_t unused : 1 = 0;
+  std::uint8_t cause : 3 = 0;      ///< Cause, where it repeats another
+  std::uint8_t guessed : 1 = 0;    ///< taken for an answer to a repeat, because the first request seemed lost
+  std::uint8_t filled : 1 = 0;     ///< a repeat of what had not been captured, counted as lost
+  std::uint8_t late : 1 = 0;       ///< came after PSNs behind it
+  std::uint8_t ask : 1 = 0;        ///< AckReq was set
+  std::uint8_t of_repeat : 1 = 0;  ///< and what it filled was missing in a repeat: of an answer
 };
 static_assert(sizeof(Seen) == 32);
 

@@ -233,6 +233,9 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
   void start_run(Step& s, std::int64_t psn, const Seen* seen);
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
+  void asked_again_after(std::int64_t took_ns) noexcept {
+    if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;
+  }
   bool answer_asked_again(Step& s, std::int64_t psn, std::int64_t count);
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
@@ -297,7 +300,7 @@ class alignas(64) PsnSpace {
     seen.path = r.path;
     seen.ip_id = r.ip_id;
     seen.opcode = r.opcode;
-    seen.cause = seen.guessed = seen.filled = seen.late = seen.unused = 0;
+    seen.cause = seen.guessed = seen.filled = seen.late = seen.of_repeat = 0;
     seen.ask = r.has(PacketRecord::ack_requested) ? 1 : 0;
   }
   [[nodiscard]] static Seen seen_of(const Step& s, std::int64_t psn) noexcept {
@@ -387,8 +390,9 @@ class alignas(64) PsnSpace {
   std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
   std::int64_t again_to_ = 0;
   std::uint64_t again_frame_ = 0;
-  std::int64_t reaction_ns_ = 0;  ///< how long the sender takes to react to a NAK: an average
-  std::int64_t loss_psn_ = 0;     ///< of a loss after the capture that may yet turn out to be a delay
+  std::int64_t ask_again_ns_ = 0;  ///< how soon a missing response is asked for again, at least; 0: unknown
+  std::int64_t reaction_ns_ = 0;   ///< how long the sender takes to react to a NAK: an average
+  std::int64_t loss_psn_ = 0;      ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
   std::uint64_t loss_of_ = 0;  ///< the transmission that was lost
   std::int64_t rnr_time_ns_ = 0;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// READs issued again: was the response lost behind the capture, late, or did nothing happen to it?
+#include "analyze/tracker.hpp"
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+
+constexpr std::uint8_t first = 0x0d;
+constexpr std::uint8_t middle = 0x0e;
+constexpr std::uint8_t last = 0x0f;
+
+/// A READ of `count` packets, or what is still missing of it.
+std::uint32_t read(Wire& wire, std::uint32_t psn, std::uint32_t count) {
+  PacketRecord r = wire.make(a, b, read_request, psn);
+  r.dma_length = count * 1024;
+  return wire.send(r);
+}
+
+PacketRecord response(Wire& wire, std::uint32_t psn, std::uint8_t opcode) {
+  PacketRecord r = wire.make(b, a, opcode, psn);
+  r.payload = 1024;
+  return r;
+}
+
+/// All responses from `psn` on to the end of the READ before `end`.
+void respond(Wire& wire, std::uint32_t psn, std::uint32_t end, bool begins = true) {
+  for (std::uint32_t at = psn; at < end; ++at) {
+    const bool starts = at == psn && begins;
+    wire.send(response(wire, at, at + 1 == end ? last : starts ? first : middle));
+  }
+}
+
+/// Path MTU and IPv4 IDs are known after this.
+void warm_up(Wire& wire) {
+  wire.talk(a, b, 100, 20);
+  read(wire, 120, 4);
+  respond(wire, 120, 124);
+}
+
+TEST(TrackerReads, AResponseLostTwiceIsLostTwice) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  respond(wire, 124, 132);
+  wire.now_ns += 10'000;
+  read(wire, 126, 6);  // 126 did not get there
+  wire.now_ns += 10'000;
+  respond(wire, 126, 132, false);
+  wire.now_ns += 20'000;
+  const auto again = read(wire, 128, 4);  // nor 128, when it was given again
+  respond(wire, 128, 132, false);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 2U);
+  EXPECT_EQ(wire.verdict(again).lost, Lost::after_capture);
+}
+
+TEST(TrackerReads, ARequestThatCrossesTheResponseGivenAgainIsNoSecondLoss) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  respond(wire, 124, 132);
+  wire.now_ns += 10'000;
+  read(wire, 126, 6);
+  wire.now_ns += 10'000;
+  respond(wire, 126, 132, false);
+  // Sooner than the missing response made it ask the first time.
+  const auto again = read(wire, 126, 6);
+  respond(wire, 126, 132, false);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
+  EXPECT_EQ(wire.verdict(again).lost, Lost::none);
+}
+
+TEST(TrackerReads, WhatWasAnsweredLongBeforeATimerRepeatsItIsSpurious) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) wire.request(a, b, psn, read_request);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) {
+    wire.send(wire.make(b, a, read_response_only, psn));
+  }
+  wire.now_ns += 27'000'000;
+  std::uint32_t repeat = 0;
+  for (std::uint32_t psn = 120; psn < 124; ++psn) repeat = wire.request(a, b, psn, read_request);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(repeat - 3).has(Verdict::spurious));
+  EXPECT_TRUE(wire.verdict(repeat).has(Verdict::spurious));
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+}
+
+TEST(TrackerReads, ARequesterThatHasTheAnswersBeforeLacksThisOne) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) wire.request(a, b, psn, read_request);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) {
+    wire.send(wire.make(b, a, read_response_only, psn));
+  }
+  wire.now_ns += 27'000'000;  // it waits for a timer, but does not ask for 120 and 121
+  const auto repeat = wire.request(a, b, 122, read_request);
+  wire.request(a, b, 123, read_request);
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(repeat).has(Verdict::spurious));
+  EXPECT_EQ(wire.verdict(repeat).lost, Lost::after_capture);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
+}
+
+TEST(TrackerReads, AskingOnceMoreBeforeAnyAnswerSaysNothingNew) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 124; ++psn)
+    wire.request(a, b, psn, psn == 122 ? read_request : write_only);
+  wire.answer(b, a, 121);
+  wire.send(wire.make(b, a, read_response_only, 122));
+  wire.answer(b, a, 123);
+  wire.now_ns += 5'000'000;
+  for (std::uint32_t psn = 120; psn < 123; ++psn)
+    wire.request(a, b, psn, psn == 122 ? read_request : write_only);
+  const auto repeat = wire.request(a, b, 122, read_request);
+  wire.request(a, b, 123);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(repeat).has(Verdict::spurious));
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+}
+
+TEST(TrackerReads, ARepeatedResponseThatComesEvenLaterWasNotLost) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  respond(wire, 124, 132);
+  wire.now_ns += 10'000;
+  read(wire, 126, 6);
+  wire.now_ns += 10'000;
+  wire.send(response(wire, 126, first));
+  PacketRecord held_back = response(wire, 127, middle);
+  respond(wire, 128, 132, false);
+  wire.now_ns += 10'000;
+  read(wire, 127, 5);
+  respond(wire, 127, 132, false);
+  EXPECT_EQ(wire.said.lost, Lost::none);
+  held_back.time_ns = wire.now_ns += 1000;
+  const auto late = wire.send(held_back);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::retransmission));
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+}
+
+TEST(TrackerReads, AResponseThatWasLateHereIsNotLostBehind) {
+  Wire wire;
+  warm_up(wire);
+  std::uint32_t psn = 124;
+  read(wire, psn, 32);
+  wire.send(response(wire, psn, first));
+  PacketRecord held_back = response(wire, psn + 1, middle);
+  respond(wire, psn + 2, psn + 32, false);
+  held_back.time_ns = wire.now_ns += 1000;
+  wire.send(held_back);
+  for (psn += 32; psn < 124 + 6 * 32; psn += 32) {  // far on
+    read(wire, psn, 32);
+    respond(wire, psn, psn + 32);
+  }
+  read(wire, 125, 31);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+}
+
+}  // namespace
+}  // namespace roce::analyze
