@@ -125,7 +125,7 @@ READ_REQUEST = 0x0C
 
 def is_original(capture, told, number):
     other = capture.told.get(number)
-    if other is None or number >= told.frame:
+    if other is None or (other.time, number) >= (told.time, told.frame):
         return False
     if other.damaged:
         return True  # its numbers may be those of another packet

@@ -47,6 +47,10 @@ class Sample:
 
     def build(self):
         contents = {name: truth_frames.roce_packets(path) for name, path in self.paths.items()}
+        for packets, _ in contents.values():
+            # dumpcap writes what one interface saw in batches, behind what another saw after it.
+            if len({packet.interface for packet in packets}) > 1:
+                packets.sort(key=lambda packet: (packet.time, packet.number))
         first = next(iter(contents))
         near, sides = {"A": first, "B": first}, {}
         for a, b in (("a", "b"), ("ca", "cb")):
@@ -66,14 +70,13 @@ class Sample:
             self.captures = {first: self.joined()}
 
     def joined(self):
-        """Two interfaces in one capture: of what both show, the second sight in the file is a copy."""
+        """Two interfaces in one capture: of what both show, the later sight is a copy."""
         near, far = self.captures["0"], self.captures["1"]
         for transmission in self.scenario.transmissions:
-            sights = [(c.sighting.first[transmission].number, c) for c in (near, far)
-                      if transmission in c.sighting.first]
+            sights = [(c.sighting.first[transmission], c) for c in (near, far) if transmission in c.sighting.first]
             if len(sights) == 2:
-                number, capture = max(sights, key=lambda sight: sight[0])
-                capture.told[number].dup_capture = 1
+                packet, capture = max(sights, key=lambda sight: (sight[0].time, sight[0].number))
+                capture.told[packet.number].dup_capture = 1
         near.told.update(far.told)
         for told in near.told.values():
             told.original, told.out_of_order, told.late = "", 0, 0  # the file's order mixes the interfaces

@@ -27,10 +27,11 @@ class Told:
 
     __slots__ = ("frame", "retransmission", "cause", "trigger", "original", "spurious", "seen_acknowledged",
                  "out_of_order", "late", "dup_network", "dup_capture", "lost_downstream", "named", "damaged",
-                 "decidable", "flow", "psn", "opcode")
+                 "decidable", "flow", "psn", "opcode", "time")
 
     def __init__(self, packet):
         self.frame, self.flow, self.psn, self.opcode = packet.number, packet.flow[:3], packet.psn, packet.opcode
+        self.time = packet.time
         self.retransmission = self.spurious = self.seen_acknowledged = self.out_of_order = self.late = 0
         self.dup_network = self.dup_capture = self.lost_downstream = self.named = self.damaged = 0
         self.cause = self.trigger = self.original = ""
