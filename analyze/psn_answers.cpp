@@ -535,7 +535,44 @@ void PsnSpace::take_back_guesses(Step& s, std::int64_t psn) {
   for (std::int64_t at = psn; guesses_open_ && at < response_next_; ++at) {
     if (Seen* seen = answers_.find(at); seen != nullptr && seen->guessed != 0) take_back_guess(s, *seen);
   }
+  if (guesses_open_) expect_both(psn + 1);
   guesses_open_ = false;  // once for each time that answers were given up: this loop is long
+}
+
+/// Nothing was answered for long: what comes now is taken for answers to the requests that are sent again.
+void PsnSpace::give_up_answers() {
+  constexpr std::size_t limit = 512;
+  std::erase_if(given_up_, [&](const Issued& issued) { return issued.end <= response_next_; });
+  for (std::size_t i = issued_head_; i < issued_.size() && given_up_.size() < limit; ++i) {
+    if (!issued_[i].repeated && !issued_[i].open_end) given_up_.push_back(issued_[i]);
+  }
+  issued_head_ = issued_.size();
+}
+
+/// They were answers to the first requests: a responder that keeps what comes early was waiting for one
+/// before. The repeats from `from` on may be answered as well, and the first requests behind the last answer
+/// still are.
+void PsnSpace::expect_both(std::int64_t from) {
+  std::vector<Issued> queue;
+  for (Issued& issued : given_up_) {
+    if (issued.end <= response_next_) continue;
+    issued.next = std::max(issued.next, response_next_);
+    queue.push_back(issued);
+  }
+  given_up_.clear();
+  for (std::size_t i = 0; i < issued_.size(); ++i) {
+    Issued issued = issued_[i];
+    if (issued.instead && issued.end > from) {
+      issued.next = std::max(issued.first, from);
+    } else if (i < issued_head_) {
+      continue;
+    }
+    queue.push_back(issued);
+  }
+  std::stable_sort(queue.begin(), queue.end(),
+                   [](const Issued& a, const Issued& b) { return a.next < b.next; });
+  issued_ = std::move(queue);
+  issued_head_ = 0;
 }
 
 void PsnSpace::take_back_guess(Step& s, Seen& seen) {

@@ -682,7 +682,8 @@ bool PsnSpace::reacts_by(const OpenNak& nak, std::int64_t time_ns) const noexcep
 
 /// Back to where the last NAK made the sender go, at once: no timer is that fast. The NAK came twice.
 bool PsnSpace::nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept {
-  if (in_run_ && run_cause_ == Cause::nak && psn == run_nak_) return true;
+  const bool too_late = silent_before(time_ns) && !reacts_by(last_nak_, time_ns);
+  if (in_run_ && run_cause_ == Cause::nak && psn == run_nak_) return !too_late;
   const bool there = psn == last_nak_.psn || (psn == acked_ && last_nak_.psn <= psn);
   return last_nak_.psn >= 0 && there && time_ns != capture::no_time && !last_nak_.for_rnr &&
          reacts_by(last_nak_, time_ns) && !silent_before(time_ns) && last_answer_ns_ != capture::no_time &&
@@ -769,7 +770,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
       long_since(last_answer_ns_, r.time_ns, 4) && long_since(last_request_ns_, r.time_ns, 4);
   if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) forget_refused(psn);
   answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr;
-  if (answers_given_up_) issued_head_ = issued_.size();
+  if (answers_given_up_) give_up_answers();
   happened(s, side_, Event::go_back_n);
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
   // A run that does not begin where it must: its head was lost on the way here.

@@ -267,6 +267,8 @@ class alignas(64) PsnSpace {
   void note_missing_answers(Step& s, std::int64_t missing);
   void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
+  void give_up_answers();
+  void expect_both(std::int64_t from);
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
   /// Whether the ID says so: not after silence, in which the sender's counter may have gone once around.
@@ -385,6 +387,7 @@ class alignas(64) PsnSpace {
   std::int64_t run_acked_ = -1;
   std::uint64_t run_frame_ = 0;
 
+  std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;
   std::int64_t response_next_ = -1;  ///< READ response expected next
   std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
