@@ -454,6 +454,12 @@ void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
 /// again.
 void PsnSpace::forget_refused(std::int64_t psn) {
   const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
+  if (!goes_back_) {
+    // Unless it keeps what comes early.
+    for (auto issued = front; issued != issued_.end(); ++issued) {
+      if (issued->next >= psn) give_up(*issued);
+    }
+  }
   issued_.erase(
       std::remove_if(front, issued_.end(), [&](const Issued& issued) { return issued.next >= psn; }),
       issued_.end());
@@ -539,13 +545,17 @@ void PsnSpace::take_back_guesses(Step& s, std::int64_t psn) {
   guesses_open_ = false;  // once for each time that answers were given up: this loop is long
 }
 
+/// The answer to this request may still come.
+void PsnSpace::give_up(const Issued& issued) {
+  constexpr std::size_t limit = 512;
+  if (issued.repeated || issued.open_end || given_up_.size() >= limit) return;
+  given_up_.push_back(issued);
+}
+
 /// Nothing was answered for long: what comes now is taken for answers to the requests that are sent again.
 void PsnSpace::give_up_answers() {
-  constexpr std::size_t limit = 512;
   std::erase_if(given_up_, [&](const Issued& issued) { return issued.end <= response_next_; });
-  for (std::size_t i = issued_head_; i < issued_.size() && given_up_.size() < limit; ++i) {
-    if (!issued_[i].repeated && !issued_[i].open_end) given_up_.push_back(issued_[i]);
-  }
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) give_up(issued_[i]);
   issued_head_ = issued_.size();
 }
 
@@ -667,7 +677,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       late = first_copy;
       goodput();
     }
-  } else if (first_copy && !given_before) {
+  } else if ((first_copy && !given_before) || (earlier && psn >= response_next_ && psn >= repeated_to_)) {
     goodput();
     mark_late(s);
     late = true;

@@ -411,6 +411,12 @@ bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
          time_ns - last_request_ns_ >= silence_ns;
 }
 
+/// Whether the PSN is taken by a READ, behind its first. Then no other request can have it.
+bool PsnSpace::inside_read(std::int64_t psn) noexcept {
+  const Pending* op = pending(psn);
+  return op != nullptr && op->kind == OperationKind::read && psn > op->first;
+}
+
 void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   const PacketRecord& r = s.r;
   // The same again, as the first of a run: that was not the reaction yet.
@@ -432,6 +438,11 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);
     return;
   }
+  if (seen == nullptr && hole == nullptr && request_facts_.doubled == 0 && r.path == request_facts_.path &&
+      sent_earlier(request_facts_, r) && inside_read(psn)) {
+    late(s, psn, count, nullptr);  // its gap was taken for PSNs of the READ before it
+    return;
+  }
   if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
       (r.path != request_facts_.path || request_facts_.is_behind(r))) {
     // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
@@ -439,7 +450,10 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     return;
   }
 
-  const bool continuing = in_run_ && psn == run_next_;
+  // A NAK made the sender repeat that one alone. What is still missing after silence the timer sends.
+  const bool timer_after_lone = in_run_ && lone_ && run_cause_ == Cause::nak && psn == acked_ &&
+                                silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
+  const bool continuing = in_run_ && psn == run_next_ && !timer_after_lone;
   const bool ids_rise = request_facts_.ids_rise(r);
   const bool earlier = sent_earlier(request_facts_, r);
   if (hole != nullptr && !hole->of_repeat) {
@@ -503,7 +517,10 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
       hole = holes_.find(psn);
     }
   }
-  if (continuing && run_cause_ == Cause::nak) goes_back_ = true;
+  if (continuing && run_cause_ == Cause::nak && !goes_back_) {
+    goes_back_ = true;
+    given_up_.clear();
+  }
   if (run_frame_ != s.number) lone_ = false;
   if (!late_repeat) run_next_ = psn + count;
   repeated_to_ = std::max(repeated_to_, psn + count);
@@ -651,7 +668,9 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   // A request that was overtaken still stands where its PSN puts it.
   auto place = issued_.end();
   const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
-  while (cause == Cause::none && place != front && !std::prev(place)->repeated &&
+  // So does a repeat of what the responder has kept, but could not answer yet.
+  const bool in_place = cause == Cause::none || (keeps_early_ && issued.repeated);
+  while (in_place && place != front && (keeps_early_ || !std::prev(place)->repeated) &&
          std::prev(place)->next > psn) {
     --place;
   }
@@ -721,6 +740,9 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   if (asked != nullptr && asked->passed && asked->psn != psn && acked_ != psn) asked = nullptr;
   if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
   std::int64_t expected = -1;
+  // Only what a NAK asked for was sent again: the responder keeps what comes early.
+  const bool selective = in_run_ && lone_ && run_cause_ == Cause::nak && run_next_ < next_ && !goes_back_;
+  keeps_early_ = selective && acked_known_ && psn == acked_;
   interrupt_run(s);
   last_run_cause_ = run_cause_;
   run_id_ = r.ip_id;
@@ -769,8 +791,9 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const bool no_answers =
       long_since(last_answer_ns_, r.time_ns, 4) && long_since(last_request_ns_, r.time_ns, 4);
   if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) forget_refused(psn);
-  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr;
+  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr && !keeps_early_;
   if (answers_given_up_) give_up_answers();
+  if (keeps_early_) expect_both(psn);
   happened(s, side_, Event::go_back_n);
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
   // A run that does not begin where it must: its head was lost on the way here.
@@ -872,10 +895,10 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
                             answer_before->time_ns >= before->time_ns;
   const bool went_together =
       both_awaited && s.r.time_ns - answer->time_ns > 2 * (answer->time_ns - answer_before->time_ns);
-  const bool inside_read = op != nullptr
+  const bool within_read = op != nullptr
                                ? psn > op->first
                                : answer != nullptr && !dissect::opcode_info(answer->opcode).starts_message();
-  const bool has_those_before = inside_read || went_together;
+  const bool has_those_before = within_read || went_together;
   constexpr std::int64_t at_once_ns = 10'000'000;  // a slow host's reaction; less than most timeouts
   const bool later_ones_went_by = response_next_ > psn + 1 && s.r.time_ns != capture::no_time &&
                                   last_answer_ns_ != capture::no_time &&

@@ -227,6 +227,7 @@ class alignas(64) PsnSpace {
   void check_order(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   bool close_open_read(Step& s, std::int64_t psn);
+  [[nodiscard]] bool inside_read(std::int64_t psn) noexcept;
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
   void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);
   [[nodiscard]] bool nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept;
@@ -267,6 +268,7 @@ class alignas(64) PsnSpace {
   void note_missing_answers(Step& s, std::int64_t missing);
   void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
+  void give_up(const Issued& issued);
   void give_up_answers();
   void expect_both(std::int64_t from);
   void mark_late(Step& s);
@@ -370,6 +372,7 @@ class alignas(64) PsnSpace {
   bool lone_ = false;              ///< the run has one packet so far
   bool goes_back_ = false;         ///< repeated more than the one packet that a NAK asked for
   bool answers_given_up_ = false;  ///< the run began when nobody had answered for long
+  bool keeps_early_ = false;       ///< the run fills the hole that a responder waits for that keeps the rest
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss

@@ -166,5 +166,68 @@ TEST(TrackerReads, AResponseThatWasLateHereIsNotLostBehind) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
 }
 
+/// A NAK makes the sender repeat one packet alone; the responder keeps what came behind it.
+TEST(TrackerReads, AResponderThatKeepsEarlyRequestsAnswersThemOnceTheHoleIsFilled) {
+  Wire wire;
+  warm_up(wire);
+  const auto asked = wire.request(a, b, 124);
+  wire.request(a, b, 125, read_request);
+  wire.request(a, b, 126, read_request);
+  wire.answer(b, a, 124, nak_sequence);
+  wire.request(a, b, 124);     // also lost
+  wire.now_ns += 100'000'000;  // timer
+  const auto again = wire.request(a, b, 124);
+  wire.request(a, b, 125, read_request);
+  const auto kept = wire.send(wire.make(b, a, read_response_only, 125));
+  wire.request(a, b, 126, read_request);
+  const auto kept_too = wire.send(wire.make(b, a, read_response_only, 126));
+  const auto second = wire.send(wire.make(b, a, read_response_only, 125));
+  const auto second_too = wire.send(wire.make(b, a, read_response_only, 126));
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(asked).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::timeout);
+  EXPECT_FALSE(wire.verdict(kept).has(Verdict::retransmission));
+  EXPECT_FALSE(wire.verdict(kept_too).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(second).cause, Cause::read_retry);
+  EXPECT_EQ(wire.verdict(second_too).cause, Cause::read_retry);
+}
+
+TEST(TrackerReads, WhatSeemedLostButWasKeptIsAnsweredTwice) {
+  Wire wire;
+  warm_up(wire);
+  wire.request(a, b, 124);
+  for (std::uint32_t psn = 125; psn < 129; ++psn) wire.request(a, b, psn, read_request);
+  wire.now_ns += 100'000'000;  // 124 was lost, and the responder kept the READs
+  wire.request(a, b, 124);
+  for (std::uint32_t psn = 125; psn < 129; ++psn) wire.request(a, b, psn, read_request);
+  std::array<std::uint32_t, 2> kept{};
+  kept[0] = wire.send(wire.make(b, a, read_response_only, 125));
+  kept[1] = wire.send(wire.make(b, a, read_response_only, 126));
+  const auto repeat = wire.send(wire.make(b, a, read_response_only, 125));
+  wire.send(wire.make(b, a, read_response_only, 126));
+  const auto first_one = wire.send(wire.make(b, a, read_response_only, 127));
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(kept[0]).has(Verdict::retransmission));
+  EXPECT_FALSE(wire.verdict(kept[1]).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(repeat).cause, Cause::read_retry);
+  EXPECT_FALSE(wire.verdict(first_one).has(Verdict::retransmission));
+}
+
+TEST(TrackerReads, ALateFirstResponseBehindAnAcknowledgementIsNoRepeat) {
+  Wire wire;
+  warm_up(wire);
+  wire.request(a, b, 124);
+  wire.request(a, b, 125, read_request);
+  wire.answer(b, a, 124, nak_sequence);  // 124 was late; 125 was kept
+  PacketRecord held_back = wire.make(b, a, read_response_only, 125);
+  wire.request(a, b, 126);
+  wire.answer(b, a, 126);
+  held_back.time_ns = wire.now_ns += 1000;
+  const auto late = wire.send(held_back);
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(late).has(Verdict::retransmission));
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
+}
+
 }  // namespace
 }  // namespace roce::analyze
