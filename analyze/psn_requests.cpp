@@ -439,8 +439,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     return;
   }
   if (seen == nullptr && hole == nullptr && request_facts_.doubled == 0 && r.path == request_facts_.path &&
-      sent_earlier(request_facts_, r) && inside_read(psn)) {
-    late(s, psn, count, nullptr);  // its gap was taken for PSNs of the READ before it
+      sent_earlier(request_facts_, r) && (psn < first_ || inside_read(psn))) {
+    late(s, psn, count, nullptr);  // before the first one captured, or its gap was taken for a READ's PSNs
     return;
   }
   if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
@@ -636,6 +636,11 @@ void PsnSpace::unlose_filled(Step& s, Seen& seen, unsigned side) {
 
 void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole) {
   if (hole != nullptr && hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
+  if (psn < first_) {
+    // No answer to anything before is known either.
+    if (response_next_ >= 0 && !answers_seen_) response_next_ = std::min(response_next_, psn);
+    if (!acked_known_) acked_ = std::min(acked_, psn);
+  }
   holes_.fill(psn, count);
   Seen seen = seen_of(s, psn);
   seen.late = 1;

@@ -229,5 +229,23 @@ TEST(TrackerReads, ALateFirstResponseBehindAnAcknowledgementIsNoRepeat) {
   EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
 }
 
+TEST(TrackerReads, AReadOvertakenByTheFirstPacketsCapturedIsAnsweredOnce) {
+  Wire wire;
+  const PacketRecord overtaken = wire.make(a, b, read_request, 99);
+  for (std::uint32_t psn = 100; psn < 108; ++psn) wire.request(a, b, psn);
+  PacketRecord held_back = overtaken;
+  held_back.time_ns = wire.now_ns += 1000;
+  const auto late = wire.send(held_back);
+  wire.send(wire.make(b, a, read_response_only, 99));
+  wire.answer(b, a, 107);
+  wire.now_ns += 10'000'000;
+  wire.request(a, b, 99, read_request);
+  const auto again = wire.send(wire.make(b, a, read_response_only, 99));
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(late).has(Verdict::duplicate_capture));
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+}
+
 }  // namespace
 }  // namespace roce::analyze
