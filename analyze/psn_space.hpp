@@ -183,7 +183,9 @@ class alignas(64) PsnSpace {
     if (operation_ == nullptr || pending_.empty()) return;
     const std::size_t last = std::min(pending_.size(), PendingQueue::completed_at_once) - 1;
     for (const std::size_t i : {std::size_t{0}, last}) {
-      operation_->latency_ns.fetch(static_cast<std::uint64_t>(time_ns - pending_[i].start_ns));
+      // Unsigned: only asked for, whatever comes out; a message may have had no time.
+      operation_->latency_ns.fetch(static_cast<std::uint64_t>(time_ns) -
+                                   static_cast<std::uint64_t>(pending_[i].start_ns));
     }
   }
 
