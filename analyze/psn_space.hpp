@@ -53,6 +53,17 @@ struct Step {
   }
 };
 
+/// A request that is not just acknowledged: its answer carries something, and must come.
+[[nodiscard]] constexpr bool answered_on_its_own(dissect::Operation operation) noexcept {
+  using dissect::Operation;
+  return operation == Operation::read_request || operation == Operation::compare_swap ||
+         operation == Operation::fetch_add || operation == Operation::flush ||
+         operation == Operation::atomic_write;
+}
+
+/// Less than retry timers take.
+inline constexpr std::int64_t silence_ns = 1'000'000;
+
 /// Notes an event of what `side` sent.
 void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 /// Books transmissions of `side` as lost, shown by this packet.

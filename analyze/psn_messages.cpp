@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the requests carry: messages and operations, which opcode may follow which, and lengths
+// (IBTA 9.7.4.1).
+#include <algorithm>
+#include <array>
+
+#include "analyze/psn_short.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+using dissect::Position;
+
+namespace {
+
+OperationKind kind_of(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::write:
+      return OperationKind::write;
+    case Operation::read_request:
+      return OperationKind::read;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return OperationKind::atomic;
+    case Operation::flush:
+      return OperationKind::flush;
+    case Operation::atomic_write:
+      return OperationKind::atomic_write;
+    default:
+      return OperationKind::send;
+  }
+}
+
+std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
+  return std::max<std::int64_t>(1, (std::int64_t{bytes} + pmtu - 1) / pmtu);
+}
+
+}  // namespace
+
+/// PSNs that a READ request takes (IBTA 9.7.5.2.1); 0 = not known before the path MTU is.
+std::int64_t PsnSpace::read_packets(Step& s) const noexcept {
+  if (!s.r.has(PacketRecord::has_reth)) return 0;
+  if (s.r.dma_length <= 256) return 1;
+  if (s.connection.pmtu == 0) return 0;
+  return packets_of(s.r.dma_length, s.connection.pmtu);
+}
+
+/// A READ whose length in PSNs was unknown ends where the next request begins, if some path MTU
+/// explains that; then the path MTU is known too.
+bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
+  if (pending_.empty() || !pending_.back().open_end) return false;
+  Pending& read = pending_.back();
+  const std::int64_t count = psn - read.first;
+  if (count > std::int64_t{1} << 23U) return false;
+  if (read.has_reth) {
+    if (count > packets_of(read.length, 256)) return false;
+    for (std::uint32_t pmtu = 256; pmtu <= 4096; pmtu *= 2) {
+      if (packets_of(read.length, pmtu) == count && !s.connection.pmtu_by_cm && s.connection.pmtu == 0) {
+        // Several may fit a short READ; only a clear case teaches.
+        if (packets_of(read.length, pmtu * 2) != count) s.connection.pmtu = pmtu;
+      }
+    }
+  }
+  read.open_end = false;
+  read.last = psn - 1;
+  if (issued_head_ < issued_.size() && issued_.back().open_end) {
+    issued_.back().end = psn;
+    issued_.back().open_end = false;
+  }
+  next_ = psn;
+  return true;
+}
+
+OperationStats& PsnSpace::other_stats(OperationKind kind) {
+  const auto same = std::find_if(operations_.begin(), operations_.end(),
+                                 [&](const OperationStats& stats) { return stats.kind >= kind; });
+  auto place = same;
+  if (same == operations_.end() || same->kind != kind) {
+    OperationStats stats;
+    stats.kind = kind;
+    place = operations_.insert(same, std::move(stats));
+  }
+  operation_ = &*place;
+  return *place;
+}
+
+/// The messages that were only counted so far.
+void PsnSpace::settle_alike() {
+  if (alike_ == 0) return;
+  OperationStats& kind = stats_of(alike_kind_);
+  kind.count += alike_;
+  kind.packets += alike_;
+  kind.bytes += std::uint64_t{alike_} * alike_bytes_;
+  kind.size_bytes.add(alike_bytes_, alike_);
+  alike_ = 0;
+}
+
+/// Acknowledged messages among which some are not plain.
+void PsnSpace::complete_rest(const PacketRecord& r, bool counts) {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    Pending& op = pending_[i];
+    if (op.done) continue;
+    if (op.last < 0 || op.last >= acked_) break;
+    // A READ is complete with its last response; a later acknowledgement says that it was sent, not
+    // that it came.
+    const bool own_answer = op.answered_by_response() || op.kind == OperationKind::atomic;
+    if (own_answer && response_holes_.any_in(op.first, op.last + 1)) continue;
+    complete(r, counts, op, !own_answer);
+  }
+  pop_done();
+}
+
+/// IBTA 9.7.4.1.2: which opcode may follow which; 9.7.4.1.3-5: how long their payload must be.
+void PsnSpace::check_order(Step& s) {
+  const bool starts = s.info.starts_message();
+  if (message_known_) {
+    const bool legal = starts ? !inside_message_ : inside_message_ && message_operation_ == s.info.operation;
+    if (!legal) {
+      s.verdict.set(Verdict::illegal_sequence);
+      happened(s, side_, Event::illegal_sequence);
+      return;
+    }
+  } else if (!starts) {
+    return;
+  }
+  if (!s.info.has_payload) return;
+  bool wrong = false;
+  const std::uint32_t pmtu = s.connection.pmtu;
+  const std::uint32_t bytes = s.r.payload;
+  switch (s.info.position) {
+    case Position::first:
+    case Position::middle:
+      wrong = pmtu != 0 && bytes != pmtu;
+      break;
+    case Position::last:
+      wrong = bytes == 0 || (pmtu != 0 && bytes > pmtu);
+      break;
+    case Position::only:
+      wrong = pmtu != 0 && s.connection.pmtu_by_cm && bytes > pmtu;
+      break;
+  }
+  if (s.info.ends_message() && s.info.operation == Operation::write) {
+    const bool only = s.info.position == Position::only;
+    const Pending* op = !pending_.empty() ? &pending_.back() : nullptr;
+    if (only) {
+      wrong = wrong || (s.r.has(PacketRecord::has_reth) && s.r.dma_length != bytes);
+    } else if (op != nullptr && op->last < 0 && !op->broken && op->has_reth) {
+      wrong = wrong || std::uint64_t{op->bytes} + bytes != op->length;
+    }
+  }
+  if (wrong) {
+    s.verdict.set(Verdict::wrong_length);
+    happened(s, side_, Event::wrong_length);
+  }
+}
+
+void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
+  if (s.info.service == dissect::Service::uc) {
+    // Never acknowledged: counted at its end.
+    if (s.counts && s.info.ends_message()) {
+      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      ++kind.count;
+      ++kind.packets;
+      kind.bytes += s.r.payload;
+    } else if (s.counts) {
+      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      ++kind.packets;
+      kind.bytes += s.r.payload;
+    }
+    return;
+  }
+  if (!in_order && !pending_.empty() && pending_.back().last < 0) {
+    Pending& open = pending_.back();
+    open.broken = true;
+    open.open_end = false;
+    open.last = psn - 1;
+  }
+  const bool starts = s.info.starts_message();
+  if (starts || pending_.empty() || pending_.back().last >= 0) {
+    if (!starts && s.info.ends_message()) {
+      // Only the end of the message was captured.
+      if (s.counts) ++stats_of(kind_of(s.info.operation)).count;
+    }
+    Pending& op = start_message(s.r, kind_of(s.info.operation), psn, s.number);
+    op.broken = !starts;
+    if (op.kind == OperationKind::read) {
+      op.open_end = count == 0;
+      op.last = count == 0 ? -1 : psn + count - 1;
+      op.packets = 1;
+      op.bytes = s.r.dma_length;
+      if (s.counts) finish_message(op);
+      pop_done();
+      return;
+    }
+  }
+  Pending& op = pending_.back();
+  op.add_packet(s.r.payload);
+  if (s.info.ends_message()) {
+    op.last = psn;
+    if (!op.broken && s.counts) finish_message(op);
+  }
+  pop_done();
+}
+
+}  // namespace roce::analyze

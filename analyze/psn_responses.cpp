@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers with PSNs of their own, of READs and atomics: which request they belong to (IBTA 9.7.5.1, 9.7.5.2).
+#include <algorithm>
+#include <array>
+
+#include "analyze/psn_short.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+using dissect::Position;
+
+/// Path MTU and length of a READ, where only responses tell them.
+void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
+  const std::uint32_t bytes = s.r.payload;
+  const bool full = s.info.position == Position::first || s.info.position == Position::middle;
+  const bool sane = bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
+  if (full && sane && !s.connection.pmtu_by_cm && bytes > s.connection.pmtu) s.connection.pmtu = bytes;
+  Pending* op = pending(psn);
+  if (op == nullptr || !op->open_end) return;
+  const std::uint32_t pmtu = s.connection.pmtu;
+  if (op->has_reth && pmtu != 0) {
+    op->last = op->first + std::max<std::int64_t>(1, (std::int64_t{op->length} + pmtu - 1) / pmtu) - 1;
+    op->open_end = false;
+    next_ = std::max(next_, op->last + 1);
+  } else {
+    next_ = std::max(next_, psn + 1);
+    if (s.info.ends_message()) {
+      op->last = psn;
+      op->open_end = false;
+    }
+  }
+  if (!op->open_end && issued_head_ < issued_.size() && issued_.back().open_end) {
+    issued_.back().end = op->last + 1;
+    issued_.back().open_end = false;
+  }
+}
+
+/// No request packet has a PSN inside a READ: the gap behind one whose number of PSNs was unknown was none.
+void PsnSpace::fill_inside_read(Step& s, std::int64_t psn) {
+  std::int64_t from = psn;
+  std::int64_t end = s.info.starts_message() ? psn : psn + 1;
+  if (const Pending* read = pending(psn); read != nullptr && read->kind == OperationKind::read) {
+    const std::int64_t pmtu = s.connection.pmtu;
+    from = read->first + 1;
+    if (read->has_reth && pmtu != 0) {
+      end = std::max(end, read->first + std::max<std::int64_t>(1, (read->length + pmtu - 1) / pmtu));
+    }
+  }
+  if (from < end) holes_.fill(from, end - from);
+}
+
+/// The request that this response PSN answers: the one for which the fewest responses would be missing,
+/// and the first of those. issued_.size() if there is none.
+std::size_t PsnSpace::issued_for(std::int64_t psn, const dissect::OpcodeInfo& info) const noexcept {
+  std::size_t best = issued_.size();
+  std::int64_t fewest = std::int64_t{1} << 23U;
+  std::int64_t skipped = 0;  // responses to the requests before
+  for (std::size_t i = issued_head_; i < issued_.size() && skipped < fewest; ++i) {
+    const Issued& issued = issued_[i];
+    // Only the first response to a READ says that it is; Soft-RoCE's, given again, does not even then.
+    const bool fits =
+        info.operation != Operation::read_response || !info.starts_message() || psn == issued.first;
+    const bool has_it = fits && issued.next <= psn && (psn < issued.end || issued.open_end);
+    if (has_it && skipped + psn - issued.next < fewest) {
+      fewest = skipped + psn - issued.next;
+      best = i;
+    }
+    if (!issued.open_end) skipped += issued.end - issued.next;
+  }
+  return best;
+}
+
+/// A responder answers in order: what it had to answer before `psn` with responses of its own it has
+/// answered, and what did not come is missing.
+void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
+  std::int64_t missing = 0;
+  while (issued_head_ < issued_.size()) {
+    const Issued& issued = issued_[issued_head_];
+    if (issued.cause != Cause::none || issued.open_end || issued.end > psn) break;
+    missing += issued.end - issued.next;
+    response_holes_.add(
+        {issued.next, issued.end, s.r.time_ns, s.number, issued.next < response_next_, false});
+    response_next_ = std::max(response_next_, issued.end);
+    ++issued_head_;
+  }
+  if (missing > 0) note_missing_answers(s, missing);
+}
+
+/// Requests from `psn` on were thrown away by the responder: they are not answered before they come
+/// again.
+void PsnSpace::forget_refused(std::int64_t psn) {
+  const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
+  if (!goes_back_) {
+    // Unless it keeps what comes early.
+    for (auto issued = front; issued != issued_.end(); ++issued) {
+      if (issued->next >= psn) give_up(*issued);
+    }
+  }
+  issued_.erase(
+      std::remove_if(front, issued_.end(), [&](const Issued& issued) { return issued.next >= psn; }),
+      issued_.end());
+}
+
+/// The responses between what was expected and `psn` of request `index` are missing. Returns how many.
+std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
+  std::int64_t missing = 0;
+  for (std::size_t i = issued_head_; i <= index; ++i) {
+    const Issued& skipped = issued_[i];
+    const std::int64_t end = i == index ? psn : skipped.open_end ? skipped.next : skipped.end;
+    if (skipped.next >= end) continue;
+    missing += end - skipped.next;
+    const bool seen_before = skipped.repeated || skipped.next < response_next_;
+    response_holes_.add({skipped.next, end, s.r.time_ns, s.number, seen_before, false});
+  }
+  issued_head_ = index;
+  return missing;
+}
+
+void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
+  s.verdict.set(Verdict::retransmission);
+  s.verdict.cause = cause;
+  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
+  if (!s.counts) return;
+  constexpr std::array<Event, cause_count> events{
+      Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
+      Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
+  happened(s, s.side, events[static_cast<std::size_t>(cause)]);
+  if (Flow* flow = s.flow(s.side)) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    ++sequence.retransmitted[static_cast<std::size_t>(cause)];
+    sequence.retransmitted_bytes += s.r.wire;
+  }
+  if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
+}
+
+/// An atomic's answer: it has a PSN of its own, as READ responses have.
+void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
+  if (response_next_ < 0) response_next_ = psn;
+  const std::size_t index = issued_for(psn, s.info);
+  Seen* now = answers_.find(psn);
+  if (index >= issued_.size()) {
+    response_holes_.fill(psn, 1);  // late
+    if (before != nullptr && before->guessed != 0) {
+      Seen first = *before;
+      take_back_guess(s, first);
+      take_back_guesses(s, psn);
+      mark_repeated_answer(s, Cause::timeout, before);
+    }
+    return;
+  }
+  const Issued issued = issued_[index];
+  const std::int64_t missing = skip_to(s, index, psn);
+  if (missing > 0) note_missing_answers(s, missing);
+  issued_head_ = index + 1;
+  const Hole* hole = response_holes_.find(psn);
+  if (issued.repeated) {
+    if (now != nullptr && issued.instead && before == nullptr) now->guessed = 1;
+    guesses_open_ = guesses_open_ || issued.instead;
+    mark_repeated_answer(s, issued.cause, before);
+    if (hole != nullptr) lose(s, s.side, Lost::before_capture, response_holes_.missing(psn));
+  }
+  response_holes_.fill(psn, 1);
+  response_next_ = std::max(response_next_, psn + 1);
+}
+
+void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
+  s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
+  happened(s, s.side, Event::gap, static_cast<std::uint64_t>(missing));
+  if (s.counts && s.flow(s.side) != nullptr) {
+    s.flow(s.side)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
+  }
+}
+
+/// The answer came a second time: the first one did answer the first request, slowly. So did all that
+/// came between the two.
+void PsnSpace::take_back_guesses(Step& s, std::int64_t psn) {
+  for (std::int64_t at = psn; guesses_open_ && at < response_next_; ++at) {
+    if (Seen* seen = answers_.find(at); seen != nullptr && seen->guessed != 0) take_back_guess(s, *seen);
+  }
+  if (guesses_open_) expect_both(psn + 1);
+  guesses_open_ = false;  // once for each time that answers were given up: this loop is long
+}
+
+/// The answer to this request may still come.
+void PsnSpace::give_up(const Issued& issued) {
+  constexpr std::size_t limit = 512;
+  if (issued.repeated || issued.open_end || given_up_.size() >= limit) return;
+  given_up_.push_back(issued);
+}
+
+/// Nothing was answered for long: what comes now is taken for answers to the requests that are sent again.
+void PsnSpace::give_up_answers() {
+  std::erase_if(given_up_, [&](const Issued& issued) { return issued.end <= response_next_; });
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) give_up(issued_[i]);
+  issued_head_ = issued_.size();
+}
+
+/// They were answers to the first requests: a responder that keeps what comes early was waiting for one
+/// before. The repeats from `from` on may be answered as well, and the first requests behind the last answer
+/// still are.
+void PsnSpace::expect_both(std::int64_t from) {
+  std::vector<Issued> queue;
+  for (Issued& issued : given_up_) {
+    if (issued.end <= response_next_) continue;
+    issued.next = std::max(issued.next, response_next_);
+    queue.push_back(issued);
+  }
+  given_up_.clear();
+  for (std::size_t i = 0; i < issued_.size(); ++i) {
+    Issued issued = issued_[i];
+    if (issued.instead && issued.end > from) {
+      issued.next = std::max(issued.first, from);
+    } else if (i < issued_head_) {
+      continue;
+    }
+    queue.push_back(issued);
+  }
+  std::stable_sort(queue.begin(), queue.end(),
+                   [](const Issued& a, const Issued& b) { return a.next < b.next; });
+  issued_ = std::move(queue);
+  issued_head_ = 0;
+}
+
+void PsnSpace::take_back_guess(Step& s, Seen& seen) {
+  seen.guessed = 0;
+  seen.cause = 0;
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
+      verdict->clear(Verdict::retransmission);
+      verdict->cause = Cause::none;
+    }
+  }
+  if (!s.counts) return;
+  const bool read = dissect::opcode_info(seen.opcode).operation == Operation::read_response;
+  s.connection.sent[s.side].take_back(read ? Event::retransmitted_read_retry : Event::retransmitted_timeout,
+                                      seen.frame);
+  if (Flow* flow = s.flow(s.side)) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    std::uint64_t& sum =
+        sequence.retransmitted[static_cast<std::size_t>(read ? Cause::read_retry : Cause::timeout)];
+    if (sum > 0) --sum;
+    sequence.retransmitted_bytes -= std::min<std::uint64_t>(sequence.retransmitted_bytes, s.r.wire);
+  }
+}
+
+void PsnSpace::read_response(Step& s, std::int64_t psn) {
+  const PacketRecord& r = s.r;
+  const unsigned responder = s.side;
+  Seen* seen = answers_.find(psn);
+  if (seen != nullptr && dissect::opcode_info(seen->opcode).operation != Operation::read_response) {
+    seen = nullptr;
+  }
+  const bool earlier = sent_earlier(answer_facts_, r);
+  if (!earlier) answer_facts_.learn(r);
+  learn_from_response(s, psn);
+  if (!holes_.empty()) fill_inside_read(s, psn);
+  point_at_request(s, psn);
+  last_answer_ns_ = r.time_ns;
+  if (response_next_ < 0) response_next_ = psn;
+
+  const auto goodput = [&] {
+    if (!s.counts) return;
+    new_bytes_ += r.payload;
+    if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += r.payload;
+  };
+  Hole* hole = response_holes_.find(psn);
+  const bool first_copy = hole != nullptr && !hole->of_repeat;
+  // A responder answers in order: what confirms it, or is behind it, was sent after its first copy.
+  const bool in_order = !earlier && answer_facts_.ids_rise(r);  // so it is not the first copy, late
+  const bool given_before =
+      (!first_copy || in_order) && acked_known_ && psn < acked_ && (psn >= first_ || seen != nullptr);
+  bool filled = false;
+  bool guessed = false;
+  bool late = false;
+  if (earlier) ++answer_facts_.late;
+  if (earlier && seen != nullptr && seen->filled != 0) {
+    unlose_filled(s, *seen, responder);
+    if (seen->of_repeat != 0) {
+      mark_repeated_answer(s, Cause::read_retry, seen);
+    } else {
+      mark_late(s);
+    }
+    return;
+  }
+  if (earlier && first_copy) {
+    goodput();
+    mark_late(s);
+    late = true;
+  } else if (earlier && psn < response_next_) {
+    // Overtaken by others: it says nothing of what the responder works on now.
+    if (seen != nullptr || hole != nullptr) mark_repeated_answer(s, Cause::read_retry, seen);
+  } else if (const std::size_t index = issued_for(psn, s.info); index < issued_.size()) {
+    const std::int64_t missing = skip_to(s, index, psn);
+    if (missing > 0) {
+      note_missing_answers(s, missing);
+      hole = response_holes_.find(psn);
+    }
+    Issued& issued = issued_[index];
+    issued.next = psn + 1;
+    const bool repeated = issued.repeated || (issued.cause != Cause::none && given_before);
+    const Cause cause = issued.repeated ? issued.cause : Cause::read_retry;
+    if ((!issued.open_end && issued.next >= issued.end) || (issued.open_end && s.info.ends_message())) {
+      issued_head_ = index + 1;
+    }
+    if (repeated) {
+      guessed = issued.instead && seen == nullptr;
+      guesses_open_ = guesses_open_ || guessed;
+      mark_repeated_answer(s, cause, seen);
+      if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
+      filled = hole != nullptr;
+      if (first_copy || psn >= response_next_) goodput();
+    } else {
+      if (first_copy) mark_late(s);
+      late = first_copy;
+      goodput();
+    }
+  } else if ((first_copy && !given_before) || (earlier && psn >= response_next_ && psn >= repeated_to_)) {
+    goodput();
+    mark_late(s);
+    late = true;
+  } else if (seen != nullptr && seen->guessed != 0) {
+    take_back_guess(s, *seen);
+    take_back_guesses(s, psn);
+    mark_repeated_answer(s, Cause::read_retry, seen);
+  } else if (given_before) {
+    mark_repeated_answer(s, requests_seen_ ? Cause::read_retry : Cause::unknown, seen);
+    if (first_copy) goodput();
+  } else {
+    goodput();
+  }
+  response_holes_.fill(psn, 1);
+  response_next_ = std::max(response_next_, psn + 1);
+  Seen now = seen_of(s, psn);
+  now.cause = static_cast<std::uint8_t>(s.verdict.cause) & 7U;
+  now.filled = filled ? 1 : 0;
+  now.of_repeat = filled && !first_copy ? 1 : 0;
+  now.late = late ? 1 : 0;
+  now.guessed = guessed ? 1 : 0;
+  const std::int64_t outstanding = !pending_.empty() ? pending_.front().first : psn - 64;
+  // Where some come late a requester asks for them again, long after.
+  const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : answer_facts_.late > 0 ? 512 : 0;
+  answers_.put(now, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
+
+  if (requests_seen_ && psn >= next_) {
+    unseen(s, psn);
+  } else if (requests_seen_ && psn >= acked_ && s.counts) {
+    ++answered_;
+  }
+  Pending* op = pending(psn);
+  if (op != nullptr && psn == op->last && !op->done) {
+    if (!response_holes_.any_in(op->first, op->last + 1)) complete(s.r, s.counts, *op, true);
+  }
+  progress(s, psn + 1);
+}
+
+}  // namespace roce::analyze
