@@ -26,7 +26,8 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=numbers, default=[1, 4, 10], metavar="LIST",
                         help="sizes of the captures, in units of 10^9 bytes (default 1,4,10)")
-    parser.add_argument("--qps", type=int, default=100_000, metavar="N", help="connections (default 100000)")
+    parser.add_argument("--qps", type=int, default=50_000, metavar="N",
+                        help="connections, of two queue pairs each (default 50000: 100 000 queue pairs)")
     parser.add_argument("--hosts", type=int, default=64, metavar="N", help="hosts (default 64)")
     parser.add_argument("--message-bytes", type=int, default=64, metavar="N", help="of a message (default 64)")
     parser.add_argument("--operation", default="write", choices=["write", "send", "read"])
