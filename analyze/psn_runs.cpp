@@ -51,15 +51,17 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   } else if (asked != nullptr) {
     run_cause_ = Cause::nak;
     run_nak_ = expected = asked->psn;
-    if (asked->psn == psn && !asked->passed && r.time_ns > asked->time_ns &&
-        asked->time_ns != capture::no_time) {
-      const std::int64_t took = r.time_ns - asked->time_ns;
+    const bool timed_nak = r.time_ns != capture::no_time && asked->time_ns != capture::no_time &&
+                           r.time_ns >= asked->time_ns;
+    const std::int64_t took = timed_nak ? r.time_ns - asked->time_ns : 0;
+    if (asked->psn == psn && !asked->passed && took > 0) {
+      constexpr std::int64_t longest_ns = 10'000'000'000;  // what is longer is no reaction
       if (reactions_ < 2) ++reactions_;
-      reaction_ns_ = reaction_ns_ == 0 ? took : reaction_ns_ + (took - reaction_ns_) / 8;
+      const std::int64_t news = std::min(took, longest_ns);
+      reaction_ns_ = reaction_ns_ == 0 ? news : reaction_ns_ + (news - reaction_ns_) / 8;
     }
-    if (s.counts && !asked->for_rnr && r.time_ns != capture::no_time && r.time_ns >= asked->time_ns) {
-      s.connection.requester[side_].trouble->nak_reaction_ns.add(
-          static_cast<std::uint64_t>(r.time_ns - asked->time_ns));
+    if (s.counts && !asked->for_rnr && timed_nak) {
+      s.connection.requester[side_].trouble->nak_reaction_ns.add(static_cast<std::uint64_t>(took));
     }
     // Not back but on: this may still be the run before, and the reaction to come. Nor is it sure without
     // IDs that this is not the packet itself, late.
