@@ -97,7 +97,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
       // Where the IDs leave room for just these, they were sent: a sender that is told of progress may also
       // skip what it need not repeat.
       const std::int64_t missing = psn - run_next_;
-      const bool in_order = request_facts_.late * 64U < request_facts_.single;  // it will not come yet
+      const bool in_order =
+          std::uint64_t{request_facts_.late} * 64U < request_facts_.single;  // it will not come yet
       const bool were_sent = ids_rise && in_order && step_before == 1 &&
                              static_cast<std::uint16_t>(r.ip_id - id_before) == missing + 1;
       if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));

@@ -190,8 +190,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
 /// Notes a request whose answer has PSNs of its own.
 void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause) {
   if (!answered_on_its_own(s.info.operation)) return;
-  constexpr std::size_t limit = 512;
-  if (issued_.size() - issued_head_ >= limit) ++issued_head_;
+  if (issued_.size() - issued_head_ >= issued_at_most) ++issued_head_;
   if (issued_head_ >= 64 && issued_head_ * 2 >= issued_.size()) {
     issued_.erase(issued_.begin(), issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_));
     issued_head_ = 0;

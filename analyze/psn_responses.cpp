@@ -175,17 +175,18 @@ void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
 /// The answer came a second time: the first one did answer the first request, slowly. So did all that
 /// came between the two.
 void PsnSpace::take_back_guesses(Step& s, std::int64_t psn) {
-  for (std::int64_t at = psn; guesses_open_ && at < response_next_; ++at) {
-    if (Seen* seen = answers_.find(at); seen != nullptr && seen->guessed != 0) take_back_guess(s, *seen);
-  }
-  if (guesses_open_) expect_both(psn + 1);
-  guesses_open_ = false;  // once for each time that answers were given up: this loop is long
+  if (!guesses_open_) return;
+  answers_.for_each_in(psn, response_next_, [&](Seen& seen) {
+    if (seen.guessed != 0) take_back_guess(s, seen);
+  });
+  expect_both(psn + 1);
+  guesses_open_ = false;  // once for each time that answers were given up
 }
 
 /// The answer to this request may still come.
 void PsnSpace::give_up(const Issued& issued) {
-  constexpr std::size_t limit = 512;
-  if (issued.repeated || issued.open_end || given_up_.size() >= limit) return;
+  // What was asked instead stays among the issued ones.
+  if (issued.repeated || issued.instead || issued.open_end || given_up_.size() >= issued_at_most) return;
   given_up_.push_back(issued);
 }
 
@@ -218,6 +219,9 @@ void PsnSpace::expect_both(std::int64_t from) {
   }
   std::stable_sort(queue.begin(), queue.end(),
                    [](const Issued& a, const Issued& b) { return a.next < b.next; });
+  if (queue.size() > issued_at_most) {
+    queue.erase(queue.begin(), queue.end() - static_cast<std::ptrdiff_t>(issued_at_most));
+  }
   issued_ = std::move(queue);
   issued_head_ = 0;
 }

@@ -68,6 +68,14 @@ class PsnRing {
     return slot_for(seen.psn, needed_from, budget) = seen;
   }
 
+  /// The transmissions with PSNs in [from, to), in any order; no longer than the ring, whatever the range.
+  template <class Each>
+  void for_each_in(std::int64_t from, std::int64_t to, Each each) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (slots_[i].psn >= from && slots_[i].psn < to) each(slots_[i]);
+    }
+  }
+
   /// Asks for the memory of that PSN's slot.
   void fetch(std::int64_t psn) const noexcept {
     if (size_ != 0) prefetch(&slots_[static_cast<std::size_t>(psn) & (size_ - 1)]);

@@ -51,8 +51,8 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   } else if (asked != nullptr) {
     run_cause_ = Cause::nak;
     run_nak_ = expected = asked->psn;
-    const bool timed_nak = r.time_ns != capture::no_time && asked->time_ns != capture::no_time &&
-                           r.time_ns >= asked->time_ns;
+    const bool timed_nak =
+        r.time_ns != capture::no_time && asked->time_ns != capture::no_time && r.time_ns >= asked->time_ns;
     const std::int64_t took = timed_nak ? r.time_ns - asked->time_ns : 0;
     if (asked->psn == psn && !asked->passed && took > 0) {
       constexpr std::int64_t longest_ns = 10'000'000'000;  // what is longer is no reaction

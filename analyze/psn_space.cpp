@@ -121,6 +121,7 @@ Pending* PsnSpace::pending(std::int64_t psn) noexcept {
 void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   if (!other.answers_seen_) return;
   acks_ += other.acks_;
+  new_bytes_ += other.new_bytes_;
   answered_ += other.answered_;
   unfitting_ += other.unfitting_;
   answers_seen_ = true;

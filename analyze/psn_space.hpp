@@ -111,7 +111,8 @@ struct StreamFacts {
   [[nodiscard]] bool ids_tell(const PacketRecord& r) const noexcept;
   /// IDs rise in the order of sending.
   [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept {
-    return r.has(PacketRecord::has_ip_id) && id_forward >= 4 && id_forward > 8 * (id_other + id_constant);
+    return r.has(PacketRecord::has_ip_id) && id_forward >= 4 &&
+           id_forward > 8 * (std::uint64_t{id_other} + id_constant);
   }
   [[nodiscard]] bool is_behind(const PacketRecord& r) const noexcept {
     return ids_rise(r) && behind(r.ip_id, last_id);
@@ -327,6 +328,8 @@ class alignas(64) PsnSpace {
   }
   void note_answer_time(const PacketRecord& r, std::int64_t since, bool sure, Verdict& verdict) noexcept;
   [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
+
+  static constexpr std::size_t issued_at_most = 512;
 
   // What nearly every packet touches, in a few cache lines.
   std::uint8_t side_;

@@ -109,6 +109,8 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
   }
   note_frame(state, record, number);
   if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
+  if (flow.packets == 0) [[unlikely]]
+    state.first_frame = number;  // those before were not selected
   flow.count(record);
   Series::Bucket& bucket = shared.series.at(record.time_ns);
   ++bucket.packets;
@@ -397,6 +399,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
     drop_unpaired(each);
     const bool retired = states[each].retired;
     const std::uint64_t first_frame = states[each].first_frame;
+    const std::uint32_t used_at = states[each].used_at;
     const bool in_queue = states[each].queued;
     const bool in_hand = states[each].in_hand;
     states[each] = FlowState{};
@@ -404,6 +407,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
     states[each].in_hand = in_hand;
     states[each].retired = retired;
     states[each].first_frame = first_frame;
+    states[each].used_at = used_at;
     flows.at(each).connection.reset();
   }
   drop(connection);
@@ -426,7 +430,10 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
     key.dst_qp = qpn;
     const std::uint32_t place = flows.find(key);
     if (place == no_place || place >= states.size()) return;
-    if (states[place].connection == no_place && states[place].unpaired != nullptr) go_alone(place);
+    if (states[place].connection == no_place && states[place].unpaired != nullptr) {
+      go_alone(place);
+      if (flows.find(key) != place) return;  // it left meanwhile
+    }
     this->retire(place);
   };
   retire(exchange.client, exchange.server, *exchange.server_qpn);

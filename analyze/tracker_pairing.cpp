@@ -50,18 +50,21 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   ++held;
   if (info.operation != dissect::Operation::cnp) waiting.only_cnps = false;
   if (info.request) note_request(place, record);
+  // Pairing replays packets, which may begin new flows, for which others leave, this one's partner among
+  // them: then the flow is neither paired nor waiting any more.
+  const auto waits = [&] {
+    return states[place].unpaired != nullptr && states[place].connection == no_place;
+  };
   if (fresh) {
     find_partner(place);
-    if (states[place].connection == no_place) {
+    if (waits()) {
       unpaired.add(place, record);
       ++listings;
-      waiting.listed = true;
+      states[place].unpaired->listed = true;
     }
   }
-  if (states[place].connection == no_place && info.response) consider(place, record);
-  if (states[place].connection == no_place && states[place].unpaired->held.size() >= held_of_flow) {
-    go_alone(place);
-  }
+  if (waits() && info.response) consider(place, record);
+  if (waits() && states[place].unpaired->held.size() >= held_of_flow) go_alone(place);
   while (held > held_of_all) flush_oldest();
   state.in_hand = outer;
   Verdict verdict;
@@ -251,11 +254,18 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   Track& from = tracks[other];
   const std::uint32_t place = from.places[0];
   drop_stray(from);
-  const auto add_answers = [](Requester& to, const Requester& more) {
-    for (std::size_t i = 0; more.trouble.there() && i < more.trouble->naks.size(); ++i) {
-      to.trouble->naks[i] += more.trouble->naks[i];
-    }
+  const auto add_answers = [](Requester& to, Requester& more) {
     to.refused_fatally = to.refused_fatally || more.refused_fatally;
+    to.credits_used = to.credits_used || more.credits_used;
+    if (!more.trouble.there()) return;
+    RequesterTrouble& mine = *to.trouble;
+    RequesterTrouble& theirs = *more.trouble;
+    for (std::size_t i = 0; i < mine.naks.size(); ++i) mine.naks[i] += theirs.naks[i];
+    if (mine.refused.empty()) mine.refused = std::move(theirs.refused);
+    if (mine.rnr == nullptr) mine.rnr = std::move(theirs.rnr);
+    mine.nak_generation_ns.merge(theirs.nak_generation_ns);
+    mine.nak_reaction_ns.merge(theirs.nak_reaction_ns);
+    mine.read_rerequest_ns.merge(theirs.read_rerequest_ns);
   };
   // What each saw of the other's requests were answers only.
   if (into.spaces[0] && from.spaces[1]) into.spaces[0]->absorb_answers(*from.spaces[1]);
@@ -305,11 +315,14 @@ void Tracker::Impl::flush_oldest() {
 
 /// Flows of nothing but CNPs: each belongs to the one flow that it slows down, if only one can be meant.
 void Tracker::Impl::pair_cnps() {
+  std::size_t looked = 0;
+  constexpr std::size_t most_looks_at_end = std::size_t{1} << 24U;  // nothing but CNPs, each to another
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     if (states[place].unpaired == nullptr || !states[place].unpaired->only_cnps) continue;
     std::uint32_t found = no_place;
     bool several = false;
     for (const std::uint32_t other : unpaired.between(states[place].unpaired->first)) {
+      if (++looked > most_looks_at_end) return;
       if (!opposite(place, other) || states[other].unpaired == nullptr || states[other].unpaired->only_cnps) {
         continue;
       }

@@ -262,7 +262,7 @@ void check_same(const Tracker::Result& a, const Tracker::Result& b) {
     const Connection& x = a.connections[i];
     const Connection& y = b.connections[i];
     require(x.packets == y.packets && x.flow == y.flow && x.pmtu == y.pmtu, "both ways: a connection");
-    require(x.pairing.answered == y.pairing.answered, "both ways: answers");
+    require(x.pairing.answered == y.pairing.answered && x.first_frame == y.first_frame, "both ways: answers");
     for (std::size_t side = 0; side < 2; ++side) {
       const Requester& p = x.requester[side];
       const Requester& q = y.requester[side];
