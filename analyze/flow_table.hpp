@@ -103,7 +103,7 @@ struct alignas(64) Flow {
       first_time_ns = std::min(first_time_ns, r.time_ns);
       last_time_ns = std::max(last_time_ns, r.time_ns);
     }
-    if (r.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch)) ++icrc_mismatches;
+    if (r.damaged()) ++icrc_mismatches;
   }
   /// Brings the counts by value up to date.
   void settle() {

@@ -6,7 +6,6 @@
 
 #include "analyze/packet_record.hpp"
 #include "capture/frame.hpp"
-#include "dissect/icrc.hpp"
 #include "dissect/opcode.hpp"
 
 // Internal to the tracker.
@@ -46,8 +45,7 @@ enum class Common : std::uint8_t {
   constexpr std::uint32_t no_credits = 31;
   const Common kind = common_by_opcode(r.opcode);
   const bool nothing_special = r.has(PacketRecord::selected) && (r.traffic_class & 3U) != ce &&
-                               r.icrc != static_cast<std::uint8_t>(dissect::CrcStatus::mismatch) &&
-                               r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
+                               !r.damaged() && r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
   if (!nothing_special) return Common::no;
   if (kind == Common::ack && (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
     return Common::no;

@@ -116,6 +116,10 @@ struct alignas(64) PacketRecord {
   [[nodiscard]] static PacketRecord of_look(std::uint64_t word) noexcept;
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+  /// Its receiver throws it away, for its ICRC is wrong.
+  [[nodiscard]] bool damaged() const noexcept {
+    return icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
+  }
   [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
 
  private:

@@ -176,25 +176,19 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   sent_.put(again, needed_from(psn), s.shared.budget);
   if (Pending* op = pending(psn)) op->retried = true;
 
+  count_repeat(s, side_, cause);
   if (s.counts) {
-    constexpr std::array<Event, cause_count> events{
-        Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
-        Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
-    happened(s, side_, events[static_cast<std::size_t>(cause)]);
     if (spurious) happened(s, side_, Event::spurious);
     const bool thrown_away = cause == Cause::nak && seen != nullptr && psn != run_nak_ && !spurious;
     if (thrown_away) happened(s, side_, Event::wasted);
     if (Flow* flow = s.flow(side_)) {
       SequenceCounts& sequence = flow->sequence_to_change();
-      ++sequence.retransmitted[static_cast<std::size_t>(cause)];
-      sequence.retransmitted_bytes += r.wire;
       if (spurious) ++sequence.spurious;
       if (thrown_away) {
         ++sequence.wasted_packets;
         sequence.wasted_bytes += r.wire;
       }
     }
-    if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
   }
   if (run_next_ >= next_) {
     in_run_ = false;

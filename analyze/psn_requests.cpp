@@ -52,10 +52,7 @@ void PsnSpace::damaged_request(Step& s) {
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = run_cause_;
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  if (!s.counts || s.flow(side_) == nullptr) return;
-  SequenceCounts& sequence = s.flow(side_)->sequence_to_change();
-  ++sequence.retransmitted[static_cast<std::size_t>(run_cause_)];
-  sequence.retransmitted_bytes += s.r.wire;
+  count_repeat(s, side_, run_cause_);
 }
 
 void PsnSpace::request(Step& s) {

@@ -121,17 +121,7 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = cause;
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  if (!s.counts) return;
-  constexpr std::array<Event, cause_count> events{
-      Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
-      Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
-  happened(s, s.side, events[static_cast<std::size_t>(cause)]);
-  if (Flow* flow = s.flow(s.side)) {
-    SequenceCounts& sequence = flow->sequence_to_change();
-    ++sequence.retransmitted[static_cast<std::size_t>(cause)];
-    sequence.retransmitted_bytes += s.r.wire;
-  }
-  if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
+  count_repeat(s, s.side, cause);
 }
 
 /// An atomic's answer: it has a PSN of its own, as READ responses have.

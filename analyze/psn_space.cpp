@@ -29,6 +29,20 @@ void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
   if (Series::Bucket* bucket = s.bucket()) bucket->lost += static_cast<std::uint32_t>(count);
 }
 
+void count_repeat(Step& s, unsigned side, Cause cause) {
+  if (!s.counts) return;
+  constexpr std::array<Event, cause_count> events{
+      Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
+      Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
+  happened(s, side, events[static_cast<std::size_t>(cause)]);
+  if (Flow* flow = s.flow(side)) {
+    SequenceCounts& sequence = flow->sequence_to_change();
+    ++sequence.retransmitted[static_cast<std::size_t>(cause)];
+    sequence.retransmitted_bytes += s.r.wire;
+  }
+  if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
+}
+
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(frame); verdict != nullptr && verdict->lost == where) {

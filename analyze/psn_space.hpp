@@ -70,6 +70,8 @@ void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
 /// Takes that back from a packet that showed it.
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame);
+/// Counts the packet, sent by `side`, as sent again.
+void count_repeat(Step& s, unsigned side, Cause cause);
 
 /// IPv4 ID `a` was given before `b`.
 constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {

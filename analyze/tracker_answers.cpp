@@ -11,7 +11,6 @@
 
 #include "analyze/tracker_impl.hpp"
 #include "dissect/aeth.hpp"
-#include "dissect/icrc.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -52,10 +51,6 @@ struct Look {
   double delay_ns = 0;
   std::optional<std::uint32_t> messages;
 };
-
-bool is_damaged(const PacketRecord& record) {
-  return record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
-}
 
 RequestTrace::Answer kind_of(const PacketRecord& answer) {
   switch (dissect::opcode_info(answer.opcode).operation) {
@@ -128,7 +123,7 @@ struct Crowd {
 
 void Tracker::Impl::note_request(std::uint32_t place, const PacketRecord& request) {
   Unpaired* const waiting = states[place].unpaired.get();
-  if (waiting == nullptr || is_damaged(request)) return;
+  if (waiting == nullptr || request.damaged()) return;
   waiting->requests.add(request, dissect::opcode_info(request.opcode), trace_budget);
 }
 
@@ -250,7 +245,7 @@ double Tracker::Impl::seen_from(std::uint32_t place, std::uint32_t other) {
 /// An answer narrows down whose requests it answers.
 void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   Unpaired* waiting = states[place].unpaired.get();
-  if (waiting == nullptr || is_damaged(answer)) return;
+  if (waiting == nullptr || answer.damaged()) return;
   const FlowKey& own = flows.at(place).key;
   if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
   // Many flows that cannot be told apart must not make every packet a search.

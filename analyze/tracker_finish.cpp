@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of the capture: packets that still wait, and what can only be said of a connection when it is over.
+#include <algorithm>
+
+#include "analyze/tracker_impl.hpp"
+
+namespace roce::analyze {
+
+/// What the flows have counted for the connection.
+void Tracker::Impl::sum_up(Track& track) {
+  Connection& c = track.result;
+  bool any_time = false;
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.places[side] == no_place) continue;
+    const Flow& flow = flows.at(track.places[side]);
+    if (flow.packets == 0) continue;
+    c.packets[side] = flow.packets;
+    c.bytes[side] = flow.bytes;
+    const std::uint64_t first = states[track.places[side]].first_frame;
+    c.first_frame = c.first_frame == 0 ? first : std::min(c.first_frame, first);
+    if (!flow.any_time) continue;
+    c.first_time_ns = any_time ? std::min(c.first_time_ns, flow.first_time_ns) : flow.first_time_ns;
+    c.last_time_ns = any_time ? std::max(c.last_time_ns, flow.last_time_ns) : flow.last_time_ns;
+    any_time = true;
+  }
+}
+
+/// What can only be said at the end.
+void Tracker::Impl::conclude(Track& track) {
+  Connection& c = track.result;
+  const auto flow_of = [&](unsigned side) {
+    return track.places[side] == no_place ? nullptr : &flows.at(track.places[side]);
+  };
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
+  }
+  drop_stray(track);
+  sum_up(track);
+  const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
+    return r.retries_exhausted || r.rnr_exhausted || r.refused_fatally;
+  });
+  if (failed) {
+    c.state = Connection::State::failed;
+  } else if (c.state != Connection::State::closed) {
+    c.state = c.paired() ? Connection::State::open : Connection::State::half_seen;
+  }
+
+  Pairing& pairing = c.pairing;
+  if (!c.paired()) {
+    if (!pairing.has(Evidence::cm)) pairing.evidence = 0;
+    pairing.confidence = 0;
+    return;
+  }
+  if (pairing.answered != 0) {
+    pairing.evidence =
+        static_cast<std::uint8_t>(pairing.evidence | 1U << static_cast<unsigned>(Evidence::answers));
+  }
+  const double answers = static_cast<double>(pairing.answered);
+  const double fitting = pairing.answered + pairing.unfitting == 0
+                             ? 1.0
+                             : answers / (answers + static_cast<double>(pairing.unfitting));
+  double base = 0.5;
+  if (pairing.has(Evidence::cm)) {
+    base = 1.0;
+  } else if (pairing.has(Evidence::udp_source_port)) {
+    base = pairing.answered != 0 ? 0.99 : 0.9;
+  } else if (pairing.has(Evidence::answers)) {
+    base = pairing.answered >= 20 ? 0.95 : 0.8;
+  }
+  pairing.confidence = base * fitting;
+}
+
+/// Packets that still wait for the other direction are followed without it. True if there were any: they
+/// may have begun flows that wait in turn.
+bool Tracker::Impl::release_waiting() {
+  bool more = false;
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    FlowState& state = states[place];
+    if (state.unpaired == nullptr || state.connection != no_place || state.unpaired->held.empty()) continue;
+    const Unpaired& waiting = *state.unpaired;
+    const bool garbage =
+        waiting.held.size() < 3 && std::all_of(waiting.held.begin(), waiting.held.end(),
+                                               [](const Held& packet) { return packet.record.damaged(); });
+    if (!garbage && !waiting.only_cnps) {
+      go_alone(place);
+      more = true;
+      continue;
+    }
+    // Corrupted numbers make no connection; they are still packets.
+    for (const Held& packet : waiting.held) {
+      count(place, packet.record, packet.number);
+      publish(packet.number, Verdict{});
+    }
+    held -= std::min(held, waiting.held.size());
+    state.unpaired->held.clear();
+  }
+  return more;
+}
+
+Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
+  if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
+  pair_cnps();
+  while (release_waiting()) {
+  }
+  Result result;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    if (!tracks[i].in_use) continue;
+    conclude(tracks[i]);
+    ++count;
+  }
+  result.forgotten_packets = shared.budget.forgotten;
+  result.evicted_flows = flows.evicted_flows();
+  result.evicted_packets = flows.evicted_packets();
+  result.connections.reserve(count);
+  tracks.drain([&](Track& track) {
+    Connection& c = track.result;
+    if (track.in_use && c.packets[0] + c.packets[1] != 0) result.connections.push_back(std::move(c));
+  });
+  std::sort(result.connections.begin(), result.connections.end(),
+            [](const Connection& a, const Connection& b) { return a.id < b.id; });
+  states.drain([](FlowState&) {});
+  result.flows = flows.take_sorted();
+  result.series = std::move(shared.series);
+  return result;
+}
+
+}  // namespace roce::analyze
