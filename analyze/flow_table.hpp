@@ -155,7 +155,8 @@ class FlowTable {
   [[nodiscard]] std::uint32_t guess(const PacketRecord& record) const noexcept {
     const std::array<Recent, 2>& both = recent_[record.key_hash % recent_size];
     const std::uint32_t tag = tag_of(record.key_hash);
-    return both[0].tag == tag ? both[0].place : both[1].tag == tag ? both[1].place : none;
+    const std::uint32_t second = both[1].tag == tag ? both[1].place : none;
+    return both[0].tag == tag ? both[0].place : second;
   }
   [[nodiscard]] Flow& at(std::uint32_t place) noexcept { return flows_[place]; }
   [[nodiscard]] const Flow& at(std::uint32_t place) const noexcept { return flows_[place]; }

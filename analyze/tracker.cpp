@@ -44,40 +44,45 @@ void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints
     const PacketRecord* record;
     const FlowState* state;
     const PsnSpace* space;
-    bool answer;
   };
-  std::array<Way, group> ways;
-  std::size_t count = 0;
-  std::uint32_t previous = no_place;
+  // Requests and answers apart, without a branch between them: which comes next is as good as random.
+  std::array<std::array<Way, group>, 2> ways;
+  std::array<std::size_t, 2> counts{};
   records = records.first(std::min(records.size(), group));
   for (std::size_t i = 0; i < records.size(); ++i) {
     const PacketRecord& record = records[i];
     hints[i] = no_hint;
     if (record.common == 0) continue;  // rare enough to be waited for
     const std::uint32_t place = hints[i] = flows.guess(record);
-    // Packets often come in bursts of one flow, and find next to each other what they need.
-    if (place == no_place || place == previous) continue;
-    previous = place;
+    if (place == no_place) continue;
     fetch(&flows.at(place), Flow::hot_bytes);
     fetch(&states[place]);
-    ways[count++] = {&record, &states[place], nullptr,
-                     record.common == static_cast<std::uint8_t>(Common::ack)};
+    const std::size_t kind = record.common == static_cast<std::uint8_t>(Common::ack) ? 1 : 0;
+    ways[kind][counts[kind]++] = {&record, &states[place], nullptr};
   }
-  const std::span<Way> all(ways.data(), count);
-  for (Way& way : all) {
-    way.space = way.state->spaces[way.answer ? 1 : 0];
+  const std::span<Way> requests(ways[0].data(), counts[0]);
+  const std::span<Way> answers(ways[1].data(), counts[1]);
+  for (Way& way : requests) {
+    way.space = way.state->spaces[0];
     if (way.space == nullptr) continue;
     if (PsnSpace::asks_connection(*way.record)) fetch(&tracks[way.state->connection]);
-    fetch(way.space, PsnSpace::hot_bytes(way.answer));
+    fetch(way.space, PsnSpace::hot_bytes(false));
   }
-  for (const Way& way : all) {
-    if (way.space != nullptr) way.space->fetch(way.record->psn, way.answer);
+  for (Way& way : answers) {
+    way.space = way.state->spaces[1];
+    if (way.space != nullptr) fetch(way.space, PsnSpace::hot_bytes(true));
   }
-  for (const Way& way : all) {
-    if (way.space != nullptr && way.answer) way.space->fetch_histogram();
+  for (const Way& way : requests) {
+    if (way.space != nullptr) way.space->fetch(way.record->psn, false);
   }
-  for (const Way& way : all) {
-    if (way.space != nullptr && way.answer) way.space->fetch_latency(way.record->time_ns);
+  for (const Way& way : answers) {
+    if (way.space != nullptr) way.space->fetch(way.record->psn, true);
+  }
+  for (const Way& way : answers) {
+    if (way.space != nullptr) way.space->fetch_histogram();
+  }
+  for (const Way& way : answers) {
+    if (way.space != nullptr) way.space->fetch_latency(way.record->time_ns);
   }
 }
 
