@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyze/fast_record.hpp"
+#include "analyze/flow_images.hpp"
 #include "analyze/packet_common.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/relay.hpp"
@@ -38,7 +39,9 @@ void prefetch_headers(const capture::Frame& frame) noexcept {
 /// Some frames on their way through the pipeline, with all that is known of them so far.
 struct Batch {
   capture::FrameBatch read;
-  std::vector<PacketRecord> records;  ///< one a frame; may be longer
+  /// One a frame; may be longer. One without an image has its `place` in `records`, or none.
+  std::vector<PacketBrief> packets;
+  std::vector<PacketRecord> records;
   /// Of this batch alone, until its bytes are known to have been real (a mapped file may shrink).
   Totals totals;
   Dissection dissection;
@@ -65,6 +68,7 @@ class Pipeline final : private Relay::Stages {
         any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
     fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
+    images_wanted_ = fast_ && !any_bound_ && options.short_way;
   }
 
   std::shared_ptr<const Snapshot> run() {
@@ -123,41 +127,85 @@ class Pipeline final : private Relay::Stages {
 
   void dissect_all(Batch& batch) {
     const std::vector<capture::Frame>& frames = batch.read.frames;
-    if (batch.records.size() < frames.size()) batch.records.resize(frames.size());
+    if (batch.packets.size() < frames.size()) batch.packets.resize(frames.size());
+    batch.records.clear();
     batch.totals = Totals{};
+    const bool images = images_wanted_ && !batch.interleaved;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (i + ahead < frames.size()) prefetch_headers(frames[i + ahead]);
+      if (images && dissect_known(batch, i)) continue;
+      PacketBrief& packet = batch.packets[i];
+      packet.image = 0;
+      packet.place = static_cast<std::uint32_t>(batch.records.size());
+      batch.records.emplace_back();
       if (!fast_ || !dissect_fast(batch, i)) dissect_one(batch, i);
+      if (batch.records.back().has(PacketRecord::valid)) continue;
+      batch.records.pop_back();
+      packet.place = Tracker::no_hint;
     }
     batch.totals.settle();
+  }
+
+  /// The common packet of a flow whose headers are known.
+  bool dissect_known(Batch& batch, std::size_t i) {
+    const capture::Frame& frame = batch.read.frames[i];
+    PacketBrief& packet = batch.packets[i];
+    FastFrame facts;
+    if (!make_brief_fast(frame, images_, packet, facts)) return false;
+    const IcrcResult icrc = finish_packet(frame, facts, packet);
+    if (packet.common == 0) return false;
+    count_fast(batch, i, packet.opcode, facts, icrc);
+    return true;
   }
 
   /// The common frame, where nothing asks for its dissection.
   bool dissect_fast(Batch& batch, std::size_t i) {
     const capture::Frame& frame = batch.read.frames[i];
-    PacketRecord& record = batch.records[i];
+    PacketRecord& record = batch.records.back();
     FastFrame facts;
     if (!make_record_fast(frame, record, facts)) return false;
     if (any_bound_ && !options_.times.contains(frame.time_ns, batch.first_time_ns)) return true;
-    record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
+    const IcrcResult icrc = finish_packet(frame, facts, record);
+    count_fast(batch, i, record.opcode, facts, icrc);
+    return true;
+  }
+
+  /// What the short ways leave out. The packet is selected.
+  IcrcResult finish_packet(const capture::Frame& frame, const FastFrame& facts, PacketBrief& packet) const {
+    packet.flags = static_cast<std::uint8_t>(packet.flags | PacketRecord::selected);
     IcrcResult icrc;
     if (options_.check_icrc) {
       if (!facts.cut) icrc = dissect::check_icrc_at({frame.data, frame.captured}, facts.icrc_place);
-      record.icrc = static_cast<std::uint8_t>(icrc.status);
+      packet.icrc = static_cast<std::uint8_t>(icrc.status);
     }
-    record.common = static_cast<std::uint8_t>(common_of(record));
-    batch.totals.count_fast(batch.frames_before + i + 1, frame, record, facts.cut,
+    packet.common = static_cast<std::uint8_t>(common_of(packet, facts.marks.traffic_class));
+    return icrc;
+  }
+
+  void count_fast(Batch& batch, std::size_t i, std::uint8_t opcode, const FastFrame& facts,
+                  const IcrcResult& icrc) const {
+    batch.totals.count_fast(batch.frames_before + i + 1, batch.read.frames[i], opcode, facts.marks, facts.cut,
                             options_.check_icrc ? &icrc : nullptr);
-    return true;
+  }
+
+  /// The whole record of a frame with an image.
+  PacketRecord record_of(const capture::Frame& frame, const PacketBrief& packet) const {
+    PacketRecord record;
+    FastFrame facts;
+    if (!make_record_fast(frame, record, facts)) return record;
+    record.flags = packet.flags;
+    record.icrc = packet.icrc;
+    record.common = packet.common;
+    return record;
   }
 
   void dissect_one(Batch& batch, std::size_t i) {
     const capture::Frame& frame = batch.read.frames[i];
     const Dissection& d = dissect_again(batch, frame);
     // Also of what is not selected: it has its place in the numbering of flows.
-    make_record(frame, d, batch.records[i]);
+    make_record(frame, d, batch.records.back());
     if (with_history_ || !options_.times.contains(frame.time_ns, batch.first_time_ns)) return;
-    count_if_selected(batch, i, std::nullopt);
+    count_if_selected(batch, i, batch.records.back(), std::nullopt);
   }
 
   Dissection& dissect_again(Batch& batch, const capture::Frame& frame) const {
@@ -167,14 +215,14 @@ class Pipeline final : private Relay::Stages {
   }
 
   /// Counts the packet that is in batch.dissection unless the filter rejects it.
-  void count_if_selected(Batch& batch, std::size_t i, std::optional<std::uint64_t> flow) const {
+  void count_if_selected(Batch& batch, std::size_t i, PacketRecord& record,
+                         std::optional<std::uint64_t> flow) const {
     const capture::Frame& frame = batch.read.frames[i];
     const Dissection& d = batch.dissection;
     const dissect::Bytes bytes{frame.data, frame.captured};
     const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
     IcrcResult icrc;
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
-    PacketRecord& record = batch.records[i];
     record.icrc =
         static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
     if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) return;
@@ -216,7 +264,7 @@ class Pipeline final : private Relay::Stages {
     if (with_history_) {
       select_and_follow(batch);
     } else {
-      follow(batch, {batch.records.data(), frames.size()});
+      follow(batch, {batch.packets.data(), frames.size()});
     }
     totals_.merge(batch.totals);
     frames_ += frames.size();
@@ -256,25 +304,36 @@ class Pipeline final : private Relay::Stages {
   }
 
   /// Follows the packets of a settled batch in order.
-  void follow(Batch& batch, std::span<const PacketRecord> records) {
+  void follow(Batch& batch, std::span<const PacketBrief> packets) {
     const bool order = batch.interleaved;
-    for (std::size_t begin = 0; begin < records.size(); begin += Tracker::group) {
-      const std::size_t end = std::min(begin + Tracker::group, records.size());
+    for (std::size_t begin = 0; begin < packets.size(); begin += Tracker::group) {
+      const std::size_t end = std::min(begin + Tracker::group, packets.size());
       Tracker::Hints hints;
-      if (!order) tracker_.approach(records.subspan(begin, end - begin), hints);
+      if (!order) tracker_.approach(packets.subspan(begin, end - begin), batch.records, hints);
       for (std::size_t i = begin; i < end; ++i) {
-        if (!records[i].has(PacketRecord::valid)) continue;
         const std::uint64_t number = batch.frames_before + i + 1;
-        if (records[i].key.dst_qp <= dissect::gsi_qpn) [[unlikely]] {
+        const capture::Frame& frame = batch.read.frames[i];
+        if (packets[i].image != 0) {
+          if (!tracker_.track_known(packets[i], number)) {
+            tracker_.track(record_of(frame, packets[i]), number, hints[i - begin]);
+          }
+          continue;
+        }
+        if (packets[i].place == Tracker::no_hint) continue;
+        const PacketRecord& record = batch.records[packets[i].place];
+        if (record.key.dst_qp <= dissect::gsi_qpn) [[unlikely]] {
           // CM messages are few: only they are dissected again.
-          const capture::Frame& frame = batch.read.frames[i];
           learn(number, frame, dissect_again(batch, frame));
         }
         if (order) {
-          order_.push(records[i], number);
+          order_.push(record, number);
           follow_ordered(false);
-        } else {
-          tracker_.track(records[i], number, hints[i - begin]);
+          continue;
+        }
+        const std::uint32_t place = tracker_.track(record, number, hints[i - begin]);
+        if (place == Tracker::no_hint || !images_wanted_) continue;
+        if (const std::uint32_t image = put_image(images_, frame, place, record.path); image != 0) {
+          tracker_.use_image(place, image);
         }
       }
     }
@@ -297,10 +356,13 @@ class Pipeline final : private Relay::Stages {
       const std::uint64_t number = batch.frames_before + i + 1;
       learn(number, frames[i], d);
       dissect::dissect_ulp(bytes, d, managers_.ulp_of(bytes, d));
-      const PacketRecord& record = batch.records[i];
+      PacketRecord record;
+      make_record(frames[i], d, record);
       std::optional<std::uint64_t> flow;
       if (record.has(PacketRecord::valid)) flow = tracker_.flow_id(record);
-      if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) count_if_selected(batch, i, flow);
+      if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
+        count_if_selected(batch, i, record, flow);
+      }
       if (flow && order) {
         order_.push(record, number);
         follow_ordered(false);
@@ -354,6 +416,8 @@ class Pipeline final : private Relay::Stages {
   Relay relay_;
   std::vector<Batch> batches_;  ///< by slot
   bool fast_ = false;
+  bool images_wanted_ = false;
+  FlowImages images_;  ///< put() in stage 3, find() in stage 2
 
   std::mutex source_mutex_;  ///< for source_ and all of stage 1:
   std::vector<capture::Error> errors_;

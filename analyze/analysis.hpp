@@ -22,7 +22,7 @@ struct AnalysisOptions {
   const Filter* filter = nullptr;  ///< only what matches is analysed
   TimeRange times;                 ///< what lies outside is left out
   std::size_t flow_limit = FlowTable::default_limit;
-  std::size_t epoch_frames = 2048;    ///< frames handled at once; they and their records stay in the cache
+  std::size_t epoch_frames = 4096;    ///< handled at once, at most; they and their records stay in the cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet

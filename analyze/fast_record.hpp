@@ -5,7 +5,9 @@
 // the ordinary is left to them.
 #pragma once
 
+#include "analyze/flow_images.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/totals.hpp"
 #include "capture/frame.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
@@ -15,7 +17,8 @@ namespace roce::analyze {
 /// What is known of a frame beside its record.
 struct FastFrame {
   dissect::IcrcPlace icrc_place;
-  bool cut = false;  ///< bytes are missing (dissect::Stop::cut_by_capture), so the ICRC cannot be checked
+  Totals::Marks marks;  ///< but for the ICRC
+  bool cut = false;     ///< bytes are missing (dissect::Stop::cut_by_capture), so the ICRC cannot be checked
 };
 
 /// Whether the short way exists with these options at all.
@@ -28,5 +31,14 @@ struct FastFrame {
 /// only inside the frame.
 [[nodiscard]] bool make_record_fast(const capture::Frame& frame, PacketRecord& record,
                                     FastFrame& facts) noexcept;
+
+/// The same for a frame whose headers are known: fills `brief`, which is all that is needed then. False if
+/// they are not, or if make_record_fast() would return false.
+[[nodiscard]] bool make_brief_fast(const capture::Frame& frame, const FlowImages& images, PacketBrief& brief,
+                                   FastFrame& facts) noexcept;
+/// Lets them be known: the headers of a frame that make_record_fast() takes, of the flow at `place`. Returns
+/// the image's number, or 0.
+[[nodiscard]] std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::uint32_t place,
+                                      std::uint32_t path);
 
 }  // namespace roce::analyze

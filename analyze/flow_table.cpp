@@ -22,17 +22,18 @@ void Flow::change_look(const PacketRecord& r) {
     first_psn = r.psn;
     source_mac = r.source_mac;
   }
-  settle();
+  settle_look();
   look_ = r.look();
   if (r.has(PacketRecord::tagged) && !vlan) vlan = r.vlan_id;
 }
 
+/// It becomes the second one.
 void Flow::change_opcode(std::uint8_t opcode) {
-  settle_opcode();
-  opcode_ = opcode;
+  settle_opcodes();
+  opcode_ = {opcode_[1], opcode};
 }
 
-void Flow::learn_service(const PacketRecord& r) noexcept {
+void Flow::learn_service(const PacketBrief& r) noexcept {
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   if (info.operation == dissect::Operation::cnp) return;
   service = info.service;
@@ -51,12 +52,13 @@ void Flow::settle_look() {
   if (r.has(PacketRecord::has_ports)) udp_sports.add(r.udp_source, n);
 }
 
-void Flow::settle_opcode() {
-  const std::uint32_t n = static_cast<std::uint32_t>(packets) - opcode_from_;
-  opcode_from_ += n;
-  if (n == 0) return;
-  opcodes.add(opcode_, n);
-  if (completes_message(dissect::opcode_info(opcode_))) messages += n;
+void Flow::settle_opcodes() {
+  for (std::size_t i = 0; i < opcode_.size(); ++i) {
+    const std::uint32_t n = std::exchange(opcode_packets_[i], 0);
+    if (n == 0) continue;
+    opcodes.add(opcode_[i], n);
+    if (completes_message(dissect::opcode_info(opcode_[i]))) messages += n;
+  }
 }
 
 /// Places by key. The keys stand only in the flows.

@@ -61,10 +61,10 @@ struct alignas(64) Flow {
   std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
 
  private:
-  std::uint8_t opcode_ = 0;
+  std::array<std::uint8_t, 2> opcode_{};  ///< the last two
   std::uint64_t look_ = 0;
-  std::uint32_t opcode_from_ = 0;  ///< the low half of `packets` when opcode_ came
-  std::uint32_t look_from_ = 0;    ///< the same of look_
+  std::array<std::uint32_t, 2> opcode_packets_{};  ///< with these, not in `opcodes` yet
+  std::uint32_t look_from_ = 0;                    ///< the low half of `packets` when look_ came
 
  public:
   std::uint64_t icrc_mismatches = 0;
@@ -83,13 +83,24 @@ struct alignas(64) Flow {
 
   static constexpr std::size_t hot_bytes = 128;
 
-  /// Counts one packet.
-  void count(const PacketRecord& r) {
-    const std::uint64_t look = r.look();
-    constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
-    if (look != look_ || packets % often_enough == 0) [[unlikely]]
+  /// Counts one packet. True if it looks different from the one before.
+  bool count(const PacketRecord& r) {
+    const bool changed = r.look() != look_ || packets == 0;
+    if (changed) [[unlikely]]
       change_look(r);
-    if (r.opcode != opcode_) change_opcode(r.opcode);
+    count_alike(r);
+    return changed;
+  }
+  /// Counts a packet that looks like the one before.
+  void count_alike(const PacketBrief& r) {
+    constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
+    if (packets % often_enough == 0) [[unlikely]]
+      settle();
+    // Two opcodes without a branch: a flow's requests mix with its acknowledgements.
+    const std::size_t i = r.opcode == opcode_[0] ? 0 : 1;
+    if (r.opcode != opcode_[i]) [[unlikely]]
+      change_opcode(r.opcode);
+    ++opcode_packets_[i];
     if (!service_known) [[unlikely]]
       learn_service(r);
     if (r.upper != 0 && upper == dissect::Ulp::none) upper = static_cast<dissect::Ulp>(r.upper);
@@ -108,7 +119,7 @@ struct alignas(64) Flow {
   /// Brings the counts by value up to date.
   void settle() {
     settle_look();
-    settle_opcode();
+    settle_opcodes();
   }
 
   /// All 0 where nothing happened.
@@ -125,9 +136,9 @@ struct alignas(64) Flow {
  private:
   void change_look(const PacketRecord& r);
   void change_opcode(std::uint8_t opcode);
-  void learn_service(const PacketRecord& r) noexcept;
+  void learn_service(const PacketBrief& r) noexcept;
   void settle_look();
-  void settle_opcode();
+  void settle_opcodes();
 
   std::unique_ptr<SequenceCounts> sequence_;
 };

@@ -39,18 +39,21 @@ enum class Common : std::uint8_t {
   return table[opcode];
 }
 
-/// For a record that is complete: its ICRC looked at, selected or not.
-[[nodiscard]] inline Common common_of(const PacketRecord& r) noexcept {
+/// For a packet that is complete: its ICRC looked at, selected or not.
+[[nodiscard]] inline Common common_of(const PacketBrief& r, std::uint8_t traffic_class) noexcept {
   constexpr unsigned ce = 3;
   constexpr std::uint32_t no_credits = 31;
   const Common kind = common_by_opcode(r.opcode);
-  const bool nothing_special = r.has(PacketRecord::selected) && (r.traffic_class & 3U) != ce &&
-                               !r.damaged() && r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
+  const bool nothing_special = r.has(PacketRecord::selected) && (traffic_class & 3U) != ce && !r.damaged() &&
+                               r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
   if (!nothing_special) return Common::no;
   if (kind == Common::ack && (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
     return Common::no;
   }
   return kind;
+}
+[[nodiscard]] inline Common common_of(const PacketRecord& r) noexcept {
+  return common_of(r, r.traffic_class);
 }
 
 }  // namespace roce::analyze

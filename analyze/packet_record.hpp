@@ -3,7 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -48,9 +47,9 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 40 && std::has_unique_object_representations_v<FlowKey>);
 
-/// What the trackers need of one transport packet, copied out of the frame: a plain value that
-/// lives for an epoch. Two cache lines, for it goes from one core to another.
-struct alignas(64) PacketRecord {
+/// What differs from packet to packet of a flow: plain values, copied out of the frame. A cache line, for it
+/// goes from one core to another.
+struct alignas(64) PacketBrief {
   enum Flag : std::uint8_t {
     valid = 1,     ///< a transport packet; else the rest means nothing
     tagged = 2,    ///< vlan_id and pcp are there
@@ -76,68 +75,74 @@ struct alignas(64) PacketRecord {
   /// no time of a packet.
   static constexpr std::int64_t latest_ns = (std::int64_t{1} << 62U) - 1;
 
-  FlowKey key;
-  std::uint64_t key_hash = 0;
   std::int64_t time_ns = 0;
-  std::uint32_t psn = 0;         ///< 24 bits
-  std::uint32_t wire = 0;        ///< bytes on the wire
-  std::uint64_t source_mac = 0;  ///< in the low 48 bits; 0 = none
-  // Of what nearly all packets of a flow have alike: see look().
-  std::uint16_t udp_source = 0;
-  std::uint16_t vlan_id = 0;
-  std::uint8_t traffic_class = 0;  ///< DSCP and ECN
-  std::uint8_t pcp = 0;
-  std::uint8_t flags = 0;
-  std::uint8_t more = 0;
-  std::uint16_t ip_id = 0;
-  std::uint8_t opcode = 0;
-  std::uint8_t icrc = 0;    ///< dissect::CrcStatus
-  std::uint8_t upper = 0;   ///< dissect::Ulp that the payload's own header shows
-  std::uint8_t common = 0;  ///< Common, where it was looked for
-  std::uint8_t reserved[2] = {};
+  std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
+  std::uint32_t r_key = 0;
+  std::uint32_t dma_length = 0;
+  std::uint32_t psn = 0;      ///< 24 bits
+  std::uint32_t wire = 0;     ///< bytes on the wire
   std::uint32_t payload = 0;  ///< message bytes as declared, without pad
   std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
   /// Differs where the same transmission is seen at another place: a hash of the capture point,
   /// the cooked header's interface, MAC addresses, VLAN, tunnels and hop limit.
   std::uint32_t path = 0;
-  std::uint32_t point = 0;            ///< capture::Frame::point
-  std::uint64_t virtual_address = 0;  ///< of RETH or AtomicETH
-  std::uint32_t r_key = 0;
-  std::uint32_t dma_length = 0;
-
-  /// Everything that is counted by value, in one word: port, VLAN, traffic class, priority, and which of
-  /// them are there. Equal words mean equal marks.
-  [[nodiscard]] std::uint64_t look() const noexcept {
-    std::uint64_t word = 0;
-    std::memcpy(&word, &udp_source, sizeof word);
-    return word & look_mask();
-  }
-  /// A record with these marks and nothing else.
-  [[nodiscard]] static PacketRecord of_look(std::uint64_t word) noexcept;
+  std::uint32_t point = 0;  ///< capture::Frame::point
+  /// What FlowImages::find() said of it: then it is all there is of the packet. 0: it is part of a record.
+  std::uint32_t image = 0;
+  std::uint32_t place = 0;  ///< in the flow table, by that image
+  std::uint16_t ip_id = 0;
+  std::uint8_t opcode = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t more = 0;
+  std::uint8_t icrc = 0;    ///< dissect::CrcStatus
+  std::uint8_t upper = 0;   ///< dissect::Ulp that the payload's own header shows
+  std::uint8_t common = 0;  ///< Common, where it was looked for
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+  [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
   /// Its receiver throws it away, for its ICRC is wrong.
   [[nodiscard]] bool damaged() const noexcept {
     return icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
   }
-  [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
+};
+static_assert(sizeof(PacketBrief) == 64 && std::is_trivially_copyable_v<PacketBrief>);
+
+/// All that the trackers need of one transport packet; lives for an epoch. The second cache line is what
+/// nearly all packets of a flow have alike.
+struct PacketRecord : PacketBrief {
+  FlowKey key;
+  std::uint64_t key_hash = 0;
+  std::uint64_t source_mac = 0;  ///< in the low 48 bits; 0 = none
+  std::uint16_t udp_source = 0;
+  std::uint16_t vlan_id = 0;
+  std::uint8_t traffic_class = 0;  ///< DSCP and ECN
+  std::uint8_t pcp = 0;
+  std::uint8_t reserved[2] = {};
+
+  /// Everything that is counted by value, in one word: port, VLAN, traffic class, priority, and which of
+  /// them are there. Equal words mean equal marks.
+  [[nodiscard]] std::uint64_t look() const noexcept {
+    return udp_source | std::uint64_t{vlan_id} << 16U | std::uint64_t{traffic_class} << 32U |
+           std::uint64_t{pcp} << 40U | std::uint64_t{flags & look_flags} << 48U |
+           std::uint64_t{more & look_more} << 56U;
+  }
+  /// A record with these marks and nothing else.
+  [[nodiscard]] static PacketRecord of_look(std::uint64_t word) noexcept {
+    PacketRecord record;
+    record.udp_source = static_cast<std::uint16_t>(word);
+    record.vlan_id = static_cast<std::uint16_t>(word >> 16U);
+    record.traffic_class = static_cast<std::uint8_t>(word >> 32U);
+    record.pcp = static_cast<std::uint8_t>(word >> 40U);
+    record.flags = static_cast<std::uint8_t>(word >> 48U);
+    record.more = static_cast<std::uint8_t>(word >> 56U);
+    return record;
+  }
 
  private:
-  [[nodiscard]] static constexpr std::uint64_t look_mask() noexcept {
-    std::array<std::uint8_t, 8> bytes{255, 255, 255, 255, 255, 255, 0, 0};
-    bytes[6] = tagged | has_ports;
-    bytes[7] = has_ip_id | dont_fragment;
-    return std::bit_cast<std::uint64_t>(bytes);
-  }
+  static constexpr unsigned look_flags = tagged | has_ports;
+  static constexpr unsigned look_more = has_ip_id | dont_fragment;
 };
-
-inline PacketRecord PacketRecord::of_look(std::uint64_t word) noexcept {
-  PacketRecord record;
-  std::memcpy(&record.udp_source, &word, sizeof word);
-  return record;
-}
 static_assert(sizeof(PacketRecord) == 128 && std::is_trivially_copyable_v<PacketRecord>);
-static_assert(offsetof(PacketRecord, more) == offsetof(PacketRecord, udp_source) + 7);
 
 /// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
 [[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;

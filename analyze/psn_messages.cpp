@@ -96,7 +96,7 @@ void PsnSpace::settle_alike() {
 }
 
 /// Acknowledged messages among which some are not plain.
-void PsnSpace::complete_rest(const PacketRecord& r, bool counts) {
+void PsnSpace::complete_rest(const PacketBrief& r, bool counts) {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     Pending& op = pending_[i];
     if (op.done) continue;

@@ -26,7 +26,7 @@ void learn_pmtu(Step& s) noexcept {
 
 }  // namespace
 
-void PsnSpace::begin(const PacketRecord& r) {
+void PsnSpace::begin(const PacketBrief& r) {
   constexpr std::int64_t room = std::int64_t{1} << 32U;  // so that nothing before the first is negative
   if (answers_seen_ && acked_known_) {
     // Answers to earlier requests told the place.

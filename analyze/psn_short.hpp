@@ -16,7 +16,7 @@ inline constexpr std::uint32_t msn_mask = 0xffffff;
   return ((msn - before) & msn_mask) < 0x800000;
 }
 
-inline void PsnSpace::note_idle(const PacketRecord& r) noexcept {
+inline void PsnSpace::note_idle(const PacketBrief& r) noexcept {
   if (last_packet_ns_ == 0 || last_packet_ns_ == capture::no_time || r.time_ns <= last_packet_ns_) return;
   const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
   if (idle <= idle_ns_) return;
@@ -30,7 +30,7 @@ inline void PsnSpace::note_in_flight(Verdict& verdict) noexcept {
   verdict.set(Verdict::in_flight_known);
 }
 
-inline Pending& PsnSpace::start_message(const PacketRecord& r, OperationKind kind, std::int64_t psn,
+inline Pending& PsnSpace::start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn,
                                         std::uint64_t number) {
   Pending& op = pending_.emplace_back();
   op.first = psn;
@@ -38,7 +38,7 @@ inline Pending& PsnSpace::start_message(const PacketRecord& r, OperationKind kin
   op.frame = number;
   op.opcode = r.opcode;
   op.kind = kind;
-  op.has_reth = r.has(PacketRecord::has_reth);
+  op.has_reth = r.has(PacketBrief::has_reth);
   op.virtual_address = r.virtual_address;
   op.r_key = r.r_key;
   op.length = r.dma_length;
@@ -54,7 +54,7 @@ inline void PsnSpace::finish_message(const Pending& op) {
   kind.size_bytes.add(op.bytes);
 }
 
-inline void PsnSpace::complete(const PacketRecord& r, bool counts, Pending& op, bool measured) {
+inline void PsnSpace::complete(const PacketBrief& r, bool counts, Pending& op, bool measured) {
   op.done = true;
   if (!counts || (!op.retried && (!measured || op.broken))) return;
   OperationStats& kind = stats_of(op.kind);
@@ -66,7 +66,7 @@ inline void PsnSpace::complete(const PacketRecord& r, bool counts, Pending& op, 
 }
 
 /// The messages before acked_.
-inline void PsnSpace::complete_acknowledged(const PacketRecord& r, bool counts) {
+inline void PsnSpace::complete_acknowledged(const PacketBrief& r, bool counts) {
   while (!pending_.empty()) {
     const Pending& op = pending_.front();
     if (op.last < 0 || op.last >= acked_) {
@@ -82,7 +82,7 @@ inline void PsnSpace::complete_acknowledged(const PacketRecord& r, bool counts) 
   }
 }
 
-inline void PsnSpace::note_answer_time(const PacketRecord& r, std::int64_t since, bool sure,
+inline void PsnSpace::note_answer_time(const PacketBrief& r, std::int64_t since, bool sure,
                                        Verdict& verdict) noexcept {
   if (r.time_ns == capture::no_time || since == capture::no_time || r.time_ns < since) return;
   const std::int64_t took = r.time_ns - since;
@@ -93,7 +93,7 @@ inline void PsnSpace::note_answer_time(const PacketRecord& r, std::int64_t since
   slow_answer_ns_ = std::min(std::max(took, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
 }
 
-inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, const Connection& connection,
+inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                                    TrackerShared& shared, Verdict& verdict) {
   using dissect::Operation;
   constexpr std::uint32_t psn_mask = 0xffffff;
@@ -107,7 +107,7 @@ inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, 
   // Lengths that leave nothing to learn and nothing to say.
   if (starts && ends) {
     if (asks_connection(r) && connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
-    if (kind == OperationKind::write && r.has(PacketRecord::has_reth) && r.dma_length != r.payload) {
+    if (kind == OperationKind::write && r.has(PacketBrief::has_reth) && r.dma_length != r.payload) {
       return false;
     }
   } else {
@@ -157,7 +157,7 @@ inline bool PsnSpace::next_request(const PacketRecord& r, std::uint64_t number, 
   return true;
 }
 
-inline bool PsnSpace::next_ack(const PacketRecord& r, std::uint64_t number, TrackerShared& shared,
+inline bool PsnSpace::next_ack(const PacketBrief& r, std::uint64_t number, TrackerShared& shared,
                                Verdict& verdict) {
   if (!answers_seen_ || !requests_seen_ || !acked_known_ || !msn_known_) return false;
   if (loss_pending_ || chain_open_ || rnr_in_a_row_ != 0 || issued_head_ != issued_.size()) return false;

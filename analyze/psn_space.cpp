@@ -58,14 +58,14 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
   s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
 }
 
-bool StreamFacts::ids_tell(const PacketRecord& r) const noexcept {
+bool StreamFacts::ids_tell(const PacketBrief& r) const noexcept {
   if (!r.has(PacketRecord::has_ip_id)) return false;
   const std::uint32_t changes = id_forward + id_other;
   if (changes + id_constant < 4) return r.ip_id != 0 || changes > 0;
   return changes > id_constant;
 }
 
-bool PsnSpace::far_off(const PacketRecord& r) const noexcept {
+bool PsnSpace::far_off(const PacketBrief& r) const noexcept {
   if (!requests_seen_) return false;
   const std::int64_t distance = place(r.psn) - next_;
   if (distance > 0 && !pending_.empty() && pending_.back().open_end) return distance > psn_range / 4;
@@ -79,7 +79,7 @@ bool PsnSpace::fits(std::uint32_t psn) const noexcept {
 }
 
 PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen& seen,
-                                           const PacketRecord& r) const noexcept {
+                                           const PacketBrief& r) const noexcept {
   if (seen.opcode != r.opcode) return Same::other;
   if (facts.ids_tell(r)) return seen.ip_id == r.ip_id ? Same::same : Same::other;
   if (seen.path != r.path) return Same::same;
@@ -88,7 +88,7 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
 
 /// Whether a second packet comes too soon to have been sent again, where nothing on it tells: a sender
 /// repeats what an answer asks for, or after its timeout, so not faster than answers come here.
-bool PsnSpace::too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept {
+bool PsnSpace::too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept {
   if (r.time_ns == capture::no_time || seen.time_ns == capture::no_time) return false;
   const bool expected_again = (in_run_ && psn >= run_next_) ||
                               naks_.any_since(seen.late != 0 ? 0 : seen.frame, psn) ||

@@ -93,7 +93,7 @@ struct StreamFacts {
   std::uint16_t last_step = 0;              ///< of the ID
   std::int64_t last_ns = capture::no_time;  ///< of last_id
 
-  void learn(const PacketRecord& r) noexcept {
+  void learn(const PacketBrief& r) noexcept {
     path = r.path;
     ++single;
     if (!r.has(PacketRecord::has_ip_id)) return;
@@ -104,19 +104,19 @@ struct StreamFacts {
     known = 1;
     passed(r);
   }
-  void passed(const PacketRecord& r) noexcept {
+  void passed(const PacketBrief& r) noexcept {
     last_step = static_cast<std::uint16_t>(r.ip_id - last_id);
     last_id = r.ip_id;
     last_ns = r.time_ns;
   }
   /// IDs differ from packet to packet, so equal IDs mean one transmission.
-  [[nodiscard]] bool ids_tell(const PacketRecord& r) const noexcept;
+  [[nodiscard]] bool ids_tell(const PacketBrief& r) const noexcept;
   /// IDs rise in the order of sending.
-  [[nodiscard]] bool ids_rise(const PacketRecord& r) const noexcept {
+  [[nodiscard]] bool ids_rise(const PacketBrief& r) const noexcept {
     return r.has(PacketRecord::has_ip_id) && id_forward >= 4 &&
            id_forward > 8 * (std::uint64_t{id_other} + id_constant);
   }
-  [[nodiscard]] bool is_behind(const PacketRecord& r) const noexcept {
+  [[nodiscard]] bool is_behind(const PacketBrief& r) const noexcept {
     return ids_rise(r) && behind(r.ip_id, last_id);
   }
 };
@@ -157,17 +157,17 @@ class alignas(64) PsnSpace {
   /// the next SEND or WRITE in its place, and an ACK of what is outstanding. False, and nothing done, if
   /// it is not that. Only for what common_of() says.
   /// Whether next_request() looks at the connection, whose path MTU is at least 256.
-  [[nodiscard]] static bool asks_connection(const PacketRecord& r) noexcept {
+  [[nodiscard]] static bool asks_connection(const PacketBrief& r) noexcept {
     return r.payload > 256 || dissect::opcode_info(r.opcode).position != dissect::Position::only;
   }
-  bool next_request(const PacketRecord& r, std::uint64_t number, const Connection& connection,
+  bool next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                     TrackerShared& shared, Verdict& verdict);
-  bool next_ack(const PacketRecord& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);
+  bool next_ack(const PacketBrief& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);
   /// A request whose ICRC is wrong: its receiver drops it. Only told, never followed.
   void damaged_request(Step& s);
   void answer(Step& s);
   /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
-  [[nodiscard]] bool far_off(const PacketRecord& r) const noexcept;
+  [[nodiscard]] bool far_off(const PacketBrief& r) const noexcept;
   /// Whether the answer's PSN lies among what was sent (a little before included).
   [[nodiscard]] bool fits(std::uint32_t psn) const noexcept;
   /// The end of the capture: what stayed open is decided.
@@ -224,7 +224,7 @@ class alignas(64) PsnSpace {
   }
   [[nodiscard]] OperationStats& other_stats(OperationKind kind);
   void count_goodput(Step& s) noexcept;
-  void begin(const PacketRecord& r);
+  void begin(const PacketBrief& r);
   /// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
   /// twice.
   [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept {
@@ -256,9 +256,9 @@ class alignas(64) PsnSpace {
   bool answer_asked_again(Step& s, std::int64_t psn, std::int64_t count);
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
-  void note_idle(const PacketRecord& r) noexcept;
+  void note_idle(const PacketBrief& r) noexcept;
   void note_in_flight(Verdict& verdict) noexcept;
-  Pending& start_message(const PacketRecord& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
+  Pending& start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
   void finish_message(const Pending& op);
   void settle_alike();
 
@@ -290,13 +290,13 @@ class alignas(64) PsnSpace {
   void mark_late(Step& s);
   void unlose_filled(Step& s, Seen& seen, unsigned side);
   /// Whether the ID says so: not after silence, in which the sender's counter may have gone once around.
-  [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketRecord& r) const noexcept {
+  [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketBrief& r) const noexcept {
     return facts.is_behind(r) && !long_since(facts.last_ns, r.time_ns, 4);
   }
   void progress(Step& s, std::int64_t acked);
-  void complete(const PacketRecord& r, bool counts, Pending& op, bool measured);
-  void complete_acknowledged(const PacketRecord& r, bool counts);
-  void complete_rest(const PacketRecord& r, bool counts);
+  void complete(const PacketBrief& r, bool counts, Pending& op, bool measured);
+  void complete_acknowledged(const PacketBrief& r, bool counts);
+  void complete_rest(const PacketBrief& r, bool counts);
   void take_confirmed() noexcept;
   void missed_below(Step& s, std::int64_t psn);
   void unseen(Step& s, std::int64_t psn);
@@ -310,10 +310,10 @@ class alignas(64) PsnSpace {
 
   enum class Same : std::uint8_t { same, other, unknown };
   [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
-                                       const PacketRecord& r) const noexcept;
-  [[nodiscard]] bool too_soon(const Seen& seen, const PacketRecord& r, std::int64_t psn) const noexcept;
+                                       const PacketBrief& r) const noexcept;
+  [[nodiscard]] bool too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
-  static void see(Seen& seen, const PacketRecord& r, std::uint64_t number, std::int64_t psn) noexcept {
+  static void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int64_t psn) noexcept {
     seen.psn = psn;
     seen.time_ns = r.time_ns;
     seen.frame = number;
@@ -328,7 +328,7 @@ class alignas(64) PsnSpace {
     see(seen, s.r, s.number, psn);
     return seen;
   }
-  void note_answer_time(const PacketRecord& r, std::int64_t since, bool sure, Verdict& verdict) noexcept;
+  void note_answer_time(const PacketBrief& r, std::int64_t since, bool sure, Verdict& verdict) noexcept;
   [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
 
   static constexpr std::size_t issued_at_most = 512;

@@ -144,16 +144,69 @@ struct AddressWords {
   return size == 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(recognise({p, size}));
 }
 
-/// Fills every field of `record`; the ICRC counts as not checked yet. Inlined into both ways, so that what
-/// one of them knows at compile time costs nothing there.
-[[gnu::always_inline]] inline void fill_record(const capture::Frame& frame, const RecordParts& parts,
-                                               PacketRecord& record) noexcept {
+/// Fills every field of `brief`, which is part of a record; the ICRC counts as not checked yet. Inlined into
+/// all ways, so that what one of them knows at compile time costs nothing there.
+[[gnu::always_inline]] inline void fill_brief(const capture::Frame& frame, const RecordParts& parts,
+                                              PacketBrief& brief) noexcept {
   using namespace dissect;
   const std::uint8_t opcode = read<Bth::opcode>(parts.bth);
   const OpcodeInfo& info = opcode_info(opcode);
-  unsigned flags = PacketRecord::valid;
+  unsigned flags = PacketBrief::valid;
   unsigned more = 0;
 
+  brief.time_ns = frame.time_ns;
+  brief.wire = frame.wire;
+  brief.psn = read<Bth::psn>(parts.bth);
+  brief.point = frame.point;
+  brief.path = parts.path;
+  brief.image = 0;
+  brief.place = 0;
+  brief.opcode = opcode;
+  brief.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);
+  brief.common = 0;
+  // Products, not branches: these bits are as good as random.
+  flags |= unsigned{PacketBrief::ack_requested} * read<Bth::a>(parts.bth);
+  flags |= unsigned{PacketBrief::fecn} * read<Bth::fecn>(parts.bth);
+  flags |= unsigned{PacketBrief::becn} * read<Bth::becn>(parts.bth);
+
+  const std::uint32_t pad = read<Bth::padcnt>(parts.bth);
+  brief.payload = info.has_payload && parts.payload_length >= pad ? parts.payload_length - pad : 0;
+  if (parts.lengths_agree && parts.payload_length >= pad) more |= PacketBrief::payload_whole;
+  if (parts.fragmented) more |= PacketBrief::fragmented;
+  brief.upper = upper_of(info, parts.payload, brief.payload, parts.payload_there);
+
+  brief.aeth = 0;
+  if (parts.aeth != nullptr) {
+    brief.aeth = load_be32(parts.aeth);
+    flags |= PacketBrief::has_aeth;
+  }
+  brief.virtual_address = 0;
+  brief.r_key = 0;
+  brief.dma_length = 0;
+  if (parts.remote != nullptr) {
+    static_assert(Reth::va.bit == AtomicEth::va.bit && Reth::r_key.bit == AtomicEth::r_key.bit);
+    brief.virtual_address = read<Reth::va>(parts.remote);
+    brief.r_key = read<Reth::r_key>(parts.remote);
+    brief.dma_length = info.atomic ? PacketBrief::atomic_bytes : read<Reth::dmalen>(parts.remote);
+    more |= PacketBrief::has_reth;
+  }
+  brief.ip_id = 0;
+  if (parts.network_id == HeaderId::ipv4) {
+    brief.ip_id = read<Ipv4::ident>(parts.network);
+    more |= PacketBrief::has_ip_id;
+    more |= unsigned{PacketBrief::dont_fragment} * read<Ipv4::df>(parts.network);
+  }
+  if (parts.udp != nullptr) flags |= PacketBrief::has_ports;
+  if (parts.vlan != nullptr) flags |= PacketBrief::tagged;
+  brief.flags = static_cast<std::uint8_t>(flags);
+  brief.more = static_cast<std::uint8_t>(more);
+}
+
+/// Fills every field of `record`, in the same way.
+[[gnu::always_inline]] inline void fill_record(const capture::Frame& frame, const RecordParts& parts,
+                                               PacketRecord& record) noexcept {
+  using namespace dissect;
+  fill_brief(frame, parts, record);
   const FlowKey::Words key = key_words(parts.network_id, parts.network, parts.bth, parts.transport);
   // Word by word and without a loop: the whole at once would be put together in memory and read back
   // before its parts have arrived there.
@@ -164,63 +217,16 @@ struct AddressWords {
   std::memcpy(key_bytes + 24, &key[3], 8);
   std::memcpy(key_bytes + 32, &key[4], 8);
   record.key_hash = FlowKey::hash_of(key);
-  record.time_ns = frame.time_ns;
   record.source_mac = parts.source_mac;
-  record.wire = frame.wire;
-  record.psn = read<Bth::psn>(parts.bth);
-  record.point = frame.point;
-  record.path = parts.path;
-  record.opcode = opcode;
-  record.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);
-  record.common = 0;
   record.traffic_class = traffic_class_at(parts.network_id, parts.network);
-  // Products, not branches: these bits are as good as random.
-  flags |= unsigned{PacketRecord::ack_requested} * read<Bth::a>(parts.bth);
-  flags |= unsigned{PacketRecord::fecn} * read<Bth::fecn>(parts.bth);
-  flags |= unsigned{PacketRecord::becn} * read<Bth::becn>(parts.bth);
-
-  const std::uint32_t pad = read<Bth::padcnt>(parts.bth);
-  record.payload = info.has_payload && parts.payload_length >= pad ? parts.payload_length - pad : 0;
-  if (parts.lengths_agree && parts.payload_length >= pad) more |= PacketRecord::payload_whole;
-  if (parts.fragmented) more |= PacketRecord::fragmented;
-  record.upper = upper_of(info, parts.payload, record.payload, parts.payload_there);
-
-  record.aeth = 0;
-  if (parts.aeth != nullptr) {
-    record.aeth = load_be32(parts.aeth);
-    flags |= PacketRecord::has_aeth;
-  }
-  record.virtual_address = 0;
-  record.r_key = 0;
-  record.dma_length = 0;
-  if (parts.remote != nullptr) {
-    static_assert(Reth::va.bit == AtomicEth::va.bit && Reth::r_key.bit == AtomicEth::r_key.bit);
-    record.virtual_address = read<Reth::va>(parts.remote);
-    record.r_key = read<Reth::r_key>(parts.remote);
-    record.dma_length = info.atomic ? PacketRecord::atomic_bytes : read<Reth::dmalen>(parts.remote);
-    more |= PacketRecord::has_reth;
-  }
-  record.ip_id = 0;
-  if (parts.network_id == HeaderId::ipv4) {
-    record.ip_id = read<Ipv4::ident>(parts.network);
-    more |= PacketRecord::has_ip_id;
-    more |= unsigned{PacketRecord::dont_fragment} * read<Ipv4::df>(parts.network);
-  }
-  record.udp_source = 0;
-  if (parts.udp != nullptr) {
-    record.udp_source = read<Udp::srcport>(parts.udp);
-    flags |= PacketRecord::has_ports;
-  }
+  record.udp_source = parts.udp != nullptr ? read<Udp::srcport>(parts.udp) : std::uint16_t{0};
   record.vlan_id = 0;
   record.pcp = 0;
   if (parts.vlan != nullptr) {
     // Customer and service tags share their layout.
     record.vlan_id = read<Vlan::vid>(parts.vlan);
     record.pcp = read<Vlan::priority>(parts.vlan);
-    flags |= PacketRecord::tagged;
   }
-  record.flags = static_cast<std::uint8_t>(flags);
-  record.more = static_cast<std::uint8_t>(more);
 }
 
 }  // namespace roce::analyze

@@ -2,6 +2,7 @@
 #include "analyze/totals.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/ip.hpp"
@@ -130,17 +131,14 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
 }
 
 void Totals::settle() noexcept {
-  const std::uint64_t n = alike_.packets;
+  const std::uint64_t n = std::exchange(alike_packets_, 0);
   if (n == 0) return;
-  alike_.packets = 0;
-  const PacketRecord r = PacketRecord::of_look(alike_.look);
   roce_packets += n;
-  opcodes[alike_.kind & 0xffU] += n;
-  by_transport[alike_.kind >> 8U & 0xffU] += n;
-  if (const std::uint32_t checked = alike_.kind >> 16U; checked != no_icrc) icrc[checked] += n;
-  dscp[r.traffic_class >> 2U] += n;
-  ecn[r.traffic_class & 3U] += n;
-  (r.has(PacketRecord::tagged) ? pcp[r.pcp] : untagged) += n;
+  by_transport[alike_.transport] += n;
+  if (alike_.icrc != Marks::unchecked) icrc[alike_.icrc] += n;
+  dscp[alike_.traffic_class >> 2U] += n;
+  ecn[alike_.traffic_class & 3U] += n;
+  (alike_.priority != Marks::untagged_priority ? pcp[alike_.priority] : untagged) += n;
 }
 
 void Totals::merge(const Totals& other) {

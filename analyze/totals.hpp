@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -66,28 +67,32 @@ struct Totals {
   /// not checked.
   void count(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
              const PacketRecord& record, const dissect::IcrcResult* icrc);
-  /// Counts one frame of which make_record_fast() made `record`. `cut`: by the capture.
-  /// Frames alike are counted together: settle() before anything is read.
-  void count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record, bool cut,
-                  const dissect::IcrcResult* icrc);
+  /// What a packet is counted by, beside its opcode.
+  struct Marks {
+    std::uint8_t traffic_class = 0;
+    std::uint8_t transport = 0;  ///< dissect::Transport
+    std::uint8_t priority = 0;   ///< PCP, or `untagged_priority`
+    std::uint8_t icrc = 0;       ///< dissect::CrcStatus, or `unchecked`
+    static constexpr std::uint8_t untagged_priority = 8, unchecked = 0xff;
+    [[nodiscard]] bool operator==(const Marks& other) const noexcept {  // all at once
+      return std::bit_cast<std::uint32_t>(*this) == std::bit_cast<std::uint32_t>(other);
+    }
+  };
+  /// Counts one frame that the short way has taken. `cut`: by the capture; `icrc`: as above, then its status
+  /// need not be in `marks`. Frames alike are counted together: settle() before anything is read.
+  void count_fast(std::uint64_t number, const capture::Frame& frame, std::uint8_t opcode, Marks marks,
+                  bool cut, const dissect::IcrcResult* icrc);
   void settle() noexcept;
   void merge(const Totals& other);
 
  private:
-  /// Frames in a row that are counted in the same places.
-  struct Alike {
-    std::uint64_t look = 0;  ///< PacketRecord::look()
-    std::uint32_t kind = 0;  ///< opcode, transport, what its ICRC is
-    std::uint32_t packets = 0;
-  };
-  static constexpr std::uint32_t no_icrc = 0xff;
-
   void count_frame(const capture::Frame& frame);
   void note_icrc(std::uint64_t number, const dissect::IcrcResult& result);
   void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
                        const dissect::IcrcResult* icrc);
 
-  Alike alike_;
+  Marks alike_;                      ///< of frames in a row,
+  std::uint32_t alike_packets_ = 0;  ///< not counted yet
 };
 
 inline void Totals::count_frame(const capture::Frame& frame) {
@@ -125,20 +130,17 @@ inline void Totals::note_icrc(std::uint64_t number, const dissect::IcrcResult& r
     icrc_mismatches.push_back(number);
 }
 
-inline void Totals::count_fast(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
-                               bool cut, const dissect::IcrcResult* result) {
+inline void Totals::count_fast(std::uint64_t number, const capture::Frame& frame, std::uint8_t opcode,
+                               Marks marks, bool cut, const dissect::IcrcResult* result) {
   count_frame(frame);
   roce_bytes += frame.wire;
-  const std::uint32_t checked = result == nullptr ? no_icrc : static_cast<std::uint32_t>(result->status);
-  const std::uint32_t kind =
-      record.opcode | static_cast<std::uint32_t>(record.key.transport) << 8U | checked << 16U;
-  const std::uint64_t look = record.look();
-  if (look != alike_.look || kind != alike_.kind) {
+  ++opcodes[opcode];
+  marks.icrc = result == nullptr ? Marks::unchecked : static_cast<std::uint8_t>(result->status);
+  if (marks != alike_) {
     settle();
-    alike_.look = look;
-    alike_.kind = kind;
+    alike_ = marks;
   }
-  ++alike_.packets;  // of one batch
+  ++alike_packets_;  // of one batch
   if (cut) diagnostics.add(DiagnosticId::cut_by_capture);
   if (result != nullptr) note_icrc(number, *result);
 }

@@ -39,33 +39,35 @@ namespace {
 
 }  // namespace
 
-void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints) const {
+/// `packet_at(i, place)` is the i-th packet and sets the place where its flow probably is, or returns
+/// nullptr for one that is rare enough to be waited for.
+template <class PacketAt>
+[[gnu::always_inline]] inline void Tracker::Impl::approach(std::size_t count, PacketAt packet_at,
+                                                           Hints& hints) const {
   struct Way {
-    const PacketRecord* record;
+    const PacketBrief* packet;
     const FlowState* state;
     const PsnSpace* space;
   };
   // Requests and answers apart, without a branch between them: which comes next is as good as random.
   std::array<std::array<Way, group>, 2> ways;
   std::array<std::size_t, 2> counts{};
-  records = records.first(std::min(records.size(), group));
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const PacketRecord& record = records[i];
+  for (std::size_t i = 0; i < count; ++i) {
     hints[i] = no_hint;
-    if (record.common == 0) continue;  // rare enough to be waited for
-    const std::uint32_t place = hints[i] = flows.guess(record);
-    if (place == no_place) continue;
+    const PacketBrief* const packet = packet_at(i, hints[i]);
+    const std::uint32_t place = hints[i];
+    if (place >= states.size()) continue;
     fetch(&flows.at(place), Flow::hot_bytes);
     fetch(&states[place]);
-    const std::size_t kind = record.common == static_cast<std::uint8_t>(Common::ack) ? 1 : 0;
-    ways[kind][counts[kind]++] = {&record, &states[place], nullptr};
+    const std::size_t kind = packet->common == static_cast<std::uint8_t>(Common::ack) ? 1 : 0;
+    ways[kind][counts[kind]++] = {packet, &states[place], nullptr};
   }
   const std::span<Way> requests(ways[0].data(), counts[0]);
   const std::span<Way> answers(ways[1].data(), counts[1]);
   for (Way& way : requests) {
     way.space = way.state->spaces[0];
     if (way.space == nullptr) continue;
-    if (PsnSpace::asks_connection(*way.record)) fetch(&tracks[way.state->connection]);
+    if (PsnSpace::asks_connection(*way.packet)) fetch(&tracks[way.state->connection]);
     fetch(way.space, PsnSpace::hot_bytes(false));
   }
   for (Way& way : answers) {
@@ -73,20 +75,20 @@ void Tracker::Impl::approach(std::span<const PacketRecord> records, Hints& hints
     if (way.space != nullptr) fetch(way.space, PsnSpace::hot_bytes(true));
   }
   for (const Way& way : requests) {
-    if (way.space != nullptr) way.space->fetch(way.record->psn, false);
+    if (way.space != nullptr) way.space->fetch(way.packet->psn, false);
   }
   for (const Way& way : answers) {
-    if (way.space != nullptr) way.space->fetch(way.record->psn, true);
+    if (way.space != nullptr) way.space->fetch(way.packet->psn, true);
   }
   for (const Way& way : answers) {
     if (way.space != nullptr) way.space->fetch_histogram();
   }
   for (const Way& way : answers) {
-    if (way.space != nullptr) way.space->fetch_latency(way.record->time_ns);
+    if (way.space != nullptr) way.space->fetch_latency(way.packet->time_ns);
   }
 }
 
-inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& record, std::uint64_t number) {
+inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number) {
   state.used_at = static_cast<std::uint32_t>(number / idle_step);
   frames = number;
   if (record.time_ns == capture::no_time) return;
@@ -94,31 +96,26 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
   shared.any_time = true;
 }
 
-/// track() for nearly every packet: one of a known connection that comes in its place. False: not done.
-[[gnu::always_inline]] inline bool Tracker::Impl::follow_short(const PacketRecord& record,
-                                                               std::uint64_t number, std::uint32_t place,
-                                                               Verdict& verdict) {
-  FlowState& state = states[place];
-  Flow& flow = flows.at(place);
-  const bool ack = record.common == static_cast<std::uint8_t>(Common::ack);
+/// One of a known connection that comes in its place. False: not done.
+[[gnu::always_inline]] inline bool Tracker::Impl::follow_next(const PacketBrief& packet, std::uint64_t number,
+                                                              FlowState& state, Verdict& verdict) {
+  const bool ack = packet.common == static_cast<std::uint8_t>(Common::ack);
   PsnSpace* const space = state.spaces[ack ? 1 : 0];
-  if (space == nullptr || record.source_mac != state.mac || !(flow.key == record.key)) return false;
-  if (ack) {
-    if (!space->next_ack(record, number, shared, verdict)) return false;
-  } else {
-    if (!space->next_request(record, number, tracks[state.connection].result, shared, verdict)) return false;
-  }
-  note_frame(state, record, number);
-  if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
-  if (flow.packets == 0) [[unlikely]]
-    state.first_frame = number;  // those before were not selected
-  flow.count(record);
-  Series::Bucket& bucket = shared.series.at(record.time_ns);
+  if (space == nullptr) return false;
+  return ack ? space->next_ack(packet, number, shared, verdict)
+             : space->next_request(packet, number, tracks[state.connection].result, shared, verdict);
+}
+
+/// What else follows from that, but for its flow.
+[[gnu::always_inline]] inline void Tracker::Impl::count_next(const PacketBrief& packet, std::uint64_t number,
+                                                             FlowState& state, Verdict& verdict) {
+  note_frame(state, packet, number);
+  if (packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
+  Series::Bucket& bucket = shared.series.at(packet.time_ns);
   ++bucket.packets;
-  bucket.bytes += record.wire;
-  if (!ack) {
-    if (state.unpaired != nullptr) note_request(place, record);
-    bucket.goodput_bytes += record.payload;
+  bucket.bytes += packet.wire;
+  if (packet.common != static_cast<std::uint8_t>(Common::ack)) {
+    bucket.goodput_bytes += packet.payload;
     bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
   }
   if (tell) {
@@ -126,14 +123,47 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketRecord& reco
     if (state.side == 1) verdict.set(Verdict::b_to_a);
     publish(number, verdict);
   }
+}
+
+/// track() for nearly every packet whose flow is known.
+[[gnu::always_inline]] inline bool Tracker::Impl::follow_short(const PacketRecord& record,
+                                                               std::uint64_t number, std::uint32_t place,
+                                                               Verdict& verdict) {
+  FlowState& state = states[place];
+  Flow& flow = flows.at(place);
+  if (record.source_mac != state.mac || !(flow.key == record.key)) return false;
+  if (!follow_next(record, number, state, verdict)) return false;
+  if (flow.packets == 0) [[unlikely]]
+    state.first_frame = number;  // those before were not selected
+  if (flow.count(record)) state.image = 0;
+  if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(Common::request)) {
+    note_request(place, record);
+  }
+  count_next(record, number, state, verdict);
   return true;
 }
 
-inline void Tracker::Impl::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint,
-                                 Verdict& verdict) {
+inline bool Tracker::Impl::track_known(const PacketBrief& packet, std::uint64_t number) {
+  if (packet.place >= states.size()) return false;
+  FlowState& state = states[packet.place];
+  if (state.image != packet.image || state.unpaired != nullptr) return false;
+  Verdict verdict;
+  if (!follow_next(packet, number, state, verdict)) return false;
+  flows.at(packet.place).count_alike(packet);
+  count_next(packet, number, state, verdict);
+  return true;
+}
+
+inline std::uint32_t Tracker::Impl::track(const PacketRecord& record, std::uint64_t number,
+                                          std::uint32_t hint, Verdict& verdict) {
   if (hint == no_place || !short_way || !follow_short(record, number, hint, verdict)) {
     track_long(record, number, verdict);
+    return no_hint;
   }
+  // Not each time: what its packets look like may change again and again.
+  constexpr unsigned seldom = 4;
+  FlowState& state = states[hint];
+  return state.unpaired == nullptr && state.without_image++ % seldom == 0 ? hint : no_hint;
 }
 
 void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict) {
@@ -185,6 +215,7 @@ void Tracker::Impl::link(const Track& track) {
 void Tracker::Impl::retire(std::uint32_t place) {
   drop_unpaired(place);
   states[place].retired = true;
+  states[place].image = 0;
   states[place].spaces = {};
   flows.retire(place);
 }
@@ -226,7 +257,7 @@ void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::
   if (!record.has(PacketRecord::selected)) return;
   Flow& flow = flows.at(place);
   if (flow.packets == 0) states[place].first_frame = number;
-  flow.count(record);
+  if (flow.count(record)) states[place].image = 0;
   if (record.time_ns != capture::no_time) {
     Series::Bucket& bucket = shared.series.at(record.time_ns);
     ++bucket.packets;
@@ -311,9 +342,10 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
 
   if (!s.verdict.has(Verdict::duplicate_capture)) {
     if (record.source_mac != 0 && followed) {
-      std::uint64_t& mac = states[place].mac;
-      if (mac != 0 && mac != record.source_mac) happened(s, side, Event::mac_changed);
-      mac = record.source_mac;
+      FlowState& state = states[place];
+      if (state.mac != 0 && state.mac != record.source_mac) happened(s, side, Event::mac_changed);
+      if (state.mac != record.source_mac) state.image = 0;
+      state.mac = record.source_mac;
     }
     count(place, record, number);
   }
@@ -446,12 +478,29 @@ Tracker::Tracker(Tracker&&) noexcept = default;
 Tracker& Tracker::operator=(Tracker&&) noexcept = default;
 Tracker::~Tracker() = default;
 
-void Tracker::approach(std::span<const PacketRecord> records, Hints& hints) const {
-  impl_->approach(records, hints);
+void Tracker::approach(std::span<const PacketBrief> packets, std::span<const PacketRecord> records,
+                       Hints& hints) const {
+  impl_->approach(
+      std::min(packets.size(), group),
+      [&](std::size_t i, std::uint32_t& place) -> const PacketBrief* {
+        place = packets[i].place;
+        if (packets[i].image != 0) return &packets[i];
+        if (place >= records.size()) return nullptr;
+        const PacketRecord& record = records[place];
+        place = record.common != 0 ? impl_->flows.guess(record) : no_hint;
+        return &record;
+      },
+      hints);
 }
-void Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint) {
+std::uint32_t Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint) {
   Verdict verdict;
-  impl_->track(record, number, hint, verdict);
+  return impl_->track(record, number, hint, verdict);
+}
+void Tracker::use_image(std::uint32_t place, std::uint32_t image) noexcept {
+  impl_->states[place].image = image;
+}
+bool Tracker::track_known(const PacketBrief& packet, std::uint64_t number) {
+  return impl_->track_known(packet, number);
 }
 Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
   PacketRecord looked_at = record;

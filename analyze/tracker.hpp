@@ -39,16 +39,26 @@ class Tracker {
   ~Tracker();
 
   /// What track() touches of a flow is spread over memory, and each place is known only from the one
-  /// before it. This asks for all of it, step by step for a whole group, the first of `records`, so that the
-  /// waits overlap. Changes nothing but speed.
+  /// before it. This asks for all of it, step by step for a whole group, the first of `packets`, so that the
+  /// waits overlap. Changes nothing but speed. A packet without an image has its `place` in `records`, or
+  /// `no_hint`.
   static constexpr std::size_t group = 16;
   /// Gives a hint for each of them.
   using Hints = std::array<std::uint32_t, group>;
-  void approach(std::span<const PacketRecord> records, Hints& hints) const;
+  void approach(std::span<const PacketBrief> packets, std::span<const PacketRecord> records,
+                Hints& hints) const;
   static constexpr std::uint32_t no_hint = FlowTable::none;
 
-  /// One valid record, frame `number`. Whether it counts is its `selected` flag.
-  void track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint = no_hint);
+  /// One valid record, frame `number`. Whether it counts is its `selected` flag. Returns the place of its
+  /// flow if an image of its headers would save work with the packets to come: see use_image(); else
+  /// `no_hint`.
+  std::uint32_t track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint = no_hint);
+  /// Packets that look like the one before, which track() has asked this for, come with this image from
+  /// now on.
+  void use_image(std::uint32_t place, std::uint32_t image) noexcept;
+  /// The same for a common packet of which only this is known, with its image: false, and nothing done, if
+  /// the whole record is needed.
+  bool track_known(const PacketBrief& packet, std::uint64_t number);
 
   /// track() for tools that take one packet at a time: returns what can be said at once, without what
   /// later packets will teach.

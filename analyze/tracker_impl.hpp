@@ -84,12 +84,15 @@ struct alignas(64) FlowState {
   std::uint64_t first_frame = 0;  ///< that counts
   std::unique_ptr<Unpaired> unpaired;
   std::unique_ptr<PlainFlow> plain_flow;
+  /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
+  std::uint32_t image = 0;
+  std::uint8_t without_image = 0;  ///< packets that had none although they could have; wraps
   std::uint8_t side = 0;
-  bool plain = false;
-  bool retired = false;  ///< its key belongs to another flow by now
-  bool in_hand = false;  ///< being tracked: must not be evicted
-  bool queued = false;   ///< in `holding`, for this flow or one that had the place before
-  bool icrc_matched = false;  ///< of any packet
+  bool plain : 1 = false;
+  bool retired : 1 = false;       ///< its key belongs to another flow by now
+  bool in_hand : 1 = false;       ///< being tracked: must not be evicted
+  bool queued : 1 = false;        ///< in `holding`, for this flow or one that had the place before
+  bool icrc_matched : 1 = false;  ///< of any packet
 };
 static_assert(sizeof(FlowState) == 64);
 
@@ -129,14 +132,18 @@ struct Tracker::Impl {
 
   // tracker.cpp
   std::uint32_t place_of(const PacketRecord& record);
-  void approach(std::span<const PacketRecord> records, Hints& hints) const;
-  void track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint, Verdict& verdict);
+  template <class PacketAt>
+  void approach(std::size_t count, PacketAt packet_at, Hints& hints) const;
+  std::uint32_t track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint, Verdict& verdict);
+  bool track_known(const PacketBrief& packet, std::uint64_t number);
   void track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict);
   Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
   bool follow_short(const PacketRecord& record, std::uint64_t number, std::uint32_t place, Verdict& verdict);
+  bool follow_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
+  void count_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
   void link(const Track& track);
   void retire(std::uint32_t place);
-  void note_frame(FlowState& state, const PacketRecord& record, std::uint64_t number);
+  void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
@@ -182,7 +189,7 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
-  bool tell = false;  ///< somebody wants to know what is said of each packet
+  bool tell = false;         ///< somebody wants to know what is said of each packet
   Chunks<FlowState> states;  ///< by place
   Chunks<Track> tracks;
   std::vector<std::uint32_t> unused_tracks;

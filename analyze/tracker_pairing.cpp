@@ -38,7 +38,8 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   FlowState& state = states[place];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool fresh = state.unpaired == nullptr;
-  const bool outer = std::exchange(state.in_hand, true);  // pairing may bring new flows, which need room
+  const bool outer = state.in_hand;
+  state.in_hand = true;  // pairing may bring new flows, which need room
   if (fresh) {
     state.unpaired = std::make_unique<Unpaired>();
     state.unpaired->first = record;

@@ -18,8 +18,9 @@ namespace roce::capture {
 
 /// How inputs are read; the tests make the slabs small.
 struct OpenOptions {
-  std::size_t slab_bytes = 128U << 10U;  ///< what was read last shall still be in the cache when it is used
-  bool map_files = false;                ///< map plain files instead of reading them: slower, see docs
+  /// One is a batch, mostly: small enough for a cache, large enough that waking a thread for it pays.
+  std::size_t slab_bytes = 512U << 10U;
+  bool map_files = false;  ///< map plain files instead of reading them: slower, see docs
 };
 
 class Input {

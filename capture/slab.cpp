@@ -8,7 +8,7 @@
 namespace roce::capture {
 
 struct SlabPool::Shelf {
-  static constexpr std::size_t kept = 16;
+  static constexpr std::size_t kept = 32;  // more than are on their way at once
   std::mutex mutex;
   std::vector<std::unique_ptr<Slab>> slabs;
 };

@@ -56,6 +56,26 @@ inline BothWays go_both_ways(const capture::Frame& frame, const dissect::Options
     both.difference = "the records differ at byte " + std::to_string(at);
     return both;
   }
+  // Once more when its headers are known.
+  FlowImages images;
+  PacketBrief brief;
+  FastFrame brief_facts;
+  if (make_brief_fast(frame, images, brief, brief_facts)) {
+    both.difference = "unknown headers were known";
+    return both;
+  }
+  const std::uint32_t image = put_image(images, frame, 42, fast.path);
+  if (!make_brief_fast(frame, images, brief, brief_facts) || brief.image != image || brief.place != 42) {
+    both.difference = "known headers were not known";
+    return both;
+  }
+  brief.image = brief.place = 0;
+  const PacketBrief& part = fast;
+  if (std::memcmp(&brief, &part, sizeof brief) != 0 || !(brief_facts.marks == facts.marks) ||
+      brief_facts.cut != facts.cut || brief_facts.icrc_place.icrc != facts.icrc_place.icrc) {
+    both.difference = "the brief differs from the record";
+    return both;
+  }
   const dissect::IcrcResult expected = dissect::check_icrc(bytes, d);
   dissect::IcrcResult found;
   if (facts.cut) {
@@ -72,7 +92,7 @@ inline BothWays go_both_ways(const capture::Frame& frame, const dissect::Options
   Totals general_totals, fast_totals;
   general_totals.count(9, frame, d, general, &expected);
   if (dissect::gid_disagrees(bytes, d)) general_totals.diagnostics.add(DiagnosticId::gid_disagrees);
-  fast_totals.count_fast(9, frame, fast, facts.cut, &found);
+  fast_totals.count_fast(9, frame, fast.opcode, facts.marks, facts.cut, &found);
   fast_totals.settle();
   if (!same_counts(general_totals, fast_totals)) both.difference = "the totals differ";
   return both;

@@ -67,7 +67,7 @@ Reading read(capture::CaptureSource& source, std::size_t at_once) {
       const bool fast = analyze::make_record_fast(frames[i], records[i], facts[i]);
       is_fast[i] = static_cast<char>(fast);
       if (fast) {
-        totals.count_fast(i, frames[i], records[i], facts[i].cut, nullptr);
+        totals.count_fast(i, frames[i], records[i].opcode, facts[i].marks, facts[i].cut, nullptr);
       } else {
         general(frames[i], i, records[i], totals);
       }

@@ -16,6 +16,7 @@
 #include "analyze/tracker.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/opcode.hpp"
+#include "tests/analyze/image_book.hpp"
 
 namespace {
 
@@ -311,6 +312,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.verdicts = store ? &long_verdicts : nullptr;
   options.short_way = false;
   Tracker long_way(options);
+  ImageBook book;
   TimeOrder order;
   Maker maker;
   Fed fed;
@@ -320,12 +322,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const auto track_group = [&] {
     for (PacketRecord& r : records) r.common = static_cast<std::uint8_t>(common_of(r));
-    Tracker::Hints hints{};
-    tracker.approach(records, hints);
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      tracker.track(records[i], ++tracked, hints[i]);
-      long_way.track(records[i], tracked);
-    }
+    book.track(tracker, records, tracked + 1);
+    for (const PacketRecord& r : records) long_way.track(r, ++tracked);
     records.clear();
   };
   const auto track_in_order = [&](bool all) {
