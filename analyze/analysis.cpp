@@ -42,10 +42,10 @@ struct Batch {
   /// One a frame; may be longer. One without an image has its `place` in `records`, or none.
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
-  /// Of this batch alone, until its bytes are known to have been real (a mapped file may shrink).
+  /// Of this batch alone: batches are worked on at the same time.
   Totals totals;
   Dissection dissection;
-  // What stands before it. Guessed when it is read; only follow() knows for sure.
+  // What stands before it.
   std::uint64_t frames_before = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t previous_time_ns = 0;
@@ -257,9 +257,8 @@ class Pipeline final : private Relay::Stages {
 
   // Stage 3, in order, on the calling thread.
 
-  bool finish(unsigned slot) override {
+  void finish(unsigned slot) override {
     Batch& batch = batches_[slot];
-    const bool vanished = settle(batch);
     const std::vector<capture::Frame>& frames = batch.read.frames;
     if (with_history_) {
       select_and_follow(batch);
@@ -268,33 +267,10 @@ class Pipeline final : private Relay::Stages {
     }
     totals_.merge(batch.totals);
     frames_ += frames.size();
-    if (!frames.empty() && frames.back().time_ns != capture::no_time)
-      previous_time_ns_ = frames.back().time_ns;
     batch.read.clear();  // lets go of the memory
     if (options_.progress) {
       const std::lock_guard lock(source_mutex_);
       options_.progress(source_, frames_);
-    }
-    return vanished;  // the source will tell of it as an error
-  }
-
-  /// Takes out what a shrinking file has taken away, before anything of the batch counts, and mends
-  /// what was guessed of the frames before it. True if frames vanished.
-  bool settle(Batch& batch) {
-    bool vanished = false;
-    const std::int64_t previous = previous_time_ns_.value_or(batch.first_time_ns);
-    for (;;) {
-      std::size_t lost = 0;
-      {
-        const std::lock_guard lock(source_mutex_);
-        lost = source_.drop_vanished(batch.read);
-        frames_read_ -= lost;
-      }
-      vanished = vanished || lost != 0;
-      if (lost == 0 && batch.frames_before == frames_ && batch.previous_time_ns == previous) return vanished;
-      batch.frames_before = frames_;
-      batch.previous_time_ns = previous;
-      dissect_all(batch);  // once more, without what is gone
     }
   }
 
@@ -435,7 +411,6 @@ class Pipeline final : private Relay::Stages {
   const bool any_bound_;     ///< --from or --to
   Totals totals_;
   std::uint64_t frames_ = 0;
-  std::optional<std::int64_t> previous_time_ns_;
 };
 
 }  // namespace

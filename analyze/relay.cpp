@@ -84,18 +84,16 @@ void Relay::filled(unsigned slot, Filled result) {
   resume_ = fill_alone_ || result == Filled::some ? slots_ : slots_ / 2;
 }
 
-void Relay::finished(unsigned slot, bool again) {
+void Relay::finished(unsigned slot) {
   ++finished_;
   free_.push_back(slot);
   if (free_.size() >= resume_) paused_ = false;
-  if (again) ended_ = false;
 }
 
 /// Does one job without the lock and books what came out.
 void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Filled result = Filled::ended;
-  bool again = false;
   std::exception_ptr failed;
   try {
     switch (job.task) {
@@ -106,7 +104,7 @@ void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
         stages_->work(job.slot);
         break;
       case Task::finish:
-        again = stages_->finish(job.slot);
+        stages_->finish(job.slot);
         break;
     }
   } catch (...) {
@@ -127,7 +125,7 @@ void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
       worked_[job.slot] = true;
       break;
     case Task::finish:
-      finished(job.slot, again);
+      finished(job.slot);
       break;
   }
 }

@@ -32,8 +32,8 @@ class Relay {
     virtual Filled fill(unsigned slot) = 0;
     /// On any thread, several at a time.
     virtual void work(unsigned slot) = 0;
-    /// On the calling thread of run(). True: fill() has to be asked again even after Filled::ended.
-    virtual bool finish(unsigned slot) = 0;
+    /// On the calling thread of run().
+    virtual void finish(unsigned slot) = 0;
   };
 
   /// At most `threads` threads, of which the calling one is the first; fewer where the system does not
@@ -67,7 +67,7 @@ class Relay {
   [[nodiscard]] bool over() const;
   void perform(Job job, std::unique_lock<std::mutex>& lock);
   void filled(unsigned slot, Filled result);
-  void finished(unsigned slot, bool again);
+  void finished(unsigned slot);
   void wake();
   [[nodiscard]] unsigned slot_of(std::uint64_t batch) const noexcept { return order_[batch % slots_]; }
 

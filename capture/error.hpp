@@ -16,7 +16,7 @@ enum class ErrorKind : std::uint8_t {
   unsupported,    ///< a known format or variant that we refuse, with the reason
   damaged,        ///< the bytes contradict themselves; what came before stays usable
   cut_short,      ///< the input ends in the middle of a record
-  shrunk,         ///< a mapped file became shorter while it was read
+  shrunk,         ///< a file became shorter while it was read
   not_writable,   ///< output: permissions, full disk, closed pipe
   out_of_memory,
 };

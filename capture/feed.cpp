@@ -6,29 +6,16 @@
 
 namespace roce::capture {
 
-Window MappedFeed::window() {
-  const std::size_t valid = mapping_->valid_bytes();
-  const std::size_t begin = std::min(position_, valid);
-  // Where the file shrank the window is not its end: a record cut there was not written so.
-  return {mapping_->data() + begin, valid - begin, begin, valid == mapping_->size()};
-}
-
-Feed::Fill MappedFeed::fill(std::size_t, bool) {
-  if (mapping_->valid_bytes() == mapping_->size()) return Fill::ended;
-  error_ = mapping_->shrunk_error();
-  return Fill::failed;
-}
-
-Window StreamFeed::window() {
+Window Feed::window() const {
   const std::uint8_t* const data = slab_ ? slab_->bytes.get() + begin_ : nullptr;
   return {data, end_ - begin_, offset_, ended_};
 }
 
-bool StreamFeed::needs_new_memory(std::size_t wanted) const {
+bool Feed::needs_new_memory(std::size_t wanted) const {
   return !slab_ || end_ == slab_->size || slab_->size - begin_ < wanted;
 }
 
-Feed::Fill StreamFeed::fill(std::size_t wanted, bool may_wait) {
+Feed::Fill Feed::fill(std::size_t wanted, bool may_wait) {
   if (ended_) return Fill::ended;
   if (needs_new_memory(wanted)) {
     // Frames may point into the old slab: the unfinished record moves to a new one.

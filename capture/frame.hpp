@@ -24,7 +24,7 @@ struct Frame {
   std::uint16_t file = 0;       ///< index into CaptureSource::files()
 };
 
-/// Frames in order, with what keeps their bytes alive (mappings, decompression slabs).
+/// Frames in order, with what keeps their bytes alive (slabs).
 struct FrameBatch {
   std::vector<Frame> frames;
   std::vector<std::shared_ptr<const void>> keep_alive;

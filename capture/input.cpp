@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -88,18 +87,6 @@ Expected<void> Input::make_feed(int descriptor) {
   if (from_start && facts.st_size > 0 && context_.file != nullptr) {
     context_.file->bytes = static_cast<std::uint64_t>(facts.st_size);
   }
-  if (from_start && options_.map_files && facts.st_size > 0) {
-    std::array<std::uint8_t, detection_bytes> first{};
-    const ssize_t got = pread(descriptor, first.data(), first.size(), 0);
-    if (got > 0 && detect_compression(first.data(), static_cast<std::size_t>(got)) == Compression::none) {
-      auto mapping = Mapping::create(descriptor, static_cast<std::size_t>(facts.st_size));
-      if (mapping && *mapping) {
-        feed_ = std::make_unique<MappedFeed>(std::move(*mapping));
-        return {};
-      }
-      // No mapping (some file systems have none): the same bytes by read().
-    }
-  }
   may_wait_ = !S_ISREG(facts.st_mode);
   const std::uint64_t size = from_start ? static_cast<std::uint64_t>(facts.st_size) : 0;
   if (from_start) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -107,7 +94,7 @@ Expected<void> Input::make_feed(int descriptor) {
   const auto begun = reader->begin();
   if (begun.state == ByteReader::State::failed) return failed(reader->error());
   compression_ = compression_name(reader->compression());
-  feed_ = std::make_unique<StreamFeed>(std::move(reader), SlabPool(options_.slab_bytes));
+  feed_ = std::make_unique<Feed>(std::move(reader), SlabPool(options_.slab_bytes));
   return {};
 }
 
@@ -161,25 +148,6 @@ Expected<void> Input::read_header() {
   return {};
 }
 
-std::size_t Input::drop_vanished(FrameBatch& batch, std::size_t first) {
-  const auto mapping = feed_->mapping();
-  if (!mapping) return 0;
-  const std::size_t valid = mapping->valid_bytes();
-  if (valid == mapping->size()) return 0;
-  std::size_t keep = first;
-  const std::uint8_t* const end = mapping->data() + valid;
-  while (keep < batch.frames.size() && batch.frames[keep].data <= end &&
-         batch.frames[keep].captured <= static_cast<std::size_t>(end - batch.frames[keep].data)) {
-    ++keep;
-  }
-  const std::size_t dropped = batch.frames.size() - keep;
-  for (std::size_t i = keep; i < batch.frames.size(); ++i) {
-    --(*context_.interfaces)[batch.frames[i].interface].packets;
-  }
-  batch.frames.resize(keep);
-  return dropped;
-}
-
 Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
   const std::size_t before = batch.frames.size();
   const auto appended = [&] { return batch.frames.size() - before; };
@@ -190,48 +158,31 @@ Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
     return appended();
   };
   if (!feed_ || failed_) return std::size_t{0};
-  if (ended_) {
-    // All frames are out, but what they point to may have vanished before it was used.
-    if (feed_->mapping() && feed_->fill(0, false) == Feed::Fill::failed) {
-      context_.count(Incident::shrunk_while_read);
-      return failed(feed_->error());
-    }
-    return std::size_t{0};
-  }
+  if (ended_) return std::size_t{0};
   if (pending_error_) return failed(*std::exchange(pending_error_, std::nullopt));
   while (true) {
     if (stop_.requested()) return delivered();
     const Window window = feed_->window();
     const std::size_t first = batch.frames.size();
-    const Statistics counts_before = *context_.statistics;
     const WalkResult walked = walker_->walk(window, batch.frames, limit - appended());
     feed_->consume(walked.consumed);
-    WalkState state = walked.state;
     std::optional<Error> error = walker_->error();
-    // What the walker saw behind the new end of a file that shrank under it were zeros.
-    drop_vanished(batch, first);
-    const auto mapping = feed_->mapping();
-    const bool shrunk = mapping && mapping->valid_bytes() < mapping->size();
-    if (shrunk && window.at_end) {
-      *context_.statistics = counts_before;
-      state = WalkState::need_more;
-    }
     if (batch.frames.size() > first &&
         (batch.keep_alive.empty() || batch.keep_alive.back() != feed_->keep_alive())) {
       batch.keep_alive.push_back(feed_->keep_alive());
     }
-    if (state == WalkState::batch_full) return delivered();
-    if (state == WalkState::end) {
+    if (walked.state == WalkState::batch_full) return delivered();
+    if (walked.state == WalkState::end) {
       ended_ = true;
       return delivered();
     }
-    if (state == WalkState::need_more) {
+    if (walked.state == WalkState::need_more) {
       if (appended() > 0 && feed_->needs_new_memory(walked.wanted)) return delivered();
       const Feed::Fill fill = feed_->fill(walked.wanted, appended() == 0);
       if (fill == Feed::Fill::grown || fill == Feed::Fill::ended) continue;
       if (fill == Feed::Fill::would_wait || fill == Feed::Fill::stopped) return delivered();
       error = feed_->error();
-      if (error->kind == ErrorKind::shrunk || shrunk) context_.count(Incident::shrunk_while_read);
+      if (error->kind == ErrorKind::shrunk) context_.count(Incident::shrunk_while_read);
       if (feed_->decompression_failed()) context_.count(Incident::decompression_failed);
     }
     if (appended() == 0) {

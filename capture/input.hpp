@@ -20,7 +20,6 @@ namespace roce::capture {
 struct OpenOptions {
   /// One is a batch, mostly: small enough for a cache, large enough that waking a thread for it pays.
   std::size_t slab_bytes = 512U << 10U;
-  bool map_files = false;  ///< map plain files instead of reading them: slower, see docs
 };
 
 class Input {
@@ -37,14 +36,11 @@ class Input {
   [[nodiscard]] static bool can_reopen(const std::string& path);
   /// Once open: read() may have to wait for somebody to write (a pipe).
   [[nodiscard]] bool may_wait() const noexcept { return may_wait_; }
-  /// While open and mapped.
-  [[nodiscard]] std::shared_ptr<const Mapping> mapping() const { return feed_ ? feed_->mapping() : nullptr; }
 
  private:
   Expected<int> open_descriptor();
   Expected<void> make_feed(int descriptor);
   Expected<void> read_header();
-  std::size_t drop_vanished(FrameBatch& batch, std::size_t first);
   tl::unexpected<Error> failed(Error error);
 
   std::string path_;

@@ -103,10 +103,6 @@ bool MergedSource::open_lane(std::size_t number) {
   lane.opened = true;
   open_.push_back(number);
   may_wait_ = may_wait_ || lane.input.may_wait();
-  if (auto mapping = lane.input.mapping()) {
-    std::erase_if(mappings_, [](const Mapped& one) { return one.mapping.expired(); });
-    mappings_.push_back({std::move(mapping), number, false});
-  }
   return true;
 }
 
@@ -191,21 +187,6 @@ void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
   lane.kept_in = batch_number_;
   batch.keep_alive.insert(batch.keep_alive.end(), lane.pending.keep_alive.begin(),
                           lane.pending.keep_alive.end());
-  // They may have waited long: what vanished meanwhile shall not spoil a batch with other files' frames.
-  const auto mapping = lane.input.mapping();
-  if (!mapping) return;
-  const std::size_t valid = mapping->valid_bytes();
-  if (valid == mapping->size()) return;
-  auto& frames = lane.pending.frames;
-  const std::uint8_t* const end = mapping->data() + valid;
-  const auto gone = std::find_if(frames.begin() + static_cast<std::ptrdiff_t>(lane.next), frames.end(),
-                                 [end](const Frame& frame) { return frame.data + frame.captured > end; });
-  for (auto frame = gone; frame != frames.end(); ++frame) {
-    --interfaces_[frame->interface].packets;
-    --files_[frame->file].packets;
-    --statistics_.frames;
-  }
-  frames.erase(gone, frames.end());
 }
 
 /// Moves pending frames of `number` that are due before anybody else's into the batch.
@@ -268,35 +249,6 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
   Error error = std::move(errors_.front());
   errors_.pop_front();
   return tl::unexpected<Error>(std::move(error));
-}
-
-std::size_t MergedSource::drop_vanished(FrameBatch& batch) {
-  std::size_t dropped = 0;
-  for (Mapped& one : mappings_) {
-    const auto mapping = one.mapping.lock();
-    if (!mapping) continue;
-    const std::size_t backed = mapping->valid_bytes();
-    if (backed == mapping->size()) continue;
-    const auto begin = reinterpret_cast<std::uintptr_t>(mapping->data());
-    const std::size_t lost = std::erase_if(batch.frames, [&](const Frame& frame) {
-      const auto data = reinterpret_cast<std::uintptr_t>(frame.data);
-      if (data < begin || data > begin + mapping->size() || data + frame.captured <= begin + backed)
-        return false;
-      --files_[frame.file].packets;
-      --interfaces_[frame.interface].packets;
-      return true;
-    });
-    if (lost == 0) continue;
-    dropped += lost;
-    statistics_.frames -= std::min<std::uint64_t>(statistics_.frames, lost);
-    if (lanes_[one.lane]->closed && !one.told) {  // nobody else will tell
-      one.told = true;
-      errors_.push_back(mapping->shrunk_error());
-      errors_.back().path = files_[one.lane].path;
-      statistics_.incidents[static_cast<std::size_t>(Incident::shrunk_while_read)] += 1;
-    }
-  }
-  return dropped;
 }
 
 Expected<std::unique_ptr<CaptureSource>> open_files(const std::vector<std::string>& paths,

@@ -31,7 +31,6 @@ class MergedSource final : public CaptureSource {
   Expected<void> open();
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
-  [[nodiscard]] std::size_t drop_vanished(FrameBatch& batch) override;
   [[nodiscard]] bool may_wait() const noexcept override { return may_wait_; }
   [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
@@ -88,13 +87,6 @@ class MergedSource final : public CaptureSource {
   std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
   std::uint64_t batch_number_ = 0;
   bool may_wait_ = false;  ///< an input that was opened does
-  /// A mapping that delivered frames may point into.
-  struct Mapped {
-    std::weak_ptr<const Mapping> mapping;
-    std::size_t lane = 0;
-    bool told = false;  ///< that it shrank
-  };
-  std::vector<Mapped> mappings_;
 };
 
 /// open_files() with other options.

@@ -91,12 +91,6 @@ class CaptureSource {
   /// again until it returns 0.
   virtual Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) = 0;
 
-  /// To be asked after the bytes of a batch were used and before the results are: takes the frames
-  /// out of it whose bytes are no longer backed by their file, and corrects the counts. Returns how
-  /// many; more than 0 only when a mapped file shrank meanwhile (its frames then read as zeros, so
-  /// what was made of the batch is void), and next_batch() reports the error.
-  [[nodiscard]] virtual std::size_t drop_vanished(FrameBatch& batch) = 0;
-
   /// Whether next_batch() may have to wait until somebody writes (a pipe). Then what it has given is
   /// better used before it is called again.
   [[nodiscard]] virtual bool may_wait() const noexcept { return false; }

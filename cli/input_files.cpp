@@ -23,11 +23,6 @@ class LimitedSource final : public capture::CaptureSource {
     left_ -= std::min<std::uint64_t>(left_, batch.frames.size() - before);
     return got;
   }
-  std::size_t drop_vanished(capture::FrameBatch& batch) override {
-    const std::size_t vanished = source_->drop_vanished(batch);
-    left_ += vanished;
-    return vanished;
-  }
   [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override {
     return source_->interfaces();
   }

@@ -140,21 +140,10 @@ class Run {
 
   /// False when reading on makes no sense.
   bool use_batch() {
-    const std::uint64_t number = number_;
-    const std::int64_t previous_time = previous_time_;
-    const std::size_t printed = out_.buffer().size();
-    again_ = false;
-    do {
-      // A file that shrank under the mapping read as zeros: what was made of them is taken back.
-      number_ = number;
-      previous_time_ = previous_time;
-      out_.buffer().resize(printed);
-      chosen_.clear();
-      for (const capture::Frame& frame : batch_.frames) {
-        if (use_frame(frame)) chosen_.push_back(&frame);
-      }
-      again_ = true;
-    } while (source_->drop_vanished(batch_) != 0);
+    chosen_.clear();
+    for (const capture::Frame& frame : batch_.frames) {
+      if (use_frame(frame)) chosen_.push_back(&frame);
+    }
     if (!writer_) return true;
     for (const capture::Frame* chosen : chosen_) {
       capture::Frame frame = *chosen;
@@ -164,12 +153,6 @@ class Run {
         writer_.reset();  // removes what was begun
         return false;
       }
-    }
-    if (source_->drop_vanished(batch_) != 0) {  // zeros may have been written: no such file may pass as whole
-      print_error(options_.write + ": not written, because the input shrank while it was copied");
-      status_of_writer_ = exit_input;
-      writer_.reset();
-      return false;
     }
     return true;
   }
@@ -204,7 +187,7 @@ class Run {
 
   /// The packet's flow and what can be said of it at once.
   void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
-    if (made != nullptr && !again_) tracker_->connected(*made, cm_.index_of(*made));
+    if (made != nullptr) tracker_->connected(*made, cm_.index_of(*made));
     analyze::make_record(*view.frame, dissection_, record_);
     if (!record_.has(analyze::PacketRecord::valid)) return;
     if (!options_.no_icrc) {
@@ -212,7 +195,6 @@ class Run {
       record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
     }
     view.flow = tracker_->flow_id(record_);
-    if (again_) return;  // it was followed before some of its batch vanished
     verdict_ = tracker_->track_one(record_, view.number);
     if (needs_analysis_) view.verdict = &verdict_;
   }
@@ -230,7 +212,6 @@ class Run {
   bool needs_analysis_ = false;
   std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
   std::optional<analyze::Tracker> tracker_;        ///< where one reading must do, and for flow numbers
-  bool again_ = false;                             ///< this batch was gone through once already
 
   Output out_;
   capture::FrameBatch batch_;

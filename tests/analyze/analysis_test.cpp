@@ -72,21 +72,6 @@ TEST(Analysis, MessagesAreCountedAtTheirEnd) {
   EXPECT_EQ(payload, (opcodes[0x06] + opcodes[0x07]) * 1024 + opcodes[0x08] * 452);  // pad is no payload
 }
 
-TEST(Analysis, FramesOfAShrunkFileAreNotCounted) {
-  for (const std::size_t at : {0U, 1U, 2500U, 8191U, 8192U, 9999U}) {
-    MemorySource source;
-    source.add_traffic(some_traffic(), 10'000);
-    source.shrink_at(at);
-    AnalysisOptions options;
-    options.jobs = 2;
-    const auto snapshot = analyze(source, options);
-    EXPECT_EQ(snapshot->totals.packets, at);
-    std::uint64_t in_flows = 0;
-    for (const Flow& flow : snapshot->flows) in_flows += flow.packets;
-    EXPECT_EQ(in_flows, at);
-  }
-}
-
 TEST(Analysis, AnInputThatFailsIsKeptBesideTheResult) {
   MemorySource source;
   source.add_traffic(some_traffic(), 100);
@@ -187,30 +172,6 @@ TEST(Analysis, FilteredFramesAreTheSameWithAnyNumberOfThreads) {
       options.epoch_frames = epoch;
       expect_equal(*reference, *run(10'000, options));
     }
-  }
-}
-
-TEST(Analysis, NumbersAreRightBehindFramesThatVanished) {
-  // Frames of one file vanish while later batches are on their way already; another's stay.
-  for (const unsigned jobs : {1U, 3U}) {
-    MemorySource source;
-    source.add_traffic(some_traffic(), 3000);
-    const std::vector<std::uint8_t> broken = [] {
-      support::TrafficGenerator generator(some_traffic());
-      const support::GeneratedFrame frame = generator.next();
-      std::vector<std::uint8_t> bytes(frame.bytes.begin(), frame.bytes.end());
-      bytes.at(bytes.size() - 1) ^= 1U;  // its ICRC
-      return bytes;
-    }();
-    source.add(broken, 5000);
-    source.vanish(100, 250);
-    AnalysisOptions options;
-    options.jobs = jobs;
-    options.epoch_frames = 64;
-    const auto snapshot = analyze(source, options);
-    EXPECT_EQ(snapshot->totals.packets, 3001U - 150U);
-    ASSERT_EQ(snapshot->totals.icrc_mismatches.size(), 1U);
-    EXPECT_EQ(snapshot->totals.icrc_mismatches[0], 3001U - 150U);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,6 @@ class MemorySource : public capture::CaptureSource {
     frame.wire = std::max(wire, frame.captured);
     frame.time_ns = time_ns;
     frame.link_type = 1;
-    index_.emplace(frame.data, frames_.size());
     frames_.push_back(frame);
   }
 
@@ -44,19 +42,11 @@ class MemorySource : public capture::CaptureSource {
     }
   }
 
-  /// Frames from this index on turn out to be gone once they were used.
-  void shrink_at(std::size_t index) { shrunk_at_ = index; }
-  /// Frames of [begin, end) do, those behind them stay (another file's).
-  void vanish(std::size_t begin, std::size_t end) {
-    vanish_begin_ = begin;
-    vanish_end_ = end;
-  }
   /// Reports this error after the frames.
   void fail_with(capture::Error error) { error_ = std::move(error); }
 
   capture::Expected<std::size_t> next_batch(capture::FrameBatch& batch, std::size_t limit) override {
-    const std::size_t end =
-        std::min({frames_.size(), position_ + limit, shrunk_ ? shrunk_at_ : frames_.size()});
+    const std::size_t end = std::min(frames_.size(), position_ + limit);
     const std::size_t begin = std::min(position_, end);
     batch.frames.assign(frames_.begin() + static_cast<std::ptrdiff_t>(begin),
                         frames_.begin() + static_cast<std::ptrdiff_t>(end));
@@ -66,16 +56,6 @@ class MemorySource : public capture::CaptureSource {
       return tl::unexpected(error);
     }
     return end - begin;
-  }
-
-  std::size_t drop_vanished(capture::FrameBatch& batch) override {
-    // Several batches may be on their way: frames are known by their bytes.
-    const std::size_t lost = std::erase_if(batch.frames, [this](const capture::Frame& frame) {
-      const std::size_t index = index_.at(frame.data);
-      return index >= shrunk_at_ || (index >= vanish_begin_ && index < vanish_end_);
-    });
-    shrunk_ = shrunk_ || (lost != 0 && vanish_begin_ == vanish_end_);
-    return lost;
   }
 
   [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override { return interfaces_; }
@@ -90,12 +70,7 @@ class MemorySource : public capture::CaptureSource {
  private:
   std::deque<std::vector<std::uint8_t>> bytes_;
   std::vector<capture::Frame> frames_;
-  std::unordered_map<const std::uint8_t*, std::size_t> index_;
   std::size_t position_ = 0;
-  std::size_t shrunk_at_ = static_cast<std::size_t>(-1);
-  std::size_t vanish_begin_ = 0;
-  std::size_t vanish_end_ = 0;
-  bool shrunk_ = false;
   std::optional<capture::Error> error_;
 };
 

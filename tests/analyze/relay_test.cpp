@@ -39,16 +39,13 @@ class Numbers : public Relay::Stages {
     EXPECT_FALSE(worked_[slot].exchange(true));
     --busy_;
   }
-  bool finish(unsigned slot) override {
+  void finish(unsigned slot) override {
     ++busy_;
     EXPECT_EQ(std::this_thread::get_id(), caller_);
     EXPECT_TRUE(worked_[slot].exchange(false));
     EXPECT_EQ(batch_[slot], finished_);
     ++finished_;
-    const bool again = again_at_ == finished_;
-    if (again) count_ += 10;
     --busy_;
-    return again;
   }
 
   std::vector<int> batch_;
@@ -61,7 +58,6 @@ class Numbers : public Relay::Stages {
   std::thread::id caller_ = std::this_thread::get_id();
   bool alone_ = false;
   bool some_ = false;
-  int again_at_ = -1;
   int fill_throws_at_ = -1;
   int work_throws_at_ = -1;
 };
@@ -80,16 +76,6 @@ TEST(Relay, FinishesEveryBatchInOrder) {
         }
       }
     }
-  }
-}
-
-TEST(Relay, AsksAgainWhenTold) {
-  for (const unsigned threads : {1U, 4U}) {
-    Relay relay(threads, false);
-    Numbers numbers(relay.slots(), 20);
-    numbers.again_at_ = 20;  // after the end was seen
-    relay.run(numbers);
-    EXPECT_EQ(numbers.finished_, 30);
   }
 }
 

@@ -213,13 +213,6 @@ inline Everything read_files(const std::vector<std::string>& paths, const OpenOp
   return all;
 }
 
-/// Plain files mapped into memory, which is not the default.
-inline Expected<std::unique_ptr<CaptureSource>> open_mapped(const std::vector<std::string>& paths) {
-  OpenOptions options;
-  options.map_files = true;
-  return open_files(paths, options);
-}
-
 /// The bytes as a file, through open_files().
 inline Everything read_capture(const Bytes& bytes, const OpenOptions& options = {}) {
   const Folder folder;

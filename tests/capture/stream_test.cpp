@@ -89,14 +89,14 @@ TEST(Streams, SameFramesWhateverTheSlabSize) {
   const Folder folder;
   for (const Bytes& bytes : {varied_pcap(), varied_pcapng()}) {
     const std::string path = folder.write("f", bytes);
-    const Everything mapped = read_files({path});
-    ASSERT_TRUE(mapped.errors.empty()) << mapped.errors[0].describe();
-    ASSERT_GE(mapped.frames.size(), 300U);
+    const Everything whole = read_files({path});
+    ASSERT_TRUE(whole.errors.empty()) << whole.errors[0].describe();
+    ASSERT_GE(whole.frames.size(), 300U);
     for (std::size_t slab = 64; slab < 700; slab += 13) {
-      const Everything streamed = read_files({path}, {slab, false});
+      const Everything streamed = read_files({path}, {slab});
       ASSERT_TRUE(streamed.errors.empty()) << streamed.errors[0].describe();
-      ASSERT_TRUE(streamed.frames == mapped.frames) << slab;
-      EXPECT_EQ(streamed.all_incidents(), mapped.all_incidents());
+      ASSERT_TRUE(streamed.frames == whole.frames) << slab;
+      EXPECT_EQ(streamed.all_incidents(), whole.all_incidents());
     }
   }
 }
@@ -134,7 +134,7 @@ TEST(Streams, EveryCompressionOfFilesAndPipes) {
     EXPECT_EQ(file.files[0].format, std::string("pcapng in ") + one.name);
     EXPECT_EQ(file.files[0].bytes, one.bytes.size());
     EXPECT_EQ(file.files[0].bytes_read, one.bytes.size());
-    const Everything small_slabs = read_capture(one.bytes, {100, true});
+    const Everything small_slabs = read_capture(one.bytes, {100});
     EXPECT_TRUE(small_slabs.frames == expected.frames) << one.name;
     const Everything piped = through_pipe(one.bytes);
     ASSERT_TRUE(piped.errors.empty()) << one.name << piped.errors[0].describe();
@@ -321,7 +321,7 @@ TEST(Streams, ARecordLargerThanASlabIsRead) {
   Builder file;
   file.section().interface().block(0x5555, Bytes(100'000)).enhanced_packet(0, 1, Bytes(200'000, 7));
   file.enhanced_packet(0, 2, {1});
-  const Everything all = read_capture(gzip(file.bytes), {256, true});
+  const Everything all = read_capture(gzip(file.bytes), {256});
   ASSERT_TRUE(all.errors.empty());
   ASSERT_EQ(all.frames.size(), 2U);
   EXPECT_EQ(all.frames[0].data, Bytes(200'000, 7));
