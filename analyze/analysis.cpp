@@ -285,6 +285,10 @@ class Pipeline final : private Relay::Stages {
     for (std::size_t begin = 0; begin < packets.size(); begin += Tracker::group) {
       const std::size_t end = std::min(begin + Tracker::group, packets.size());
       Tracker::Hints hints;
+      // They were written on another core.
+      for (std::size_t i = end; i < std::min(end + Tracker::group, packets.size()); ++i) {
+        __builtin_prefetch(&packets[i], 1);
+      }
       if (!order) tracker_.approach(packets.subspan(begin, end - begin), batch.records, hints);
       for (std::size_t i = begin; i < end; ++i) {
         const std::uint64_t number = batch.frames_before + i + 1;

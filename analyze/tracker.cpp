@@ -52,6 +52,7 @@ template <class PacketAt>
   // Requests and answers apart, without a branch between them: which comes next is as good as random.
   std::array<std::array<Way, group>, 2> ways;
   std::array<std::size_t, 2> counts{};
+  std::array<std::uint32_t, 2> last{no_place, no_place};
   for (std::size_t i = 0; i < count; ++i) {
     hints[i] = no_hint;
     const PacketBrief* const packet = packet_at(i, hints[i]);
@@ -60,7 +61,10 @@ template <class PacketAt>
     fetch(&flows.at(place), Flow::hot_bytes);
     fetch(&states[place]);
     const std::size_t kind = packet->common == static_cast<std::uint8_t>(Common::ack) ? 1 : 0;
-    ways[kind][counts[kind]++] = {packet, &states[place], nullptr};
+    ways[kind][counts[kind]] = {packet, &states[place], nullptr};
+    // Packets often come in bursts of one flow, and find next to each other what they need.
+    counts[kind] += place != last[kind] ? 1U : 0U;
+    last[kind] = place;
   }
   const std::span<Way> requests(ways[0].data(), counts[0]);
   const std::span<Way> answers(ways[1].data(), counts[1]);
