@@ -32,7 +32,8 @@ Histogram::Owned Histogram::make(Format format, std::uint32_t first, std::uint32
   static_assert(bucket_limit % step == 0);
   static_assert(sizeof(Table) + bucket_limit * sizeof(std::uint32_t) <= 8192);
 
-  constexpr std::size_t bytes[] = {sizeof(Pair), sizeof(std::uint16_t), sizeof(std::uint32_t)};
+  constexpr std::size_t bytes[] = {sizeof(Pair), sizeof(std::uint8_t), sizeof(std::uint16_t),
+                                   sizeof(std::uint32_t)};
   void* const memory = std::calloc(1, sizeof(Table) + size * bytes[static_cast<std::size_t>(format)]);
   if (memory == nullptr) throw std::bad_alloc();
   Owned table(new (memory) Table);
@@ -54,28 +55,23 @@ Histogram& Histogram::operator=(const Histogram& other) {
   return *this;
 }
 
-void Histogram::cover(std::uint32_t from, std::uint32_t to, Format format) {
+void Histogram::cover(std::uint32_t bucket, Format format) {
   Table& t = *table_;
-  std::uint32_t first = from;
-  std::uint32_t end = to + 1;
-  t.for_each([&](std::uint32_t bucket, std::uint32_t) {
-    first = std::min(first, bucket);
-    end = std::max(end, bucket + 1);
+  std::uint32_t first = bucket;
+  std::uint32_t end = bucket + 1;
+  format = std::max(format, t.format);
+  t.for_each([&](std::uint32_t each, std::uint32_t n) {
+    first = std::min(first, each);
+    end = std::max(end, each + 1);
+    if (n > 0xff) format = std::max(format, Format::narrow);  // of a pair
   });
   first -= first % step;
   end += (step - end % step) % step;
-  if (t.format == Format::wide) format = Format::wide;
   Owned bigger = make(format, first, end - first);
   bigger->count = t.count;
   bigger->min = t.min;
   bigger->max = t.max;
-  t.for_each([&](std::uint32_t bucket, std::uint32_t n) {
-    if (format == Format::wide) {
-      bigger->wide()[bucket - first] = n;
-    } else {
-      bigger->narrow()[bucket - first] = static_cast<std::uint16_t>(n);
-    }
-  });
+  t.for_each([&](std::uint32_t each, std::uint32_t n) { bigger->put(each - first, n); });
   table_ = std::move(bigger);
 }
 
@@ -113,21 +109,13 @@ void Histogram::add_slowly(std::uint32_t bucket, std::uint32_t n) {
       if (add_pair(bucket, n)) return;
     }
   }
-  const Table* t = table_.get();
-  const bool covered = t->format != Format::pairs && bucket - t->first < t->size;
-  if (!covered) cover(bucket, bucket, Format::narrow);
-  std::uint32_t i = bucket - table_->first;
-  if (table_->format == Format::narrow) {
-    const std::uint32_t before = table_->narrow()[i];
-    if (n <= 0xffff - before) {
-      table_->narrow()[i] = static_cast<std::uint16_t>(before + n);
-      return;
-    }
-    cover(bucket, bucket, Format::wide);
-    i = bucket - table_->first;
+  if (table_->format == Format::pairs || bucket - table_->first >= table_->size) cover(bucket, Format::tiny);
+  for (;;) {
+    const std::uint32_t i = bucket - table_->first;
+    const std::uint32_t before = table_->at(i);
+    if (table_->put(i, before + std::min(n, most - before))) return;
+    cover(bucket, table_->format == Format::tiny ? Format::narrow : Format::wide);
   }
-  std::uint32_t& count = table_->wide()[i];
-  count += std::min(n, most - count);
 }
 
 void Histogram::add(std::uint64_t value, std::uint32_t times) {

@@ -76,8 +76,9 @@ class Histogram {
   [[nodiscard]] static constexpr std::uint64_t last_of(std::uint32_t bucket) noexcept;
 
   /// How the counts are kept: a few as pairs of bucket and count, by bucket; more as one count for each
-  /// bucket of the range, of 16 bits until one of them does not hold its count, then of 32, which saturate.
-  enum class Format : std::uint8_t { pairs, narrow, wide };
+  /// bucket of the range, of 8 bits until one of them does not hold its count, then of 16, then of 32, which
+  /// saturate.
+  enum class Format : std::uint8_t { pairs, tiny, narrow, wide };
   struct Pair {
     std::uint16_t bucket;
     std::uint16_t count;
@@ -94,18 +95,46 @@ class Histogram {
     Format format = Format::pairs;
 
     [[nodiscard]] Pair* pairs() noexcept { return reinterpret_cast<Pair*>(this + 1); }
+    [[nodiscard]] std::uint8_t* tiny() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
     [[nodiscard]] std::uint16_t* narrow() noexcept { return reinterpret_cast<std::uint16_t*>(this + 1); }
     [[nodiscard]] std::uint32_t* wide() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
     /// False if this takes more than adding one in its place.
     bool count_one(std::uint32_t bucket) noexcept {
       const std::uint32_t i = bucket - first;  // below `first` it wraps to a large one
-      if (format != Format::narrow || i >= size || narrow()[i] == 0xffff) return false;
-      ++narrow()[i];
+      if (i >= size) return false;
+      if (format == Format::narrow && narrow()[i] != 0xffff) {
+        ++narrow()[i];
+        return true;
+      }
+      if (format == Format::tiny && tiny()[i] != 0xff) {
+        ++tiny()[i];
+        return true;
+      }
+      return false;
+    }
+    /// Of a count's size in bytes, the logarithm.
+    [[nodiscard]] unsigned shift() const noexcept {
+      return static_cast<unsigned>(format) - static_cast<unsigned>(Format::tiny);
+    }
+    [[nodiscard]] std::uint32_t at(std::uint32_t i) noexcept {
+      return format == Format::tiny ? tiny()[i] : format == Format::narrow ? narrow()[i] : wide()[i];
+    }
+    /// False if a count is too small for it.
+    bool put(std::uint32_t i, std::uint32_t n) noexcept {
+      if (format == Format::wide) {
+        wide()[i] = n;
+      } else if (format == Format::narrow && n <= 0xffff) {
+        narrow()[i] = static_cast<std::uint16_t>(n);
+      } else if (format == Format::tiny && n <= 0xff) {
+        tiny()[i] = static_cast<std::uint8_t>(n);
+      } else {
+        return false;
+      }
       return true;
     }
     void fetch(std::uint32_t bucket) noexcept {
       const std::uint32_t i = bucket - first;
-      if (format == Format::narrow && i < size) prefetch(narrow() + i);
+      if (format != Format::pairs && i < size) prefetch(tiny() + (i << shift()));
     }
     template <class Each>
     void for_each(Each each) {
@@ -114,7 +143,7 @@ class Histogram {
         return;
       }
       for (std::uint32_t i = 0; i < size; ++i) {
-        const std::uint32_t n = format == Format::wide ? wide()[i] : narrow()[i];
+        const std::uint32_t n = at(i);
         if (n != 0) each(first + i, n);
       }
     }
@@ -125,9 +154,9 @@ class Histogram {
   using Owned = std::unique_ptr<Table, Free>;
   [[nodiscard]] static Owned make(Format format, std::uint32_t first, std::uint32_t size);
 
-  void add_slowly(std::uint32_t bucket, std::uint32_t n);           ///< counts `n` there, whatever it takes
-  bool add_pair(std::uint32_t bucket, std::uint32_t n);             ///< false: no room
-  void cover(std::uint32_t from, std::uint32_t to, Format format);  ///< a count for each of these buckets
+  void add_slowly(std::uint32_t bucket, std::uint32_t n);  ///< counts `n` there, whatever it takes
+  bool add_pair(std::uint32_t bucket, std::uint32_t n);    ///< false: no room
+  void cover(std::uint32_t bucket, Format format);         ///< a count for each bucket, this one included
 
   Owned table_;
 };
