@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/paths.hpp"
+#include "capture/same_traffic.hpp"
 
 namespace roce::capture {
 namespace {
@@ -32,8 +33,9 @@ MergedSource::MergedSource(std::vector<std::string> paths, std::vector<Error> er
 }
 
 WalkContext MergedSource::context_of(std::size_t lane) {
-  return {&interfaces_, &lanes_[lane]->interface_ids,     &files_[lane],
-          &statistics_, static_cast<std::uint16_t>(lane), &points_};
+  return {&interfaces_,      &lanes_[lane]->interface_ids,     &files_[lane],
+          &statistics_,      static_cast<std::uint16_t>(lane), &points_,
+          lanes_[lane]->same};
 }
 
 /// A file is about to begin: those that end here can be continued by it.
@@ -80,6 +82,13 @@ bool MergedSource::probe(std::size_t number) {
   }
   const auto got = lane.input.read(batch, 1);
   if (got && *got == 1) lane.first_time = batch.frames[0].time_ns;
+  const std::size_t described = interfaces.size();
+  if (got && *got == 1 && lanes_.size() <= same_traffic_files) {
+    // What goes wrong here goes wrong again when it is read.
+    static_cast<void>(lane.input.read(batch, same_traffic_frames - 1));
+    lane.marks = marks_of(batch.frames);
+  }
+  interfaces.resize(std::min(interfaces.size(), described));
   lane.input.close();
   for (InterfaceInfo& info : interfaces) {
     if (interfaces_.size() >= largest_interface_count) break;
@@ -91,6 +100,18 @@ bool MergedSource::probe(std::size_t number) {
   files_[number].format = file.format;
   files_[number].bytes = file.bytes;
   return true;
+}
+
+/// Files that begin with the same packets are captures of several places, even where their clocks set them so
+/// far apart that one seems to follow the other.
+void MergedSource::find_same() {
+  std::vector<std::vector<std::uint64_t>> marks;
+  for (const auto& lane : lanes_) marks.push_back(std::move(lane->marks));
+  const std::vector<bool> same = show_the_same(marks);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i]->same = same[i];
+    shows_copies_ = shows_copies_ || same[i];
+  }
 }
 
 bool MergedSource::open_lane(std::size_t number) {
@@ -141,6 +162,7 @@ Expected<void> MergedSource::open() {
     }
     any = true;
   }
+  find_same();
   if (any) return {};
   Error first = errors_.empty() ? Error{ErrorKind::not_found, "", std::nullopt, "no input was named", 0}
                                 : std::move(errors_.front());

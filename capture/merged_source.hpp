@@ -32,6 +32,7 @@ class MergedSource final : public CaptureSource {
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
   [[nodiscard]] bool may_wait() const noexcept override { return may_wait_; }
+  [[nodiscard]] bool shows_copies() const noexcept override { return shows_copies_; }
   [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
   [[nodiscard]] const Statistics& statistics() const override { return statistics_; }
@@ -44,6 +45,8 @@ class MergedSource final : public CaptureSource {
         : input(path, options, stop) {}
     Input input;
     std::vector<std::uint32_t> interface_ids;
+    std::vector<std::uint64_t> marks;  ///< of the first frames, while the source is opened
+    bool same = false;                 ///< it begins with packets that another one begins with
     bool opened = false;
     bool closed = false;                                                 ///< after it was open
     std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed
@@ -65,6 +68,7 @@ class MergedSource final : public CaptureSource {
   void end_points();
   [[nodiscard]] bool nearly_over(std::size_t lane);
   bool probe(std::size_t lane);
+  void find_same();
   bool open_lane(std::size_t lane);
   void close_lane(std::size_t lane);
   void push_due(std::int64_t time, std::size_t lane);
@@ -86,6 +90,7 @@ class MergedSource final : public CaptureSource {
   static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();
   std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
   std::uint64_t batch_number_ = 0;
+  bool shows_copies_ = false;
   bool may_wait_ = false;  ///< an input that was opened does
 };
 

@@ -31,7 +31,7 @@ std::uint16_t Walker::claim_point(std::uint16_t interface, std::uint32_t section
   info.point = interface;
   if (context_.points != nullptr) {
     info.point = context_.points->claim({context_.file_index, section, static_cast<std::uint32_t>(ordinal)},
-                                        info, *context_.file, apart);
+                                        info, *context_.file, apart || context_.apart);
   }
   return info.point;
 }

@@ -56,6 +56,7 @@ struct WalkContext {
   Statistics* statistics = nullptr;
   std::uint16_t file_index = 0;
   CapturePoints* points = nullptr;  ///< null: every interface is a point of its own
+  bool apart = false;               ///< the file continues no other: it shows what another one shows too
 
   void count(Incident incident, std::uint64_t times = 1) const noexcept {
     statistics->incidents[static_cast<std::size_t>(incident)] += times;
