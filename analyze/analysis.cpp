@@ -14,6 +14,7 @@
 #include "analyze/flow_images.hpp"
 #include "analyze/packet_common.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/point_text.hpp"
 #include "analyze/relay.hpp"
 #include "analyze/time_order.hpp"
 #include "analyze/tracker.hpp"
@@ -63,7 +64,7 @@ class Pipeline final : private Relay::Stages {
         relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
                options.filter != nullptr),
         batches_(relay_.slots()),
-        tracker_({options.flow_limit, options.verdicts, options.short_way}),
+        tracker_({options.flow_limit, options.verdicts, options.short_way, source.shows_copies()}),
         with_history_(options.filter != nullptr && options.filter->needs_history()),
         any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
@@ -352,12 +353,40 @@ class Pipeline final : private Relay::Stages {
     }
   }
 
+  /// Whether no file holds packets of all these points: then their times may be of several clocks.
+  [[nodiscard]] bool of_several_files(const std::vector<std::uint16_t>& points) const {
+    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+    const auto holds = [&](std::size_t file, std::uint16_t point) {
+      return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& one) {
+        return one.file == file && one.point == point;
+      });
+    };
+    for (std::size_t file = 0; file < source_.files().size(); ++file) {
+      if (std::all_of(points.begin(), points.end(),
+                      [&](std::uint16_t point) { return holds(file, point); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   std::shared_ptr<const Snapshot> publish() {
     auto snapshot = std::make_shared<Snapshot>();
     follow_ordered(true);
     Tracker::Result followed =
         tracker_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
     totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.evicted_flows);
+    const std::vector<std::string> clocks =
+        clock_texts(followed.clocks, source_.files(), source_.interfaces());
+    const std::vector<std::string> copies =
+        copy_texts(followed.connections, source_.files(), source_.interfaces());
+    totals_.diagnostics.add(DiagnosticId::several_points, copies.size());
+    totals_.diagnostics.add(DiagnosticId::clocks_differ, clocks.size());
+    for (Connection& connection : followed.connections) {
+      connection.split = connection.split && of_several_files(connection.points);
+      if (connection.split) totals_.diagnostics.add(DiagnosticId::order_by_clocks);
+    }
+    snapshot->clocks = std::move(followed.clocks);
     snapshot->icrc_checked = options_.check_icrc;
     snapshot->frames_read = frames_;
     snapshot->filter = options_.filter_text;
@@ -383,6 +412,10 @@ class Pipeline final : private Relay::Stages {
     }
     snapshot->series = std::move(followed.series);
     snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors_);
+    for (Diagnostic& diagnostic : snapshot->diagnostics) {
+      if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;
+      if (diagnostic.id == "several_points") diagnostic.details = copies;
+    }
     snapshot->errors = std::move(errors_);
     snapshot->totals = std::move(totals_);
     find_all(*snapshot);

@@ -159,6 +159,10 @@ struct Connection {
   std::array<std::uint64_t, 2> cnps{};     ///< sent
   std::array<Requester, 2> requester;
   std::array<Events, 2> sent;  ///< evidence, by sender
+  /// capture::Frame::point of all that show it, if there are several: those where it was followed first.
+  std::vector<std::uint16_t> points;
+  std::uint8_t followed_points = 0;  ///< how many of them those are
+  bool split = false;  ///< its directions were followed at different points: their order depends on clocks
 
   [[nodiscard]] bool paired() const noexcept { return flow[0].has_value() && flow[1].has_value(); }
 };

@@ -71,6 +71,20 @@ constexpr Row rows[] = {
     {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
      "Flows that left the bounded table because too many were active; their counters are only in the "
      "totals."},
+    {DiagnosticId::several_points, "several_points", info,
+     "Connections that several capture points show. Each is followed at one of them, and its figures are "
+     "those "
+     "of that point; packets of the others count as duplicates made by the capture, or prove a loss between "
+     "two "
+     "points."},
+    {DiagnosticId::clocks_differ, "clocks_differ", info,
+     "Capture points whose clocks differ, by packets that both have seen. Each connection is followed at one "
+     "of them, so no verdict and no latency depends on that; times of packets of different points do not "
+     "compare. Synchronise the clocks (PTP, NTP)."},
+    {DiagnosticId::order_by_clocks, "order_by_clocks", data_loss,
+     "Connections whose two directions were captured in different files only: what came before what follows "
+     "from two clocks, and cannot be checked. The confidence of their findings is lower. Capture both "
+     "directions at one place."},
     {DiagnosticId::input_failed, "input_failed", error,
      "An input could not be read to its end; everything before that point was analysed."},
 };

@@ -36,6 +36,9 @@ enum class DiagnosticId : std::uint8_t {
   vcrc_mismatch,
   gid_disagrees,
   flows_evicted,
+  several_points,
+  clocks_differ,
+  order_by_clocks,
   input_failed,
   count_
 };

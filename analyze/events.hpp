@@ -18,7 +18,8 @@ enum class Event : std::uint8_t {
   lost_before_capture,  ///< count = transmissions
   lost_after_capture,
   lost_by_capture,
-  retransmitted_nak,  ///< repeats by cause
+  lost_between_points,  ///< seen at one capture point, never at the next; in no other event of losses
+  retransmitted_nak,    ///< repeats by cause
   retransmitted_timeout,
   retransmitted_rnr,
   retransmitted_read_retry,
@@ -37,7 +38,8 @@ enum class Event : std::uint8_t {
   uc_message_lost,  ///< UC: messages that a gap destroyed
   icrc_mismatch,
   ce_marked,
-  mac_changed,  ///< the side's source MAC address is another than before
+  mac_changed,     ///< the side's source MAC address is another than before
+  time_backwards,  ///< older than the packet before it
   // about answers that the side sent
   nak_sequence_error,
   nak_invalid_request,

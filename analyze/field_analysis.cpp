@@ -86,8 +86,10 @@ const VirtualField fields[] = {
      }},
     {facts("roce.analysis.retransmission.original", "Retransmission of frame"),
      [](const PacketView& p, Values& out) {
-       if (p.verdict != nullptr && p.verdict->has(Flag::retransmission))
-         add_number<&Verdict::original>(p, out);
+       const Verdict* v = p.verdict;
+       if (v != nullptr && v->has(Flag::retransmission) && !v->has(Flag::duplicate_capture)) {
+         add_number<&Verdict::original>(p, out);  // a copy's is the one it doubles
+       }
      }},
     {facts("roce.analysis.spurious", "Spurious: already acknowledged", ValueType::boolean),
      add_flag<Flag::spurious>},

@@ -47,8 +47,9 @@ void append_analysis_marks(std::string& out, const PacketView& packet) {
   if (v.has(Verdict::duplicate_capture)) append_repeat(out, "Duplicate", v.original, "capture");
   if (v.has(Verdict::duplicate_network)) append_repeat(out, "Duplicate", v.original, "network");
   if (v.has(Verdict::retransmission)) {
-    append_repeat(out, v.has(Verdict::spurious) ? "Spurious retransmission" : "Retransmission", v.original,
-                  cause_name(v.cause));
+    const bool copy = v.has(Verdict::duplicate_capture);
+    append_repeat(out, v.has(Verdict::spurious) ? "Spurious retransmission" : "Retransmission",
+                  copy ? 0 : v.original, cause_name(v.cause));
   }
   if (v.gap != 0) {
     out += "  [Gap ";

@@ -54,6 +54,24 @@ void PsnSpace::link_request(TrackerShared& shared, std::uint64_t request, std::u
   }
 }
 
+/// Answers of one PSN come in runs: duplicate requests are acknowledged as often as they come.
+void PsnSpace::keep_replaced(const Seen& seen) {
+  if (replaced_answers_ == nullptr) replaced_answers_ = std::make_unique<std::array<Seen, 8>>();
+  (*replaced_answers_)[replaced_next_] = seen;
+  replaced_next_ = static_cast<std::uint8_t>((replaced_next_ + 1U) % replaced_answers_->size());
+}
+
+/// The answer of which this one is a copy although another with its PSN came since; nullptr if there is none.
+const Seen* PsnSpace::find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept {
+  if (replaced_answers_ == nullptr || !answer_facts_.ids_tell(r)) return nullptr;
+  const auto found =
+      std::find_if(replaced_answers_->begin(), replaced_answers_->end(), [&](const Seen& seen) {
+        return seen.psn == psn && seen.opcode == r.opcode && seen.ip_id == r.ip_id &&
+               !long_since(seen.time_ns, r.time_ns, 64);
+      });
+  return found == replaced_answers_->end() ? nullptr : &*found;
+}
+
 void PsnSpace::answer(Step& s) {
   const PacketRecord& r = s.r;
   const bool first_answer = !answers_seen_;
@@ -62,12 +80,17 @@ void PsnSpace::answer(Step& s) {
     constexpr std::int64_t room = std::int64_t{1} << 32U;
     next_ = room + r.psn;
   }
+  note_order(s);
   const std::int64_t psn = place(r.psn);
   // An acknowledgement of what was acknowledged long ago nobody sends; after that long it is none that was
   // overtaken, but one of another capture that was merged into this one.
   const bool too_late = s.info.operation == Operation::acknowledge && r.time_ns != capture::no_time &&
                         answer_facts_.last_ns != capture::no_time &&
                         r.time_ns - answer_facts_.last_ns >= held_back_at_most_ns;
+  if (const Seen* seen = find_replaced(psn, r)) {
+    duplicate(s, answer_facts_, seen);
+    return;
+  }
   if (const Seen* seen = answers_.find(psn)) {
     const Same same = same_transmission(answer_facts_, *seen, r);
     // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
@@ -79,7 +102,7 @@ void PsnSpace::answer(Step& s) {
     const bool copy = same == Same::unknown && soon && requests_seen_ && psn >= repeated_to_ &&
                       s.info.operation == Operation::read_response &&
                       issued_for(psn, s.info) == issued_.size();
-    if ((same == Same::same && tells) || copy) {
+    if ((same == Same::same && tells) || copy || same_record(*seen, r)) {
       duplicate(s, answer_facts_, seen);
       // A sender reacts to a NAK as often as it comes.
       if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn &&
@@ -110,6 +133,7 @@ void PsnSpace::answer(Step& s) {
   const Seen repeated = before != nullptr ? *before : Seen{};
   const bool keeps_guess = taken != nullptr && taken->guessed != 0 && before == nullptr;
   if (!keeps_guess) {
+    if (before != nullptr) keep_replaced(repeated);
     answers_.put(seen_of(s, psn), answers_needed_from(psn, s.shared.budget), s.shared.budget);
   }
   point_at_request(s, psn);

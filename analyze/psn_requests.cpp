@@ -58,14 +58,13 @@ void PsnSpace::damaged_request(Step& s) {
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
   if (s.counts) ++requests_;
+  note_order(s);
   learn_pmtu(s);
   if (!requests_seen_) begin(r);
   const std::int64_t psn = place(r.psn);
   std::int64_t count = 1;
   if (s.info.operation == Operation::read_request) count = read_packets(s);
   if (psn == taken_) taken_ = psn + count;
-
-  if (s.counts && r.time_ns != capture::no_time) note_idle(r);
 
   // A new packet that the packets of a repeat have overtaken does not end the repeat.
   const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
@@ -100,6 +99,8 @@ void PsnSpace::request(Step& s) {
     repeat(s, psn, count == 0 ? 1 : count);
   }
 
+  if (s.verdict.has(Verdict::duplicate_capture)) return;  // nobody sent it again
+  if (s.counts && r.time_ns != capture::no_time) note_idle(r);
   last_request_ns_ = r.time_ns;
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
@@ -142,6 +143,13 @@ void PsnSpace::count_goodput(Step& s) noexcept {
   if (!s.counts) return;
   new_bytes_ += s.r.payload;
   if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += s.r.payload;
+}
+
+/// A packet that is older than the one before it: what came first is not sure here.
+void PsnSpace::note_order(Step& s) {
+  if (s.r.time_ns != capture::no_time && s.r.time_ns < last_packet_ns_) {
+    happened(s, s.side, Event::time_backwards);
+  }
 }
 
 bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {

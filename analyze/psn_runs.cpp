@@ -251,6 +251,7 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
     asked_again_after(since);
   }
   lose(s, side_ ^ 1U, Lost::after_capture, 1);
+  s.shared.lost_answer = answer != nullptr ? answer->frame : 0;
   again_claimed_ = true;
   return true;
 }

@@ -97,7 +97,7 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
                                    TrackerShared& shared, Verdict& verdict) {
   using dissect::Operation;
   constexpr std::uint32_t psn_mask = 0xffffff;
-  if (!requests_seen_ || in_run_ || !message_known_) return false;
+  if (!requests_seen_ || in_run_ || !message_known_ || r.time_ns < last_packet_ns_) return false;
   if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool starts = info.starts_message();
@@ -160,6 +160,7 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
 inline bool PsnSpace::next_ack(const PacketBrief& r, std::uint64_t number, TrackerShared& shared,
                                Verdict& verdict) {
   if (!answers_seen_ || !requests_seen_ || !acked_known_ || !msn_known_) return false;
+  if (r.time_ns < last_packet_ns_) return false;
   if (loss_pending_ || chain_open_ || rnr_in_a_row_ != 0 || issued_head_ != issued_.size()) return false;
   const std::int64_t psn = place(r.psn);
   if (psn < acked_ || psn >= next_ || !holes_.empty()) return false;

@@ -50,6 +50,7 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
     }
   }
   if (s.verdict.lost == where && frame == s.number) s.verdict.lost = Lost::none;
+  if (where == Lost::after_capture) s.shared.unlost = frame;
   if (!s.counts) return;
   if (s.flow(side) != nullptr) {
     std::uint64_t& sum = s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
@@ -98,6 +99,13 @@ bool PsnSpace::too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn
   return !expected_again && r.time_ns - seen.time_ns < limit;
 }
 
+/// No wire carries two packets in one nanosecond: a record that is there twice. Coarser clocks do not tell.
+bool PsnSpace::same_record(const Seen& seen, const PacketBrief& r) const noexcept {
+  const auto fine = [](std::int64_t time_ns) { return time_ns % 1000 != 0 && time_ns != capture::no_time; };
+  return seen.time_ns == r.time_ns && seen.opcode == r.opcode && r.time_ns != capture::no_time &&
+         (fine(r.time_ns) || fine(last_request_ns_) || fine(last_answer_ns_));
+}
+
 void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
   ++facts.doubled;
   // A capture that shows things twice does so all the time; a network now and then.
@@ -106,7 +114,7 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
   const bool timed = seen != nullptr && seen->time_ns != capture::no_time && s.r.time_ns != capture::no_time;
   const bool by_capture = seen == nullptr || path != s.r.path ||
                           std::uint64_t{facts.doubled} * 2 >= facts.single ||
-                          (timed && s.r.time_ns - seen->time_ns >= merged_ns);
+                          (timed && (s.r.time_ns - seen->time_ns >= merged_ns || same_record(*seen, s.r)));
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
   if (seen != nullptr && seen->cause != 0) {
@@ -115,6 +123,7 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
     s.verdict.cause = static_cast<Cause>(seen->cause);
   }
   if (!s.counts) return;
+  if (by_capture && &facts == &request_facts_ && requests_ > 0) --requests_;
   if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);

@@ -28,6 +28,8 @@ struct TrackerShared {
   Series series;
   bool any_time = false;
   std::int64_t last_time_ns = 0;  ///< of the capture so far
+  std::uint64_t unlost = 0;       ///< the packet of which unlose() took back a loss behind the capture last
+  std::uint64_t lost_answer = 0;  ///< the answer that answer_asked_again() called lost behind it last
 };
 
 /// One packet on its way through a connection.
@@ -203,6 +205,21 @@ class alignas(64) PsnSpace {
     }
   }
 
+  /// Whether it is among the packets remembered: a copy. Not where nothing tells it from a repeat.
+  [[nodiscard]] bool remembers(const PacketRecord& r, bool request) noexcept {
+    const Seen* seen = (request ? sent_ : answers_).find(place(r.psn));
+    return seen != nullptr && seen->opcode == r.opcode &&
+           (!r.has(PacketRecord::has_ip_id) || seen->ip_id == r.ip_id);
+  }
+  /// Whether that PSN has been acknowledged.
+  [[nodiscard]] bool confirmed(std::uint32_t psn) const noexcept {
+    return acked_known_ && place(psn) < acked_;
+  }
+  /// What this NAK named was not lost, as another capture point shows.
+  void settled_elsewhere(std::uint64_t nak) noexcept {
+    if (loss_frame_ == nak) loss_pending_ = false;
+  }
+
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
   [[nodiscard]] bool answers_seen() const noexcept { return answers_seen_; }
   /// Takes over what another space learned from answers alone, before the two were known to be one.
@@ -255,6 +272,7 @@ class alignas(64) PsnSpace {
   }
   bool answer_asked_again(Step& s, std::int64_t psn, std::int64_t count);
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
+  void note_order(Step& s);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
   void note_idle(const PacketBrief& r) noexcept;
   void note_in_flight(Verdict& verdict) noexcept;
@@ -312,7 +330,10 @@ class alignas(64) PsnSpace {
   [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
                                        const PacketBrief& r) const noexcept;
   [[nodiscard]] bool too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept;
+  [[nodiscard]] bool same_record(const Seen& seen, const PacketBrief& r) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
+  void keep_replaced(const Seen& seen);
+  [[nodiscard]] const Seen* find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept;
   static void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int64_t psn) noexcept {
     seen.psn = psn;
     seen.time_ns = r.time_ns;
@@ -408,6 +429,9 @@ class alignas(64) PsnSpace {
   std::int64_t run_acked_ = -1;
   std::uint64_t run_frame_ = 0;
 
+  /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
+  std::unique_ptr<std::array<Seen, 8>> replaced_answers_;
+  std::uint8_t replaced_next_ = 0;
   std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;
   std::int64_t response_next_ = -1;  ///< READ response expected next

@@ -14,6 +14,7 @@
 #include "analyze/flow_table.hpp"
 #include "analyze/series.hpp"
 #include "analyze/totals.hpp"
+#include "analyze/tracker.hpp"
 #include "capture/source.hpp"
 
 namespace roce::analyze {
@@ -31,6 +32,7 @@ struct Snapshot {
   std::uint64_t evicted_flows = 0;  ///< flows that left the bounded table, and their packets
   std::uint64_t evicted_packets = 0;
   std::vector<Connection> connections;  ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<ClockOffset> clocks;      ///< of capture points that show the same packets
   std::vector<CmExchange> exchanges;    ///< by first message
   Series series;                        ///< of all RDMA packets
   std::vector<Finding> findings;        ///< most severe first

@@ -135,7 +135,8 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
                                                                Verdict& verdict) {
   FlowState& state = states[place];
   Flow& flow = flows.at(place);
-  if (record.source_mac != state.mac || !(flow.key == record.key)) return false;
+  if (record.source_mac != state.mac || record.point != state.point || !(flow.key == record.key))
+    return false;
   if (!follow_next(record, number, state, verdict)) return false;
   if (flow.packets == 0) [[unlikely]]
     state.first_frame = number;  // those before were not selected
@@ -165,9 +166,8 @@ inline std::uint32_t Tracker::Impl::track(const PacketRecord& record, std::uint6
     return no_hint;
   }
   // Not each time: what its packets look like may change again and again.
-  constexpr unsigned seldom = 4;
   FlowState& state = states[hint];
-  return state.unpaired == nullptr && state.without_image++ % seldom == 0 ? hint : no_hint;
+  return state.unpaired == nullptr && state.without_image++ == 0 ? hint : no_hint;
 }
 
 void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict) {
@@ -184,9 +184,10 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
   }
   FlowState& state = states[place];
   note_frame(state, record, number);
+  if (state.point == FlowState::no_point) state.point = static_cast<std::uint16_t>(record.point);
   if (state.connection != no_place) [[likely]] {
-    const bool alone = state.unpaired != nullptr;
-    verdict = step(state.connection, state.side, record, number, place);
+    const bool alone = state.unpaired != nullptr && !only_looked_at(state, record);
+    verdict = step_at(state.connection, state.side, record, number, place);
     if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
     if (alone && dissect::opcode_info(record.opcode).request) note_request(place, record);
     return;
@@ -210,8 +211,9 @@ void Tracker::Impl::link(const Track& track) {
     const bool open = !state.retired && track.result.service != Service::reserved;
     // A request far off decides what the next one is.
     const bool jumped = track.jump != nullptr;
-    state.spaces[0] = open && !jumped ? track.spaces[side].get() : nullptr;
-    state.spaces[1] = open && state.unpaired == nullptr ? track.spaces[side ^ 1U].get() : nullptr;
+    const bool views = track.views != nullptr;
+    state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
+    state.spaces[1] = open && !views && state.unpaired == nullptr ? track.spaces[side ^ 1U].get() : nullptr;
   }
 }
 
@@ -233,7 +235,11 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
   Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
   const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
                     flow.facts.ids_tell(record) && seen.ip_id == record.ip_id;
-  if (same) {
+  if (const Sighting* const elsewhere = copied(flow, state, record, number)) {
+    verdict.set(Verdict::duplicate_capture);
+    verdict.original = static_cast<std::uint32_t>(elsewhere->frame);
+    if (record.has(PacketRecord::selected)) ++flows.at(place).sequence_to_change().duplicate_captures;
+  } else if (same) {
     ++flow.facts.doubled;
     const bool by_capture = seen.path != record.path || flow.facts.doubled * 2 >= flow.facts.single;
     verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
@@ -411,6 +417,9 @@ void Tracker::Impl::evict() {
 void Tracker::Impl::leave(std::uint32_t place) {
   if (place >= states.size()) return;
   unlist(place);
+  if (PlainFlow* plain = states[place].plain_flow.get(); plain != nullptr && plain->copies != nullptr) {
+    plain->copies->release(copy_budget);
+  }
   if (states[place].unpaired != nullptr) {
     std::uint64_t uncounted = 0;
     for (const Held& packet : states[place].unpaired->held) {
@@ -427,6 +436,11 @@ void Tracker::Impl::leave(std::uint32_t place) {
   if (connection == no_place) return;
   Track& track = tracks[connection];
   if (track.jump != nullptr && track.jump->record.has(PacketRecord::selected)) flows.count_evicted(1);
+  if (track.views != nullptr) {
+    for (const CaptureViews::Packet& packet : track.views->held) {
+      if (packet.record.has(PacketRecord::selected)) flows.count_evicted(1);
+    }
+  }
   for (const auto& space : track.spaces) {
     if (space) space->release(shared.budget);
   }

@@ -19,12 +19,25 @@
 
 namespace roce::analyze {
 
+/// How far one capture point's clock is ahead of another's, said by packets that both have seen.
+struct ClockOffset {
+  std::uint16_t of = 0;  ///< points: capture::Frame::point
+  std::uint16_t ahead = 0;
+  std::int64_t offset_ns = 0;  ///< what `ahead` says minus what `of` says at the same time
+  std::int64_t error_ns = 0;   ///< at most, either way
+  std::uint64_t copies = 0;    ///< packets that say so
+  /// Whether they must differ.
+  [[nodiscard]] bool sure() const noexcept { return offset_ns > error_ns || -offset_ns > error_ns; }
+};
+
 struct TrackerOptions {
   std::size_t flow_limit = FlowTable::default_limit;
   /// Where verdicts go, with corrections of older ones; null = nowhere. Must outlive the tracker.
   VerdictStore* verdicts = nullptr;
   /// Common packets are followed on a shorter way, to the same result; off only to prove that.
   bool short_way = true;
+  /// Other capture points will show the same packets, perhaps much later: all are remembered for that.
+  bool copies_expected = false;
 };
 
 /// Follows every flow and connection packet by packet: pairs the two directions, tells new from
@@ -75,6 +88,7 @@ class Tracker {
     std::vector<Flow> flows;              ///< by id, with packets that count
     std::vector<Connection> connections;  ///< by id, with a flow that is listed
     Series series;
+    std::vector<ClockOffset> clocks;  ///< of pairs of capture points that show the same packets
     std::uint64_t evicted_flows = 0;
     std::uint64_t evicted_packets = 0;
     std::uint64_t forgotten_packets = 0;  ///< PSNs whose frame number left the bounded memory unconfirmed

@@ -35,6 +35,7 @@ void Tracker::Impl::conclude(Track& track) {
     if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
   }
   drop_stray(track);
+  conclude_views(track);
   sum_up(track);
   const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
     return r.retries_exhausted || r.rnr_exhausted || r.refused_fatally;
@@ -102,6 +103,11 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   pair_cnps();
   while (release_waiting()) {
   }
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    if (tracks[i].in_use && tracks[i].views != nullptr) end_views(i);
+  }
+  while (release_waiting()) {
+  }
   Result result;
   std::size_t count = 0;
   for (std::size_t i = 0; i < tracks.size(); ++i) {
@@ -109,6 +115,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
     conclude(tracks[i]);
     ++count;
   }
+  result.clocks = clocks.result();
   result.forgotten_packets = shared.budget.forgotten;
   result.evicted_flows = flows.evicted_flows();
   result.evicted_packets = flows.evicted_packets();

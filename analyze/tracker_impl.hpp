@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "analyze/capture_views.hpp"
 #include "analyze/chunks.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/pairing.hpp"
@@ -72,6 +73,7 @@ struct Unpaired {
 struct PlainFlow {
   StreamFacts facts;
   std::array<Seen, 8> seen;
+  std::unique_ptr<CopyRing> copies;  ///< where several capture points show it
 };
 
 /// A cache line.
@@ -86,13 +88,16 @@ struct alignas(64) FlowState {
   std::unique_ptr<PlainFlow> plain_flow;
   /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
   std::uint32_t image = 0;
-  std::uint8_t without_image = 0;  ///< packets that had none although they could have; wraps
   std::uint8_t side = 0;
+  std::uint8_t without_image : 2 = 0;  ///< packets that had none although they could have; wraps
   bool plain : 1 = false;
-  bool retired : 1 = false;       ///< its key belongs to another flow by now
-  bool in_hand : 1 = false;       ///< being tracked: must not be evicted
-  bool queued : 1 = false;        ///< in `holding`, for this flow or one that had the place before
-  bool icrc_matched : 1 = false;  ///< of any packet
+  bool retired : 1 = false;        ///< its key belongs to another flow by now
+  bool in_hand : 1 = false;        ///< being tracked: must not be evicted
+  bool queued : 1 = false;         ///< in `holding`, for this flow or one that had the place before
+  bool icrc_matched : 1 = false;   ///< of any packet
+  std::uint16_t point = no_point;  ///< PacketRecord::point of the first packet
+
+  static constexpr std::uint16_t no_point = 0xffff;
 };
 static_assert(sizeof(FlowState) == 64);
 
@@ -108,6 +113,7 @@ struct CmPeer {
 /// A connection while it is followed.
 struct alignas(64) Track {
   std::array<std::unique_ptr<PsnSpace>, 2> spaces;  ///< by requester
+  std::unique_ptr<CaptureViews> views;              ///< where several capture points show it
   std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
   std::array<std::uint32_t, 2> places{no_place, no_place};
   std::uint8_t jump_side = 0;
@@ -125,7 +131,8 @@ struct EndHash {
 };
 
 struct Tracker::Impl {
-  explicit Impl(const TrackerOptions& options) : flows(options.flow_limit), short_way(options.short_way) {
+  explicit Impl(const TrackerOptions& options)
+      : flows(options.flow_limit), short_way(options.short_way), copies_expected(options.copies_expected) {
     shared.verdicts = options.verdicts;
     tell = options.verdicts != nullptr;
   }
@@ -159,6 +166,41 @@ struct Tracker::Impl {
   void conclude(Track& track);
   void sum_up(Track& track);
 
+  // tracker_views.cpp
+  CaptureViews& views_of(Track& track);
+  Verdict step_at(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                  std::uint32_t place);
+  Verdict wait_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                  std::uint64_t number);
+  Verdict follow_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                    std::uint64_t number, std::uint32_t place);
+  Verdict compare_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                     std::uint64_t number, std::uint32_t place);
+  [[nodiscard]] bool goes_on(const Track& track, unsigned side, std::uint8_t others,
+                             const std::vector<CaptureViews::Packet>& packets) const;
+  Sighting* copied(PlainFlow& flow, FlowState& state, const PacketRecord& record, std::uint64_t number);
+  void look_for_points(std::uint32_t connection, const std::vector<Held>& packets);
+  [[nodiscard]] bool only_looked_at(const FlowState& state, const PacketRecord& record);
+  void expect_copies();
+  void decide(std::uint32_t connection);
+  void replay_at(const std::vector<CaptureViews::Packet>& packets);
+  void note_named(Track& track, unsigned sender, const PacketRecord& record, std::uint64_t number,
+                  const Verdict& verdict);
+  static void cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
+                    std::int64_t there_ns) noexcept;
+  void came_late(Track& track, unsigned side, unsigned at, Sighting& here, std::uint64_t there,
+                 std::int64_t there_ns);
+  void settle_late(Track& track);
+  void explain_nak(Track& track, unsigned side, std::uint64_t frame);
+  void lose_between(Track& track, unsigned side, const Sighting& lost);
+  void judge_passed(Track& track, unsigned side, const Sighting& here);
+  void judge_waiting(Track& track, unsigned side, const Sighting& there);
+  void hand_over(std::uint32_t connection, std::size_t at_least);
+  void judge_all(Track& track);
+  void end_views(std::uint32_t connection);
+  void conclude_views(Track& track);
+  void merge_views(Track& into, Track& from);
+
   // tracker_pairing.cpp
   Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void find_partner(std::uint32_t place);
@@ -185,16 +227,21 @@ struct Tracker::Impl {
   [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best, const PacketRecord& answer);
 
   static constexpr std::uint64_t idle_step = 64;
+  /// Packets that wait for the other direction, or for another capture point: of all connections.
+  static constexpr std::size_t held_of_all = 128 * 1024;
 
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
-  bool tell = false;         ///< somebody wants to know what is said of each packet
-  Chunks<FlowState> states;  ///< by place
+  bool copies_expected = false;  ///< from now on
+  bool tell = false;             ///< somebody wants to know what is said of each packet
+  Chunks<FlowState> states;      ///< by place
   Chunks<Track> tracks;
   std::vector<std::uint32_t> unused_tracks;
   std::uint32_t next_connection = 0;  ///< Connection::id
   UnpairedFlows unpaired;
+  CopyBudget copy_budget;
+  PointClocks clocks;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
   std::size_t held = 0;               ///< packets

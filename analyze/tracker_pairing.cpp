@@ -9,9 +9,8 @@
 namespace roce::analyze {
 namespace {
 
-/// Packets that wait for the other direction: of one flow, and of all.
+/// Packets that wait for the other direction, of one flow.
 constexpr std::size_t held_of_flow = 512;
-constexpr std::size_t held_of_all = 128 * 1024;
 
 FlowKey reversed(const FlowKey& key, std::uint32_t qpn) {
   FlowKey other = key;
@@ -173,6 +172,12 @@ void Tracker::Impl::drop(std::uint32_t connection) {
   for (const std::uint32_t place : tracks[connection].places) {
     if (place != no_place) states[place].spaces = {};
   }
+  if (CaptureViews* views = tracks[connection].views.get()) {
+    held -= std::min(held, views->held.size());
+    for (auto* rings : {&views->passed, &views->waiting}) {
+      for (CopyRing& ring : *rings) ring.release(copy_budget);
+    }
+  }
   tracks[connection] = Track{};
   unused_tracks.push_back(connection);
 }
@@ -186,7 +191,7 @@ void Tracker::Impl::replay(std::vector<Held>& packets) {
       Verdict verdict;
       track_long(packet.record, packet.number, verdict);
     } else {
-      step(states[place].connection, states[place].side, packet.record, packet.number, place);
+      step_at(states[place].connection, states[place].side, packet.record, packet.number, place);
     }
   }
   packets.clear();
@@ -245,6 +250,7 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   }
   drop_unpaired(place);
   drop_unpaired(other);
+  look_for_points(connection, packets);
   link(tracks[connection]);
   replay(packets);
 }
@@ -255,6 +261,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   Track& from = tracks[other];
   const std::uint32_t place = from.places[0];
   drop_stray(from);
+  merge_views(into, from);
   const auto add_answers = [](Requester& to, Requester& more) {
     to.refused_fatally = to.refused_fatally || more.refused_fatally;
     to.credits_used = to.credits_used || more.credits_used;
@@ -297,6 +304,7 @@ std::uint32_t Tracker::Impl::go_alone(std::uint32_t place) {
   tracks[connection].result.pairing.ambiguous = states[place].unpaired->ambiguous;
   std::vector<Held> packets = std::move(states[place].unpaired->held);
   states[place].unpaired->held.clear();
+  look_for_points(connection, packets);
   replay(packets);
   return connection;
 }

@@ -198,6 +198,12 @@ double confidence_in(const Snapshot& snapshot, const Connection& connection) {
   } else {
     confidence *= 0.5 + 0.5 * std::clamp(connection.pairing.confidence, 0.0, 1.0);
   }
+  if (connection.split) confidence *= 0.5;
+  // Where the order of packets is not sure, nothing is that follows from it.
+  const std::uint64_t backwards =
+      connection.sent[0].count(Event::time_backwards) + connection.sent[1].count(Event::time_backwards);
+  const std::uint64_t packets = connection.packets[0] + connection.packets[1];
+  if (backwards * 1000 > packets) confidence *= backwards * 100 > packets ? 0.3 : 0.5;
   const std::uint64_t missed =
       connection.sent[0].count(Event::lost_by_capture) + connection.sent[1].count(Event::lost_by_capture);
   if (snapshot.dropped().value_or(0) != 0) {

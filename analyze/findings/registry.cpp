@@ -10,8 +10,10 @@ using enum Severity;
 constexpr FindingRule rules[] = {
     {"loss_before_capture", error, "packets lost before the capture point", find_loss_before_capture},
     {"loss_after_capture", error, "packets lost after the capture point", find_loss_after_capture},
+    {"loss_between_points", error, "packets lost between two capture points", find_loss_between_points},
     {"loss_by_capture", warning, "packets missed by the capture itself", find_loss_by_capture},
     {"capture_drops", warning, "the capture dropped packets", find_capture_drops},
+    {"records_out_of_order", warning, "the capture is not in order of time", find_records_out_of_order},
     {"asymmetric_capture", notice, "only one direction was captured", find_asymmetric_capture},
     {"sick_host", error, "one host behind many sick connections", find_sick_host},
     {"sick_link", error, "one pair of hosts behind many sick connections", find_sick_link},

@@ -9,7 +9,9 @@ class FindingSink;
 
 void find_loss_before_capture(const Snapshot& snapshot, FindingSink& sink);
 void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_loss_between_points(const Snapshot& snapshot, FindingSink& sink);
 void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink);
+void find_records_out_of_order(const Snapshot& snapshot, FindingSink& sink);
 void find_capture_drops(const Snapshot& snapshot, FindingSink& sink);
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink);
 void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink);

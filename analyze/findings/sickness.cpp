@@ -18,6 +18,7 @@ struct Row {
 constexpr Row rows[] = {
     {Trouble::loss, Event::lost_before_capture, false},
     {Trouble::loss, Event::lost_after_capture, false},
+    {Trouble::loss, Event::lost_between_points, false},
     {Trouble::loss, Event::uc_message_lost, false},
     {Trouble::silence, Event::retransmitted_timeout, false},
     {Trouble::silence, Event::retries_exhausted, false, false},

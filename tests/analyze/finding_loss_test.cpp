@@ -72,6 +72,51 @@ TEST(LossAfterCaptureFinding, NearMiss) {
   EXPECT_TRUE(maker.run("loss_after_capture").empty());
 }
 
+TEST(LossBetweenPointsFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_between_points, 5);
+  const std::vector<Finding> found = maker.run("loss_between_points");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 5U);
+  EXPECT_EQ(found[0].packets.front(), 100U);
+  EXPECT_TRUE(says(found[0],
+                   "5 of 10000 packets (<0.1 %) sent by 10.0.0.1 to 10.0.0.2 were seen at one capture point"))
+      << found[0].explanation;
+}
+
+TEST(LossBetweenPointsFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_after_capture, 5);
+  happen(c.sent[0], Event::duplicate_capture, 10'000);
+  EXPECT_TRUE(maker.run("loss_between_points").empty());
+}
+
+TEST(RecordsOutOfOrderFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 37);
+  happen(c.sent[1], Event::time_backwards, 30);
+  const std::vector<Finding> found = maker.run("records_out_of_order");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 30U);
+  EXPECT_DOUBLE_EQ(found[0].confidence, 1);
+  EXPECT_DOUBLE_EQ(maker.run("loss_before_capture")[0].confidence, 0.5);
+  happen(c.sent[1], Event::time_backwards, 2000);
+  EXPECT_DOUBLE_EQ(maker.run("loss_before_capture")[0].confidence, 0.3);
+}
+
+TEST(RecordsOutOfOrderFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 37);
+  happen(c.sent[1], Event::time_backwards, 2);  // stamps of two processors
+  EXPECT_TRUE(maker.run("records_out_of_order").empty());
+  EXPECT_DOUBLE_EQ(maker.run("loss_before_capture")[0].confidence, 1);
+}
+
 TEST(LossAfterCaptureFinding, AFewAmongManyLatePacketsAreDoubted) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);

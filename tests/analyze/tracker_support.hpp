@@ -45,8 +45,8 @@ struct End {
 /// sending host's next IP ID.
 class Wire {
  public:
-  explicit Wire(std::size_t flow_limit = FlowTable::default_limit)
-      : tracker_(TrackerOptions{flow_limit, &verdicts_}) {}
+  explicit Wire(std::size_t flow_limit = FlowTable::default_limit, bool copies_expected = false)
+      : tracker_(TrackerOptions{flow_limit, &verdicts_, true, copies_expected}) {}
 
   /// The packet that `from` would send to `to`, not yet sent.
   [[nodiscard]] PacketRecord make(End from, End to, std::uint8_t opcode, std::uint32_t psn) {

@@ -246,6 +246,8 @@ class Sameness(unittest.TestCase):
                 first, second, third = self.pieces(name, cuts(self.read(self.captures[name]), (0.4, 0.7)))
                 expected = results(report(self.captures[name]))
                 self.assert_same(expected, results(report(second, third, first)))
+                if name == "made_mirror_interface":
+                    continue  # -w describes interfaces as they come, and these have no names to know them by
                 run("packets", "--no-analysis", second, "-w", second + ".pcapng")
                 third = self.write("third.gz", gzip.compress(self.read(third)))
                 self.assert_same(expected, results(report(first, second + ".pcapng", third)))
@@ -264,7 +266,7 @@ class Sameness(unittest.TestCase):
                 verdicts = self.verdicts(*ends).decode().splitlines()
                 column = self.fields[1::2].index("roce.analysis.duplicate_capture")
                 copies = sum(line.split("\t")[column] == "1" for line in verdicts)
-                once = [report(end)["capture"]["packets"] for end in ends]
+                once = [sum(flow["packets"] for flow in report(end)["flows"]) for end in ends]
                 self.assertGreater(copies, 0.97 * min(once))
                 self.assertLessEqual(copies, min(once))
 

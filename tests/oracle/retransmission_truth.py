@@ -19,7 +19,8 @@ Rules
    same transmission; IPv6 has no ID, its equal packets are paired in order. One that only a flipped bit separates
    from an unseen transmission is that one, *damaged*. Damaged is whatever the receiver's stack refuses: wrong ICRC,
    IPv4 checksum or length. A second sight is a duplicate: by the network where netem was told to duplicate, by the
-   capture elsewhere. Packets of several interfaces in one capture are taken in order of time, not of the file.
+   capture elsewhere. Packets of several interfaces in one capture are taken in order of time, not of the file; what
+   the one farther from the requester shows are duplicates, and what it does not show is known to be lost.
 2. *Lost*: not seen, or seen damaged, in the capture nearest to the receiver. Delayed and reordered packets are seen.
 3. The requests of a queue pair, in the order sent: a request whose first PSN lies before the end of what was sent is
    a *repeat*. Where the PSN steps back a new *run* begins (the sender went back); the trigger of the run is the cause

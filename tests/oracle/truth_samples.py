@@ -58,7 +58,7 @@ class Sample:
                 near = {"A": self.at(a), "B": self.at(b)}
                 sides.update({self.at(a): "A", self.at(b): "B"})
         netem = self.entry["netem"]
-        two_sides = len(contents) == 1 and netem and len({p.interface for p in contents[first][0]}) == 2
+        two_sides = len(contents) == 1 and len({p.interface for p in contents[first][0]}) == 2
         if two_sides:
             halves = split_by_interface(*contents[first])
             contents, near = {"0": halves[0], "1": halves[1]}, {"A": "0", "B": "1"}
@@ -70,19 +70,18 @@ class Sample:
             self.captures = {first: self.joined()}
 
     def joined(self):
-        """Two interfaces in one capture: of what both show, the later sight is a copy."""
+        """Two interfaces in one capture: the one nearer to the requester, A, tells; the other one shows copies."""
         near, far = self.captures["0"], self.captures["1"]
-        for transmission in self.scenario.transmissions:
-            sights = [(c.sighting.first[transmission], c) for c in (near, far) if transmission in c.sighting.first]
-            if len(sights) == 2:
-                packet, capture = max(sights, key=lambda sight: (sight[0].time, sight[0].number))
-                capture.told[packet.number].dup_capture = 1
+        for told in far.told.values():
+            told.dup_capture = 1
         near.told.update(far.told)
         for told in near.told.values():
             told.original, told.out_of_order, told.late = "", 0, 0  # the file's order mixes the interfaces
         for flow in near.flows.values():
-            # Beyond it the same capture shows what is missing; it is one loss, and behind the first interface.
+            # Beyond it the same capture shows what is missing: all of it is known, and behind the first interface.
             flow.lost_before = flow.lost_before_head = flow.lost_before_tail = 0
+            flow.lost_after_named += flow.lost_after_window
+            flow.lost_after_window = 0
         return near
 
     def write(self, folder):

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection captured at several points: followed at one, compared at the others.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11}, b{2, 0x22};
+constexpr std::int64_t ms = 1'000'000;
+
+/// What two capture points show of one traffic: the first stands at a, the second at b, on the way between
+/// them for a while.
+class TwoPoints {
+ public:
+  explicit TwoPoints(std::int64_t ahead_ns, bool copies_expected = true)
+      : wire(FlowTable::default_limit, copies_expected), ahead_ns_(ahead_ns) {}
+
+  /// A packet passes both points, or gets lost between them, or held back there.
+  std::size_t pass(PacketRecord record, bool lost = false, std::int64_t held_ns = 0) {
+    const bool from_a = record.key.src == tracker_host(a.host);
+    constexpr std::int64_t way_ns = 5'000;
+    const std::int64_t sent = record.time_ns;
+    if (from_a || !lost) show(record, 0, from_a ? sent : sent + way_ns + held_ns);
+    if (!from_a || !lost) show(record, 1, (from_a ? sent + way_ns + held_ns : sent) + ahead_ns_);
+    wire.now_ns = std::max(wire.now_ns, sent + 2 * way_ns);
+    return packets_++;
+  }
+  std::size_t request(std::uint32_t psn, bool lost = false, std::int64_t held_ns = 0) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.flags |= PacketRecord::ack_requested;
+    return pass(r, lost, held_ns);
+  }
+  std::size_t answer(std::uint32_t psn, std::uint32_t msn, std::uint8_t syndrome = 0x1f, bool lost = false) {
+    PacketRecord r = wire.make(b, a, acknowledge, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = std::uint32_t{syndrome} << 24U | msn;
+    return pass(r, lost);
+  }
+  void talk(std::uint32_t from, std::uint32_t times) {
+    for (std::uint32_t i = 0; i < times; ++i) {
+      request(from + i);
+      answer(from + i, from + i + 1);
+    }
+  }
+  /// Feeds all of it as files of both points are merged: by time.
+  void finish() {
+    std::stable_sort(shown_.begin(), shown_.end(),
+                     [](const Shown& x, const Shown& y) { return x.record.time_ns < y.record.time_ns; });
+    for (const Shown& one : shown_) frames_[{one.packet, one.record.point}] = wire.send(one.record);
+    wire.finish(100 * ms);
+  }
+  /// Frame number of a packet at a point; 0 if it was not seen there.
+  [[nodiscard]] std::uint32_t frame(std::size_t packet, std::uint32_t point) const {
+    const auto found = frames_.find({packet, point});
+    return found == frames_.end() ? 0 : found->second;
+  }
+  [[nodiscard]] std::size_t packets() const { return packets_; }
+
+  Wire wire;
+
+ private:
+  struct Shown {
+    PacketRecord record;
+    std::size_t packet = 0;
+  };
+  void show(PacketRecord record, std::uint32_t point, std::int64_t time_ns) {
+    record.point = point;
+    record.path = 7 + point;
+    record.time_ns = time_ns;
+    shown_.push_back({record, packets_});
+  }
+  std::int64_t ahead_ns_;
+  std::size_t packets_ = 0;
+  std::vector<Shown> shown_;
+  std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> frames_;
+};
+
+void expect_nothing_wrong(const Wire& wire) {
+  for (const Flow& flow : wire.result.flows) {
+    EXPECT_EQ(flow.sequence().retransmitted_packets(), 0U);
+    EXPECT_EQ(flow.sequence().out_of_order, 0U);
+    EXPECT_EQ(flow.sequence().gaps, 0U);
+    EXPECT_EQ(flow.sequence().duplicate_network, 0U);
+    for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture}) {
+      EXPECT_EQ(Wire::lost(flow, where), 0U);
+    }
+  }
+}
+
+constexpr std::int64_t offsets[] = {0, 3 * ms, -3 * ms, 2000 * ms, -2000 * ms};
+
+TEST(TrackerPoints, ClocksThatDifferChangeNothing) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 300);
+    both.finish();
+    expect_nothing_wrong(both.wire);
+    both.wire.expect_all_counted();
+    EXPECT_EQ(both.wire.connection().packets[0], 300U);
+    EXPECT_EQ(both.wire.connection().packets[1], 300U);
+    ASSERT_EQ(both.wire.result.clocks.size(), 1U);
+    const ClockOffset& clock = both.wire.result.clocks[0];
+    EXPECT_NEAR(static_cast<double>(clock.offset_ns), static_cast<double>(ahead),
+                static_cast<double>(clock.error_ns));
+    EXPECT_LE(clock.error_ns, 10'000);
+    EXPECT_EQ(clock.sure(), ahead != 0);
+    EXPECT_EQ(clock.copies, 600U);
+    // Times of one point only.
+    const OperationStats* writes = both.wire.connection().requester[0].operation(OperationKind::write);
+    ASSERT_NE(writes, nullptr);
+    EXPECT_EQ(writes->latency_ns.count(), 300U);
+    EXPECT_LT(writes->latency_ns.max(), 50'000U);
+  }
+}
+
+// Nobody said that there will be copies, and they come when the connection is long over.
+TEST(TrackerPoints, CopiesOfLongAgoAreNotFollowed) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead, false);
+    both.talk(0, 2000);
+    both.finish();
+    expect_nothing_wrong(both.wire);
+    both.wire.expect_all_counted();
+    EXPECT_EQ(both.wire.connection().packets[0], 2000U);
+  }
+}
+
+TEST(TrackerPoints, ALossBetweenTwoPointsIsProved) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    std::vector<std::size_t> lost;
+    for (std::uint32_t psn = 50; psn < 60; ++psn) {
+      const bool gone = psn == 52 || psn == 55;  // of 55 no single capture at a would know
+      const std::size_t packet = both.request(psn, gone);
+      if (gone) lost.push_back(packet);
+    }
+    both.answer(51, 52);
+    both.answer(52, 52, nak_sequence);
+    std::vector<std::size_t> again;
+    for (std::uint32_t psn = 52; psn < 60; ++psn) again.push_back(both.request(psn));
+    both.answer(59, 60);
+    both.talk(60, 50);
+    both.finish();
+    const Connection& c = both.wire.connection();
+    const EventLog* log = c.sent[0].find(Event::lost_between_points);
+    ASSERT_NE(log, nullptr);
+    EXPECT_EQ(log->count, 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(log->frames[i], both.frame(lost[i], 0));
+      EXPECT_EQ(both.wire.verdict(both.frame(lost[i], 0)).lost, Lost::after_capture);
+    }
+    EXPECT_EQ(c.sent[0].count(Event::lost_after_capture), 0U);
+    EXPECT_EQ(c.sent[0].count(Event::lost_before_capture), 0U);
+    EXPECT_EQ(c.sent[1].count(Event::lost_between_points), 0U);
+    const Flow& flow = both.wire.flow(a, b);
+    EXPECT_EQ(Wire::lost(flow, Lost::before_capture) + Wire::lost(flow, Lost::after_capture), 2U);
+    EXPECT_EQ(flow.sequence().out_of_order, 0U);
+    ASSERT_EQ(c.points.size(), 2U);
+    for (const std::size_t packet : again) {
+      const bool at_a = c.points[0] == 0;
+      const Verdict followed = both.wire.verdict(both.frame(packet, at_a ? 0 : 1));
+      const Verdict copy = both.wire.verdict(both.frame(packet, at_a ? 1 : 0));
+      EXPECT_TRUE(followed.has(Verdict::retransmission));
+      EXPECT_EQ(followed.cause, Cause::nak);
+      EXPECT_FALSE(copy.has(Verdict::retransmission));  // a copy, not a repeat of its own original
+      EXPECT_TRUE(copy.has(Verdict::duplicate_capture));
+      EXPECT_EQ(copy.original, both.frame(packet, at_a ? 0 : 1));
+    }
+  }
+}
+
+TEST(TrackerPoints, ALostAcknowledgementIsProvedToo) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    both.request(50);
+    const std::size_t lost = both.answer(50, 51, 0x1f, true);
+    both.talk(51, 50);
+    both.finish();
+    EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), 1U);
+    EXPECT_EQ(both.wire.connection().sent[1].find(Event::lost_between_points)->frames[0],
+              both.frame(lost, 1));
+    EXPECT_EQ(both.wire.flow(a, b).sequence().retransmitted_packets(), 0U);
+  }
+}
+
+// Only what stands between packets that both showed: one capture may have begun later or ended earlier.
+TEST(TrackerPoints, WhatOnePointCapturedLongerIsNotLost) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.request(0, true);
+    both.request(1, true);
+    both.talk(2, 100);
+    both.request(102, true);
+    both.request(103, true);
+    both.finish();
+    EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 0U);
+  }
+}
+
+TEST(TrackerPoints, OvertakenBetweenThePointsIsNotLost) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 60; ++psn) both.request(psn, false, psn == 53 ? ms : 0);
+    both.wire.now_ns += 2 * ms;
+    both.answer(52, 53);
+    both.answer(53, 53, nak_sequence);
+    for (std::uint32_t psn = 53; psn < 60; ++psn) both.request(psn);
+    both.answer(59, 60);
+    both.talk(60, 50);
+    both.finish();
+    const Flow& flow = both.wire.flow(a, b);
+    for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture}) {
+      EXPECT_EQ(Wire::lost(flow, where), 0U);
+    }
+    EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 0U);
+    EXPECT_EQ(both.wire.connection().sent[0].count(Event::out_of_order), 1U);
+    EXPECT_EQ(Wire::resent(flow, Cause::nak), 7U);
+  }
+}
+
+TEST(TrackerPoints, RunsOfEqualAcknowledgementsAreMatchedOneByOne) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    std::vector<std::size_t> equal;
+    for (int i = 0; i < 12; ++i) equal.push_back(both.answer(49, 50));
+    both.talk(50, 50);
+    both.finish();
+    const unsigned followed = both.wire.connection().points.at(0);
+    for (const std::size_t packet : equal) {
+      const Verdict copy = both.wire.verdict(both.frame(packet, 1 - followed));
+      EXPECT_TRUE(copy.has(Verdict::duplicate_capture));
+      EXPECT_EQ(copy.original, both.frame(packet, followed));
+    }
+    EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), 0U);
+  }
+}
+
+// The same on two ways past one point: a mirror.
+TEST(TrackerPoints, RunsOfEqualAcknowledgementsOfAMirror) {
+  Wire wire;
+  wire.talk(a, b, 0, 50);
+  std::vector<PacketRecord> equal;
+  std::vector<std::uint32_t> originals;
+  for (int i = 0; i < 4; ++i) {
+    PacketRecord r = wire.make(b, a, acknowledge, 49);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1f000000U | 50U;
+    equal.push_back(r);
+    originals.push_back(wire.send(r));
+  }
+  for (std::size_t i = 0; i < equal.size(); ++i) {
+    equal[i].path = 99;
+    equal[i].time_ns = wire.now_ns += 100;
+    const std::uint32_t copy = wire.send(equal[i]);
+    EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_capture));
+    EXPECT_EQ(wire.verdict(copy).original, originals[i]);
+  }
+}
+
+// Each direction on an interface of its own: nothing is a copy.
+TEST(TrackerPoints, DirectionsOfTwoInterfacesAreOneConnection) {
+  Wire wire;
+  for (std::uint32_t psn = 0; psn < 1000; ++psn) {
+    PacketRecord request = wire.make(a, b, write_only, psn);
+    request.flags |= PacketRecord::ack_requested;
+    wire.send(request);
+    PacketRecord answer = wire.make(b, a, acknowledge, psn);
+    answer.flags |= PacketRecord::has_aeth;
+    answer.aeth = 0x1f000000U | ((psn + 1) & 0xffffffU);
+    answer.point = 1;
+    wire.send(answer);
+  }
+  wire.finish();
+  expect_nothing_wrong(wire);
+  EXPECT_EQ(wire.connection().packets[0], 1000U);
+  EXPECT_EQ(wire.connection().packets[1], 1000U);
+  EXPECT_TRUE(wire.connection().split);
+  wire.expect_all_counted();
+}
+
+// Two interfaces that share the load: packets go by turns, and nothing is a copy.
+TEST(TrackerPoints, InterfacesThatShareTheLoad) {
+  Wire wire;
+  for (std::uint32_t psn = 0; psn < 2000; ++psn) {
+    PacketRecord request = wire.make(a, b, write_only, psn);
+    request.flags |= PacketRecord::ack_requested;
+    request.point = psn / 3 % 2;
+    wire.send(request);
+    if (psn % 8 == 7) wire.answer(b, a, psn);
+  }
+  wire.finish();
+  expect_nothing_wrong(wire);
+  EXPECT_EQ(wire.connection().packets[0], 2000U);
+  wire.expect_all_counted();
+}
+
+// The link of one interface fails: another goes on.
+TEST(TrackerPoints, AnotherInterfaceGoesOn) {
+  Wire wire;
+  for (std::uint32_t psn = 0; psn < 3000; ++psn) {
+    PacketRecord request = wire.make(a, b, write_only, psn);
+    request.flags |= PacketRecord::ack_requested;
+    PacketRecord answer = wire.make(b, a, acknowledge, psn);
+    answer.flags |= PacketRecord::has_aeth;
+    answer.aeth = 0x1f000000U | ((psn + 1) & 0xffffffU);
+    request.point = answer.point = psn < 1500 ? 0 : 1;
+    wire.send(request);
+    wire.send(answer);
+  }
+  wire.finish();
+  expect_nothing_wrong(wire);
+  EXPECT_EQ(wire.connection().packets[0], 3000U);
+  wire.expect_all_counted();
+}
+
+// Two captures, of which the first one ends in the middle of the connection.
+TEST(TrackerPoints, TheOtherPointGoesOnWhereTheFirstEnded) {
+  Wire wire(FlowTable::default_limit, true);
+  std::vector<PacketRecord> records;
+  for (std::uint32_t psn = 0; psn < 3000; ++psn) {
+    PacketRecord request = wire.make(a, b, write_only, psn);
+    request.flags |= PacketRecord::ack_requested;
+    PacketRecord answer = wire.make(b, a, acknowledge, psn);
+    answer.flags |= PacketRecord::has_aeth;
+    answer.aeth = 0x1f000000U | ((psn + 1) & 0xffffffU);
+    for (PacketRecord r : {request, answer}) {
+      if (psn < 1500) wire.send(r);
+      if (psn < 1000) continue;  // the second capture begins
+      r.point = 1;
+      r.time_ns += 300;
+      wire.send(r);
+    }
+  }
+  wire.finish();
+  expect_nothing_wrong(wire);
+  EXPECT_EQ(wire.connection().packets[0], 3000U);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 500U);
+  wire.expect_all_counted();
+}
+
+// A record that stands in two files, or twice in one: no network delivers two in the same nanosecond.
+TEST(TrackerPoints, TheSameRecordTwiceIsNoNetworksDuplicate) {
+  Wire wire;
+  wire.talk(a, b, 0, 200);
+  for (std::uint32_t psn = 200; psn < 210; ++psn) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.flags |= PacketRecord::ack_requested;
+    r.time_ns += 1;
+    wire.send(r);
+    const std::uint32_t copy = wire.send(r);
+    EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_capture));
+    EXPECT_FALSE(wire.verdict(copy).has(Verdict::duplicate_network));
+  }
+  wire.finish();
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 10U);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
+}
+
+TEST(TrackerPoints, RecordsThatGoBackInTimeAreNoted) {
+  Wire wire;
+  wire.talk(a, b, 0, 50);
+  std::vector<PacketRecord> swapped;
+  for (std::uint32_t psn = 50; psn < 60; ++psn) swapped.push_back(wire.make(a, b, write_only, psn));
+  for (std::size_t i = 0; i < swapped.size(); i += 2) {
+    wire.send(swapped[i + 1]);
+    wire.send(swapped[i]);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.connection().sent[0].count(Event::time_backwards), 5U);
+}
+
+TEST(TrackerPoints, DatagramsOfTwoPointsAreCountedOnce) {
+  for (const std::int64_t ahead : offsets) {
+    TwoPoints both(ahead);
+    for (std::uint32_t psn = 0; psn < 100; ++psn)
+      both.pass(both.wire.make(a, b, ud_send_only, psn), psn == 50);
+    both.finish();
+    EXPECT_EQ(both.wire.flow(a, b).packets, 100U);
+    EXPECT_EQ(both.wire.flow(a, b).sequence().duplicate_captures, 99U);
+  }
+}
+
+// Whatever comes from however many points, everything is somewhere.
+TEST(TrackerPoints, AnythingFromAnywhereIsCounted) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Wire wire(64, round % 2 != 0);
+    for (int i = 0; i < 5000; ++i) {
+      const auto any = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
+      const End from = any(2) != 0 ? a : b, to{from.host == 1 ? 2U : 1U, 0x11 * (1 + any(3))};
+      const std::uint8_t opcodes[] = {write_only,         send_only,    acknowledge, read_request,
+                                      read_response_only, ud_send_only, uc_send_only};
+      PacketRecord r = wire.make(from, to, opcodes[any(7)], any(64));
+      r.point = any(round < 10 ? 3 : 12);
+      r.aeth = static_cast<std::uint32_t>(random());
+      r.flags |= PacketRecord::has_aeth;
+      r.time_ns += static_cast<std::int64_t>(random() % 4000) - 2000;
+      r.ip_id = static_cast<std::uint16_t>(random() % 16);
+      wire.send(r);
+    }
+    wire.finish();
+    wire.expect_all_counted();
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze
