@@ -179,7 +179,10 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
     if (s.counts) ++answered_;
   }
   settle_loss(s, psn);
-  skip_answered(s, s.info.operation == Operation::acknowledge ? psn + 1 : psn);
+  // What it confirms again it confirmed before, and has nothing behind it.
+  const bool pure = s.info.operation == Operation::acknowledge;
+  if (pure && acked_known_ && psn + 1 == acked_) waited_for_ = acked_;
+  skip_answered(s, pure ? psn + 1 : psn);
   if (s.info.operation == Operation::atomic_acknowledge) {
     if (Pending* op = pending(psn); op != nullptr && op->kind == OperationKind::atomic && !op->done) {
       missed_below(s, psn + 1);
@@ -307,6 +310,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   }
   if (loss_pending_ && psn > loss_psn_) settle_loss(s, psn - 1);
   skip_answered(s, psn);
+  if (code == sequence_error) judge_keeping();
   forget_refused(psn);
   progress(s, psn);
   if (code != sequence_error) {
@@ -321,6 +325,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   last_nak_ = {psn, s.r.time_ns, s.number, for_rnr};
   naks_.push(last_nak_);
   if (for_rnr || !requests_seen_) return;
+  nak_behind_ = next_;
 
   // When did the capture see the packet that made the responder ask?
   const Hole* hole = holes_.find(psn);

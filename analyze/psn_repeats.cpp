@@ -31,12 +31,17 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);
     return;
   }
-  if (seen == nullptr && hole == nullptr && request_facts_.doubled == 0 && r.path == request_facts_.path &&
-      sent_earlier(request_facts_, r) && (psn < first_ || inside_read(psn))) {
+  // Its ID tells that it was sent since the sender went back: the head of the run, overtaken.
+  const bool of_this_run = run_start_ > psn && (in_run_ || !new_since_run_) &&
+                           sent_earlier(request_facts_, r) && !behind(r.ip_id, id_before_run_);
+  if (seen == nullptr && hole == nullptr && !of_this_run && request_facts_.doubled == 0 &&
+      r.path == request_facts_.path && sent_earlier(request_facts_, r) &&
+      (psn < first_ || inside_read(psn))) {
     late(s, psn, count, nullptr);  // before the first one captured, or its gap was taken for a READ's PSNs
     return;
   }
-  if (seen == nullptr && hole == nullptr && request_facts_.single > 0 &&
+  const bool asked_for_now = copies_are_rare && r.path == request_facts_.path && naks_.find(psn) != nullptr;
+  if (seen == nullptr && hole == nullptr && !of_this_run && !asked_for_now && request_facts_.single > 0 &&
       (r.path != request_facts_.path || request_facts_.is_behind(r))) {
     // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
     duplicate(s, request_facts_, nullptr);
@@ -44,8 +49,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   }
 
   // A NAK made the sender repeat that one alone. What is still missing after silence the timer sends.
-  const bool timer_after_lone = in_run_ && lone_ && run_cause_ == Cause::nak && psn == acked_ &&
-                                silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
+  const bool timer_after_lone = in_run_ && (lone_ || keeps_all()) && run_cause_ == Cause::nak &&
+                                psn == acked_ && silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
   const bool continuing = in_run_ && psn == run_next_ && !timer_after_lone;
   const bool ids_rise = request_facts_.ids_rise(r);
   const bool earlier = sent_earlier(request_facts_, r);
@@ -89,10 +94,12 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     const bool asked_for =
         asked != nullptr &&
         (asked->psn == psn ? !stale(*asked, r.time_ns) : asked->psn >= run_next_ && !asked->passed);
-    // What is the oldest unconfirmed after silence the timer sends.
-    const bool timer = psn == acked_ && silent_before(r.time_ns);
-    const bool run_goes_on =
-        in_run_ && psn > run_next_ && !timer && !asked_for && !(rnr_open_ && psn <= rnr_psn_);
+    // After silence the timer sends what is the oldest unconfirmed; where all is confirmed the answer did not
+    // reach the sender.
+    const bool timer = psn <= acked_ && silent_before(r.time_ns);
+    const bool run_goes_on = in_run_ && psn > run_next_ && !timer && !asked_for &&
+                             !(rnr_open_ && psn <= rnr_psn_) &&
+                             !(keeps_all() && run_cause_ == Cause::nak);  // it asked for that one only
     if (run_goes_on) {
       // Where the IDs leave room for just these, they were sent: a sender that is told of progress may also
       // skip what it need not repeat.
@@ -111,10 +118,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
       hole = holes_.find(psn);
     }
   }
-  if (continuing && run_cause_ == Cause::nak && !goes_back_) {
-    goes_back_ = true;
-    given_up_.clear();
-  }
+  const bool may_tell = lone_ || (!goes_back_ && !keeps_all());
+  if (continuing && may_tell && run_cause_ == Cause::nak && naks_.find(psn) == nullptr) went_on_repeating();
   if (run_frame_ != s.number) lone_ = false;
   if (!late_repeat) run_next_ = psn + count;
   repeated_to_ = std::max(repeated_to_, psn + count);

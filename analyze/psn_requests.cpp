@@ -214,7 +214,7 @@ void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause)
   auto place = issued_.end();
   const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
   // So does a repeat of what the responder has kept, but could not answer yet.
-  const bool in_place = cause == Cause::none || (keeps_early_ && issued.repeated);
+  const bool in_place = !keeps_all() && (cause == Cause::none || (keeps_early_ && issued.repeated));
   while (in_place && place != front && (keeps_early_ || !std::prev(place)->repeated) &&
          std::prev(place)->next > psn) {
     --place;

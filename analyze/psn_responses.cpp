@@ -75,12 +75,20 @@ std::size_t PsnSpace::issued_for(std::int64_t psn, const dissect::OpcodeInfo& in
 /// answered, and what did not come is missing.
 void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
   std::int64_t missing = 0;
+  if (keeps_all()) {
+    drop_asked_for(psn);
+    // The first requests before the repeats that it has not come to.
+    const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
+    std::stable_partition(front, issued_.end(), [&](const Issued& issued) {
+      return issued.cause == Cause::none && !issued.open_end && issued.end <= psn;
+    });
+  }
   while (issued_head_ < issued_.size()) {
     const Issued& issued = issued_[issued_head_];
     if (issued.cause != Cause::none || issued.open_end || issued.end > psn) break;
     missing += issued.end - issued.next;
-    response_holes_.add(
-        {issued.next, issued.end, s.r.time_ns, s.number, issued.next < response_next_, false});
+    response_holes_.add({issued.next, issued.end, s.r.time_ns, s.number, issued.next < response_next_, false,
+                         true, s.r.ip_id, false});
     response_next_ = std::max(response_next_, issued.end);
     ++issued_head_;
   }
@@ -90,6 +98,7 @@ void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
 /// Requests from `psn` on were thrown away by the responder: they are not answered before they come
 /// again.
 void PsnSpace::forget_refused(std::int64_t psn) {
+  if (keeps_all()) return;
   const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
   if (!goes_back_) {
     // Unless it keeps what comes early.
@@ -111,7 +120,8 @@ std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
     if (skipped.next >= end) continue;
     missing += end - skipped.next;
     const bool seen_before = skipped.repeated || skipped.next < response_next_;
-    response_holes_.add({skipped.next, end, s.r.time_ns, s.number, seen_before, false});
+    response_holes_.add(
+        {skipped.next, end, s.r.time_ns, s.number, seen_before, false, true, s.r.ip_id, false});
   }
   issued_head_ = index;
   return missing;
@@ -127,7 +137,7 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
 /// An atomic's answer: it has a PSN of its own, as READ responses have.
 void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   if (response_next_ < 0) response_next_ = psn;
-  const std::size_t index = issued_for(psn, s.info);
+  const std::size_t index = keeps_all() ? bring_forward(psn, s.info) : issued_for(psn, s.info);
   Seen* now = answers_.find(psn);
   if (index >= issued_.size()) {
     response_holes_.fill(psn, 1);  // late
@@ -277,14 +287,21 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     }
     return;
   }
-  if (earlier && first_copy) {
+  // The first copy was sent before the answer that showed it to be missing.
+  const bool after_hole = first_copy && hole->shown && !behind(r.ip_id, hole->ip_id);
+  if (earlier && first_copy && !after_hole) {
     goodput();
     mark_late(s);
     late = true;
   } else if (earlier && psn < response_next_) {
     // Overtaken by others: it says nothing of what the responder works on now.
     if (seen != nullptr || hole != nullptr) mark_repeated_answer(s, Cause::read_retry, seen);
-  } else if (const std::size_t index = issued_for(psn, s.info); index < issued_.size()) {
+    if (first_copy) {
+      lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
+      goodput();
+    }
+  } else if (const std::size_t index = keeps_all() ? bring_forward(psn, s.info) : issued_for(psn, s.info);
+             index < issued_.size()) {
     const std::int64_t missing = skip_to(s, index, psn);
     if (missing > 0) {
       note_missing_answers(s, missing);

@@ -24,7 +24,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const bool answer_missing =
       s.info.operation == Operation::read_request &&
       ((psn < acked_ && answers_.find(psn) == nullptr) || response_holes_.find(psn) != nullptr);
-  if (asked == nullptr && !answer_missing) asked = naks_.up_to(psn);
+  if (asked == nullptr && !answer_missing && !keeps_all()) asked = naks_.up_to(psn);
   // Answered here, and what the NAK asked for has come: in doubt only what comes as soon as reactions do.
   const bool answered = answered_on_its_own(s.info.operation) && psn < acked_;
   if (asked != nullptr && asked->psn < psn && answered && !reacts_by(*asked, r.time_ns)) asked = nullptr;
@@ -34,7 +34,8 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   std::int64_t expected = -1;
   // Only what a NAK asked for was sent again: the responder keeps what comes early.
   const bool selective = in_run_ && lone_ && run_cause_ == Cause::nak && run_next_ < next_ && !goes_back_;
-  keeps_early_ = selective && acked_known_ && psn == acked_;
+  if (run_frame_ > last_nak_.frame || acked_ >= nak_behind_) judge_keeping();
+  keeps_early_ = !keeps_all() && selective && acked_known_ && psn == acked_;
   interrupt_run(s);
   last_run_cause_ = run_cause_;
   run_id_ = r.ip_id;
@@ -85,9 +86,10 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const bool no_answers =
       long_since(last_answer_ns_, r.time_ns, 4) && long_since(last_request_ns_, r.time_ns, 4);
   if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) forget_refused(psn);
-  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr && !keeps_early_;
+  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr && !keeps_early_ && !keeps_all();
   if (answers_given_up_) give_up_answers();
   if (keeps_early_) expect_both(psn);
+  if (run_cause_ != Cause::nak && run_cause_ != Cause::rnr && psn == acked_) waited_for_ = psn;
   happened(s, side_, Event::go_back_n);
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
   // A run that does not begin where it must: its head was lost on the way here.

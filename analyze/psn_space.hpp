@@ -303,6 +303,12 @@ class alignas(64) PsnSpace {
   void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
   void give_up(const Issued& issued);
+  /// Whether the responder is known to keep what comes before its turn.
+  [[nodiscard]] bool keeps_all() const noexcept { return keeping_ > 0; }
+  void judge_keeping();
+  void went_on_repeating();
+  void drop_asked_for(std::int64_t executed);
+  [[nodiscard]] std::size_t bring_forward(std::int64_t psn, const dissect::OpcodeInfo& info);
   void give_up_answers();
   void expect_both(std::int64_t from);
   void mark_late(Step& s);
@@ -419,6 +425,7 @@ class alignas(64) PsnSpace {
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
   std::uint16_t id_before_run_ = 0;
+  std::int8_t keeping_ = 0;     ///< the responder keeps what comes early: for (> 0) and against
   std::uint8_t reactions_ = 0;  ///< that reaction_ns_ is made of: none, one, more
   std::int64_t rnr_psn_ = -1;
   std::int64_t first_ = 0;
@@ -427,6 +434,8 @@ class alignas(64) PsnSpace {
   std::int64_t run_start_ = -1;
   std::int64_t run_nak_ = -1;
   std::int64_t run_acked_ = -1;
+  std::int64_t nak_behind_ = -1;  ///< behind what had been sent when the last NAK came; -1: judged
+  std::int64_t waited_for_ = -1;  ///< what the responder lacks, when it said so last
   std::uint64_t run_frame_ = 0;
 
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
