@@ -15,8 +15,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   // The same again, as the first of a run: that was not the reaction yet.
   const bool copies_are_rare = std::uint64_t{request_facts_.doubled} * 8 < request_facts_.single;
   if (in_run_ && psn == run_start_ && copies_are_rare) take_back_lone_repeat(s);
-  if (interrupted_ && psn == interrupted_->next &&
-      (in_run_ ? lone_ && psn != run_next_ : last_packet_ == interrupted_->by)) {
+  if (interrupted_ && goes_on_with_interrupted(psn)) {
     // On as before: no run began or ended in between, but a packet of another came, late or doubled.
     if (in_run_) take_back_lone_repeat(s);
     resume_interrupted();
@@ -29,6 +28,11 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     duplicate(s, request_facts_, seen);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);
+    if (same == Same::unknown && s.verdict.has(Verdict::duplicate_network)) {
+      last_copy_ = psn;
+      last_copy_frame_ = s.number;
+      last_copy_next_ = next_;
+    }
     return;
   }
   // Its ID tells that it was sent since the sender went back: the head of the run, overtaken.
@@ -109,6 +113,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
       const bool were_sent = ids_rise && in_order && step_before == 1 &&
                              static_cast<std::uint16_t>(r.ip_id - id_before) == missing + 1;
       if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
+      if (!ids_rise) interrupt_run(s);
       holes_.add({run_next_, psn, r.time_ns, s.number, true, false, false, 0, were_sent});
       hole = holes_.find(psn);
       s.verdict.gap = static_cast<std::uint32_t>(psn - run_next_);
@@ -123,6 +128,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   if (run_frame_ != s.number) lone_ = false;
   if (!late_repeat) run_next_ = psn + count;
   repeated_to_ = std::max(repeated_to_, psn + count);
+  last_repeat_ = s.number;
   if (OpenNak* nak = naks_.up_to(psn);
       nak != nullptr && joins_run(*nak, psn, r.time_ns) &&
       (nak->frame < run_frame_ || seen == nullptr || seen->frame < nak->frame)) {
@@ -251,6 +257,15 @@ void PsnSpace::take_back_lone_repeat(Step& s) {
   if (sum > 0) --sum;
   sequence.retransmitted_bytes -= std::min<std::uint64_t>(sequence.retransmitted_bytes, s.r.wire);
   ++sequence.out_of_order;
+}
+
+/// Whether this continues the run that was interrupted last rather than what interrupted it.
+bool PsnSpace::goes_on_with_interrupted(std::int64_t psn) const noexcept {
+  const std::int64_t next = interrupted_->next;
+  if (!in_run_) return psn == next && last_packet_ == interrupted_->by;
+  if (psn == run_next_ || (!lone_ && last_repeat_ != interrupted_->by)) return false;
+  // Fewer are missing if it does.
+  return psn == next || (psn > next && psn > run_next_ && 2 * (psn - next) < psn - run_next_);
 }
 
 void PsnSpace::interrupt_run(const Step& s) {

@@ -19,7 +19,10 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const auto reacts_to = [&](std::int64_t asked) {
     return psn <= asked || (acked_known_ && acked_ >= psn) || psn - asked <= skipped_at_most;
   };
-  OpenNak* asked = naks_.find(psn);
+  // What was taken for a copy was the first of the run.
+  const bool copied_head = copy_was_head(psn);
+  const std::int64_t head = copied_head ? last_copy_ : psn;
+  OpenNak* asked = naks_.find(head);
   // Not just the one, but nothing before it either; unless a missing answer explains it better.
   const bool answer_missing =
       s.info.operation == Operation::read_request &&
@@ -71,9 +74,9 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     } else {
       naks_.consume(asked);
     }
-  } else if (!answer_missing && nak_came_twice(psn, r.time_ns)) {
+  } else if (!answer_missing && nak_came_twice(head, r.time_ns)) {
     run_cause_ = Cause::nak;
-    expected = run_nak_ = psn;
+    expected = run_nak_ = head;
   } else {
     run_nak_ = -1;
     run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
@@ -86,18 +89,23 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   const bool no_answers =
       long_since(last_answer_ns_, r.time_ns, 4) && long_since(last_request_ns_, r.time_ns, 4);
   if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) forget_refused(psn);
-  answers_given_up_ = no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr && !keeps_early_ && !keeps_all();
+  answers_given_up_ =
+      no_answers && run_cause_ != Cause::nak && run_cause_ != Cause::rnr && !keeps_early_ && !keeps_all();
   if (answers_given_up_) give_up_answers();
   if (keeps_early_) expect_both(psn);
   if (run_cause_ != Cause::nak && run_cause_ != Cause::rnr && psn == acked_) waited_for_ = psn;
   happened(s, side_, Event::go_back_n);
   if (run_start_ == psn && run_acked_ == acked_) happened(s, side_, Event::go_back_n_no_progress);
+  if (copied_head) {
+    expected = -1;
+    take_back_copy(s);
+  }
   // A run that does not begin where it must: its head was lost on the way here.
   if (expected >= 0 && expected < psn) {
     holes_.add({expected, psn, r.time_ns, s.number, true, false, false, 0, false});
     s.verdict.gap = static_cast<std::uint32_t>(psn - expected);
   }
-  run_start_ = psn;
+  run_start_ = head;
   run_frame_ = s.number;
   lone_ = true;
   run_after_silence_ = silent_before(r.time_ns);
@@ -105,6 +113,27 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   in_run_ = true;
   new_since_run_ = false;
   follow_chain(s, psn, seen);
+}
+
+/// Where no ID tells, the first packet sent again looks like a copy if it comes soon; but a copy comes alone.
+void PsnSpace::take_back_copy(Step& s) {
+  const std::uint64_t frame = last_copy_frame_;
+  last_copy_ = -1;
+  if (request_facts_.doubled > 0) --request_facts_.doubled;
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(frame)) {
+      verdict->clear(Verdict::duplicate_network);
+      verdict->set(Verdict::retransmission);
+      verdict->cause = run_cause_;
+    }
+  }
+  if (!s.counts) return;
+  if (Flow* flow = s.flow(side_)) {
+    std::uint64_t& sum = flow->sequence_to_change().duplicate_network;
+    if (sum > 0) --sum;
+  }
+  s.connection.sent[side_].take_back(Event::duplicate_network, frame);
+  count_repeat(s, side_, run_cause_);
 }
 
 /// A NAK that is long past did not reach the sender, or had its reaction: it goes back for its own reasons.

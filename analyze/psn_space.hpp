@@ -255,6 +255,7 @@ class alignas(64) PsnSpace {
   }
   void take_back_lone_repeat(Step& s);
   void interrupt_run(const Step& s);
+  [[nodiscard]] bool goes_on_with_interrupted(std::int64_t psn) const noexcept;
   void resume_interrupted();
   void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   void check_order(Step& s);
@@ -266,6 +267,10 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
   void start_run(Step& s, std::int64_t psn, const Seen* seen);
+  [[nodiscard]] bool copy_was_head(std::int64_t psn) const noexcept {
+    return last_copy_ >= 0 && psn == last_copy_ + 1 && next_ == last_copy_next_;
+  }
+  void take_back_copy(Step& s);
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
   void asked_again_after(std::int64_t took_ns) noexcept {
     if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;
@@ -434,8 +439,12 @@ class alignas(64) PsnSpace {
   std::int64_t run_start_ = -1;
   std::int64_t run_nak_ = -1;
   std::int64_t run_acked_ = -1;
-  std::int64_t nak_behind_ = -1;  ///< behind what had been sent when the last NAK came; -1: judged
-  std::int64_t waited_for_ = -1;  ///< what the responder lacks, when it said so last
+  std::int64_t last_copy_ = -1;  ///< PSN of the last packet taken for a copy, for no ID tells, and its frame
+  std::uint64_t last_copy_frame_ = 0;
+  std::int64_t last_copy_next_ = 0;  ///< next_ then
+  std::uint64_t last_repeat_ = 0;    ///< frame of the last request sent again
+  std::int64_t nak_behind_ = -1;     ///< behind what had been sent when the last NAK came; -1: judged
+  std::int64_t waited_for_ = -1;     ///< what the responder lacks, when it said so last
   std::uint64_t run_frame_ = 0;
 
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
