@@ -223,8 +223,51 @@ void PsnSpace::settle_loss(Step& s, std::int64_t psn) {
   const bool not_repeated = latest != nullptr && latest->frame == loss_of_;
   const bool ack = s.info.operation == Operation::acknowledge && (s.r.aeth >> 29U & 3U) == 0;
   const bool unasked = psn == loss_psn_ && latest != nullptr && latest->ask == 0 && ack;
-  if (not_repeated || unasked) unlose(s, side_, Lost::after_capture, 1, loss_frame_);
+  // What came behind it before it was repeated, a receiver that takes in order only had thrown away.
+  const Seen* confirmed = psn > loss_psn_ ? sent_.find(psn) : nullptr;
+  const bool taken_before =
+      goes_back_ && confirmed != nullptr && latest != nullptr && confirmed->frame < latest->frame;
+  const bool late = not_repeated || unasked || taken_before;
+  // A NAK for what follows says only that it came, with the repeat or before; a duplicate may yet be
+  // confirmed.
+  if (!late && !ack) return;
   loss_pending_ = false;
+  if (!late) {
+    ++named_->lost;
+    return;
+  }
+  take_back_loss(s, loss_frame_);
+  // What was asked for just before came late as well, or its repeat would have been followed by this one's.
+  if (loss_earlier_ != 0) take_back_loss(s, loss_earlier_);
+}
+
+/// A NAK proves a loss where packets keep their order. Where most that were named came late after all, it
+/// proves nothing.
+void PsnSpace::claim_loss(Step& s, std::int64_t psn, const Seen& named) {
+  loss_earlier_ = loss_pending_ && psn == loss_psn_ + 1 ? loss_frame_ : 0;
+  if (loss_pending_ && loss_earlier_ == 0) ++named_->lost;
+  loss_pending_ = true;
+  loss_psn_ = psn;
+  loss_frame_ = s.number;
+  loss_of_ = named.frame;
+  if (named_->unreliable()) return;
+  lose(s, side_, Lost::after_capture, 1);
+  constexpr std::size_t kept = 32;
+  if (named_->claimed.size() == kept) named_->claimed.erase(named_->claimed.begin());
+  named_->claimed.push_back(s.number);
+}
+
+void PsnSpace::take_back_loss(Step& s, std::uint64_t frame) {
+  ++named_->late;
+  std::vector<std::uint64_t>& claimed = named_->claimed;
+  const auto claim = std::find(claimed.begin(), claimed.end(), frame);
+  if (claim != claimed.end()) {
+    claimed.erase(claim);
+    unlose(s, side_, Lost::after_capture, 1, frame);
+  }
+  if (!named_->unreliable()) return;
+  for (const std::uint64_t other : claimed) unlose(s, side_, Lost::after_capture, 1, other);
+  claimed.clear();
 }
 
 /// Everything before `acked` was received.
@@ -340,15 +383,12 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
     requester.trouble->nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
   }
   // A receiver here would have taken it, so it was lost behind the capture: unless it came before its turn.
-  const bool taken = taken_ > psn;
+  // One that keeps what comes early asks for each that it lacks.
+  const bool taken = keeps_all() || taken_ > psn;
   taken_ = std::min(taken_, std::max(psn, acked_));
-  if (taken && hole == nullptr && named != nullptr && psn < next_ && named->late == 0 && !no_reaction_yet &&
-      (!named_before || named->frame > last_nak_frame)) {
-    lose(s, side_, Lost::after_capture, 1);
-    loss_pending_ = true;
-    loss_psn_ = psn;
-    loss_frame_ = s.number;
-    loss_of_ = named->frame;
+  if (taken && hole == nullptr && named != nullptr && psn < next_ && named->late == 0 &&
+      (!no_reaction_yet || keeps_all()) && (!named_before || named->frame > last_nak_frame)) {
+    claim_loss(s, psn, *named);
   }
 }
 

@@ -71,7 +71,8 @@ void PsnSpace::request(Step& s) {
   if (overtaken) mark_late(s);
   if (sent_earlier(request_facts_, r)) ++request_facts_.late;
   if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
-  if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_) {
+  const bool asked_for_one = keeps_all() && run_cause_ == Cause::nak;
+  if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_ && !asked_for_one) {
     holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, 0,
                 false});  // the end of what was sent again
   }

@@ -137,6 +137,14 @@ struct Issued {
   Cause cause = Cause::none;
 };
 
+/// Packets that NAKs named although they had been captured: what became of them.
+struct NamedByNaks {
+  std::uint32_t late = 0;              ///< came after all
+  std::uint32_t lost = 0;              ///< as far as one can see
+  std::vector<std::uint64_t> claimed;  ///< NAKs that were taken for the proof of a loss; the last ones
+  [[nodiscard]] bool unreliable() const noexcept { return late >= 4 && late > 2 * lost; }
+};
+
 /// A run in which another seems to begin, where no IDs tell.
 struct Interrupted {
   std::int64_t start = 0;
@@ -330,6 +338,8 @@ class alignas(64) PsnSpace {
   void missed_below(Step& s, std::int64_t psn);
   void unseen(Step& s, std::int64_t psn);
   void settle_loss(Step& s, std::int64_t psn);
+  void claim_loss(Step& s, std::int64_t psn, const Seen& named);
+  void take_back_loss(Step& s, std::uint64_t frame);
   void point_at_request(Step& s, std::int64_t psn);
   static void link_request(TrackerShared& shared, std::uint64_t request, std::uint64_t answer);
   [[nodiscard]] Pending* pending(std::int64_t psn) noexcept;
@@ -460,7 +470,9 @@ class alignas(64) PsnSpace {
   std::int64_t reaction_ns_ = 0;   ///< how long the sender takes to react to a NAK: an average
   std::int64_t loss_psn_ = 0;      ///< of a loss after the capture that may yet turn out to be a delay
   std::uint64_t loss_frame_ = 0;
-  std::uint64_t loss_of_ = 0;  ///< the transmission that was lost
+  std::uint64_t loss_of_ = 0;       ///< the transmission that was lost
+  std::uint64_t loss_earlier_ = 0;  ///< the NAK before, for the PSN before, where it was not settled; 0: none
+  Lazy<NamedByNaks> named_;
   std::int64_t rnr_time_ns_ = 0;
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;
