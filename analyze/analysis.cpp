@@ -21,6 +21,7 @@
 #include "dissect/dissect.hpp"
 #include "dissect/gid.hpp"
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/ip_checksum.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::analyze {
@@ -155,7 +156,7 @@ class Pipeline final : private Relay::Stages {
     if (!make_brief_fast(frame, images_, packet, facts)) return false;
     const IcrcResult icrc = finish_packet(frame, facts, packet);
     if (packet.common == 0) return false;
-    count_fast(batch, i, packet.opcode, facts, icrc);
+    count_fast(batch, i, packet, facts, icrc);
     return true;
   }
 
@@ -167,7 +168,7 @@ class Pipeline final : private Relay::Stages {
     if (!make_record_fast(frame, record, facts)) return false;
     if (any_bound_ && !options_.times.contains(frame.time_ns, batch.first_time_ns)) return true;
     const IcrcResult icrc = finish_packet(frame, facts, record);
-    count_fast(batch, i, record.opcode, facts, icrc);
+    count_fast(batch, i, record, facts, icrc);
     return true;
   }
 
@@ -178,15 +179,17 @@ class Pipeline final : private Relay::Stages {
     if (options_.check_icrc) {
       if (!facts.cut) icrc = dissect::check_icrc_at({frame.data, frame.captured}, facts.icrc_place);
       packet.icrc = static_cast<std::uint8_t>(icrc.status);
+      check_header(frame, facts.icrc_place.network_id, facts.icrc_place.network, packet);
     }
     packet.common = static_cast<std::uint8_t>(common_of(packet, facts.marks.traffic_class));
     return icrc;
   }
 
-  void count_fast(Batch& batch, std::size_t i, std::uint8_t opcode, const FastFrame& facts,
+  void count_fast(Batch& batch, std::size_t i, const PacketBrief& packet, const FastFrame& facts,
                   const IcrcResult& icrc) const {
-    batch.totals.count_fast(batch.frames_before + i + 1, batch.read.frames[i], opcode, facts.marks, facts.cut,
-                            options_.check_icrc ? &icrc : nullptr);
+    batch.totals.count_fast(batch.frames_before + i + 1, batch.read.frames[i], packet.opcode, facts.marks,
+                            facts.cut, options_.check_icrc ? &icrc : nullptr);
+    if (packet.has(PacketRecord::bad_header)) batch.totals.diagnostics.add(DiagnosticId::ip_checksum);
   }
 
   /// The whole record of a frame with an image.
@@ -198,6 +201,15 @@ class Pipeline final : private Relay::Stages {
     record.icrc = packet.icrc;
     record.common = packet.common;
     return record;
+  }
+
+  /// Of a packet that has an ICRC: what the IP layer of its receiver checks first.
+  static void check_header(const capture::Frame& frame, dissect::HeaderId network, std::size_t offset,
+                           PacketBrief& packet) {
+    if (network != dissect::HeaderId::ipv4 || !packet.has(PacketRecord::valid)) return;
+    if (dissect::ipv4_checksum_right({frame.data + offset, frame.captured - offset})) [[likely]]
+      return;
+    packet.more = static_cast<std::uint8_t>(packet.more | PacketRecord::bad_header);
   }
 
   void dissect_one(Batch& batch, std::size_t i) {
@@ -229,6 +241,11 @@ class Pipeline final : private Relay::Stages {
     if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) return;
 
     Totals& totals = batch.totals;
+    if (options_.check_icrc && d.network != Dissection::none) {
+      const dissect::Layer& network = d.layers[d.network];
+      check_header(frame, network.id, network.offset, record);
+      if (record.has(PacketRecord::bad_header)) totals.diagnostics.add(DiagnosticId::ip_checksum);
+    }
     record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
     record.common = static_cast<std::uint8_t>(common_of(record));
     totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);

@@ -62,6 +62,10 @@ constexpr Row rows[] = {
      "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept "
      "it; "
      "other implementations drop the packet."},
+    {DiagnosticId::ip_checksum, "ip_checksum", info,
+     "RoCE packets with a wrong IPv4 header checksum, which their receiver discards. Where all of a sender "
+     "are, the "
+     "capture was made before its NIC wrote them."},
     {DiagnosticId::vcrc_mismatch, "vcrc_mismatch", info,
      "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
      "place."},

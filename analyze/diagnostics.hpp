@@ -33,6 +33,7 @@ enum class DiagnosticId : std::uint8_t {
   unknown_opcode,
   transport_version,
   icrc_soft_roce_flush,
+  ip_checksum,
   vcrc_mismatch,
   gid_disagrees,
   flows_evicted,

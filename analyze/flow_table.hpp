@@ -114,7 +114,7 @@ struct alignas(64) Flow {
       first_time_ns = std::min(first_time_ns, r.time_ns);
       last_time_ns = std::max(last_time_ns, r.time_ns);
     }
-    if (r.damaged()) ++icrc_mismatches;
+    if (r.icrc_wrong()) ++icrc_mismatches;
   }
   /// Brings the counts by value up to date.
   void settle() {

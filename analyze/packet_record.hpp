@@ -68,6 +68,7 @@ struct alignas(64) PacketBrief {
     fragmented = 4,      ///< the first fragment of a datagram
     has_reth = 8,        ///< virtual_address, r_key and dma_length are there: a RETH or AtomicETH
     payload_whole = 16,  ///< `payload` is what the sender sent: no length is missing or contradicts another
+    bad_header = 32,     ///< its IPv4 header checksum is wrong
   };
   static constexpr std::uint32_t atomic_bytes = 8;  ///< what an atomic operation touches: its dma_length
 
@@ -100,10 +101,11 @@ struct alignas(64) PacketBrief {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
-  /// Its receiver throws it away, for its ICRC is wrong.
-  [[nodiscard]] bool damaged() const noexcept {
+  [[nodiscard]] bool icrc_wrong() const noexcept {
     return icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
   }
+  /// Its receiver throws it away, for its ICRC or its IPv4 header checksum is wrong.
+  [[nodiscard]] bool damaged() const noexcept { return icrc_wrong() || has(bad_header); }
 };
 static_assert(sizeof(PacketBrief) == 64 && std::is_trivially_copyable_v<PacketBrief>);
 

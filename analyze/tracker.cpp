@@ -316,7 +316,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   if (c.service == Service::reserved && info.operation != dissect::Operation::cnp) c.service = info.service;
 
   bool followed = true;
-  if (record.damaged()) {
+  if (record.icrc_wrong()) {
     // Its receiver throws it away, and what it says cannot be believed, unless the capture itself is
     // at fault: then nothing matches.
     if (counts) happened(s, side, Event::icrc_mismatch);
@@ -325,9 +325,15 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     for (const std::uint32_t each : track.places) {
       if (each == no_place) continue;
       seen += flows.at(each).packets;
-      matched = matched || states[each].icrc_matched;
+      matched = matched || states[each].icrc_matched || states[each].header_wrong;
     }
     followed = !matched && seen >= 3;
+  } else if (record.damaged()) {
+    // So it does with this one, unless checksums are only written behind the capture: then all of this
+    // direction are wrong.
+    followed = !states[place].icrc_matched && flows.at(place).packets >= 3;
+    if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match))
+      states[place].header_wrong = true;
   } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
     states[place].icrc_matched = true;
   }

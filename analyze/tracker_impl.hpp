@@ -95,6 +95,7 @@ struct alignas(64) FlowState {
   bool in_hand : 1 = false;        ///< being tracked: must not be evicted
   bool queued : 1 = false;         ///< in `holding`, for this flow or one that had the place before
   bool icrc_matched : 1 = false;   ///< of any packet
+  bool header_wrong : 1 = false;   ///< of any packet with a right ICRC
   std::uint16_t point = no_point;  ///< PacketRecord::point of the first packet
 
   static constexpr std::uint16_t no_point = 0xffff;

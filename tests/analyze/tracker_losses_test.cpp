@@ -141,5 +141,78 @@ TEST(TrackerLosses, FrameNumbersOutOfOrderDoNotTakeALossBack) {
   EXPECT_EQ(lost, 1U);
 }
 
+/// A sender that goes back: two packets sent again after a NAK.
+void lose_one(Wire& wire, std::uint32_t psn) {
+  for (std::uint32_t i = 0; i < 5; ++i) wire.send(wire.make(a, b, write_only, psn + i));
+  wire.answer(b, a, psn + 1, nak_sequence);
+  for (std::uint32_t i = 1; i < 5; ++i) wire.request(a, b, psn + i);
+  wire.answer(b, a, psn + 4);
+}
+
+TEST(TrackerLosses, WhatIsConfirmedBeforeItsRepeatCouldArriveWasLate) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  lose_one(wire, 120);
+  for (std::uint32_t psn = 125; psn < 130; ++psn) wire.send(wire.make(a, b, write_only, psn));
+  wire.answer(b, a, 126, nak_sequence);
+  wire.send(wire.make(a, b, write_only, 126));
+  wire.answer(b, a, 128);  // 127 and 128 had come behind 126, which was late
+  for (std::uint32_t psn = 127; psn < 130; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 129);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 1U);
+}
+
+TEST(TrackerLosses, WhereMostThatIsNamedWasLateANakProvesNothing) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  lose_one(wire, 120);
+  std::uint32_t psn = 125;
+  for (int i = 0; i < 6; ++i, psn += 4) {
+    for (std::uint32_t k = 0; k < 4; ++k) wire.send(wire.make(a, b, write_only, psn + k));
+    wire.answer(b, a, psn + 1, nak_sequence);
+    wire.answer(b, a, psn + 3);  // nothing had to be sent again
+  }
+  lose_one(wire, psn);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 0U);
+  EXPECT_EQ(wire.connection().sent[0].count(Event::lost_after_capture), 0U);
+}
+
+/// Its receiver's IP layer discards it, whatever its ICRC says.
+TEST(TrackerLosses, APacketWithAWrongIpHeaderIsLostBeforeTheCapture) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  PacketRecord damaged = wire.make(a, b, write_only, 120);
+  damaged.more |= PacketRecord::bad_header;
+  wire.send(damaged);
+  for (std::uint32_t psn = 121; psn < 124; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 120, nak_sequence);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 123);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 1U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 4U);
+  EXPECT_EQ(wire.flow(a, b).icrc_mismatches, 0U);
+}
+
+/// Captured on the sender, before its NIC writes the checksums.
+TEST(TrackerLosses, WrongIpHeadersOfAllPacketsOfASenderMeanNothing) {
+  Wire wire;
+  const std::uint32_t first = 100;
+  for (std::uint32_t psn = first; psn < 140; ++psn) {
+    PacketRecord unfilled = wire.make(a, b, write_only, psn);
+    unfilled.more |= PacketRecord::bad_header;
+    wire.send(unfilled);
+    wire.answer(b, a, psn);
+  }
+  wire.finish();
+  const Flow& flow = wire.flow(a, b);
+  EXPECT_EQ(Wire::lost(flow, Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::lost(flow, Lost::after_capture), 0U);
+  EXPECT_LE(Wire::lost(flow, Lost::by_capture), 3U);  // the first ones, when nothing else was known yet
+  EXPECT_GE(wire.connection().requester[0].requests, 36U);
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -95,5 +95,36 @@ TEST_F(TrackerNoIds, AResponseToAReadThatCameAgainIsNone) {
   EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
 }
 
+TEST_F(TrackerNoIds, WhatLookedLikeACopyWasTheHeadOfARun) {
+  talk(100, 20);
+  for (std::uint32_t psn = 120; psn < 130; ++psn) request(psn);
+  answer(120, nak_sequence);
+  request(120);  // late here, so that it looks like the reaction
+  request(130);
+  const auto head = request(120);
+  const auto next = request(121);
+  request(122);
+  wire.finish();
+  EXPECT_FALSE(wire.verdict(head).has(Verdict::duplicate_network));
+  EXPECT_TRUE(wire.verdict(head).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(next).cause, Cause::nak);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
+}
+
+TEST_F(TrackerNoIds, ACopyAheadInARunIsNotItsEnd) {
+  talk(100, 20);
+  for (std::uint32_t psn = 120; psn < 140; ++psn) request(psn);
+  answer(120, nak_sequence);
+  wire.now_ns += 5000;
+  for (std::uint32_t psn = 120; psn < 124; ++psn) request(psn);
+  request(136);  // a copy from the first pass
+  const auto goes_on = request(124);
+  const auto still = request(125);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(goes_on).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(still).cause, Cause::nak);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -15,12 +15,10 @@ class Row:
         return f"{self.file}: {self.kind}: {figures} ({self.reason})"
 
 
-AHEAD_OF_REORDERING = "the capture stands before the reordering: packets NAKed and repeated had only been overtaken"
+AHEAD_OF_REORDERING = "the capture stands before the reordering: responses asked for again had only been overtaken"
 
 EXCEPTIONS = [
     Row("04_read_reorder.cb.pcap.zst", "lost after", 2, 0, AHEAD_OF_REORDERING),
-    Row("04_write_jitter.ca.pcap.zst", "lost after", 13, 0, AHEAD_OF_REORDERING),
-    Row("04_write_reorder.ca.pcap.zst", "lost after", 2, 0, AHEAD_OF_REORDERING),
     Row("04_send_loss1.ca.pcap.zst", "lost after", 10, 11,
         "a second copy was under way before the NAK; its acknowledgement looks like that of the lost first one"),
     Row("06_badqpn.pcap", "cause", 6, None, "nothing of the other direction was captured, a NAK may have been there"),
