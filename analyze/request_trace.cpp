@@ -44,11 +44,16 @@ const RequestTrace::Slot* RequestTrace::slot_of(std::uint32_t psn) const noexcep
   return slot.psn == psn && slot.answer != 0 ? &slot : nullptr;
 }
 
+/// READs take no PSN twice, but how many one takes may be known as a bound only: where two could, it is the
+/// one that begins later, and of one PSN the last.
 const RequestTrace::Read* RequestTrace::read_of(std::uint32_t psn) const noexcept {
   const Read* found = nullptr;
   for (const Read& read : reads_) {
-    if (read.psns == 0 || distance(read.slot.psn, psn) >= read.psns) continue;
-    if (found == nullptr || found->slot.time_ns <= read.slot.time_ns) found = &read;
+    const std::uint32_t behind = distance(read.slot.psn, psn);
+    if (read.psns == 0 || behind >= read.psns) continue;
+    const std::uint32_t nearest = found != nullptr ? distance(found->slot.psn, psn) : behind;
+    if (behind < nearest || (behind == nearest && (!found || found->slot.time_ns <= read.slot.time_ns)))
+      found = &read;
   }
   return found;
 }
@@ -107,8 +112,12 @@ void RequestTrace::add(const PacketRecord& request, const dissect::OpcodeInfo& i
   }
   if (fresh) {
     if (open_read_) {
-      Read& last = reads_[(next_read_ - 1) % reads_.size()];
-      last.psns = std::clamp<std::uint32_t>(distance(last.slot.psn, psn), 1, last.psns);
+      // Not the one noted last: that may be one from before the first request, sent again.
+      const std::uint32_t open = (next_ - 1) & psn_mask;
+      for (Read& last : reads_) {
+        if (last.psns == 0 || last.slot.psn != open) continue;
+        last.psns = std::clamp<std::uint32_t>(distance(open, psn), 1, last.psns);
+      }
     }
     next_ = (psn + 1) & psn_mask;
     messages_ = slot.messages;

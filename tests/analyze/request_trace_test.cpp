@@ -87,6 +87,28 @@ TEST(RequestTrace, AReadTakesThePsnsUpToTheNextRequest) {
   EXPECT_EQ(t.messages(54), 2U);
 }
 
+TEST(RequestTrace, TheNextRequestEndsTheHighestReadNotTheOneSentAgainLast) {
+  Trace t;
+  for (std::uint32_t psn = 0; psn < 600; ++psn) t.add(psn);
+  t.add(600, read_request, 16 * 256);
+  t.add(40, read_request, 16 * 256);  // its first request is forgotten
+  t.add(604);
+  EXPECT_EQ(t.trace.find(603).answer, Answer::read_response);
+  EXPECT_EQ(t.trace.find(604).answer, Answer::acknowledge);
+  EXPECT_EQ(t.trace.find(605).place, Place::beyond);
+  EXPECT_EQ(t.trace.find(55).answer, Answer::read_response) << "it may take 16";
+}
+
+TEST(RequestTrace, OfTwoReadsThatCouldTakeAPsnItIsTheLater) {
+  Trace t;
+  for (std::uint32_t psn = 0; psn < 600; ++psn) t.add(psn);
+  t.add(600, read_request, 4 * 256);
+  t.add(604);
+  t.add(592, read_request, 16 * 256);  // sent again; at most 16 PSNs, and no more than up to 600
+  EXPECT_EQ(t.messages(601), 601U);
+  EXPECT_EQ(t.trace.find(601).time_ns, 601);
+}
+
 TEST(RequestTrace, ADamagedNumberIsNotBelieved) {
   Trace t;
   for (std::uint32_t psn = 0; psn < 5; ++psn) t.add(psn);
