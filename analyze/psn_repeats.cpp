@@ -10,205 +10,288 @@ namespace roce::analyze {
 using dissect::Operation;
 using dissect::Position;
 
+/// A request at or before what was sent last: a copy, a late one, or sent again.
 void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
+  return_to_interrupted(s, psn);
+  Again again = look_back(s, psn, count);
+  if (is_copy(s, again) || is_late(s, again)) return;
+  const std::uint16_t id_before = request_facts_.last_id;
+  const std::uint16_t step_before = request_facts_.last_step;
+  if (!again.ids_rise) request_facts_.learn(s.r);
+  if (again.ids_rise && !again.earlier) request_facts_.passed(s.r);
+
+  if (!again.continuing && !again.overtaken) {
+    if (run_goes_on(s, again)) {
+      skip_in_run(s, again, id_before, step_before);
+    } else {
+      start_run(s, psn, again.seen);
+      id_before_run_ = id_before;
+    }
+    again.hole = holes_.find(psn);
+  }
+  advance_run(s, again);
+  join_nak(s, again);
+  const Cause cause = cause_of(s, again);
+  const bool spurious = say_repeated(s, again, cause);
+  settle_holes(s, again);
+  remember_repeat(s, again, cause);
+  count_waste(s, again, cause, spurious);
+  if (run_next_ >= next_) end_run(s, again);
+}
+
+/// What takes part in a repeat is known of the packet before anything is decided.
+PsnSpace::Again PsnSpace::look_back(Step& s, std::int64_t psn, std::int64_t count) {
   const PacketRecord& r = s.r;
+  Again again;
+  again.psn = psn;
+  again.count = count;
+  again.seen = sent_.find(psn);
+  again.hole = holes_.find(psn);
+  if (again.hole != nullptr && !again.hole->of_repeat) again.seen = nullptr;  // a leftover of another lap
+  again.ids_rise = request_facts_.ids_rise(r);
+  again.earlier = sent_earlier(request_facts_, r);
+  // A NAK made the sender repeat that one alone. What is still missing after silence the timer sends.
+  const bool timer_after_lone = in_run_ && (lone_ || keeps_all()) && run_cause_ == Cause::nak &&
+                                psn == acked_ && silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
+  again.continuing = in_run_ && psn == run_next_ && !timer_after_lone;
+  // A repeat that was overtaken by others of its run keeps the run's cause.
+  again.overtaken = again.earlier && run_start_ >= 0;
+  return again;
+}
+
+bool PsnSpace::copies_are_rare() const noexcept {
+  return std::uint64_t{request_facts_.doubled} * 8 < request_facts_.single;
+}
+
+void PsnSpace::return_to_interrupted(Step& s, std::int64_t psn) {
   // The same again, as the first of a run: that was not the reaction yet.
-  const bool copies_are_rare = std::uint64_t{request_facts_.doubled} * 8 < request_facts_.single;
-  if (in_run_ && psn == run_start_ && copies_are_rare) take_back_lone_repeat(s);
+  if (in_run_ && psn == run_start_ && copies_are_rare()) take_back_lone_repeat(s);
   if (interrupted_ && goes_on_with_interrupted(psn)) {
     // On as before: no run began or ended in between, but a packet of another came, late or doubled.
     if (in_run_) take_back_lone_repeat(s);
     resume_interrupted();
   }
-  Seen* seen = sent_.find(psn);
-  Hole* hole = holes_.find(psn);
-  if (hole != nullptr && !hole->of_repeat) seen = nullptr;  // a leftover of another lap
-  const Same same = seen != nullptr ? same_transmission(request_facts_, *seen, r) : Same::other;
-  if (same == Same::same || (same == Same::unknown && too_soon(*seen, r, psn))) {
-    duplicate(s, request_facts_, seen);
+}
+
+/// A copy of another packet, or the first view of one from long ago. Says so if it is.
+bool PsnSpace::is_copy(Step& s, const Again& again) {
+  const PacketRecord& r = s.r;
+  const std::int64_t psn = again.psn;
+  const Same same = again.seen != nullptr ? same_transmission(request_facts_, *again.seen, r) : Same::other;
+  if (same == Same::same || (same == Same::unknown && too_soon(*again.seen, r, psn))) {
+    duplicate(s, request_facts_, again.seen);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
-    if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, count, Cause::nak);
+    if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, again.count, Cause::nak);
     if (same == Same::unknown && s.verdict.has(Verdict::duplicate_network)) {
       last_copy_ = psn;
       last_copy_frame_ = s.number;
       last_copy_next_ = next_;
     }
-    return;
+    return true;
   }
+  if (again.seen != nullptr || again.hole != nullptr) return false;
   // Its ID tells that it was sent since the sender went back: the head of the run, overtaken.
-  const bool of_this_run = run_start_ > psn && (in_run_ || !new_since_run_) &&
-                           sent_earlier(request_facts_, r) && !behind(r.ip_id, id_before_run_);
-  if (seen == nullptr && hole == nullptr && !of_this_run && request_facts_.doubled == 0 &&
-      r.path == request_facts_.path && sent_earlier(request_facts_, r) &&
-      (psn < first_ || inside_read(psn))) {
-    late(s, psn, count, nullptr);  // before the first one captured, or its gap was taken for a READ's PSNs
-    return;
+  const bool of_this_run =
+      run_start_ > psn && (in_run_ || !new_since_run_) && again.earlier && !behind(r.ip_id, id_before_run_);
+  if (of_this_run) return false;
+  const bool same_path = r.path == request_facts_.path;
+  if (request_facts_.doubled == 0 && same_path && again.earlier && (psn < first_ || inside_read(psn))) {
+    late(s, psn, again.count, nullptr);  // before the first captured, or its gap was taken for a READ's PSNs
+    return true;
   }
-  const bool asked_for_now = copies_are_rare && r.path == request_facts_.path && naks_.find(psn) != nullptr;
-  if (seen == nullptr && hole == nullptr && !of_this_run && !asked_for_now && request_facts_.single > 0 &&
-      (r.path != request_facts_.path || request_facts_.is_behind(r))) {
-    // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
-    duplicate(s, request_facts_, nullptr);
-    return;
-  }
+  const bool asked_for_now = copies_are_rare() && same_path && naks_.find(psn) != nullptr;
+  if (asked_for_now || request_facts_.single == 0 || (same_path && !request_facts_.is_behind(r)))
+    return false;
+  // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
+  duplicate(s, request_facts_, nullptr);
+  return true;
+}
 
-  // A NAK made the sender repeat that one alone. What is still missing after silence the timer sends.
-  const bool timer_after_lone = in_run_ && (lone_ || keeps_all()) && run_cause_ == Cause::nak &&
-                                psn == acked_ && silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
-  const bool continuing = in_run_ && psn == run_next_ && !timer_after_lone;
-  const bool ids_rise = request_facts_.ids_rise(r);
-  const bool earlier = sent_earlier(request_facts_, r);
-  if (hole != nullptr && !hole->of_repeat) {
+/// Sent once, and overtaken on its way here. Says so if it is; of UC, that never sends again, all are.
+bool PsnSpace::is_late(Step& s, const Again& again) {
+  const PacketRecord& r = s.r;
+  const std::int64_t psn = again.psn;
+  const bool uc = s.info.service == dissect::Service::uc;
+  if (again.hole != nullptr && !again.hole->of_repeat) {
     const OpenNak* asked = naks_.find(psn);
     const bool asked_for = asked != nullptr && !sooner_than_reactions(*asked, r.time_ns);
-    const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || continuing;
+    const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || again.continuing;
     // What was not sent before the packet that showed the hole is sent again, and was overtaken as well.
-    const bool original = earlier && (!hole->shown || behind(r.ip_id, hole->ip_id));
-    const bool is_late = ids_rise ? original : !expected_again && !silent_before(r.time_ns);
-    if (is_late || s.info.service == dissect::Service::uc) {
-      late(s, psn, count, hole);
-      return;
+    const bool original = again.earlier && (!again.hole->shown || behind(r.ip_id, again.hole->ip_id));
+    const bool fills_it = again.ids_rise ? original : !expected_again && !silent_before(r.time_ns);
+    if (fills_it || uc) {
+      late(s, psn, again.count, again.hole);
+      return true;
     }
   }
   // The first packets captured may have overtaken others, long before it is sure that IDs rise.
   if (psn < first_ && request_facts_.id_other == 0 && r.has(PacketRecord::has_ip_id) &&
       behind(r.ip_id, request_facts_.last_id)) {
-    late(s, psn, count, nullptr);
-    return;
+    late(s, psn, again.count, nullptr);
+    return true;
   }
-  if (s.info.service == dissect::Service::uc) return;  // never sends again: a stray
+  if (uc) return true;  // a stray
+  if (!again.earlier || again.seen == nullptr || again.seen->filled == 0 ||
+      !behind(r.ip_id, again.seen->ip_id)) {
+    return false;
+  }
+  // The original comes after its repeat: nothing was lost.
+  unlose_filled(s, *again.seen, side_);
+  mark_late(s);
+  ++request_facts_.single;
+  return true;
+}
 
-  if (earlier && seen != nullptr && seen->filled != 0 && behind(r.ip_id, seen->ip_id)) {
-    // The original comes after its repeat: nothing was lost.
-    unlose_filled(s, *seen, side_);
-    mark_late(s);
-    ++request_facts_.single;
-    return;
-  }
-  const std::uint16_t id_before = request_facts_.last_id;
-  const std::uint16_t step_before = request_facts_.last_step;
-  if (!ids_rise) request_facts_.learn(r);
-  if (ids_rise && !earlier) request_facts_.passed(r);
+/// Whether this belongs to the present run although it is not the next of it.
+bool PsnSpace::run_goes_on(const Step& s, const Again& again) noexcept {
+  const std::int64_t psn = again.psn;
+  // Asked for itself, or what was asked for is in the gap before it.
+  const OpenNak* asked = naks_.up_to(psn);
+  const bool asked_for = asked != nullptr && (asked->psn == psn ? !stale(*asked, s.r.time_ns)
+                                                                : asked->psn >= run_next_ && !asked->passed);
+  // After silence the timer sends what is the oldest unconfirmed; where all is confirmed the answer did not
+  // reach the sender.
+  const bool timer = psn <= acked_ && silent_before(s.r.time_ns);
+  const bool after_rnr = rnr_open_ && psn <= rnr_psn_;
+  const bool asked_for_one = keeps_all() && run_cause_ == Cause::nak;
+  return in_run_ && psn > run_next_ && !timer && !asked_for && !after_rnr && !asked_for_one;
+}
 
-  // A repeat that was overtaken by others of its run keeps the run's cause.
-  const bool late_repeat = earlier && run_start_ >= 0;
-  if (!continuing && !late_repeat) {
-    // Asked for itself, or what was asked for is in the gap before it.
-    const OpenNak* asked = naks_.up_to(psn);
-    const bool asked_for =
-        asked != nullptr &&
-        (asked->psn == psn ? !stale(*asked, r.time_ns) : asked->psn >= run_next_ && !asked->passed);
-    // After silence the timer sends what is the oldest unconfirmed; where all is confirmed the answer did not
-    // reach the sender.
-    const bool timer = psn <= acked_ && silent_before(r.time_ns);
-    const bool run_goes_on = in_run_ && psn > run_next_ && !timer && !asked_for &&
-                             !(rnr_open_ && psn <= rnr_psn_) &&
-                             !(keeps_all() && run_cause_ == Cause::nak);  // it asked for that one only
-    if (run_goes_on) {
-      // Where the IDs leave room for just these, they were sent: a sender that is told of progress may also
-      // skip what it need not repeat.
-      const std::int64_t missing = psn - run_next_;
-      const bool in_order =
-          std::uint64_t{request_facts_.late} * 64U < request_facts_.single;  // it will not come yet
-      const bool were_sent = ids_rise && in_order && step_before == 1 &&
-                             static_cast<std::uint16_t>(r.ip_id - id_before) == missing + 1;
-      if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
-      if (!ids_rise) interrupt_run(s);
-      holes_.add({run_next_, psn, r.time_ns, s.number, true, false, false, 0, were_sent});
-      hole = holes_.find(psn);
-      s.verdict.gap = static_cast<std::uint32_t>(psn - run_next_);
-    } else {
-      start_run(s, psn, seen);
-      id_before_run_ = id_before;
-      hole = holes_.find(psn);
-    }
-  }
+/// The run goes on behind a gap.
+void PsnSpace::skip_in_run(Step& s, const Again& again, std::uint16_t id_before, std::uint16_t step_before) {
+  // Where the IDs leave room for just these, they were sent: a sender that is told of progress may also
+  // skip what it need not repeat.
+  const std::int64_t missing = again.psn - run_next_;
+  const bool in_order =
+      std::uint64_t{request_facts_.late} * 64U < request_facts_.single;  // it will not come yet
+  const bool were_sent = again.ids_rise && in_order && step_before == 1 &&
+                         static_cast<std::uint16_t>(s.r.ip_id - id_before) == missing + 1;
+  if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
+  if (!again.ids_rise) interrupt_run(s);
+  holes_.add({run_next_, again.psn, s.r.time_ns, s.number, true, false, false, 0, were_sent});
+  s.verdict.gap = static_cast<std::uint32_t>(missing);
+}
+
+void PsnSpace::advance_run(const Step& s, const Again& again) {
   const bool may_tell = lone_ || (!goes_back_ && !keeps_all());
-  if (continuing && may_tell && run_cause_ == Cause::nak && naks_.find(psn) == nullptr) went_on_repeating();
+  if (again.continuing && may_tell && run_cause_ == Cause::nak && naks_.find(again.psn) == nullptr) {
+    went_on_repeating();
+  }
   if (run_frame_ != s.number) lone_ = false;
-  if (!late_repeat) run_next_ = psn + count;
-  repeated_to_ = std::max(repeated_to_, psn + count);
+  if (!again.overtaken) run_next_ = again.psn + again.count;
+  repeated_to_ = std::max(repeated_to_, again.psn + again.count);
   last_repeat_ = s.number;
-  if (OpenNak* nak = naks_.up_to(psn);
-      nak != nullptr && joins_run(*nak, psn, r.time_ns) &&
-      (nak->frame < run_frame_ || seen == nullptr || seen->frame < nak->frame)) {
+}
+
+/// From here on the run may be the reaction to something that came while it was under way.
+void PsnSpace::join_nak(const Step& s, const Again& again) noexcept {
+  OpenNak* nak = naks_.up_to(again.psn);
+  if (nak != nullptr && joins_run(*nak, again.psn, s.r.time_ns) &&
+      (nak->frame < run_frame_ || again.seen == nullptr || again.seen->frame < nak->frame)) {
     // It began earlier for an answer that is missing; from here on the NAK asked for it. Or the NAK is
     // still on its way, and the sender will go back once more.
     run_cause_ = Cause::nak;
-    run_nak_ = psn;
+    run_nak_ = again.psn;
     nak->passed = true;
-  } else if (continuing && rnr_open_ && psn == rnr_psn_ && !rnr_waits(r.time_ns)) {
+  } else if (again.continuing && rnr_open_ && again.psn == rnr_psn_ && !rnr_waits(s.r.time_ns)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;
   }
+}
 
+/// The run's cause, in the words that are used for this kind of request.
+Cause PsnSpace::cause_of(const Step& s, const Again& again) const noexcept {
   // What was overtaken by the beginning of the present run belongs to the one before, or is its head.
-  const bool head_of_run = psn < run_start_ && !behind(r.ip_id, id_before_run_);
+  const bool head_of_run = again.psn < run_start_ && !behind(s.r.ip_id, id_before_run_);
   const bool of_last_run =
-      late_repeat && !head_of_run && last_run_cause_ != Cause::none && behind(r.ip_id, run_id_);
-  Cause cause = of_last_run ? last_run_cause_ : run_cause_;
-  const bool read = s.info.operation == Operation::read_request;
-  if (read && (cause == Cause::timeout || cause == Cause::unknown)) cause = Cause::read_retry;
-  if (!read && cause == Cause::read_retry) cause = Cause::timeout;
+      again.overtaken && !head_of_run && last_run_cause_ != Cause::none && behind(s.r.ip_id, run_id_);
+  struct Words {
+    Cause run, of_read, of_other;
+  };
+  constexpr Words words[] = {
+      {Cause::timeout, Cause::read_retry, Cause::timeout},
+      {Cause::unknown, Cause::read_retry, Cause::unknown},
+      {Cause::read_retry, Cause::read_retry, Cause::timeout},
+  };
+  const Cause run = of_last_run ? last_run_cause_ : run_cause_;
+  for (const Words& row : words) {
+    if (row.run == run) return s.info.operation == Operation::read_request ? row.of_read : row.of_other;
+  }
+  return run;
+}
+
+/// The verdict. True if nothing was missing that it could bring.
+bool PsnSpace::say_repeated(Step& s, const Again& again, Cause cause) {
+  const std::int64_t psn = again.psn;
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = cause;
-  if (seen != nullptr) {
-    s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  } else if (const Pending* op = read ? pending(psn) : nullptr) {
+  if (again.seen != nullptr) {
+    s.verdict.original = static_cast<std::uint32_t>(again.seen->frame);
+  } else if (const Pending* op = s.info.operation == Operation::read_request ? pending(psn) : nullptr) {
     s.verdict.original = static_cast<std::uint32_t>(op->frame);  // issued again from its middle
   }
   const bool has_answer = answered_on_its_own(s.info.operation);
-  const bool answer_missing = has_answer && answer_asked_again(s, psn, count);
+  const bool answer_missing = has_answer && answer_asked_again(s, psn, again.count);
   if (run_start_ == psn) run_for_answer_ = answer_missing;
   // What goes with a request whose answer is missing is repeated for good reason.
-  const bool spurious = acked_known_ && psn + count <= acked_ && !(has_answer && run_for_answer_) &&
-                        (hole == nullptr || hole->of_repeat);
+  const bool spurious = acked_known_ && psn + again.count <= acked_ && !(has_answer && run_for_answer_) &&
+                        (again.hole == nullptr || again.hole->of_repeat);
   if (spurious) s.verdict.set(Verdict::spurious);
+  return spurious;
+}
 
-  if (hole != nullptr && (!late_repeat || !hole->of_repeat)) {
-    const bool first_copy = !hole->of_repeat;
+/// What was missing at its place was lost before the capture, once for each pass that lacked it.
+void PsnSpace::settle_holes(Step& s, const Again& again) {
+  const Hole* hole = again.hole;
+  if (hole != nullptr && (!again.overtaken || !hole->of_repeat)) {
     if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
     // Overtaken, it fills its own place in the run.
-    const std::uint64_t missing = late_repeat ? holes_.missing(psn, run_frame_) : holes_.missing(psn);
+    const std::uint64_t missing =
+        again.overtaken ? holes_.missing(again.psn, run_frame_) : holes_.missing(again.psn);
     if (missing > 0) lose(s, side_, Lost::before_capture, missing);
-    if (first_copy) count_goodput(s);
+    if (!hole->of_repeat) count_goodput(s);
   }
-  if (late_repeat) {
-    const std::uint64_t shown_by = holes_.counted_by(psn);
-    if (shown_by >= run_frame_) unlose(s, side_, Lost::before_capture, 1, shown_by);
-  }
-  Seen again = seen_of(s, psn);
-  again.cause = static_cast<std::uint8_t>(cause) & 7U;
-  again.filled = hole != nullptr && !hole->of_repeat ? 1 : 0;
-  again.late = late_repeat ? 1 : 0;
-  holes_.fill(psn, count);
-  issue(s, psn, count, cause);
+  if (!again.overtaken) return;
+  const std::uint64_t shown_by = holes_.counted_by(again.psn);
+  if (shown_by >= run_frame_) unlose(s, side_, Lost::before_capture, 1, shown_by);
+}
 
-  sent_.put(again, needed_from(psn), s.shared.budget);
-  if (Pending* op = pending(psn)) op->retried = true;
+void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
+  Seen now = seen_of(s, again.psn);
+  now.cause = static_cast<std::uint8_t>(cause) & 7U;
+  now.filled = again.hole != nullptr && !again.hole->of_repeat ? 1 : 0;
+  now.late = again.overtaken ? 1 : 0;
+  holes_.fill(again.psn, again.count);
+  issue(s, again.psn, again.count, cause);
+  sent_.put(now, needed_from(again.psn), s.shared.budget);
+  if (Pending* op = pending(again.psn)) op->retried = true;
+}
 
+/// Go-back-N sends what had come as well: the receiver threw it away, or has it twice.
+void PsnSpace::count_waste(Step& s, const Again& again, Cause cause, bool spurious) {
   count_repeat(s, side_, cause);
-  if (s.counts) {
-    if (spurious) happened(s, side_, Event::spurious);
-    const bool thrown_away = cause == Cause::nak && seen != nullptr && psn != run_nak_ && !spurious;
-    if (thrown_away) happened(s, side_, Event::wasted);
-    if (Flow* flow = s.flow(side_)) {
-      SequenceCounts& sequence = flow->sequence_to_change();
-      if (spurious) ++sequence.spurious;
-      if (thrown_away) {
-        ++sequence.wasted_packets;
-        sequence.wasted_bytes += r.wire;
-      }
-    }
+  if (!s.counts) return;
+  if (spurious) happened(s, side_, Event::spurious);
+  const bool thrown_away = cause == Cause::nak && again.seen != nullptr && again.psn != run_nak_ && !spurious;
+  if (thrown_away) happened(s, side_, Event::wasted);
+  Flow* flow = s.flow(side_);
+  if (flow == nullptr) return;
+  SequenceCounts& sequence = flow->sequence_to_change();
+  if (spurious) ++sequence.spurious;
+  if (thrown_away) {
+    ++sequence.wasted_packets;
+    sequence.wasted_bytes += s.r.wire;
   }
-  if (run_next_ >= next_) {
-    in_run_ = false;
-    naks_.pass_before(run_frame_);
-    next_ = std::max(next_, psn + count);
-    message_known_ = true;
-    inside_message_ = !s.info.ends_message();
-    message_operation_ = s.info.operation;
-  }
+}
+
+/// The repeat has come to where new packets begin.
+void PsnSpace::end_run(const Step& s, const Again& again) {
+  in_run_ = false;
+  naks_.pass_before(run_frame_);
+  next_ = std::max(next_, again.psn + again.count);
+  message_known_ = true;
+  inside_message_ = !s.info.ends_message();
+  message_operation_ = s.info.operation;
 }
 
 /// Whether a run that began for another reason is the reaction to a NAK as well, from its PSN on.

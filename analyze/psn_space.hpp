@@ -271,6 +271,32 @@ class alignas(64) PsnSpace {
   bool close_open_read(Step& s, std::int64_t psn);
   [[nodiscard]] bool inside_read(std::int64_t psn) noexcept;
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
+  /// A request at or before what was sent last, on its way through repeat().
+  struct Again {
+    std::int64_t psn = 0;
+    std::int64_t count = 0;
+    Seen* seen = nullptr;     ///< the last transmission of it
+    Hole* hole = nullptr;     ///< where one was missing
+    bool ids_rise = false;    ///< IPv4 IDs tell the order of sending
+    bool earlier = false;     ///< ... and it was sent before what came last
+    bool continuing = false;  ///< the next of the present run
+    bool overtaken = false;   ///< by others of its run
+  };
+  [[nodiscard]] Again look_back(Step& s, std::int64_t psn, std::int64_t count);
+  [[nodiscard]] bool copies_are_rare() const noexcept;
+  void return_to_interrupted(Step& s, std::int64_t psn);
+  [[nodiscard]] bool is_copy(Step& s, const Again& again);
+  [[nodiscard]] bool is_late(Step& s, const Again& again);
+  [[nodiscard]] bool run_goes_on(const Step& s, const Again& again) noexcept;
+  void skip_in_run(Step& s, const Again& again, std::uint16_t id_before, std::uint16_t step_before);
+  void advance_run(const Step& s, const Again& again);
+  void join_nak(const Step& s, const Again& again) noexcept;
+  [[nodiscard]] Cause cause_of(const Step& s, const Again& again) const noexcept;
+  [[nodiscard]] bool say_repeated(Step& s, const Again& again, Cause cause);
+  void settle_holes(Step& s, const Again& again);
+  void remember_repeat(Step& s, const Again& again, Cause cause);
+  void count_waste(Step& s, const Again& again, Cause cause, bool spurious);
+  void end_run(const Step& s, const Again& again);
   void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);
   [[nodiscard]] bool nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool hears_answers(const Step& s) const noexcept;
