@@ -182,6 +182,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
     // No answer to anything before is known either.
     if (response_next_ >= 0 && !answers_seen_) response_next_ = std::min(response_next_, psn);
     if (!acked_known_) acked_ = std::min(acked_, psn);
+    first_late_ = std::min(first_late_, psn);
   }
   holes_.fill(psn, count);
   Seen seen = seen_of(s, psn);

@@ -272,8 +272,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const bool first_copy = hole != nullptr && !hole->of_repeat;
   // A responder answers in order: what confirms it, or is behind it, was sent after its first copy.
   const bool in_order = !earlier && answer_facts_.ids_rise(r);  // so it is not the first copy, late
-  const bool given_before =
-      (!first_copy || in_order) && acked_known_ && psn < acked_ && (psn >= first_ || seen != nullptr);
+  const bool known = psn >= std::min(first_, first_late_) || seen != nullptr;
+  const bool given_before = (!first_copy || in_order) && acked_known_ && psn < acked_ && known;
   bool filled = false;
   bool guessed = false;
   bool late = false;

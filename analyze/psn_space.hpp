@@ -477,10 +477,11 @@ class alignas(64) PsnSpace {
   std::int64_t run_acked_ = -1;
   std::int64_t last_copy_ = -1;  ///< PSN of the last packet taken for a copy, for no ID tells, and its frame
   std::uint64_t last_copy_frame_ = 0;
-  std::int64_t last_copy_next_ = 0;  ///< next_ then
-  std::uint64_t last_repeat_ = 0;    ///< frame of the last request sent again
-  std::int64_t nak_behind_ = -1;     ///< behind what had been sent when the last NAK came; -1: judged
-  std::int64_t waited_for_ = -1;     ///< what the responder lacks, when it said so last
+  std::int64_t last_copy_next_ = 0;      ///< next_ then
+  std::uint64_t last_repeat_ = 0;        ///< frame of the last request sent again
+  std::int64_t first_late_ = INT64_MAX;  ///< the lowest request that came late, below first_
+  std::int64_t nak_behind_ = -1;         ///< behind what had been sent when the last NAK came; -1: judged
+  std::int64_t waited_for_ = -1;         ///< what the responder lacks, when it said so last
   std::uint64_t run_frame_ = 0;
 
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
