@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds of the tracker: full tables, and packets that nobody would send.
+#include <malloc.h>
+
+#include "analyze/psn_ring.hpp"
 #include "analyze/tracker.hpp"
 #include "tests/analyze/tracker_support.hpp"
 
@@ -91,6 +94,66 @@ TEST(Tracker, AConnectionBeginsWithItsFirstPacketThatCounts) {
   }
   wire.finish();
   EXPECT_EQ(wire.connection().first_frame, 2 * left_out + 1);
+}
+
+/// Guesses are taken back over PSNs that packets can put as far apart as they like.
+TEST(PsnRing, LooksAtNoMoreThanItHoldsHoweverFarTheRange) {
+  PsnRing ring;
+  RingBudget budget;
+  constexpr std::int64_t far = std::int64_t{1} << 40U;
+  for (std::int64_t psn = 0; psn < 100; ++psn) {
+    Seen seen;
+    seen.psn = psn * (far / 100);
+    ring.put(seen, 0, budget);
+  }
+  std::size_t visited = 0;
+  ring.for_each_in(0, far, [&](const Seen&) { ++visited; });
+  EXPECT_LE(visited, 100U);
+  EXPECT_GT(visited, 0U);
+  ring.release(budget);
+  EXPECT_EQ(budget.left, RingBudget::total);
+}
+
+/// READs that are refused, given up, asked for again and answered after all, in turns.
+TEST(Tracker, RequestsGivenUpDoNotPileUp) {
+  Wire wire;
+  wire.talk(a, b, 0, 20);
+  std::size_t before = 0;
+  std::uint32_t psn = 20;
+  for (int round = 0; round < 2000; ++round) {
+    if (round == 500)
+      before = mallinfo2().uordblks;  // with sanitizers always 0: they look for leaks themselves
+    for (std::uint32_t i = 0; i < 40; ++i) wire.request(a, b, psn + i, read_request);
+    wire.answer(b, a, psn + 1, nak_sequence);
+    for (const std::uint32_t again : {psn, psn + 1}) {
+      wire.now_ns += 500'000'000;
+      for (std::uint32_t i = 0; i < 20; ++i) wire.request(a, b, again + i, read_request);
+    }
+    for (const std::uint32_t answer : {psn, psn + 3, psn, psn + 30}) {
+      wire.send(wire.make(b, a, read_response_only, answer));
+    }
+    psn += 40;
+  }
+  const std::size_t after = mallinfo2().uordblks;
+  EXPECT_LT(after, before + 8 * 1024 * 1024);  // the verdicts of 180 000 packets are in a file
+  wire.finish();
+  wire.expect_all_counted();
+}
+
+/// Each could slow down any of the others; nothing tells which.
+TEST(Tracker, NothingButCnpsMakesNoConnection) {
+  constexpr std::uint8_t cnp = 0x81;
+  constexpr std::uint32_t flows = 4000;
+  Wire wire;
+  wire.port = 4791;
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    const bool back = i % 2 != 0;
+    wire.send(wire.make({back ? 2U : 1U, 0}, {back ? 1U : 2U, 0x100 + i}, cnp, 0));
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.flows.size(), flows);
+  EXPECT_TRUE(wire.result.connections.empty());
+  wire.expect_all_counted();
 }
 
 }  // namespace
