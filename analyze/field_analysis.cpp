@@ -31,8 +31,21 @@ void add_number(const PacketView& p, Values& out) {
 bool remarkable(const Verdict& v) {
   constexpr unsigned flags = Flag::retransmission | Flag::spurious | Flag::duplicate_capture |
                              Flag::duplicate_network | Flag::out_of_order | Flag::ack_unseen |
-                             Flag::illegal_sequence | Flag::wrong_length;
-  return (v.flags & flags) != 0 || v.gap != 0 || v.lost != Lost::none;
+                             Flag::illegal_sequence | Flag::wrong_length | Flag::msn_backwards |
+                             Flag::source_mac_changed;
+  return (v.flags & flags) != 0 || v.gap != 0 || v.any_lost();
+}
+
+/// Calls `each` for every kind of loss that the packet shows: where, how many, and whether its own side sent
+/// them.
+template <class Each>
+void for_each_loss(const PacketView& p, Each each) {
+  if (p.verdict == nullptr) return;
+  const Verdict& v = *p.verdict;
+  if (v.lost_before != 0) each(Lost::before_capture, v.lost_before, true);
+  if (v.lost_after != 0) each(Lost::after_capture, std::uint32_t{v.lost_after}, false);
+  if (v.missed != 0) each(Lost::by_capture, v.missed, true);
+  if (v.missed_of_other != 0) each(Lost::by_capture, v.missed_of_other, false);
 }
 
 constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueType type = ValueType::number,
@@ -107,8 +120,18 @@ const VirtualField fields[] = {
      add_number<&Verdict::gap>},
     {word_facts("roce.analysis.lost", "Lost", places),
      [](const PacketView& p, Values& out) {
-       if (p.verdict != nullptr && p.verdict->lost != Lost::none)
-         add(out, ValueType::text, 0, lost_name(p.verdict->lost));
+       for_each_loss(
+           p, [&](Lost where, std::uint32_t, bool) { add(out, ValueType::text, 0, lost_name(where)); });
+     }},
+    {facts("roce.analysis.lost.packets", "Lost transmissions"),
+     [](const PacketView& p, Values& out) {
+       for_each_loss(p, [&](Lost, std::uint32_t count, bool) { add(out, ValueType::number, count); });
+     }},
+    {word_facts("roce.analysis.lost.direction", "Direction of what was lost", directions),
+     [](const PacketView& p, Values& out) {
+       for_each_loss(p, [&](Lost, std::uint32_t, bool own) {
+         add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) == own ? 1 : 0]);
+       });
      }},
     {facts("roce.analysis.out_of_order", "Out of order", ValueType::boolean), add_flag<Flag::out_of_order>},
     {facts("roce.analysis.ack_unseen", "Acknowledges a PSN that was not captured", ValueType::boolean),
@@ -116,6 +139,10 @@ const VirtualField fields[] = {
     {facts("roce.analysis.illegal_sequence", "Illegal opcode sequence", ValueType::boolean),
      add_flag<Flag::illegal_sequence>},
     {facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean), add_flag<Flag::wrong_length>},
+    {facts("roce.analysis.msn_backwards", "Message sequence number runs backwards", ValueType::boolean),
+     add_flag<Flag::msn_backwards>},
+    {facts("roce.analysis.source_mac_changed", "Source MAC address changed", ValueType::boolean),
+     add_flag<Flag::source_mac_changed>},
     {facts("roce.analysis.request", "Answers frame"), add_number<&Verdict::request>},
     {facts("roce.analysis.response", "Answered by frame"), add_number<&Verdict::response>},
     {facts("roce.analysis.response_time", "Response time", ValueType::time),

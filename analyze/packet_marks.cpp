@@ -12,10 +12,9 @@ struct FlagMark {
 };
 /// Flags that need no number beside them.
 constexpr FlagMark flag_marks[] = {
-    {Verdict::out_of_order, "Out of order"},
-    {Verdict::ack_unseen, "ACK of unseen PSN"},
-    {Verdict::illegal_sequence, "Illegal sequence"},
-    {Verdict::wrong_length, "Wrong length"},
+    {Verdict::out_of_order, "Out of order"},         {Verdict::ack_unseen, "ACK of unseen PSN"},
+    {Verdict::illegal_sequence, "Illegal sequence"}, {Verdict::wrong_length, "Wrong length"},
+    {Verdict::msn_backwards, "MSN backwards"},       {Verdict::source_mac_changed, "Source MAC changed"},
 };
 
 std::string_view lost_words(Lost lost) noexcept {
@@ -56,10 +55,17 @@ void append_analysis_marks(std::string& out, const PacketView& packet) {
     append_decimal(out, v.gap);
     out += ']';
   }
-  if (v.lost != Lost::none) {
+  for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture}) {
+    const std::uint32_t count = v.lost(where);
+    if (count == 0) continue;
     out += "  [Lost ";
-    out += lost_words(v.lost);
-    out += " capture]";
+    out += lost_words(where);
+    out += " capture";
+    if (count > 1) {
+      out += ": ";
+      append_decimal(out, count);
+    }
+    out += ']';
   }
   for (const FlagMark& row : flag_marks) {
     if (!v.has(row.flag)) continue;

@@ -169,7 +169,10 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
     if (credits == 0) happened(s, s.side, Event::zero_credits);
   }
   const std::uint32_t msn = s.r.aeth & msn_mask;
-  if (msn_known_ && psn >= acked_ && !rose(msn, last_msn_)) happened(s, s.side, Event::msn_backwards);
+  if (msn_known_ && psn >= acked_ && !rose(msn, last_msn_)) {
+    s.verdict.set(Verdict::msn_backwards);
+    happened(s, s.side, Event::msn_backwards);
+  }
   if (!msn_known_ || rose(msn, last_msn_)) last_msn_ = msn;
   msn_known_ = true;
 

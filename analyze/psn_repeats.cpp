@@ -169,7 +169,7 @@ void PsnSpace::skip_in_run(Step& s, const Again& again, std::uint16_t id_before,
   if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
   if (!again.ids_rise) interrupt_run(s);
   holes_.add({run_next_, again.psn, s.r.time_ns, s.number, true, false, false, 0, were_sent});
-  s.verdict.gap = static_cast<std::uint32_t>(missing);
+  note_gap(s, missing);
 }
 
 void PsnSpace::advance_run(const Step& s, const Again& again) {

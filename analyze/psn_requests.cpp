@@ -84,11 +84,7 @@ void PsnSpace::request(Step& s) {
       accept(s, psn, count, true);
     } else {
       const std::int64_t missing = psn - next_;
-      s.verdict.gap = static_cast<std::uint32_t>(missing);
-      if (s.counts && s.flow(side_) != nullptr) {
-        s.flow(side_)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
-      }
-      happened(s, side_, Event::gap, static_cast<std::uint64_t>(missing));
+      note_gap(s, missing);
       holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
       if (s.info.service == dissect::Service::uc) {
         // At least the message that the gap begins in, or the one that it ends in.

@@ -92,7 +92,7 @@ void PsnSpace::skip_answered(Step& s, std::int64_t psn) {
     response_next_ = std::max(response_next_, issued.end);
     ++issued_head_;
   }
-  if (missing > 0) note_missing_answers(s, missing);
+  if (missing > 0) note_gap(s, missing);
 }
 
 /// Requests from `psn` on were thrown away by the responder: they are not answered before they come
@@ -151,7 +151,7 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   }
   const Issued issued = issued_[index];
   const std::int64_t missing = skip_to(s, index, psn);
-  if (missing > 0) note_missing_answers(s, missing);
+  if (missing > 0) note_gap(s, missing);
   issued_head_ = index + 1;
   const Hole* hole = response_holes_.find(psn);
   if (issued.repeated) {
@@ -162,14 +162,6 @@ void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   }
   response_holes_.fill(psn, 1);
   response_next_ = std::max(response_next_, psn + 1);
-}
-
-void PsnSpace::note_missing_answers(Step& s, std::int64_t missing) {
-  s.verdict.gap = static_cast<std::uint32_t>(std::min<std::int64_t>(missing, 0xffffff));
-  happened(s, s.side, Event::gap, static_cast<std::uint64_t>(missing));
-  if (s.counts && s.flow(s.side) != nullptr) {
-    s.flow(s.side)->sequence_to_change().gaps += static_cast<std::uint64_t>(missing);
-  }
 }
 
 /// The answer came a second time: the first one did answer the first request, slowly. So did all that
@@ -304,7 +296,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
              index < issued_.size()) {
     const std::int64_t missing = skip_to(s, index, psn);
     if (missing > 0) {
-      note_missing_answers(s, missing);
+      note_gap(s, missing);
       hole = response_holes_.find(psn);
     }
     Issued& issued = issued_[index];

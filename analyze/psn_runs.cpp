@@ -103,7 +103,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   // A run that does not begin where it must: its head was lost on the way here.
   if (expected >= 0 && expected < psn) {
     holes_.add({expected, psn, r.time_ns, s.number, true, false, false, 0, false});
-    s.verdict.gap = static_cast<std::uint32_t>(psn - expected);
+    note_gap(s, psn - expected);
   }
   run_start_ = head;
   run_frame_ = s.number;

@@ -2,6 +2,7 @@
 #include "analyze/psn_short.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace roce::analyze {
 namespace {
@@ -13,6 +14,22 @@ constexpr std::int64_t far = std::int64_t{1} << 18U;
 constexpr std::array<Event, lost_count> lost_event{Event::gap, Event::lost_before_capture,
                                                    Event::lost_after_capture, Event::lost_by_capture};
 
+/// Adds `change` transmissions to what the packet shows, never below 0. `own`: the packet's sender sent them.
+void show_lost(Verdict& verdict, Lost where, bool own, std::int64_t change) noexcept {
+  const auto sum = [change](std::uint32_t before, std::int64_t most) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(before + change, 0, most));
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  if (where == Lost::before_capture) {
+    verdict.lost_before = sum(verdict.lost_before, most);
+  } else if (where == Lost::after_capture) {
+    verdict.lost_after = static_cast<std::uint8_t>(sum(verdict.lost_after, 0xff));
+  } else {
+    std::uint32_t& missed = own ? verdict.missed : verdict.missed_of_other;
+    missed = sum(missed, most);
+  }
+}
+
 }  // namespace
 
 void happened(Step& s, unsigned side, Event event, std::uint64_t count) {
@@ -20,7 +37,7 @@ void happened(Step& s, unsigned side, Event event, std::uint64_t count) {
 }
 
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
-  s.verdict.lost = where;
+  show_lost(s.verdict, where, side == s.side, static_cast<std::int64_t>(count));
   if (!s.counts) return;
   if (s.flow(side) != nullptr) {
     s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)] += count;
@@ -44,12 +61,15 @@ void count_repeat(Step& s, unsigned side, Cause cause) {
 }
 
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
-  if (s.shared.verdicts != nullptr) {
-    if (Verdict* verdict = s.shared.verdicts->at(frame); verdict != nullptr && verdict->lost == where) {
-      verdict->lost = Lost::none;
+  // Only answers show that requests were missed by the capture.
+  const bool own = where == Lost::before_capture;
+  if (frame == s.number) {
+    show_lost(s.verdict, where, own, -static_cast<std::int64_t>(count));
+  } else if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(frame)) {
+      show_lost(*verdict, where, own, -static_cast<std::int64_t>(count));
     }
   }
-  if (s.verdict.lost == where && frame == s.number) s.verdict.lost = Lost::none;
   if (where == Lost::after_capture) s.shared.unlost = frame;
   if (!s.counts) return;
   if (s.flow(side) != nullptr) {
@@ -57,6 +77,13 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
     sum -= std::min(sum, count);
   }
   s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
+}
+
+void note_gap(Step& s, std::int64_t missing) {
+  const auto count = static_cast<std::uint32_t>(std::clamp<std::int64_t>(missing, 0, psn_range - 1));
+  s.verdict.gap += count;
+  happened(s, s.side, Event::gap, count);
+  if (s.counts && s.flow(s.side) != nullptr) s.flow(s.side)->sequence_to_change().gaps += count;
 }
 
 bool StreamFacts::ids_tell(const PacketBrief& r) const noexcept {
@@ -190,7 +217,9 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
       }
       connection.sent[side_].add(Event::lost_before_capture, hole.frame, hole.time_ns, count);
       if (shared.verdicts != nullptr) {
-        if (Verdict* verdict = shared.verdicts->at(hole.frame)) verdict->lost = Lost::before_capture;
+        if (Verdict* verdict = shared.verdicts->at(hole.frame)) {
+          show_lost(*verdict, Lost::before_capture, true, static_cast<std::int64_t>(count));
+        }
       }
     }
   }
@@ -204,7 +233,9 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
       }
       connection.sent[side_ ^ 1U].add(Event::lost_by_capture, hole.frame, hole.time_ns, count);
       if (shared.verdicts != nullptr) {
-        if (Verdict* verdict = shared.verdicts->at(hole.frame)) verdict->lost = Lost::by_capture;
+        if (Verdict* verdict = shared.verdicts->at(hole.frame)) {
+          show_lost(*verdict, Lost::by_capture, true, static_cast<std::int64_t>(count));
+        }
       }
     }
   }

@@ -72,6 +72,8 @@ void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
 /// Takes that back from a packet that showed it.
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame);
+/// PSNs before this packet were not captured in their place: says and counts it, the only place that does.
+void note_gap(Step& s, std::int64_t missing);
 /// Counts the packet, sent by `side`, as sent again.
 void count_repeat(Step& s, unsigned side, Cause cause);
 
@@ -338,7 +340,6 @@ class alignas(64) PsnSpace {
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
   void own_answer(Step& s, std::int64_t psn, const Seen* before);
-  void note_missing_answers(Step& s, std::int64_t missing);
   void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
   void give_up(const Issued& issued);

@@ -359,7 +359,10 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   if (!s.verdict.has(Verdict::duplicate_capture)) {
     if (record.source_mac != 0 && followed) {
       FlowState& state = states[place];
-      if (state.mac != 0 && state.mac != record.source_mac) happened(s, side, Event::mac_changed);
+      if (state.mac != 0 && state.mac != record.source_mac) {
+        s.verdict.set(Verdict::source_mac_changed);
+        happened(s, side, Event::mac_changed);
+      }
       if (state.mac != record.source_mac) state.image = 0;
       state.mac = record.source_mac;
     }

@@ -294,6 +294,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   a.sent[1] = std::move(b.sent[0]);
   a.cnps[1] = b.cnps[0];
   if (a.pmtu == 0) a.pmtu = b.pmtu;
+  if (shared.verdicts != nullptr) shared.verdicts->merge_connection(b.id, a.id);
   drop(other);
   attach(connection, place, 1);
 }

@@ -57,6 +57,8 @@ struct Verdict {
     b_to_a = 256,           ///< direction, where `connection` is known
     in_flight_known = 512,
     response_time_known = 1024,
+    msn_backwards = 2048,       ///< an answer that counts fewer messages than one before
+    source_mac_changed = 4096,  ///< another source MAC address than the packet before it had
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
 
@@ -67,14 +69,26 @@ struct Verdict {
   std::uint32_t response = 0;                ///< frame that answers (forward in time)
   std::uint32_t gap = 0;                     ///< PSNs before this one that were not captured
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
+  // Transmissions whose loss this packet shows. What was lost before the capture point the same side had
+  // sent, what was lost behind it the other one.
+  std::uint32_t lost_before = 0;
+  std::uint32_t missed = 0;           ///< by the capture, of its own direction
+  std::uint32_t missed_of_other = 0;  ///< by the capture, of the other direction
   std::uint16_t flags = 0;
   Cause cause = Cause::none;
-  Lost lost = Lost::none;
+  std::uint8_t lost_after = 0;
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   void set(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags | flag); }
   void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
+  [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
+    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, missed + missed_of_other};
+    return counts[static_cast<std::size_t>(where)];
+  }
+  [[nodiscard]] bool any_lost() const noexcept {
+    return (lost_before | missed | missed_of_other | lost_after) != 0;
+  }
 };
-static_assert(sizeof(Verdict) == 40);
+static_assert(sizeof(Verdict) == 48);
 
 }  // namespace roce::analyze

@@ -26,6 +26,9 @@ class VerdictStore {
   /// The same without making room: nullptr for a frame that never had a verdict.
   [[nodiscard]] const Verdict* find(std::uint64_t number);
 
+  /// What was said of connection `from` is of `to`, as its side b: find() tells it so from now on.
+  void merge_connection(std::uint32_t from, std::uint32_t to);
+
   /// Frames whose verdicts could not be kept.
   [[nodiscard]] std::uint64_t lost() const noexcept;
 

@@ -51,7 +51,7 @@ Verdict retransmission() {
   v.set(Verdict::retransmission);
   v.cause = Cause::nak;
   v.original = 123;
-  v.lost = Lost::after_capture;
+  v.lost_after = 1;
   v.request = 99;
   v.response = 130;
   v.response_time_ns = 1500;
@@ -74,7 +74,7 @@ TEST_F(AnalysisFields, a_flag_exists_only_where_it_is_true) {
     EXPECT_TRUE(values.empty()) << field_facts(field).name;
     packet_.view().verdict = &verdict_;
   }
-  EXPECT_EQ(fields, 20U);
+  EXPECT_EQ(fields, 24U);
   for (const std::pair<Verdict::Flag, std::string_view>& row :
        {std::pair<Verdict::Flag, std::string_view>{Verdict::retransmission, "roce.analysis.retransmission"},
         {Verdict::spurious, "roce.analysis.spurious"},
@@ -83,7 +83,9 @@ TEST_F(AnalysisFields, a_flag_exists_only_where_it_is_true) {
         {Verdict::out_of_order, "roce.analysis.out_of_order"},
         {Verdict::ack_unseen, "roce.analysis.ack_unseen"},
         {Verdict::illegal_sequence, "roce.analysis.illegal_sequence"},
-        {Verdict::wrong_length, "roce.analysis.wrong_length"}}) {
+        {Verdict::wrong_length, "roce.analysis.wrong_length"},
+        {Verdict::msn_backwards, "roce.analysis.msn_backwards"},
+        {Verdict::source_mac_changed, "roce.analysis.source_mac_changed"}}) {
     verdict_ = {};
     verdict_.set(row.first);
     EXPECT_EQ(print(row.second), "1");
@@ -100,6 +102,8 @@ TEST_F(AnalysisFields, values_as_the_table_of_fields_says) {
   EXPECT_EQ(print("roce.analysis.retransmission.original"), "123");
   EXPECT_EQ(print("roce.analysis.duplicate_of"), "");
   EXPECT_EQ(print("roce.analysis.lost"), "after_capture");
+  EXPECT_EQ(print("roce.analysis.lost.packets"), "1");
+  EXPECT_EQ(print("roce.analysis.lost.direction"), "a_to_b");  // a NAK of b asks for what a had sent
   EXPECT_EQ(print("roce.analysis.request"), "99");
   EXPECT_EQ(print("roce.analysis.response"), "130");
   EXPECT_EQ(print("roce.analysis.response_time"), "0.000001500");
@@ -111,6 +115,18 @@ TEST_F(AnalysisFields, values_as_the_table_of_fields_says) {
   verdict_.clear(Verdict::b_to_a);
   EXPECT_EQ(print("roce.connection"), "0");
   EXPECT_EQ(print("roce.direction"), "a_to_b");
+}
+
+TEST_F(AnalysisFields, one_packet_may_show_several_losses) {
+  verdict_.connection = 4;
+  verdict_.lost_before = 2;
+  verdict_.missed = 3;
+  verdict_.missed_of_other = 70'000;
+  EXPECT_EQ(print("roce.analysis.lost"), "before_capture,by_capture,by_capture");
+  EXPECT_EQ(print("roce.analysis.lost.packets"), "2,3,70000");
+  EXPECT_EQ(print("roce.analysis.lost.direction"), "a_to_b,a_to_b,b_to_a");
+  EXPECT_TRUE(matches("roce.analysis.lost == by_capture && roce.analysis.lost.direction == b_to_a"));
+  EXPECT_TRUE(matches("roce.analysis.flags"));
 }
 
 TEST_F(AnalysisFields, filters_ask_for_them_and_say_so) {
@@ -149,8 +165,8 @@ TEST_F(AnalysisFields, lines_bear_short_marks) {
   EXPECT_NE(line().find("  [Spurious retransmission, timeout]"), std::string::npos) << line();
   verdict_ = {};
   verdict_.gap = 3;
-  verdict_.lost = Lost::before_capture;
-  EXPECT_TRUE(line().ends_with("  [Gap 3]  [Lost before capture]")) << line();
+  verdict_.lost_before = 3;
+  EXPECT_TRUE(line().ends_with("  [Gap 3]  [Lost before capture: 3]")) << line();
   verdict_ = {};
   verdict_.set(Verdict::duplicate_capture);
   verdict_.original = 6;

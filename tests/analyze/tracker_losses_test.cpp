@@ -61,7 +61,7 @@ TEST(TrackerLosses, AHoleInARepeatOfDeliveredDataIsALossOfTheRepeat) {
   wire.answer(b, a, 125);
   wire.finish();
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 1U);
-  EXPECT_EQ(wire.verdict(shows).lost, Lost::before_capture);
+  EXPECT_GE(wire.verdict(shows).lost(Lost::before_capture), 1U);
 }
 
 TEST(TrackerLosses, WhatASenderSkipsIsNotLost) {

@@ -58,7 +58,7 @@ TEST(Tracker, AGapThatANakAsksForWasLostBeforeTheCapture) {
   EXPECT_EQ(flow.sequence().gaps, 1U);
   EXPECT_EQ(flow.sequence().wasted_packets, 2U);  // 112 and 113 came, and were thrown away
   EXPECT_EQ(wire.verdict(first_again).cause, Cause::nak);
-  EXPECT_EQ(wire.verdict(first_again).lost, Lost::before_capture);
+  EXPECT_EQ(wire.verdict(first_again).lost(Lost::before_capture), 1U);
   EXPECT_EQ(wire.verdict(first_again).original, 0U);
   EXPECT_EQ(wire.verdict(second_again).original, after_gap);
   const Connection& c = wire.connection();
@@ -83,7 +83,7 @@ TEST(Tracker, ANakOfACapturedPacketWasLostBehindIt) {
   EXPECT_EQ(Wire::lost(flow, Lost::after_capture), 1U);
   EXPECT_EQ(Wire::lost(flow, Lost::before_capture), 0U);
   EXPECT_EQ(Wire::resent(flow, Cause::nak), 2U);
-  EXPECT_EQ(wire.verdict(nak).lost, Lost::after_capture);
+  EXPECT_EQ(wire.verdict(nak).lost(Lost::after_capture), 1U);
   EXPECT_EQ(wire.verdict(again).original, lost);
   EXPECT_EQ(flow.sequence().gaps, 0U);
 }

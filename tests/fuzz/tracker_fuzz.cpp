@@ -240,7 +240,7 @@ void check_verdicts(VerdictStore& store, const Fed& fed) {
     require(verdict->original <= fed.packets && verdict->request <= fed.packets, "frames of a verdict");
     require(verdict->response <= fed.packets, "the response of a verdict");
     require(verdict->original != number && verdict->request != number, "a packet that repeats itself");
-    require(verdict->cause < Cause::count_ && verdict->lost < Lost::count_, "words of a verdict");
+    require(verdict->cause < Cause::count_, "words of a verdict");
     require(verdict->connection == Verdict::no_connection || verdict->connection < 2 * fed.packets,
             "the connection of a verdict");
     require((verdict->cause != Cause::none) == verdict->has(Verdict::retransmission), "cause");
