@@ -3,8 +3,8 @@
 
 #include <tsl/robin_map.h>
 
-#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace roce::analyze {
 namespace {
@@ -28,22 +28,46 @@ std::uint64_t pair_hash(const FlowKey& key) noexcept {
 
 using Places = std::vector<std::uint32_t>;
 
-void erase_place(tsl::robin_map<std::uint64_t, Places>& map, std::uint64_t key, std::uint32_t place) {
-  const auto found = map.find(key);
-  if (found == map.end()) return;
-  Places& places = found.value();
-  const auto at = std::find(places.begin(), places.end(), place);
-  if (at == places.end()) return;
-  *at = places.back();
-  places.pop_back();
-  if (places.empty()) map.erase(found);
-}
+/// Places by key. Each knows where it stands in its list: all flows may be between two addresses, and each
+/// leaves one day.
+class PlaceLists {
+ public:
+  void add(std::uint64_t key, std::uint32_t place) {
+    Places& places = lists_[key];
+    if (place >= positions_.size()) positions_.resize(std::size_t{place} + 1);
+    positions_[place] = static_cast<std::uint32_t>(places.size());
+    places.push_back(place);
+  }
+  void remove(std::uint64_t key, std::uint32_t place) {
+    const auto found = lists_.find(key);
+    if (found == lists_.end() || place >= positions_.size()) return;
+    Places& places = found.value();
+    const std::uint32_t at = positions_[place];
+    ++steps_;
+    if (at >= places.size() || places[at] != place) return;
+    places[at] = places.back();
+    positions_[places[at]] = at;
+    places.pop_back();
+    if (places.empty()) lists_.erase(found);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> find(std::uint64_t key) const {
+    const auto found = lists_.find(key);
+    if (found == lists_.end()) return {};
+    return found->second;
+  }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  tsl::robin_map<std::uint64_t, Places> lists_;
+  std::vector<std::uint32_t> positions_;  ///< by place
+  std::uint64_t steps_ = 0;
+};
 
 }  // namespace
 
 struct UnpairedFlows::Impl {
-  tsl::robin_map<std::uint64_t, Places> by_addresses;
-  tsl::robin_map<std::uint64_t, Places> by_port;
+  PlaceLists by_addresses;
+  PlaceLists by_port;
 };
 
 UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
@@ -53,29 +77,27 @@ UnpairedFlows::~UnpairedFlows() = default;
 
 void UnpairedFlows::add(std::uint32_t place, const PacketRecord& record) {
   const std::uint64_t hash = pair_hash(record.key);
-  impl_->by_addresses[hash].push_back(place);
-  if (record.has(PacketRecord::has_ports)) impl_->by_port[mix(hash, record.udp_source)].push_back(place);
+  impl_->by_addresses.add(hash, place);
+  if (record.has(PacketRecord::has_ports)) impl_->by_port.add(mix(hash, record.udp_source), place);
 }
 
 void UnpairedFlows::remove(std::uint32_t place, const PacketRecord& record) {
   const std::uint64_t hash = pair_hash(record.key);
-  erase_place(impl_->by_addresses, hash, place);
-  if (record.has(PacketRecord::has_ports)) {
-    erase_place(impl_->by_port, mix(hash, record.udp_source), place);
-  }
+  impl_->by_addresses.remove(hash, place);
+  if (record.has(PacketRecord::has_ports)) impl_->by_port.remove(mix(hash, record.udp_source), place);
 }
 
 std::span<const std::uint32_t> UnpairedFlows::between(const PacketRecord& record) const {
-  const auto found = impl_->by_addresses.find(pair_hash(record.key));
-  if (found == impl_->by_addresses.end()) return {};
-  return found->second;
+  return impl_->by_addresses.find(pair_hash(record.key));
 }
 
 std::span<const std::uint32_t> UnpairedFlows::on_port(const PacketRecord& record) const {
   if (!record.has(PacketRecord::has_ports)) return {};
-  const auto found = impl_->by_port.find(mix(pair_hash(record.key), record.udp_source));
-  if (found == impl_->by_port.end()) return {};
-  return found->second;
+  return impl_->by_port.find(mix(pair_hash(record.key), record.udp_source));
+}
+
+std::uint64_t UnpairedFlows::steps() const noexcept {
+  return impl_->by_addresses.steps() + impl_->by_port.steps();
 }
 
 }  // namespace roce::analyze

@@ -41,6 +41,9 @@ class UnpairedFlows {
   /// The same with the same source port.
   [[nodiscard]] std::span<const std::uint32_t> on_port(const PacketRecord& record) const;
 
+  /// Elements of lists that remove() has looked at so far: its work.
+  [[nodiscard]] std::uint64_t steps() const noexcept;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
