@@ -406,7 +406,10 @@ class Pipeline final : private Relay::Stages {
     snapshot->clocks = std::move(followed.clocks);
     snapshot->icrc_checked = options_.check_icrc;
     snapshot->frames_read = frames_;
+    if (any_time_) snapshot->first_read_ns = first_time_ns_;
+    snapshot->skipped_packets = source_.statistics().skipped;
     snapshot->filter = options_.filter_text;
+    snapshot->same_packets = options_.same_packets;
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
     snapshot->evicted_flows = followed.evicted_flows;
@@ -488,6 +491,10 @@ std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
       const std::uint64_t before = sum.value_or(0);
       sum = before + *part < before ? std::numeric_limits<std::uint64_t>::max() : before + *part;
     }
+  }
+  if (skipped_packets != 0) {
+    const std::uint64_t before = sum.value_or(0);
+    sum = before + std::min(skipped_packets, std::numeric_limits<std::uint64_t>::max() - before);
   }
   return sum;
 }

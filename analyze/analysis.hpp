@@ -19,6 +19,7 @@ struct AnalysisOptions {
   unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
   bool check_icrc = true;
   std::string filter_text;         ///< of `filter`, for the report
+  std::string same_packets;        ///< see Snapshot
   const Filter* filter = nullptr;  ///< only what matches is analysed
   TimeRange times;                 ///< what lies outside is left out
   std::size_t flow_limit = FlowTable::default_limit;

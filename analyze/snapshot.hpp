@@ -21,10 +21,14 @@ namespace roce::analyze {
 
 /// All that front ends ever see of an analysis: whole, immutable, shared between threads freely.
 struct Snapshot {
-  bool final = true;              ///< false while the capture is still being read
-  bool icrc_checked = true;       ///< false with --no-icrc
-  std::uint64_t frames_read = 0;  ///< totals.packets and what a filter or time range left out
-  std::string filter;             ///< as typed, empty without
+  bool final = true;                          ///< false while the capture is still being read
+  bool icrc_checked = true;                   ///< false with --no-icrc
+  std::uint64_t frames_read = 0;              ///< totals.packets and what a filter or time range left out
+  std::optional<std::int64_t> first_read_ns;  ///< time of the first frame that has one, left out or not
+  std::uint64_t skipped_packets = 0;          ///< that could not be read at all: see capture::Statistics
+  std::string filter;                         ///< as typed, empty without
+  /// Options with which `packets` looks at the same packets in the same way, each with a blank before it.
+  std::string same_packets;
   Totals totals;
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;
@@ -40,7 +44,8 @@ struct Snapshot {
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 
-  /// What the capture's own statistics say was lost; absent if it holds none.
+  /// What the capture's own statistics say was lost, and packets that it holds in vain; absent if it holds
+  /// no statistics.
   [[nodiscard]] std::optional<std::uint64_t> dropped() const noexcept;
 };
 

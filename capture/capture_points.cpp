@@ -72,7 +72,10 @@ std::uint16_t CapturePoints::claim(const Place& place, const InterfaceInfo& inte
     wanted.number = best->number;
     points_.erase(best);
   } else {
-    wanted.number = static_cast<std::uint16_t>(next_++);  // hardly ever as many as interfaces
+    // A place that passed for another one would make its packets copies of the other's: when the numbers are
+    // used up the rest share the last one.
+    wanted.number = next_;
+    if (next_ < std::numeric_limits<std::uint16_t>::max()) ++next_;
     if (points_.size() >= limit) points_.erase(points_.begin());
   }
   points_.push_back(std::move(wanted));

@@ -45,7 +45,7 @@ class CapturePoints {
   /// Points that may be continued, the one claimed last at the back. Bounded: the oldest go first.
   static constexpr std::size_t limit = 512;
   std::vector<Point> points_;
-  std::uint32_t next_ = 0;
+  std::uint16_t next_ = 0;
   std::vector<bool> ended_;  ///< by file
 };
 

@@ -33,15 +33,17 @@ constexpr std::array<Row, static_cast<std::size_t>(Incident::count_)> rows = {{
       "reliable. reordercap sorts a file."}},
     {Incident::no_timestamp,
      {"no_timestamp", data_loss,
-      "Simple Packet Blocks carry no time: these frames count, but have no place on the time axis."}},
+      "Frames without a time (Simple Packet Blocks, or a time stamp of 0): they count, but have no place on "
+      "the time axis, and what takes time to tell is not told of them."}},
     {Incident::unknown_block,
      {"unknown_block", info,
       "pcapng blocks of a type that is not known were skipped by their length. They hold no frames that "
       "could be used."}},
     {Incident::unknown_interface,
      {"unknown_interface", data_loss,
-      "Packets name an interface that the capture never describes (or one too many), so their link type and "
-      "time are unknown: they were skipped."}},
+      "Packets name an interface that the capture never describes (or the 65 537th and later ones of one "
+      "section), so their link type and time are unknown: they were skipped, and count as dropped by the "
+      "capture."}},
     {Incident::bad_option,
      {"bad_option", info,
       "A pcapng option does not fit its block or has the wrong size: it and what follows it in the block "

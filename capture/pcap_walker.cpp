@@ -102,12 +102,7 @@ bool PcapWalker::read_header(const Window& window) {
   info.snap_length = snap_length >= 0x7FFFFFFFU ? 0 : snap_length;
   info.ticks_per_second = nanoseconds ? 1'000'000'000 : 1'000'000;
   info.fcs_bytes = (link & fcs_present) != 0 ? static_cast<std::uint8_t>((link >> 28U) * 2) : std::uint8_t{0};
-  const auto index = describe_interface(0, std::move(info));
-  if (!index) {
-    fail(0, ErrorKind::unsupported, window.offset, "too many interfaces are open already");
-    return false;
-  }
-  interface_ = *index;
+  interface_ = describe_interface(0, std::move(info));
   point_ = claim_point(interface_, 0, 0);
   header_seen_ = true;
   return true;
@@ -124,6 +119,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
   std::int64_t last_time = last_time_;
   std::uint64_t backwards = 0;
   std::uint64_t raised = 0;
+  std::uint64_t untimed = 0;
   std::size_t count = 0;
   WalkState state = WalkState::batch_full;
   std::size_t wanted = 0;
@@ -163,12 +159,13 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     const auto time = static_cast<std::int64_t>(seconds * 1'000'000'000U + fraction * fraction_ns);
     backwards += static_cast<std::uint64_t>(time < last_time);
     last_time = time;
+    untimed += static_cast<std::uint64_t>(time == 0);
     if (wire < captured) [[unlikely]] {
       wire = captured;
       ++raised;
     }
     frame.data = at + record_header_bytes;
-    frame.time_ns = time;
+    frame.time_ns = time != 0 ? time : no_time;  // what a writer without a clock writes
     frame.captured = captured;
     frame.wire = wire;
     frames.push_back(frame);
@@ -183,6 +180,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
 
   last_time_ = last_time;
   context_.count(Incident::time_backwards, backwards);
+  context_.count(Incident::no_timestamp, untimed);
   context_.count(Incident::captured_more_than_wire, raised);
   (*context_.interfaces)[interface_].packets += count;
   if (state == WalkState::batch_full) return {position, state, 0};

@@ -110,11 +110,8 @@ bool PcapngWalker::interface(const PcapngBlock& block) {
   one.clock = TickClock(resolution, offset_seconds);
   info.ticks_per_second = one.clock.ticks_per_second();
   if (section_interfaces_.size() >= largest_interface_count) return true;
-  if (const auto index = describe_interface(described_, std::move(info))) {
-    one.index = *index;
-    one.known = true;
-    one.point = claim_point(*index, section_, section_interfaces_.size(), apart_);
-  }
+  one.index = describe_interface(described_, std::move(info));
+  one.point = claim_point(one.index, section_, section_interfaces_.size(), apart_);
   ++described_;
   section_interfaces_.push_back(one);
   return true;
@@ -137,7 +134,10 @@ bool PcapngWalker::statistics(const PcapngBlock& block) {
                                                                    : nullptr;
     if (field == nullptr) continue;
     if (option.size == 8) {
-      *field = load<std::uint64_t>(option.value, swapped_);
+      const auto told = load<std::uint64_t>(option.value, swapped_);
+      // Interfaces that share the last place: at least as many as the worst of them.
+      const bool shared = std::size_t{from->index} + 1 == largest_interface_count;
+      *field = shared ? std::max(told, field->value_or(0)) : told;
     } else {
       wrong_size = true;
     }

@@ -104,6 +104,8 @@ std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t positi
     frame.link_type = from->link_type;
     frame.time_ns = from->clock.to_ns(std::uint64_t{load<std::uint32_t>(at + 12, swapped)} << 32U |
                                       load<std::uint32_t>(at + 16, swapped));
+    if (frame.time_ns == 0) [[unlikely]]
+      break;
     if (frame.time_ns < last_time_) [[unlikely]] {
       went_back();
       frame.point = from->point;
@@ -202,13 +204,14 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
   Interface* const from = find_interface(interface);
   if (from == nullptr) {
     context_.count(Incident::unknown_interface);
+    ++context_.statistics->skipped;
     return true;
   }
   frame.interface = from->index;
   frame.link_type = from->link_type;
   frame.file = context_.file_index;
-  if (ticks != nullptr) [[likely]] {
-    frame.time_ns = from->clock.to_ns(*ticks);
+  frame.time_ns = ticks != nullptr ? from->clock.to_ns(*ticks) : 0;
+  if (frame.time_ns != 0) [[likely]] {
     if (frame.time_ns < last_time_) went_back();
     last_time_ = frame.time_ns;
   } else {
@@ -232,7 +235,7 @@ void PcapngWalker::went_back() {
   apart_ = true;
   for (std::size_t i = 0; i < section_interfaces_.size(); ++i) {
     Interface& one = section_interfaces_[i];
-    if (one.known) one.point = claim_point(one.index, section_, i, true);
+    one.point = claim_point(one.index, section_, i, true);
   }
 }
 

@@ -35,7 +35,6 @@ class PcapngWalker final : public Walker {
     std::uint16_t index = 0;
     std::uint16_t point = 0;
     std::uint16_t link_type = 0;
-    bool known = false;  ///< false: one more than the source can hold
     std::uint32_t snap_length = 0;
     TickClock clock;
     std::uint64_t packets = 0;  ///< not yet added to the InterfaceInfo
@@ -73,9 +72,7 @@ class PcapngWalker final : public Walker {
   bool refuse(const PcapngBlock& block, Incident incident, std::string message);
   /// Null: never described.
   Interface* find_interface(std::uint32_t number) noexcept {
-    return number < section_interfaces_.size() && section_interfaces_[number].known
-               ? &section_interfaces_[number]
-               : nullptr;
+    return number < section_interfaces_.size() ? &section_interfaces_[number] : nullptr;
   }
 
   std::uint32_t u32(const PcapngBlock& block, std::size_t at) const {

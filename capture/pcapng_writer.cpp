@@ -92,7 +92,7 @@ struct PcapngWriter::Impl {
   std::unique_ptr<OutputFile> file;
   BlockBuilder builder;
   std::vector<Written> written;
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers;  ///< by source interface, and whether before 1970
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;  ///< by source interface, link type, before 1970
 };
 
 Expected<void> PcapngWriter::Impl::section(const std::string& application) {
@@ -109,12 +109,14 @@ Expected<void> PcapngWriter::Impl::section(const std::string& application) {
 
 Expected<std::uint32_t> PcapngWriter::Impl::interface_of(const Frame& frame, const InterfaceInfo& info) {
   const bool before_1970 = frame.time_ns < 0;
-  const std::uint64_t key = std::uint64_t{frame.interface} << 1U | static_cast<std::uint64_t>(before_1970);
+  // The last of too many interfaces stands for several, of other link types.
+  const std::uint64_t key = std::uint64_t{frame.interface} << 17U | std::uint64_t{frame.link_type} << 1U |
+                            static_cast<std::uint64_t>(before_1970);
   const auto next = static_cast<std::uint32_t>(written.size());
   const auto [place, added] = numbers.try_emplace(key, next);
   if (!added) return place->second;
   builder.begin(block_interface);
-  builder.add(info.link_type);
+  builder.add(frame.link_type);
   builder.add(std::uint16_t{0});
   builder.add(info.snap_length);
   builder.text(2, info.name);

@@ -14,11 +14,19 @@ WalkResult Walker::unfinished(const Window& window, std::size_t position, std::s
                   " of its at least " + std::to_string(wanted) + " bytes are there");
 }
 
-std::optional<std::uint16_t> Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {
+std::uint16_t Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {
   auto& ids = *context_.interface_ids;
   if (ordinal < ids.size()) return static_cast<std::uint16_t>(ids[ordinal]);
   auto& interfaces = *context_.interfaces;
-  if (interfaces.size() >= largest_interface_count) return std::nullopt;
+  if (interfaces.size() >= largest_interface_count) {
+    InterfaceInfo& last = interfaces.back();
+    last.name.clear();
+    last.description = "this and all further interfaces";
+    last.speed_bps = 0;
+    last.snap_length = 0;
+    last.filter.clear();
+    return static_cast<std::uint16_t>(interfaces.size() - 1);
+  }
   info.file = context_.file_index;
   interfaces.push_back(std::move(info));
   ids.push_back(static_cast<std::uint32_t>(interfaces.size() - 1));

@@ -22,7 +22,7 @@ namespace roce::capture {
 inline constexpr std::uint32_t largest_frame = 262'144;
 /// A pcapng block above this is taken for damage, as Wireshark does.
 inline constexpr std::uint32_t largest_block = 16U << 20U;
-/// Interfaces of one source: what is described beyond is not known to it.
+/// Interfaces of one source: what is described beyond shares the last one's place.
 inline constexpr std::size_t largest_interface_count = 65'536;
 
 /// A piece of the uncompressed capture.
@@ -92,8 +92,8 @@ class Walker {
   /// The window ends inside a record that begins at `position` and has `wanted` bytes.
   WalkResult unfinished(const Window& window, std::size_t position, std::size_t wanted);
 
-  /// Adds the next interface of this file; nothing where the source has too many already.
-  std::optional<std::uint16_t> describe_interface(std::size_t ordinal, InterfaceInfo info);
+  /// Adds the next interface of this file.
+  std::uint16_t describe_interface(std::size_t ordinal, InterfaceInfo info);
   /// The point of an interface that was described, and notes it there.
   std::uint16_t claim_point(std::uint16_t interface, std::uint32_t section, std::size_t ordinal,
                             bool apart = false);

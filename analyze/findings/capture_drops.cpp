@@ -24,6 +24,11 @@ std::string parts_text(const Snapshot& snapshot) {
   std::string text;
   if (kernel != 0) text += fmt::format(" {} by the kernel: the capturing program read too slowly.", kernel);
   if (device != 0) text += fmt::format(" {} by the interface itself.", device);
+  if (snapshot.skipped_packets != 0) {
+    text +=
+        fmt::format(" {} are in the file, but of interfaces that it does not describe: they were skipped.",
+                    snapshot.skipped_packets);
+  }
   if (snapshot.interfaces.size() > 1 && worst != nullptr && !worst->name.empty()) {
     std::string name;
     append_printable(name, worst->name);
@@ -64,8 +69,11 @@ void find_capture_drops(const Snapshot& snapshot, FindingSink& sink) {
   finding.first_time_ns = proof.first_time_ns;
   finding.last_time_ns = proof.last_time_ns;
   finding.explanation =
-      fmt::format("The capture's own statistics say that {} were dropped while capturing.{}",
-                  share_text(dropped, snapshot.frames_read + dropped), parts_text(snapshot));
+      dropped == snapshot.skipped_packets
+          ? fmt::format("{} of the capture cannot be used.{}",
+                        share_text(dropped, snapshot.frames_read + dropped), parts_text(snapshot))
+          : fmt::format("The capture's own statistics say that {} were dropped while capturing.{}",
+                        share_text(dropped, snapshot.frames_read + dropped), parts_text(snapshot));
   if (proof.count != 0)
     finding.explanation +=
         fmt::format(" {} of connections that were followed are known to be among them.", proof.count);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bytes_builder.hpp"
+#include "capture/capture_points.hpp"
 #include "compress.hpp"
 
 namespace roce::capture::test {
@@ -54,6 +55,16 @@ std::vector<unsigned> points_of(const std::vector<std::pair<std::string, Bytes>>
 }
 
 using Points = std::vector<unsigned>;
+
+TEST(CapturePoints, NumbersDoNotComeRound) {
+  CapturePoints points;
+  const InterfaceInfo interface;
+  const FileInfo file;
+  for (std::uint32_t i = 0; i < 65'535; ++i) ASSERT_EQ(points.claim({0, i, 0}, interface, file, true), i);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(points.claim({0, 65'535 + i, 0}, interface, file, true), 65'535U);
+  }
+}
 
 TEST(CapturePoints, FilesThatFollowEachOtherAreOne) {
   for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {

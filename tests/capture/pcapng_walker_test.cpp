@@ -266,6 +266,37 @@ TEST(Pcapng, TooManyInterfacesAreBoundedAndCounted) {
   EXPECT_EQ(all.interfaces.size(), largest_interface_count);
   EXPECT_EQ(all.frames.size(), 1U);
   EXPECT_EQ(all.count(Incident::unknown_interface), 1U);
+  EXPECT_EQ(all.statistics.skipped, 1U);
+}
+
+TEST(Pcapng, InterfacesOfMoreSectionsThanCanBeToldApartShareTheLastPlace) {
+  constexpr std::size_t sections = largest_interface_count + 100;
+  Builder file;
+  const Bytes head = Builder().section().bytes;
+  const Bytes ethernet = Builder().interface().bytes;
+  const Bytes raw_ip = Builder().interface(101).bytes;
+  for (std::size_t i = 0; i < sections; ++i)
+    file.raw(head).raw(i + 1 < sections ? ethernet : raw_ip).enhanced_packet(0, noon + i, {1});
+  const Everything all = read_capture(file.bytes);
+  ASSERT_TRUE(all.errors.empty()) << all.errors[0].describe();
+  EXPECT_EQ(all.interfaces.size(), largest_interface_count);
+  ASSERT_EQ(all.frames.size(), sections);  // none is lost
+  EXPECT_EQ(all.statistics.skipped, 0U);
+  EXPECT_EQ(all.frames.back().interface, largest_interface_count - 1);
+  EXPECT_EQ(all.frames.back().link_type, 101U);
+  EXPECT_EQ(all.interfaces.back().description, "this and all further interfaces");
+  EXPECT_EQ(all.interfaces.back().packets, 101U);
+}
+
+TEST(Pcapng, AStampOfZeroIsNoTime) {
+  Builder file;
+  file.section().interface().enhanced_packet(0, 0, {1}).enhanced_packet(0, 0, {2}).enhanced_packet(0, noon,
+                                                                                                   {3});
+  const Everything all = read_capture(file.bytes);
+  ASSERT_EQ(all.frames.size(), 3U);
+  EXPECT_EQ(all.frames[1].time_ns, no_time);
+  EXPECT_NE(all.frames[2].time_ns, no_time);
+  EXPECT_EQ(all.count(Incident::no_timestamp), 2U);
 }
 
 TEST(Pcapng, TextsAreBounded) {
