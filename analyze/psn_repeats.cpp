@@ -138,7 +138,7 @@ bool PsnSpace::is_late(Step& s, const Again& again) {
   // The original comes after its repeat: nothing was lost.
   unlose_filled(s, *again.seen, side_);
   mark_late(s);
-  ++request_facts_.single;
+  request_facts_.count_single();
   return true;
 }
 

@@ -69,7 +69,7 @@ void PsnSpace::request(Step& s) {
   // A new packet that the packets of a repeat have overtaken does not end the repeat.
   const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
   if (overtaken) mark_late(s);
-  if (sent_earlier(request_facts_, r)) ++request_facts_.late;
+  if (sent_earlier(request_facts_, r)) request_facts_.count_late();
   if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
   const bool asked_for_one = keeps_all() && run_cause_ == Cause::nak;
   if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_ && !asked_for_one) {
@@ -112,7 +112,7 @@ void PsnSpace::request(Step& s) {
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
   new_since_run_ = true;
   if (s.verdict.has(Verdict::out_of_order)) {
-    ++request_facts_.single;
+    request_facts_.count_single();
   } else {
     if (in_run_) {
       naks_.pass_before(run_frame_);
@@ -184,7 +184,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   Seen seen = seen_of(s, psn);
   seen.late = 1;
   sent_.put(seen, needed_from(psn), s.shared.budget);
-  ++request_facts_.single;
+  request_facts_.count_single();
   count_goodput(s);
   issue(s, psn, count, Cause::none);
   mark_late(s);

@@ -269,7 +269,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   bool filled = false;
   bool guessed = false;
   bool late = false;
-  if (earlier) ++answer_facts_.late;
+  if (earlier) answer_facts_.count_late();
   if (earlier && seen != nullptr && seen->filled != 0) {
     unlose_filled(s, *seen, responder);
     if (seen->of_repeat != 0) {

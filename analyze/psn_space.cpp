@@ -86,6 +86,11 @@ void note_gap(Step& s, std::int64_t missing) {
   if (s.counts && s.flow(s.side) != nullptr) s.flow(s.side)->sequence_to_change().gaps += count;
 }
 
+void StreamFacts::halve() noexcept {
+  for (std::uint32_t* count : {&id_forward, &id_other, &id_constant, &doubled, &single}) *count -= *count / 2;
+  late = late - late / 2U;
+}
+
 bool StreamFacts::ids_tell(const PacketBrief& r) const noexcept {
   if (!r.has(PacketRecord::has_ip_id)) return false;
   const std::uint32_t changes = id_forward + id_other;
@@ -134,7 +139,7 @@ bool PsnSpace::same_record(const Seen& seen, const PacketBrief& r) const noexcep
 }
 
 void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
-  ++facts.doubled;
+  facts.count_doubled();
   // A capture that shows things twice does so all the time; a network now and then.
   const std::uint32_t path = seen != nullptr ? seen->path : facts.path;
   constexpr std::int64_t merged_ns = 100'000'000;  // no network holds a copy back that long

@@ -83,7 +83,8 @@ constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
 }
 
 /// What is known of the packets of one kind (requests or answers) in one space: whether IPv4 IDs tell
-/// transmissions apart, and how often the capture shows everything twice.
+/// transmissions apart, and how often the capture shows everything twice. Only the relations of the counts
+/// matter: before one is full all are halved.
 struct StreamFacts {
   std::uint32_t id_forward = 0;   ///< ID a little above the one before
   std::uint32_t id_other = 0;     ///< any other change
@@ -97,9 +98,20 @@ struct StreamFacts {
   std::uint16_t last_step = 0;              ///< of the ID
   std::int64_t last_ns = capture::no_time;  ///< of last_id
 
+  void count_single() noexcept {
+    if (++single >= full) [[unlikely]]
+      halve();
+  }
+  void count_doubled() noexcept {
+    if (++doubled >= full) halve();
+  }
+  void count_late() noexcept {
+    late = late + 1U;
+    if (late >= full) halve();
+  }
   void learn(const PacketBrief& r) noexcept {
     path = r.path;
-    ++single;
+    count_single();
     if (!r.has(PacketRecord::has_ip_id)) return;
     if (known != 0) {
       const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
@@ -123,6 +135,12 @@ struct StreamFacts {
   [[nodiscard]] bool is_behind(const PacketBrief& r) const noexcept {
     return ids_rise(r) && behind(r.ip_id, last_id);
   }
+
+ private:
+  /// IDs are looked at once a single one, so none of the other counts is larger than this.
+  static constexpr std::uint32_t full = 1U << 30U;
+  /// What happened at all stays above 0.
+  void halve() noexcept;
 };
 
 /// A request that is answered by responses of its own (READ, ATOMIC, FLUSH ...), as often as it was

@@ -240,7 +240,7 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     verdict.original = static_cast<std::uint32_t>(elsewhere->frame);
     if (record.has(PacketRecord::selected)) ++flows.at(place).sequence_to_change().duplicate_captures;
   } else if (same) {
-    ++flow.facts.doubled;
+    flow.facts.count_doubled();
     const bool by_capture = seen.path != record.path || flow.facts.doubled * 2 >= flow.facts.single;
     verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
     verdict.original = static_cast<std::uint32_t>(seen.frame);
