@@ -257,19 +257,22 @@ void PsnSpace::claim_loss(Step& s, std::int64_t psn, const Seen& named) {
   lose(s, side_, Lost::after_capture, 1);
   constexpr std::size_t kept = 32;
   if (named_->claimed.size() == kept) named_->claimed.erase(named_->claimed.begin());
-  named_->claimed.push_back(s.number);
+  named_->claimed.push_back({s.number, s.counts});
 }
 
 void PsnSpace::take_back_loss(Step& s, std::uint64_t frame) {
   ++named_->late;
-  std::vector<std::uint64_t>& claimed = named_->claimed;
-  const auto claim = std::find(claimed.begin(), claimed.end(), frame);
+  std::vector<NamedByNaks::Claim>& claimed = named_->claimed;
+  const auto claim = std::find_if(claimed.begin(), claimed.end(),
+                                  [&](const NamedByNaks::Claim& one) { return one.frame == frame; });
   if (claim != claimed.end()) {
+    unlose(s, side_, Lost::after_capture, 1, frame, claim->counted);
     claimed.erase(claim);
-    unlose(s, side_, Lost::after_capture, 1, frame);
   }
   if (!named_->unreliable()) return;
-  for (const std::uint64_t other : claimed) unlose(s, side_, Lost::after_capture, 1, other);
+  for (const NamedByNaks::Claim& other : claimed) {
+    unlose(s, side_, Lost::after_capture, 1, other.frame, other.counted);
+  }
   claimed.clear();
 }
 

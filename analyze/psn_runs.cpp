@@ -227,7 +227,7 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
     const Seen* came = answers_.find(again_from_);
     const bool responded = came != nullptr && came->frame > again_frame_;
     const bool again_too_soon = again_claimed_ && psn > again_from_ && psn <= again_to_ && !responded;
-    if (again_too_soon) unlose(s, side_ ^ 1U, Lost::after_capture, 1, again_frame_);
+    if (again_too_soon) unlose(s, side_ ^ 1U, Lost::after_capture, 1, again_frame_, again_counted_);
     again_claimed_ = false;
     again_from_ = psn;
     again_to_ = psn + count;
@@ -284,6 +284,7 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   lose(s, side_ ^ 1U, Lost::after_capture, 1);
   s.shared.lost_answer = answer != nullptr ? answer->frame : 0;
   again_claimed_ = true;
+  again_counted_ = s.counts;
   return true;
 }
 

@@ -60,7 +60,7 @@ void count_repeat(Step& s, unsigned side, Cause cause) {
   if (Series::Bucket* bucket = s.bucket()) ++bucket->retransmitted;
 }
 
-void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
+void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame, bool counted) {
   // Only answers show that requests were missed by the capture.
   const bool own = where == Lost::before_capture;
   if (frame == s.number) {
@@ -71,7 +71,7 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
     }
   }
   if (where == Lost::after_capture) s.shared.unlost = frame;
-  if (!s.counts) return;
+  if (!counted) return;
   if (s.flow(side) != nullptr) {
     std::uint64_t& sum = s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
     sum -= std::min(sum, count);

@@ -70,8 +70,11 @@ inline constexpr std::int64_t silence_ns = 1'000'000;
 void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 /// Books transmissions of `side` as lost, shown by this packet.
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
-/// Takes that back from a packet that showed it.
-void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame);
+/// Takes that back from a packet that showed it, and that counted if `counted`.
+void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame, bool counted);
+inline void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
+  unlose(s, side, where, count, frame, s.counts);
+}
 /// PSNs before this packet were not captured in their place: says and counts it, the only place that does.
 void note_gap(Step& s, std::int64_t missing);
 /// Counts the packet, sent by `side`, as sent again.
@@ -159,9 +162,13 @@ struct Issued {
 
 /// Packets that NAKs named although they had been captured: what became of them.
 struct NamedByNaks {
-  std::uint32_t late = 0;              ///< came after all
-  std::uint32_t lost = 0;              ///< as far as one can see
-  std::vector<std::uint64_t> claimed;  ///< NAKs that were taken for the proof of a loss; the last ones
+  struct Claim {
+    std::uint64_t frame = 0;
+    bool counted = false;
+  };
+  std::uint32_t late = 0;      ///< came after all
+  std::uint32_t lost = 0;      ///< as far as one can see
+  std::vector<Claim> claimed;  ///< NAKs that were taken for the proof of a loss; the last ones
   [[nodiscard]] bool unreliable() const noexcept { return late >= 4 && late > 2 * lost; }
 };
 
@@ -481,6 +488,7 @@ class alignas(64) PsnSpace {
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss
+  bool again_counted_ = false;     ///< so it counts
   Cause run_cause_ = Cause::none;
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
