@@ -238,7 +238,10 @@ class Pipeline final : private Relay::Stages {
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
     record.icrc =
         static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
-    if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) return;
+    if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) {
+      record.more = static_cast<std::uint8_t>(record.more | PacketRecord::left_out);
+      return;
+    }
 
     Totals& totals = batch.totals;
     if (options_.check_icrc && d.network != Dissection::none) {

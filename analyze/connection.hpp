@@ -122,6 +122,9 @@ struct Requester {
   bool refused_fatally = false;  ///< a NAK that ends the connection
   bool credits_used = false;     ///< the responder grants credits (AETH code below 31)
 
+  std::uint64_t requests_left_out = 0;  ///< rejected by the filter
+  std::uint64_t acks_left_out = 0;
+
   [[nodiscard]] const OperationStats* operation(OperationKind kind) const noexcept;
 };
 
@@ -151,12 +154,13 @@ struct Connection {
   std::array<std::optional<std::uint64_t>, 2> flow;  ///< [0] from a to b, [1] from b to a: ids
   Pairing pairing;
   std::optional<std::uint32_t> cm;  ///< index in Snapshot::exchanges
-  std::int64_t first_time_ns = 0;
+  std::int64_t first_time_ns = 0;   ///< capture::no_time where no packet has a time
   std::int64_t last_time_ns = 0;
   std::uint64_t first_frame = 0;
-  std::array<std::uint64_t, 2> packets{};  ///< sent, without duplicates of the capture
-  std::array<std::uint64_t, 2> bytes{};    ///< on the wire
-  std::array<std::uint64_t, 2> cnps{};     ///< sent
+  std::array<std::uint64_t, 2> packets{};   ///< sent, without duplicates of the capture
+  std::array<std::uint64_t, 2> left_out{};  ///< sent as well, but rejected by the filter: in no other count
+  std::array<std::uint64_t, 2> bytes{};     ///< on the wire
+  std::array<std::uint64_t, 2> cnps{};      ///< sent
   std::array<Requester, 2> requester;
   std::array<Events, 2> sent;  ///< evidence, by sender
   /// capture::Frame::point of all that show it, if there are several: those where it was followed first.

@@ -30,7 +30,8 @@ struct SequenceCounts {
   std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
   std::uint64_t wasted_packets = 0;              ///< delivered, thrown away behind a loss and sent again
   std::uint64_t wasted_bytes = 0;
-  std::uint64_t gaps = 0;  ///< PSNs that were not captured in their place
+  std::uint64_t gaps = 0;      ///< PSNs that were not captured in their place
+  std::uint64_t left_out = 0;  ///< packets that the filter rejected: in no other count
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
     std::uint64_t sum = 0;

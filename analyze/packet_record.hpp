@@ -69,6 +69,7 @@ struct alignas(64) PacketBrief {
     has_reth = 8,        ///< virtual_address, r_key and dma_length are there: a RETH or AtomicETH
     payload_whole = 16,  ///< `payload` is what the sender sent: no length is missing or contradicts another
     bad_header = 32,     ///< its IPv4 header checksum is wrong
+    left_out = 64,       ///< by the filter, though inside the time range
   };
   static constexpr std::uint32_t atomic_bytes = 8;  ///< what an atomic operation touches: its dma_length
 

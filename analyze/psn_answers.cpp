@@ -163,6 +163,7 @@ void PsnSpace::answer(Step& s) {
 
 void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
   if (s.counts) ++acks_;
+  if (s.r.has(PacketRecord::left_out)) ++acks_left_out_;
   const unsigned credits = s.r.aeth >> 24U & 31U;
   if (credits != 31 && s.counts) {
     s.connection.requester[side_].credits_used = true;

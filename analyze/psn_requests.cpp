@@ -58,6 +58,7 @@ void PsnSpace::damaged_request(Step& s) {
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
   if (s.counts) ++requests_;
+  if (r.has(PacketRecord::left_out)) ++requests_left_out_;
   note_order(s);
   learn_pmtu(s);
   if (!requests_seen_) begin(r);

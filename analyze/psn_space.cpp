@@ -176,6 +176,7 @@ Pending* PsnSpace::pending(std::int64_t psn) noexcept {
 void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   if (!other.answers_seen_) return;
   acks_ += other.acks_;
+  acks_left_out_ += other.acks_left_out_;
   new_bytes_ += other.new_bytes_;
   answered_ += other.answered_;
   unfitting_ += other.unfitting_;
@@ -204,6 +205,8 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.next_psn = static_cast<std::uint32_t>(next_ & (psn_range - 1));
   requester.requests = requests_;
   requester.acks = acks_;
+  requester.requests_left_out = requests_left_out_;
+  requester.acks_left_out = acks_left_out_;
   requester.new_bytes = new_bytes_;
   requester.in_flight_max = in_flight_max_;
   requester.idle_ns = idle_ns_;

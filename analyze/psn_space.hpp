@@ -480,6 +480,8 @@ class alignas(64) PsnSpace {
   std::vector<OperationStats> operations_;
   std::uint64_t idle_from_frame_ = 0;
   std::uint64_t unfitting_ = 0;
+  std::uint64_t requests_left_out_ = 0;
+  std::uint64_t acks_left_out_ = 0;
   bool run_after_silence_ = false;
   bool lone_ = false;              ///< the run has one packet so far
   bool goes_back_ = false;         ///< repeated more than the one packet that a NAK asked for

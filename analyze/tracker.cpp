@@ -264,8 +264,11 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
 }
 
 void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
-  if (!record.has(PacketRecord::selected)) return;
   Flow& flow = flows.at(place);
+  if (!record.has(PacketRecord::selected)) {
+    if (record.has(PacketRecord::left_out)) ++flow.sequence_to_change().left_out;
+    return;
+  }
   if (flow.packets == 0) states[place].first_frame = number;
   if (flow.count(record)) states[place].image = 0;
   if (record.time_ns != capture::no_time) {

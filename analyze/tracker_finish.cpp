@@ -13,6 +13,7 @@ void Tracker::Impl::sum_up(Track& track) {
   for (unsigned side = 0; side < 2; ++side) {
     if (track.places[side] == no_place) continue;
     const Flow& flow = flows.at(track.places[side]);
+    c.left_out[side] = flow.sequence().left_out;
     if (flow.packets == 0) continue;
     c.packets[side] = flow.packets;
     c.bytes[side] = flow.bytes;

@@ -228,6 +228,7 @@ void write_side(JsonWriter& json, const ConnectionRow& row, std::size_t side) {
   const Requester& r = c.requester[side];
   json.begin_object().field("side", side_names[side]);
   json.field("packets", c.packets[side]).field("bytes", c.bytes[side]).field("cnps", c.cnps[side]);
+  json.field("left_out", c.left_out[side]);
   r.seen ? json.field("first_psn", r.first_psn) : json.null_field("first_psn");
   r.seen ? json.field("next_psn", r.next_psn) : json.null_field("next_psn");
   json.field("requests", r.requests).field("acks", r.acks).field("goodput_bytes", r.new_bytes);

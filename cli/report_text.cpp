@@ -38,6 +38,11 @@ void write_capture(Page& page, const Snapshot& s) {
   if (t.packets != s.frames_read) {
     const std::string by = s.filter.empty() ? "the time range" : "filter " + printable(s.filter);
     page.line(page.paint("1", fmt::format("{}: {} of {} packets", by, t.packets, s.frames_read)));
+    if (!s.filter.empty() && !s.findings.empty()) {
+      page.line(
+          "Shares in findings are of all packets of the connections, also of those that the filter left out; "
+          "so are their severities.");
+    }
   }
   if (t.packets == 0) {
     page.line("no packets");

@@ -43,8 +43,8 @@ unsigned seen_side(const Connection& connection) noexcept {
 bool goes_on_unanswered(const Connection& connection, unsigned side) {
   constexpr std::uint64_t enough = 8;
   const Requester& requester = connection.requester[side];
-  if (connection.packets[side] < enough || requester.retries_exhausted) return false;
-  return 4 * repeats_of(connection.sent[side]) < connection.packets[side];
+  if (all_packets(connection, side) < enough || requester.retries_exhausted) return false;
+  return 4 * repeats_of(connection.sent[side]) < all_packets(connection, side);
 }
 
 }  // namespace

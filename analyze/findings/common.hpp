@@ -34,6 +34,17 @@ struct EventCase {
 bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connection& connection,
               const EventCase& what);
 
+/// What shares are of: also what a filter left out, for it may choose the very packets that are counted.
+[[nodiscard]] inline std::uint64_t all_packets(const Connection& connection, unsigned side) noexcept {
+  return connection.packets[side] + connection.left_out[side];
+}
+[[nodiscard]] inline std::uint64_t all_requests(const Requester& requester) noexcept {
+  return requester.requests + requester.requests_left_out;
+}
+[[nodiscard]] inline std::uint64_t all_acks(const Requester& requester) noexcept {
+  return requester.acks + requester.acks_left_out;
+}
+
 /// What a side of a connection sent; nullptr if nothing that was kept.
 [[nodiscard]] const Flow* flow_of(const Snapshot& snapshot, const Connection& connection,
                                   unsigned side) noexcept;

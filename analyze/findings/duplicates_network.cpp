@@ -8,7 +8,8 @@ namespace roce::analyze {
 void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    add_case(snapshot, cases, connection, {side, side, Event::duplicate_network, connection.packets[side]});
+    add_case(snapshot, cases, connection,
+             {side, side, Event::duplicate_network, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};

@@ -24,7 +24,7 @@ bool is_storm(const Connection& connection, unsigned side) {
   // Behind an RNR NAK the rest of a burst draws a sequence NAK: not loss either.
   if (2 * connection.sent[1 - side].count(Event::rnr_nak) >= sent.count(Event::go_back_n)) return false;
   return sent.count(Event::go_back_n) >= least_runs && repeats >= least_repeats &&
-         10 * repeats >= connection.packets[side] && 2 * by_loss >= repeats;
+         10 * repeats >= all_packets(connection, side) && 2 * by_loss >= repeats;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!is_storm(connection, side)) return;
-    if (!add_case(snapshot, cases, connection, {side, side, Event::go_back_n, connection.packets[side]}))
+    if (!add_case(snapshot, cases, connection, {side, side, Event::go_back_n, all_packets(connection, side)}))
       return;
     cases.back().proof.count = repeats_of(connection.sent[side]);
   });

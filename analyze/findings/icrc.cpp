@@ -22,10 +22,10 @@ const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) noex
 }
 
 void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
-  counts.packets += flow.packets;
+  counts.packets += flow.packets + flow.sequence().left_out;
   counts.wrong += flow.icrc_mismatches;
   if (flow.icrc_mismatches == 0) return;
-  if (flow.packets == 1) ++counts.stray;
+  if (flow.packets + flow.sequence().left_out == 1) ++counts.stray;
   const Connection* connection = connection_of(snapshot, flow);
   if (connection == nullptr) return;
   constexpr std::size_t named = 8;

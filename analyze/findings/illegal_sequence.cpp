@@ -9,7 +9,7 @@ void find_illegal_sequence(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!add_case(snapshot, cases, connection,
-                  {side, side, Event::illegal_sequence, connection.packets[side]}))
+                  {side, side, Event::illegal_sequence, all_packets(connection, side)}))
       return;
     // Damaged packets explain it, and so do packets that only the capture missed.
     const Events& sent = connection.sent[side];

@@ -21,7 +21,7 @@ bool is_livelock(const Connection& connection, unsigned side) {
   const bool answered =
       answers.count(Event::nak_sequence_error) >= least_runs || connection.requester[1 - side].requests != 0;
   if (!answered && stuck <= longest_chain) return false;
-  return 2 * repeats >= connection.packets[side];
+  return 2 * repeats >= all_packets(connection, side);
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!is_livelock(connection, side)) return;
     add_case(snapshot, cases, connection,
-             {side, side, Event::go_back_n_no_progress, connection.packets[side]});
+             {side, side, Event::go_back_n_no_progress, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });

@@ -30,7 +30,7 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Events& sent = connection.sent[side];
     // What came to the capture point, and what should have.
-    const std::uint64_t all = connection.packets[side] + sent.count(Event::lost_before_capture) +
+    const std::uint64_t all = all_packets(connection, side) + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);
     // Corrupted packets count as lost where they were seen: icrc_corruption tells them. It knows a few more,
     // those whose address was hit.

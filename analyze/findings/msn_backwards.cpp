@@ -10,7 +10,7 @@ void find_msn_backwards(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     // `from` is the responder: it counts.
     if (!add_case(snapshot, cases, connection,
-                  {side, side, Event::msn_backwards, connection.requester[1 - side].acks}))
+                  {side, side, Event::msn_backwards, all_acks(connection.requester[1 - side])}))
       return;
     if (connection.sent[side].count(Event::out_of_order) != 0) cases.back().confidence *= 0.5;
   });

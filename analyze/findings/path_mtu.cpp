@@ -19,7 +19,7 @@ Pair pair_of(const Connection& connection) {
 void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    add_case(snapshot, cases, connection, {side, side, Event::wrong_length, connection.packets[side]});
+    add_case(snapshot, cases, connection, {side, side, Event::wrong_length, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const Connection& first = *group.first().connection;

@@ -12,7 +12,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (connection.requester[side].rnr_exhausted) return;  // rnr_exhausted tells it
     add_case(snapshot, cases, connection,
-             {side, 1 - side, Event::rnr_nak, connection.requester[side].requests});
+             {side, 1 - side, Event::rnr_nak, all_requests(connection.requester[side])});
   });
   return cases;
 }

@@ -30,14 +30,14 @@ constexpr Row rows[] = {
 };
 
 bool grave(Trouble trouble, std::uint64_t count, const Connection& connection, unsigned side) noexcept {
-  const std::uint64_t packets = connection.packets[side];
+  const std::uint64_t packets = all_packets(connection, side);
   switch (trouble) {
     case Trouble::loss:
       return count >= 3 && 10'000 * count >= packets;
     case Trouble::silence:
       return count >= 3 && 200 * count >= packets;
     case Trouble::unready:
-      return count >= 3 && 100 * count >= connection.requester[side].requests;
+      return count >= 3 && 100 * count >= all_requests(connection.requester[side]);
     case Trouble::corruption:  // all of them: the capture's doing
       return count >= 3 && count < packets - packets / 20;
     case Trouble::refusal:

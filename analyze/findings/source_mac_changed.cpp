@@ -8,7 +8,7 @@ namespace roce::analyze {
 void find_source_mac_changed(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    add_case(snapshot, cases, connection, {side, side, Event::mac_changed, connection.packets[side]});
+    add_case(snapshot, cases, connection, {side, side, Event::mac_changed, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     // A failover happens once a connection; paths that alternate change all the time.

@@ -29,7 +29,7 @@ std::string latency_text(const Case& c) {
 void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    add_case(snapshot, cases, connection, {side, side, Event::spurious, connection.packets[side]});
+    add_case(snapshot, cases, connection, {side, side, Event::spurious, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     constexpr Scale scale{.warning_from = 0.05, .warning_at_least = 20};

@@ -137,6 +137,7 @@ std::string goodput_text(const Group& group) {
   for (const Case& c : group.cases) {
     if (c.connection == before) continue;
     before = c.connection;
+    if (c.connection->left_out[0] + c.connection->left_out[1] != 0) return {};  // a part says nothing
     good += new_bytes_of(*c.connection);
     wire += c.connection->bytes[0] + c.connection->bytes[1];
     if (c.connection->first_time_ns == capture::no_time) continue;

@@ -22,7 +22,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
     if (2 * sent.count(Event::spurious) >= sent.count(Event::retransmitted_timeout)) return;
     add_case(snapshot, cases, connection,
-             {side, side, Event::retransmitted_timeout, connection.packets[side]});
+             {side, side, Event::retransmitted_timeout, all_packets(connection, side)});
   });
   return cases;
 }

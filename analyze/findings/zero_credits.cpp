@@ -9,7 +9,7 @@ void find_zero_credits(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     add_case(snapshot, cases, connection,
-             {side, 1 - side, Event::zero_credits, connection.requester[side].acks});
+             {side, 1 - side, Event::zero_credits, all_acks(connection.requester[side])});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
