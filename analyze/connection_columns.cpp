@@ -128,6 +128,9 @@ std::uint64_t in_flight(R r) {
 std::uint64_t path_mtu(R r) {
   return r->pmtu;
 }
+bool timed(R r) {
+  return r->first_time_ns != capture::no_time;
+}
 std::int64_t duration(R r) {
   return span_ns(r->first_time_ns, r->last_time_ns);
 }
@@ -236,15 +239,16 @@ constexpr ConnectionColumn
             {"b_flow", "b's flow", "flow from b to a", true, hidden, flow_sort<1>, flow_number<1>, nullptr},
             {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden,
              [](R r) { return static_cast<double>(r->first_time_ns); },
-             [](R r) { return time_text(r->first_time_ns); },
-             [](R r) { return std::to_string(r->first_time_ns); }},
+             [](R r) { return timed(r) ? time_text(r->first_time_ns) : std::string(); },
+             [](R r) { return timed(r) ? std::to_string(r->first_time_ns) : std::string(); }},
             {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden,
              [](R r) { return static_cast<double>(r->last_time_ns); },
-             [](R r) { return time_text(r->last_time_ns); },
-             [](R r) { return std::to_string(r->last_time_ns); }},
+             [](R r) { return timed(r) ? time_text(r->last_time_ns) : std::string(); },
+             [](R r) { return timed(r) ? std::to_string(r->last_time_ns) : std::string(); }},
             {"duration_ns", "duration", "from its first to its last packet", true, 6,
              [](R r) { return static_cast<double>(duration(r)); },
-             [](R r) { return duration_text(duration(r)); }, [](R r) { return std::to_string(duration(r)); }},
+             [](R r) { return timed(r) ? duration_text(duration(r)) : std::string(); },
+             [](R r) { return timed(r) ? std::to_string(duration(r)) : std::string(); }},
 };
 
 const Flow* find_flow(const Snapshot& snapshot, std::optional<std::uint64_t> id) noexcept {

@@ -54,7 +54,14 @@ std::string opcode_list(const Flow& flow) {
   return text;
 }
 
+/// The text of a time or what follows from one; empty for a flow whose packets have no times.
+template <class Text>
+std::string if_timed(const Flow& flow, Text text) {
+  return flow.any_time ? text(flow) : std::string();
+}
+
 double rate(const Flow& flow) {
+  if (!flow.any_time) return 0;
   return mean_rate_bps(flow.bytes, flow.first_time_ns, flow.last_time_ns);
 }
 
@@ -117,7 +124,7 @@ constexpr FlowColumn columns[] = {
      [](F f) { return static_cast<double>(f.messages); }, [](F f) { return std::to_string(f.messages); },
      nullptr},
     {"rate_bps", "rate", "mean rate from its first to its last packet", true, 2, rate,
-     [](F f) { return f.packets > 1 ? rate_text(rate(f)) : std::string(); },
+     [](F f) { return f.packets > 1 && f.any_time ? rate_text(rate(f)) : std::string(); },
      [](F f) { return fmt::format("{:.0f}", rate(f)); }},
     count_column<Flow, retransmitted>("retransmitted", "resent", "packets sent again", 1),
     count_column<Flow, repeated_after<Cause::nak>>("retransmitted_nak", "after NAK",
@@ -165,15 +172,21 @@ constexpr FlowColumn columns[] = {
     {"pcp", "PCP", "VLAN priorities with packets", false, 5, nullptr, [](F f) { return list_counts(f.pcp); },
      nullptr},
     {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden,
-     [](F f) { return static_cast<double>(f.first_time_ns); }, [](F f) { return time_text(f.first_time_ns); },
-     [](F f) { return std::to_string(f.first_time_ns); }},
+     [](F f) { return static_cast<double>(f.first_time_ns); },
+     [](F f) { return if_timed(f, [](F g) { return time_text(g.first_time_ns); }); },
+     [](F f) { return if_timed(f, [](F g) { return std::to_string(g.first_time_ns); }); }},
     {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden,
-     [](F f) { return static_cast<double>(f.last_time_ns); }, [](F f) { return time_text(f.last_time_ns); },
-     [](F f) { return std::to_string(f.last_time_ns); }},
+     [](F f) { return static_cast<double>(f.last_time_ns); },
+     [](F f) { return if_timed(f, [](F g) { return time_text(g.last_time_ns); }); },
+     [](F f) { return if_timed(f, [](F g) { return std::to_string(g.last_time_ns); }); }},
     {"duration_ns", "duration", "from its first to its last packet", true, 5,
      [](F f) { return static_cast<double>(span_ns(f.first_time_ns, f.last_time_ns)); },
-     [](F f) { return duration_text(span_ns(f.first_time_ns, f.last_time_ns)); },
-     [](F f) { return std::to_string(span_ns(f.first_time_ns, f.last_time_ns)); }},
+     [](F f) {
+       return if_timed(f, [](F g) { return duration_text(span_ns(g.first_time_ns, g.last_time_ns)); });
+     },
+     [](F f) {
+       return if_timed(f, [](F g) { return std::to_string(span_ns(g.first_time_ns, g.last_time_ns)); });
+     }},
     {"icrc_mismatches", "bad ICRC", "packets with a wrong ICRC", true, 1,
      [](F f) { return static_cast<double>(f.icrc_mismatches); },
      [](F f) { return f.icrc_mismatches != 0 ? std::to_string(f.icrc_mismatches) : std::string(); },

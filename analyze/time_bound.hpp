@@ -25,7 +25,14 @@ struct TimeRange {
   std::optional<TimeBound> from;
   std::optional<TimeBound> to;
 
+  [[nodiscard]] bool any() const noexcept { return from || to; }
+  /// Whether nothing can lie in it.
+  [[nodiscard]] bool is_empty(std::int64_t first_ns) const noexcept {
+    return from && to && from->resolve(first_ns) > to->resolve(first_ns);
+  }
+  /// What has no time (capture::no_time, the smallest number) lies in no range.
   [[nodiscard]] bool contains(std::int64_t time_ns, std::int64_t first_ns) const noexcept {
+    if (time_ns == std::numeric_limits<std::int64_t>::min()) return !any();
     return (!from || time_ns >= from->resolve(first_ns)) && (!to || time_ns <= to->resolve(first_ns));
   }
 };

@@ -24,6 +24,7 @@ void Tracker::Impl::sum_up(Track& track) {
     c.last_time_ns = any_time ? std::max(c.last_time_ns, flow.last_time_ns) : flow.last_time_ns;
     any_time = true;
   }
+  if (!any_time) c.first_time_ns = c.last_time_ns = capture::no_time;
 }
 
 /// What can only be said at the end.

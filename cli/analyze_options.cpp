@@ -31,25 +31,40 @@ std::optional<std::int64_t> parse_fraction(std::string_view text) {
   return value;
 }
 
+/// Forms of a date, the longest first. Only seconds have a fraction.
+struct DateForm {
+  const char* format;
+  bool seconds;
+};
+constexpr DateForm date_forms[] = {{"%Y-%m-%dT%H:%M:%S", true},
+                                   {"%Y-%m-%d %H:%M:%S", true},
+                                   {"%Y-%m-%dT%H:%M", false},
+                                   {"%Y-%m-%d %H:%M", false},
+                                   {"%Y-%m-%d", false}};
+
 std::optional<std::int64_t> parse_calendar(const std::string& text) {
   std::tm tm{};
-  const char* format = text.find('T') != std::string::npos ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
-  const char* rest = strptime(text.c_str(), format, &tm);
-  if (rest == nullptr) {
+  std::optional<std::int64_t> fraction;
+  for (const DateForm& form : date_forms) {
     tm = {};
-    rest = strptime(text.c_str(), "%Y-%m-%d", &tm);
+    const char* rest = strptime(text.c_str(), form.format, &tm);
+    if (rest == nullptr) continue;
+    std::string_view tail(rest);
+    if (!tail.empty() && tail.back() == 'Z') tail.remove_suffix(1);
+    fraction = form.seconds || tail.empty() ? parse_fraction(tail) : std::nullopt;
+    if (fraction) break;
   }
-  if (rest == nullptr) return std::nullopt;
-  std::string_view tail(rest);
-  if (!tail.empty() && tail.back() == 'Z') tail.remove_suffix(1);
-  const auto fraction = parse_fraction(tail);
   if (!fraction) return std::nullopt;
+  const std::tm wanted = tm;
   const std::int64_t seconds = timegm(&tm);
+  // Not the second of March for the thirtieth of February.
+  if (tm.tm_mday != wanted.tm_mday || tm.tm_mon != wanted.tm_mon || tm.tm_sec != wanted.tm_sec)
+    return std::nullopt;
   if (seconds > INT64_MAX / second - 1 || seconds < INT64_MIN / second + 1) return std::nullopt;
   return seconds * second + *fraction;
 }
 
-std::optional<std::int64_t> parse_absolute(const std::string& text) {
+std::optional<std::int64_t> parse_seconds(const std::string& text) {
   std::int64_t seconds = 0;
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, seconds);
@@ -59,16 +74,42 @@ std::optional<std::int64_t> parse_absolute(const std::string& text) {
       return std::nullopt;
     return seconds * second + (text.front() == '-' ? -*fraction : *fraction);
   }
-  return parse_calendar(text);
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> parse_absolute(const std::string& text) {
+  const auto seconds = parse_seconds(text);
+  return seconds ? seconds : parse_calendar(text);
 }
 
 }  // namespace
 
 std::optional<analyze::TimeBound> parse_time(const std::string& text) {
   const bool relative = !text.empty() && text.front() == '+';
-  const auto ns = parse_absolute(relative ? text.substr(1) : text);
-  if (!ns) return std::nullopt;
+  const auto ns = relative ? parse_seconds(text.substr(1)) : parse_absolute(text);
+  if (!ns || (relative && text[1] == '-')) return std::nullopt;
   return analyze::TimeBound{*ns, relative};
+}
+
+std::string time_error(const std::string& text) {
+  if (parse_time(text)) return {};
+  return fmt::format(
+      "not a time: '{}' (2026-11-20 11:08:53.5 in UTC, also with T and Z, without seconds, or the date "
+      "alone; "
+      "seconds since the epoch, 1795172933.5; or +1.5, seconds after the first packet)",
+      text);
+}
+
+std::string range_error(const analyze::TimeRange& times) {
+  const bool alike = times.from && times.to && times.from->relative == times.to->relative;
+  return alike && times.is_empty(0) ? "--from is later than --to: no packet can lie between" : std::string();
+}
+
+std::string range_error(const analyze::TimeRange& times, std::uint64_t frames,
+                        std::optional<std::int64_t> first_ns) {
+  if (!times.any() || frames == 0) return {};
+  if (!first_ns) return "--from and --to choose by time, and this capture carries no times";
+  return times.is_empty(*first_ns) ? "--from is later than --to: no packet can lie between" : std::string();
 }
 
 void print_filter_error(const analyze::FilterError& error, const std::string& expression) {
@@ -76,12 +117,6 @@ void print_filter_error(const analyze::FilterError& error, const std::string& ex
 }
 
 void AnalyzeOptions::add_to(CLI::App& command) {
-  const auto time = [](const std::string& text) {
-    return parse_time(text) ? std::string()
-                            : "not a time: '" + text +
-                                  "' (2026-11-20 11:08:53.5 in UTC, seconds since the epoch, or +1.5 after "
-                                  "the first frame)";
-  };
   command
       .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
       ->required();
@@ -89,9 +124,9 @@ void AnalyzeOptions::add_to(CLI::App& command) {
   command
       .add_option("--from", from,
                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
-      ->check(time)
+      ->check(time_error)
       ->type_name("TIME");
-  command.add_option("--to", to, "leave out what is later")->check(time)->type_name("TIME");
+  command.add_option("--to", to, "leave out what is later")->check(time_error)->type_name("TIME");
   command.add_option("--jobs", jobs, "threads (default: one a core); never changes the output")
       ->check(CLI::Range(1U, 256U))
       ->type_name("N");
@@ -135,13 +170,12 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
     }
     filter.emplace(std::move(*compiled));
   }
-  if (!options.from.empty() && !options.to.empty()) {
-    const auto from = parse_time(options.from);
-    const auto to = parse_time(options.to);
-    if (from->relative == to->relative && from->ns > to->ns) {
-      print_error("--from is later than --to");
-      return {nullptr, exit_usage};
-    }
+  analyze::TimeRange times;
+  if (!options.from.empty()) times.from = parse_time(options.from);
+  if (!options.to.empty()) times.to = parse_time(options.to);
+  if (const std::string wrong = range_error(times); !wrong.empty()) {
+    print_error(wrong);
+    return {nullptr, exit_usage};
   }
   auto source = capture::open_files(options.files);
   if (!source) {
@@ -179,12 +213,18 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   }
   analysis.filter = filter ? &*filter : nullptr;
   analysis.filter_text = options.filter;
-  if (!options.from.empty()) analysis.times.from = parse_time(options.from);
-  if (!options.to.empty()) analysis.times.to = parse_time(options.to);
+  analysis.same_packets = same_packets(options);
+  analysis.times = times;
   const Pass pass = run_pass(**source, analysis);
 
   Analyzed result;
   result.snapshot = pass.snapshot;
+  if (const std::string wrong =
+          range_error(times, result.snapshot->frames_read, result.snapshot->first_read_ns);
+      !wrong.empty()) {
+    print_error(wrong);
+    return {nullptr, exit_usage};
+  }
   if (interrupted || pass.interrupted) {
     print_error(
         fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));

@@ -52,7 +52,16 @@ void print_lost_verdicts(const analyze::VerdictStore& verdicts);
 void print_filter_error(const analyze::FilterError& error, const std::string& expression);
 
 /// A time of --from and --to: seconds since the epoch ("1795172933.5"), "2026-11-20 11:08:53.5" (UTC,
-/// also with T and Z), or "+1.5": seconds after the first frame. Nothing if it is none of these.
+/// also with T and Z, without seconds or the date alone), or "+1.5": seconds after the first frame. Nothing
+/// if it is none of these.
 [[nodiscard]] std::optional<analyze::TimeBound> parse_time(const std::string& text);
+/// What is wrong with such a text, and which forms there are; empty for a time.
+[[nodiscard]] std::string time_error(const std::string& text);
+
+/// Why no packet can be in the range, as far as that is known before reading; empty otherwise.
+[[nodiscard]] std::string range_error(const analyze::TimeRange& times);
+/// The same once so many frames were read, of which the first with a time has this one.
+[[nodiscard]] std::string range_error(const analyze::TimeRange& times, std::uint64_t frames,
+                                      std::optional<std::int64_t> first_ns);
 
 }  // namespace roce::cli

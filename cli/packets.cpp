@@ -42,6 +42,13 @@ int list_fields() {
   return out.finish();
 }
 
+analyze::TimeRange times_of(const PacketsOptions& options) {
+  analyze::TimeRange times;
+  if (!options.from.empty()) times.from = parse_time(options.from);
+  if (!options.to.empty()) times.to = parse_time(options.to);
+  return times;
+}
+
 class Run {
  public:
   Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
@@ -51,8 +58,7 @@ class Run {
         filter_(std::move(filter)),
         source_(std::move(source)) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-    if (!options.from.empty()) times_.from = parse_time(options.from);
-    if (!options.to.empty()) times_.to = parse_time(options.to);
+    times_ = times_of(options);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
     icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
     needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
@@ -68,6 +74,13 @@ class Run {
     }
     if (needs_analysis_ && can_read_twice(options_.files)) {
       if (const std::optional<int> status = analyze_first()) return *status;
+    } else if (needs_analysis_) {
+      print_error(
+          "a pipe is read only once: what later packets say of earlier ones (roce.analysis.response, losses "
+          "and "
+          "repeats taken back, the other direction found late) is missing; save it to a file for that, or "
+          "use "
+          "--no-analysis");
     }
     if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
     if (printer_) printer_->begin(out_.buffer());
@@ -75,6 +88,12 @@ class Run {
       const Interruptible interruptible(*source_);
       read_all();
       if (interruptible.interrupted()) print_error(fmt::format("interrupted after {} packets", number_));
+    }
+    const std::string wrong =
+        range_error(times_, number_, any_time_ ? std::optional(first_time_) : std::nullopt);
+    if (!wrong.empty()) {
+      print_error(wrong);
+      status_ = std::max<int>(status_, exit_usage);
     }
     if (writer_ && status_of_writer_ == exit_ok) {
       if (const auto finished = writer_->finish(source_->interfaces()); !finished)
@@ -239,13 +258,10 @@ int run_packets(const PacketsOptions& options) {
   if (options.list_fields) return list_fields();
   if (options.files.empty()) return usage("packets: which FILE? (- is standard input)");
   for (const std::string* text : {&options.from, &options.to}) {
-    if (!text->empty() && !parse_time(*text)) {
-      return usage(fmt::format(
-          "not a time: '{}' (seconds since the epoch, 2026-11-20 11:08:53.5 in UTC, or +1.5 seconds after "
-          "the first packet)",
-          *text));
-    }
+    if (const std::string wrong = text->empty() ? std::string() : time_error(*text); !wrong.empty())
+      return usage(wrong);
   }
+  if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage(wrong);
   auto printer = make_printer(options);
   if (!printer) return usage(printer.error());
   if (options.write == "-" && *printer)

@@ -51,9 +51,13 @@ void write_capture(Page& page, const Snapshot& s) {
                           t.captured_bytes < t.bytes
                               ? fmt::format(", {} of it captured", bytes_text(t.captured_bytes))
                               : std::string(", captured whole")));
-    page.line(fmt::format("{} from {}",
-                          analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns)),
-                          analyze::time_text(t.first_time_ns)));
+    page.line(t.any_time
+                  ? fmt::format("{} from {}",
+                                analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns)),
+                                analyze::time_text(t.first_time_ns))
+                  : page.paint("1;33",
+                               "no times: the capture carries none, so that nothing is said of "
+                               "rates, latencies and waits"));
   }
   std::size_t told = 0;
   for (const capture::InterfaceInfo& i : s.interfaces) {
