@@ -134,7 +134,10 @@ bool CmEntry::see(CmSeen CmExchange::*slot, const CmArrival& a, bool from_client
     last_[i] = now;
     return true;
   }
-  if (last_[i].from_client != from_client) return false;  // the other side's own
+  if (last_[i].from_client != from_client) {  // the other side's own
+    if (seen.of_other_side < std::numeric_limits<std::uint32_t>::max()) ++seen.of_other_side;
+    return false;
+  }
   if (!last_[i].copied_by(now) && seen.count < std::numeric_limits<std::uint32_t>::max()) ++seen.count;
   last_[i] = now;
   return false;

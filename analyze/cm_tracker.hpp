@@ -20,7 +20,8 @@ namespace roce::analyze {
 struct CmSeen {
   std::uint64_t frame = 0;  ///< number of the first one; 0 = not captured
   std::int64_t time_ns = capture::no_time;
-  std::uint32_t count = 0;  ///< repeats included, mirrored copies not
+  std::uint32_t count = 0;          ///< repeats included, mirrored copies not
+  std::uint32_t of_other_side = 0;  ///< the same message of the other side, copies included
   [[nodiscard]] explicit operator bool() const noexcept { return frame != 0; }
 };
 

@@ -81,7 +81,8 @@ struct RetryChain {
   std::int64_t last_time_ns = 0;
   std::uint64_t min_spacing_ns = 0;  ///< between resends
   std::uint64_t max_spacing_ns = 0;
-  bool answered = false;  ///< the last resend was answered in the end
+  bool answered = false;    ///< the last resend was answered in the end
+  bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend
 };
 
 struct RnrStats {

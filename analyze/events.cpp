@@ -44,6 +44,8 @@ void Events::add(Event event, std::uint64_t frame, std::int64_t time_ns, std::ui
     entry = logs_.end() - 1;
     entry->log.first_time_ns = entry->log.last_time_ns = time_ns;
   }
+  entry->log.several_at_once |= count > 1 || (frame != 0 && frame == entry->log.last_frame);
+  entry->log.last_frame = frame;
   entry->log.count += count;
   keep_time(entry->log, time_ns);
   keep_frame(entry->log, frame);

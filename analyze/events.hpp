@@ -61,6 +61,8 @@ struct EventLog {
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
   std::array<std::uint64_t, kept> frames{};  ///< numbers of the first ones, ascending; 0 = none
+  std::uint64_t last_frame = 0;              ///< that was added
+  bool several_at_once = false;              ///< a packet stands for more than one
 };
 
 /// EventLogs of one direction; empty and small for a clean one.

@@ -188,6 +188,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     *chain_ = RetryChain{};
     chain_->psn = r.psn;
     chain_->opcode = r.opcode;
+    chain_->first_seen = seen != nullptr;
     chain_->first_frame = seen != nullptr ? seen->frame : s.number;
     chain_->first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
     chain_->last_time_ns = chain_->first_time_ns;

@@ -160,6 +160,25 @@ void print_lost_verdicts(const analyze::VerdictStore& verdicts) {
                   verdicts.lost()));
 }
 
+namespace {
+
+/// Those options that make a difference for what is said of packets.
+std::string same_packets(const AnalyzeOptions& options) {
+  std::string text;
+  const auto add_time = [&text](std::string_view name, std::string time) {
+    if (time.empty()) return;
+    std::replace(time.begin(), time.end(), ' ', 'T');  // one word for a shell
+    text += fmt::format(" {} {}", name, time);
+  };
+  add_time("--from", options.from);
+  add_time("--to", options.to);
+  if (options.no_icrc) text += " --no-icrc";
+  if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
+  return text;
+}
+
+}  // namespace
+
 Analyzed analyze_files(const AnalyzeOptions& options) {
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {

@@ -119,14 +119,22 @@ void write_command(Page& page, const Snapshot& s, std::string command) {
   page.line(unbroken_texts(std::move(command)));
 }
 
+/// Where the text ends that the quote begins, as a shell reads it: '\'' in it is a quote of its own.
+std::size_t end_of_quoted(std::string_view text, std::size_t quote) {
+  constexpr std::string_view inner = "'\\''";
+  std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
+  while (close != std::string::npos && text.substr(close).starts_with(inner))
+    close = text.find('\'', close + inner.size());
+  return close;
+}
+
 void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
   constexpr std::string_view beginning = "roceanalyze ";
   const std::string text = "To do: " + printable(advice);
   std::size_t done = 0;
   while (done < text.size()) {
     const std::size_t at = text.find(beginning, done);
-    const std::size_t quote = text.find('\'', at);
-    const std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
+    const std::size_t close = end_of_quoted(text, text.find('\'', at));
     page.line(text.substr(done, close == std::string::npos ? std::string::npos : at - done));
     if (close == std::string::npos) return;
     write_command(page, s, text.substr(at, close + 1 - at));

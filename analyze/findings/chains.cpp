@@ -16,14 +16,24 @@ std::string timer_text(unsigned code) {
                      wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
 }
 
+/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time was not captured".
+std::string copies_text(const RetryChain& chain) {
+  const std::uint64_t captured = std::uint64_t{chain.resends} + (chain.first_seen ? 1 : 0);
+  std::string text = captured == 1 ? fmt::format("packet {}", chain.last_frame)
+                     : captured == 2
+                         ? fmt::format("packets {} and {}", chain.first_frame, chain.last_frame)
+                         : fmt::format("from packet {} to {}", chain.first_frame, chain.last_frame);
+  if (!chain.first_seen) text += "; the first time was not captured";
+  return text;
+}
+
 }  // namespace
 
 std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
   const RetryChain& chain = connection.requester[side].trouble->worst_chain;
   if (chain.resends == 0) return {};
-  std::string text = fmt::format("{} with PSN {} was sent {} times (packets {} to {})",
-                                 dissect::operation_name(chain.opcode), chain.psn,
-                                 std::uint64_t{chain.resends} + 1, chain.first_frame, chain.last_frame);
+  std::string text = fmt::format("{} with PSN {} was sent {} ({})", dissect::operation_name(chain.opcode),
+                                 chain.psn, times_text(std::uint64_t{chain.resends} + 1), copies_text(chain));
   if (chain.min_spacing_ns == 0) {
     const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
     return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;

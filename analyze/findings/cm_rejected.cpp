@@ -52,8 +52,8 @@ std::vector<ExchangeCase> cases_of(const Snapshot& snapshot) {
       continue;
     }
     found.proof.count = 1;
-    add_seen(found.proof, e.req);
-    add_seen(found.proof, e.sidr ? e.rep : e.rej);
+    found.add(&CmExchange::req);
+    found.add(e.sidr ? &CmExchange::rep : &CmExchange::rej);
     cases.push_back(std::move(found));
   }
   return cases;
@@ -70,7 +70,8 @@ std::string reason_text(std::uint32_t kind) {
 }  // namespace
 
 void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink) {
-  for (const ExchangeGroup& group : group_exchanges(cases_of(snapshot))) {
+  const std::vector<ExchangeCase> cases = cases_of(snapshot);
+  for (const ExchangeGroup& group : group_exchanges(cases)) {
     const std::uint32_t reason = group.kind & ~by_client_bit;
     std::string_view means;
     std::string_view advice = "see the logs of both programs";
@@ -91,8 +92,10 @@ void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink) {
                                             group.service_text(), reason_text(group.kind));
     finding.explanation += means.empty() ? std::string(".") : fmt::format(": {}.", means);
     finding.advice =
-        fmt::format("On {}: {}. The messages: {}", by_client ? group.client_text() : group.server_text(),
-                    advice, packets_command("infiniband.cm.rej or infiniband.cm.sidrrep"));
+        fmt::format("On {}: {}. {}", by_client ? group.client_text() : group.server_text(), advice,
+                    messages_command(snapshot, group,
+                                     "infiniband.cm.req or infiniband.cm.rej or infiniband.cm.sidrreq or "
+                                     "infiniband.cm.sidrrep"));
     sink.add(std::move(finding));
   }
 }

@@ -50,15 +50,15 @@ std::vector<ExchangeCase> cases_of(const Snapshot& snapshot, const HostsSeen& ho
       const auto server = hosts.find(e.server);
       const bool only_v1 = server != hosts.end() && server->second.v1 && !server->second.v2;
       found.kind = only_v1 && is_v2(e.transport) ? request_to_v1 : request;
-      add_seen(found.proof, e.req);
-      add_seen(found.proof, e.rej);
+      found.add(&CmExchange::req);
+      found.add(&CmExchange::rej);
     } else if (!e.sidr && e.rep && e.rep.count >= 2 && !e.rtu && !e.rej && !e.dreq && !used[i]) {
       found.kind = reply;
-      add_seen(found.proof, e.req);
-      add_seen(found.proof, e.rep);
+      found.add(&CmExchange::req);
+      found.add(&CmExchange::rep);
     } else if (e.dreq && e.dreq.count >= 2 && !e.drep) {
       found.kind = disconnect;
-      add_seen(found.proof, e.dreq);
+      found.add(&CmExchange::dreq);
     } else {
       continue;
     }
@@ -90,7 +90,8 @@ std::string seen_text(const ExchangeGroup& group, const HostsSeen& hosts) {
 void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
   if (snapshot.exchanges.empty()) return;
   const HostsSeen hosts = hosts_seen(snapshot);
-  for (const ExchangeGroup& group : group_exchanges(cases_of(snapshot, hosts))) {
+  const std::vector<ExchangeCase> cases = cases_of(snapshot, hosts);
+  for (const ExchangeGroup& group : group_exchanges(cases)) {
     Finding finding = finding_of(group);
     finding.severity = group.kind == disconnect ? Severity::notice : Severity::warning;
     const CmExchange& e = *group.first;
@@ -101,12 +102,14 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
     switch (group.kind) {
       case request:
         finding.explanation = fmt::format("{} got no answer; the first was sent {}.{}", who,
-                                          plural(e.req.count, "time", "times"), seen_text(group, hosts));
+                                          times_text(e.req.count), seen_text(group, hosts));
         finding.advice = fmt::format(
             "On {}: ibv_devinfo (port active?), show_gids (is there a RoCE v2 GID of this address?), tcpdump "
             "or a mirror at its port: does the REQ arrive? Firewall and ACL for UDP 4791. Both sides' "
-            "default RoCE mode: cma_roce_mode -d DEV. The messages: {}",
-            server, packets_command("infiniband.cm.req or infiniband.cm.sidrreq"));
+            "default RoCE mode: cma_roce_mode -d DEV. {}",
+            server,
+            messages_command(snapshot, group,
+                             "infiniband.cm.req or infiniband.cm.rej or infiniband.cm.sidrreq"));
         break;
       case request_to_v1:
         finding.explanation =
@@ -114,27 +117,29 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
                         server, mode_table);
         finding.advice = fmt::format(
             "Set the default mode of {} to RoCE v2 and start its service again: cma_roce_mode -d DEV -m 2, "
-            "or echo 'RoCE v2' > /sys/kernel/config/rdma_cm/DEV/ports/1/default_roce_mode. The messages: {}",
-            server, packets_command("infiniband.cm.req"));
+            "or echo 'RoCE v2' > /sys/kernel/config/rdma_cm/DEV/ports/1/default_roce_mode. {}",
+            server, messages_command(snapshot, group, "infiniband.cm.req or infiniband.cm.rej"));
         break;
       case reply:
         finding.explanation = fmt::format(
-            "{} were replied to, but the replies were repeated: neither an RTU nor data came. The REP gets "
+            "{} {} repeated: neither an RTU nor data came. The REP gets "
             "lost on the way to {}, or the client is gone.",
-            who, group.client_text());
+            who,
+            verb(finding.count, "was replied to, but the reply was", "were replied to, but the replies were"),
+            group.client_text());
         finding.advice = fmt::format(
             "On {}: is the client still running; do packets of {} arrive (a mirror at its port, rdma "
-            "statistic show)? The messages: {}",
-            group.client_text(), server, packets_command("infiniband.cm.rep"));
+            "statistic show)? {}",
+            group.client_text(), server,
+            messages_command(snapshot, group, "infiniband.cm.req or infiniband.cm.rep"));
         break;
       default:
         finding.explanation = fmt::format(
             "{} between {} and {} got no answer, though the DREQ was repeated: the other side is gone, or "
             "its answers get lost.",
             plural(finding.count, "disconnect", "disconnects"), group.client_text(), server);
-        finding.advice =
-            fmt::format("Did a host or program end at that moment (dmesg, journalctl)? The messages: {}",
-                        packets_command("infiniband.cm.dreq or infiniband.cm.drsp"));
+        finding.advice = fmt::format("Did a host or program end at that moment (dmesg, journalctl)? {}",
+                                     messages_command(snapshot, group, "infiniband.cm.dreq"));
         break;
     }
     sink.add(std::move(finding));

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyze/findings/commands.hpp"
 #include "analyze/findings/grouping.hpp"
 #include "analyze/findings/rules.hpp"
 #include "analyze/findings/texts.hpp"

@@ -15,16 +15,17 @@ void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
     constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} are second copies of one transmission that the network delivered twice. "
-                    "The receiver ignores them, but they take bandwidth, and copies of requests are "
-                    "acknowledged again.{}",
+        fmt::format("{}{} sent by {} {} of one transmission that the network delivered twice. The receiver "
+                    "ignores such copies, but they take bandwidth, and those of requests are acknowledged "
+                    "again.{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    worst_text(group)),
+                    verb(group.count(), "is a second copy", "are second copies"), worst_text(group)),
         fmt::format("Look for a loop or flooding on the way: bridge fdb show; spanning tree and MAC moves in "
                     "the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
                     "multicast group that replicates. If the capture itself sees the port twice (two mirror "
-                    "sessions), nothing is wrong. The packets: {}",
-                    packets_command(group, "roce.analysis.duplicate_network")),
+                    "sessions), nothing is wrong. {}",
+                    show_command(snapshot, group, "The packets",
+                                 shown_by_flag("roce.analysis.duplicate_network", Event::duplicate_network))),
     };
   });
 }

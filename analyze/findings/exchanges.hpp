@@ -15,6 +15,10 @@ struct ExchangeCase {
   const CmExchange* exchange = nullptr;  ///< never null
   std::uint32_t kind = 0;                ///< of failure, the rule's own numbers: others are told apart
   Proof proof;
+  std::vector<CmSeen CmExchange::*> messages;  ///< that prove it
+
+  /// Takes the messages of one kind as proof, if they were seen.
+  void add(CmSeen CmExchange::*message);
 };
 
 struct ExchangeGroup {
@@ -24,6 +28,7 @@ struct ExchangeGroup {
   std::set<dissect::IpAddress> clients;
   std::set<dissect::IpAddress> servers;
   std::set<std::uint64_t> services;
+  std::vector<const ExchangeCase*> cases;
 
   /// "10.0.0.1", or "12 hosts".
   [[nodiscard]] std::string client_text() const;
@@ -33,12 +38,15 @@ struct ExchangeGroup {
 };
 
 /// By client, server and service; by less of that where it would make too many.
+/// The groups point at the cases.
 [[nodiscard]] std::vector<ExchangeGroup> group_exchanges(const std::vector<ExchangeCase>& cases);
 
 /// A finding of a group: who, when and which packets.
 [[nodiscard]] Finding finding_of(const ExchangeGroup& group);
 
-/// Adds the packets of one kind of CM message, if they were seen.
-void add_seen(Proof& proof, const CmSeen& seen);
+/// "The messages (3): roceanalyze packets FILE -Y '...'": those that prove it. `all`: a test that these and
+/// others pass, for more exchanges than one would like to read the numbers of.
+[[nodiscard]] std::string messages_command(const Snapshot& snapshot, const ExchangeGroup& group,
+                                           std::string_view all);
 
 }  // namespace roce::analyze

@@ -50,8 +50,9 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
         static_cast<double>(group.count()) / static_cast<double>(std::max<std::uint64_t>(runs, 1)));
     if (naks > 2 * lost) {
       text += fmt::format(" {} for {} known to be lost: others were late or their loss cannot be told here.",
-                          plural(naks, "sequence NAK", "sequence NAKs"), packets_text(lost));
-    } else {
+                          plural(naks, "sequence NAK", "sequence NAKs"),
+                          lost == 0 ? std::string("no packet") : packets_text(lost));
+    } else if (lost != 0) {
       text += fmt::format(" Known to be lost: {}; the others came behind them.", packets_text(lost));
     }
     text += waste_text(snapshot, group) + goodput_text(group) + worst_text(group);
@@ -61,8 +62,8 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
         fmt::format(
             "Stop the loss first: findings loss_before_capture and loss_after_capture say where, reordering "
             "whether packets overtake each other. Then make a loss cheaper: selective repeat where both NICs "
-            "have it (mlxconfig -d DEV q | grep -i RETRANS), fewer bytes in flight. The repeats: {}",
-            packets_command(group, "roce.analysis.retransmission")),
+            "have it (mlxconfig -d DEV q | grep -i RETRANS), fewer bytes in flight. {}",
+            show_command(snapshot, group, "The repeats", shown_by_repeats())),
     };
   });
 }

@@ -89,6 +89,7 @@ Finding make_finding(const Group& group, Words words) {
   finding.subject = subject_text(group);
   finding.count = group.count();
   finding.packets = group.proof.frames;
+  finding.packets.insert(finding.packets.end(), words.packets.begin(), words.packets.end());
   finding.first_time_ns = group.proof.first_time_ns;
   finding.last_time_ns = group.proof.last_time_ns;
   finding.confidence = 0;

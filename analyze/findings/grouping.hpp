@@ -71,7 +71,8 @@ struct Words {
   Severity severity = Severity::info;
   std::string explanation;
   std::string advice;
-  std::string_view title = {};  ///< empty: the rule's
+  std::string_view title = {};              ///< empty: the rule's
+  std::vector<std::uint64_t> packets = {};  ///< more that prove it
 };
 using Describe = std::function<Words(const Group&)>;
 

@@ -57,6 +57,7 @@ void fold_strays(IcrcView& view) {
     home.packets += counts.packets;
     home.wrong += counts.wrong;
     home.stray += counts.stray;
+    home.folded += counts.wrong;
     home.proof.add(counts.proof);
     return true;
   });

@@ -17,8 +17,9 @@ namespace roce::analyze {
 struct IcrcCounts {
   std::uint64_t packets = 0;
   std::uint64_t wrong = 0;
-  std::uint64_t stray = 0;  ///< of them, packets that are a flow of their own: their addresses were hit
-  Proof proof;              ///< frames and times of those that belong to connections
+  std::uint64_t stray = 0;   ///< of them, packets that are a flow of their own: their addresses were hit
+  std::uint64_t folded = 0;  ///< of them, those between other addresses
+  Proof proof;               ///< frames and times of those that belong to connections
   std::vector<std::uint32_t> connections;  ///< the first few, ascending
 };
 

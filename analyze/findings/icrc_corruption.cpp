@@ -15,8 +15,25 @@ void complete(const Snapshot& snapshot, IcrcCounts& counts) {
   for (const std::uint64_t frame : snapshot.totals.icrc_mismatches) counts.proof.add_frame(frame);
 }
 
+/// What shows them: between `pair`, or where it is null wherever the capture is not at fault itself.
+std::string command_text(const Snapshot& snapshot, const IcrcView& view, const IcrcView::Pair* pair,
+                         const IcrcCounts& counts) {
+  std::string test = without_copies(snapshot, "roce.icrc.status == mismatch");
+  if (pair != nullptr) {
+    test += fmt::format(" && roce.src == {} && roce.dst == {}", address_text(pair->first),
+                        address_text(pair->second));
+    return show_command(snapshot, "The packets", counts.wrong - counts.folded, counts.wrong, test);
+  }
+  constexpr std::size_t listed = 4;
+  if (view.artefact.size() > listed)
+    return "All packets with a wrong ICRC: " + packets_command(snapshot, test);
+  for (const auto& [address, all] : view.artefact)
+    test += fmt::format(" && !(roce.src == {})", address_text(address));
+  return show_command(snapshot, "The packets", counts.wrong, counts.wrong, test);
+}
+
 void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, const std::string& who,
-            IcrcCounts counts) {
+            const std::string& command, IcrcCounts counts) {
   constexpr Scale scale{.warning_from = 0, .error_from = 0.001, .error_at_least = 10};
   complete(snapshot, counts);
   Finding finding;
@@ -41,8 +58,8 @@ void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, co
       "A bad cable, optic, port or memory on that side. On the hosts: ethtool -S DEV | grep -iE "
       "'crc|symbol|fec|icrc' (rx_icrc_encapsulated counts these at the receiver), ethtool -m DEV (light "
       "levels); on the switches: FEC and symbol errors of each port on the way. Ports that count nothing "
-      "point to memory or to a device that rewrites packets. The packets: {}",
-      packets_command("roce.icrc.status == mismatch"));
+      "point to memory or to a device that rewrites packets. {}",
+      command);
   sink.add(std::move(finding));
 }
 
@@ -54,8 +71,9 @@ void find_icrc_corruption(const Snapshot& snapshot, FindingSink& sink) {
     for (auto& [pair, counts] : view.corrupted) {
       const std::string from = address_text(pair.first);
       const std::string to = address_text(pair.second);
+      const bool alone = view.corrupted.size() == 1;
       report(snapshot, sink, fmt::format("{} > {}", from, to), fmt::format("from {} to {}", from, to),
-             std::move(counts));
+             command_text(snapshot, view, alone ? nullptr : &pair, counts), std::move(counts));
     }
     return;
   }
@@ -77,7 +95,8 @@ void find_icrc_corruption(const Snapshot& snapshot, FindingSink& sink) {
   const std::string who =
       fmt::format("of {} pairs of hosts (most from {} to {}: {})", view.corrupted.size(),
                   address_text(worst->first.first), address_text(worst->first.second), worst->second.wrong);
-  report(snapshot, sink, fmt::format("{} pairs of hosts", view.corrupted.size()), who, std::move(all));
+  report(snapshot, sink, fmt::format("{} pairs of hosts", view.corrupted.size()), who,
+         command_text(snapshot, view, nullptr, all), std::move(all));
 }
 
 }  // namespace roce::analyze

@@ -22,15 +22,17 @@ void find_illegal_sequence(const Snapshot& snapshot, FindingSink& sink) {
         group.sum([](const Case& c) { return c.answered().count(Event::nak_invalid_request); });
     return Words{
         group.count() <= 2 && refused == 0 ? Severity::notice : Severity::warning,
-        fmt::format("{}{} sent by {} carry an opcode that may not follow the one before it (a Middle or Last "
+        fmt::format("{}{} sent by {} {} an opcode that may not follow the one before it (a Middle or Last "
                     "without a First, a First inside a message), with the PSNs in a row. The responder "
                     "answers with NAK invalid request or drops them.{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    worst_text(group)),
-        fmt::format("Look at the packets before each: {}. A driver or firmware defect of {} (ethtool -i DEV, "
-                    "release notes), two queue pairs with one number behind one address, or a generator that "
-                    "invents packets.",
-                    packets_command(group, "roce.analysis.illegal_sequence"), from_text(group)),
+                    verb(group.count(), "carries", "carry"), worst_text(group)),
+        fmt::format(
+            "A driver or firmware defect of {} (ethtool -i DEV, release notes), two queue pairs with one "
+            "number behind one address, or a generator that invents packets. Look at those before each. {}",
+            from_text(group),
+            show_command(snapshot, group, "The packets",
+                         shown_by_flag("roce.analysis.illegal_sequence", Event::illegal_sequence))),
     };
   });
 }

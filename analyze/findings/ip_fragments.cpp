@@ -36,8 +36,11 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
   finding.advice = fmt::format(
       "Compare the path MTU of the queue pairs plus 58 to 94 bytes of headers with the MTU of every link and "
       "tunnel on the way: ip link show DEV on both hosts, the switch ports, ping -M do -s 4052 HOST. Lower "
-      "the path MTU or raise the links'. The packets: {}",
-      packets_command("ip.flags.mf == 1 or ip.frag_offset > 0"));
+      "the path MTU or raise the links'. {}",
+      show_command(
+          snapshot, "The packets", fragments, fragments,
+          "((ip.flags.mf == 1 or ip.frag_offset > 0) and ip.proto == 17) or (ipv6.fraghdr.nxt == 17 and "
+          "(ipv6.fraghdr.more == 1 or ipv6.fraghdr.offset > 0))"));
   sink.add(std::move(finding));
 }
 

@@ -39,22 +39,22 @@ void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
         group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
     return Words{
         Severity::error,
-        fmt::format("{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets "
-                    "nowhere. {} it sent are repeats{}.{}{}",
-                    scope_text(group), from_text(group), plural(group.count(), "time", "times"),
-                    share_text(repeats, group.of),
-                    naks == 0
-                        ? std::string(", and no NAK came: nothing arrives, or no answer comes back")
-                        : fmt::format(", asked for by {}", plural(naks, "sequence NAK", "sequence NAKs")),
-                    goodput_text(group), worst_text(group)),
-        naks == 0 ? fmt::format("The path to {} or back from it is broken while it lasts: link state and "
-                                "drops of each port, ACLs, ethtool -S DEV at both ends. One round: {}",
-                                to_text(group), packets_command(group, "roce.analysis.retransmission"))
-                  : fmt::format("Something is lost in each round. Always the same packet: look at it (larger "
-                                "than an MTU on the way, dropped by a filter). Any packet: the loss is too "
-                                "high for so long a burst, so find the drops (loss_before_capture, "
-                                "loss_after_capture) and send smaller messages meanwhile. One round: {}",
-                                packets_command(group, "roce.analysis.retransmission")),
+        fmt::format(
+            "{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets "
+            "nowhere. {} it sent are repeats{}.{}{}",
+            scope_text(group), from_text(group), times_text(group.count()), share_text(repeats, group.of),
+            naks == 0 ? std::string(", and no NAK came: nothing arrives, or no answer comes back")
+                      : fmt::format(", asked for by {}", plural(naks, "sequence NAK", "sequence NAKs")),
+            goodput_text(group), worst_text(group)),
+        naks == 0
+            ? fmt::format("The path to {} or back from it is broken while it lasts: link state and "
+                          "drops of each port, ACLs, ethtool -S DEV at both ends. {}",
+                          to_text(group), show_command(snapshot, group, "The repeats", shown_by_repeats()))
+            : fmt::format("Something is lost in each round. Always the same packet: look at it (larger "
+                          "than an MTU on the way, dropped by a filter). Any packet: the loss is too "
+                          "high for so long a burst, so find the drops (loss_before_capture, "
+                          "loss_after_capture) and send smaller messages meanwhile. {}",
+                          show_command(snapshot, group, "The repeats", shown_by_repeats())),
     };
   });
 }

@@ -28,9 +28,10 @@ void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         doubtful ? Severity::notice : loss_severity(group),
         fmt::format(
-            "{}{} sent by {} passed the capture point but never came to {}, which asked for them again. The "
+            "{}{} sent by {} passed the capture point but never came to {}, which asked for {} again. The "
             "loss is between the capture point and {}, or inside {}. {}{}{}",
-            scope_text(group), share_text(group.count(), group.of), from_text(group), to, to, to,
+            scope_text(group), share_text(group.count(), group.of), from_text(group), to,
+            verb(group.count(), "it", "them"), to, to,
             doubtful
                 ? "But packets overtake each other here (finding reordering), and NAKs are sent for late "
                   "ones: these may have been merely late."
@@ -40,8 +41,12 @@ void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
             "On {}: ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc|prio'; rdma statistic show "
             "(out_of_sequence counts these losses; rx_icrc_encapsulated means corruption). On each switch "
             "from the capture point to there: drops of the RoCE queue, PFC counters. Is PFC on for the RoCE "
-            "priority: mlnx_qos -i DEV (or dcb pfc show dev DEV). The packets: {}",
-            to, packets_command(group, "roce.analysis.lost == after_capture")),
+            "priority: mlnx_qos -i DEV (or dcb pfc show dev DEV). {}",
+            to,
+            show_losses(snapshot, group,
+                        shown_by_flag("roce.analysis.lost == after_capture", Event::lost_after_capture,
+                                      Shown::By::other),
+                        Event::lost_after_capture)),
     };
   });
 }

@@ -18,14 +18,16 @@ void find_msn_backwards(const Snapshot& snapshot, FindingSink& sink) {
     constexpr std::uint64_t enough = 3;
     return Words{
         group.count() < enough ? Severity::notice : Severity::warning,
-        fmt::format("{}{} by {} carry a smaller message sequence number than an earlier one, though the PSN "
+        fmt::format("{}{} by {} {} a smaller message sequence number than an earlier one, though the PSN "
                     "went on: the responder counted fewer completed messages than before.{}",
                     scope_text(group), share_text(group.count(), group.of, "answers"), from_text(group),
-                    worst_text(group)),
+                    verb(group.count(), "carries", "carry"), worst_text(group)),
         fmt::format("Two queue pairs behind one number (was one destroyed and made again: rdma resource show "
                     "qp), answers that overtake each other, or a defect of the responder's firmware (ethtool "
-                    "-i DEV on {}). The answers: {}",
-                    from_text(group), packets_command(group, "infiniband.aeth.msn")),
+                    "-i DEV on {}). {}",
+                    from_text(group),
+                    show_command(snapshot, group, "The answers",
+                                 shown_by_flag("roce.analysis.msn_backwards", Event::msn_backwards))),
     };
   });
 }

@@ -26,19 +26,21 @@ void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::warning,
         fmt::format(
-            "{}{} sent by {} have a payload that does not fit: First and Middle packets must carry exactly "
+            "{}{} sent by {} {} a payload that does not fit: First and Middle packets must carry exactly "
             "the path MTU{}, the last one the rest of the announced length. The responder refuses them (NAK "
             "invalid request) or drops them.{}",
             scope_text(group), share_text(group.count(), group.of), from_text(group),
+            verb(group.count(), "has", "have"),
             group.single() && first.pmtu != 0
                 ? fmt::format(" ({} bytes{})", first.pmtu, first.pmtu_by_cm ? ", by the CM" : ", as most do")
                 : std::string(),
             worst_text(group)),
         fmt::format("Both ends must use one path MTU: rdma resource show qp, ibv_devinfo | grep mtu, ip link "
                     "show DEV on {} and {}. Without the CM the application sets it (path_mtu in "
-                    "ibv_modify_qp): do both sides compute it alike? The packets: {}",
+                    "ibv_modify_qp): do both sides compute it alike? {}",
                     from_text(group), to_text(group),
-                    packets_command(group, "infiniband.bth.opcode in {0, 1, 6, 7, 13, 14}")),
+                    show_command(snapshot, group, "The packets",
+                                 shown_by_flag("roce.analysis.wrong_length", Event::wrong_length))),
     };
   });
 }
@@ -75,7 +77,7 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::info,
         fmt::format(
-            "{}Path MTU {} bytes{}: {} of the wire are headers.", scope_text(group), pmtu,
+            "{}Path MTU {} bytes{}: {} of what goes over the wire is headers.", scope_text(group), pmtu,
             other > pmtu ? fmt::format(", {} on other connections of these hosts", other) : std::string(),
             percent_text(headers, headers + pmtu)),
         fmt::format("If the links carry more (ip link show DEV on {} and {}, the switch ports between), "

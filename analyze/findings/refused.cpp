@@ -35,6 +35,26 @@ std::string request_text(const RefusedRequest& r) {
   return text + ")";
 }
 
+/// The packet that was refused; 0 if there are several, or it was not captured.
+std::uint64_t request_frame(const Case& c, std::uint8_t code) noexcept {
+  const RefusedRequest* r = request_of(c, code);
+  if (r == nullptr || c.proof.count != 1 || r->request_frame > last_filtered_frame) return 0;
+  return r->request_frame;
+}
+
+Shown shown_by(const Refusal& refusal, std::uint64_t request) {
+  const std::string naks = fmt::format("infiniband.aeth.syndrome == 0x{:02x}", 0x60 + refusal.code);
+  Shown shown = shown_by_answers(naks, refusal.event);
+  if (request == 0) return shown;
+  shown.by = Shown::By::either;
+  shown.test = fmt::format("{} || frame.number == {}", naks, request);
+  shown.packets = [event = refusal.event](const Connection& c, unsigned side) -> std::uint64_t {
+    const std::uint64_t refused = c.sent[1 - side].count(event);
+    return refused == 0 ? 0 : refused + 1;
+  };
+  return shown;
+}
+
 std::string one_text(const Case& c, const Refusal& refusal) {
   const RefusedRequest* r = request_of(c, refusal.code);
   if (r == nullptr) {
@@ -57,7 +77,6 @@ void find_refused(const Snapshot& snapshot, FindingSink& sink, const Refusal& re
     const Requester& requester = connection.requester[side];
     if (!add_case(snapshot, cases, connection, {side, 1 - side, refusal.event, requester.requests})) return;
     Case& found = cases.back();
-    if (const RefusedRequest* r = request_of(found, refusal.code)) found.proof.add_frame(r->request_frame);
     // The NAK says it by itself; how surely the two directions belong together matters little.
     found.confidence = std::max(found.confidence, 0.9);
   });
@@ -67,13 +86,16 @@ void find_refused(const Snapshot& snapshot, FindingSink& sink, const Refusal& re
       text = fmt::format("{}{} refused {}. The first: {}", scope_text(group), to_text(group),
                          plural(group.count(), "request", "requests"), text);
     }
+    const std::uint64_t request = group.single() ? request_frame(group.first(), refusal.code) : 0;
     return Words{
         Severity::error,
         fmt::format("{} {} The connection is dead from here on.", text, refusal.means),
-        fmt::format(
-            "The application on {} sees {}. On {}: {} The packets: {}", from_text(group), refusal.completion,
-            to_text(group), refusal.advice,
-            packets_command(group, fmt::format("infiniband.aeth.syndrome == 0x{:02x}", 0x60 + refusal.code))),
+        fmt::format("The application on {} sees {}. On {}: {} {}", from_text(group), refusal.completion,
+                    to_text(group), refusal.advice,
+                    show_command(snapshot, group, request != 0 ? "The NAK and its request" : "The NAKs",
+                                 shown_by(refusal, request))),
+        {},
+        {request},
     };
   });
 }

@@ -18,12 +18,27 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     if (!add_case(snapshot, cases, connection, {side, side, Event::retries_exhausted, 0})) return;
     Proof& proof = cases.back().proof;
     proof.count = std::max<std::uint64_t>(proof.count, 1);
-    proof.add_frame(requester.trouble->worst_chain.first_frame);
     proof.add_frame(requester.trouble->worst_chain.last_frame);
     // Packets of a connection's own other direction would show in its pairing; here silence is the point.
     if (!connection.paired()) cases.back().confidence = std::max(cases.back().confidence, 0.7);
   });
   return cases;
+}
+
+/// The copies of the request that was given up.
+Shown shown_by_chain(const Case& c) {
+  const RetryChain& chain = c.requester().trouble->worst_chain;
+  Shown shown;
+  shown.test = fmt::format(
+      "infiniband.bth.psn == {} && infiniband.bth.opcode == {} && frame.number >= {} && frame.number <= {}",
+      chain.psn, chain.opcode, chain.first_frame, chain.last_frame);
+  shown.copies_pass = true;
+  shown.packets = [side = c.side, copies = chain.resends + (chain.first_seen ? 1U : 0U)](
+                      const Connection& connection, unsigned sender) -> std::uint64_t {
+    // The other side may have a request with this PSN too.
+    return sender == side ? copies : connection.requester[sender].requests;
+  };
+  return shown;
 }
 
 /// What is known of the silent side.
@@ -88,6 +103,9 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
               (group.kind == Group::Kind::pair || group.kind == Group::Kind::to_host ? " is" : " are"),
           text);
     }
+    const RetryChain& chain = group.first().requester().trouble->worst_chain;
+    const bool one_request =
+        group.single() && std::max(chain.first_frame, chain.last_frame) <= last_filtered_frame;
     return Words{
         Severity::error,
         std::move(text),
@@ -96,8 +114,12 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
             "with mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair "
             "still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | "
             "grep -iE 'rdma|discard|drop|icrc')? From {}: ping -M do -s 4052 to it, for a path MTU hole "
-            "answers small packets only. Switch ACLs and ECMP paths for UDP 4791. The packets: {}",
-            to_text(group), from_text(group), packets_command(group, "roce.analysis.retransmission")),
+            "answers small packets only. Switch ACLs and ECMP paths for UDP 4791. {}",
+            to_text(group), from_text(group),
+            one_request ? show_command(snapshot, group, "The request", shown_by_chain(group.first()))
+                        : show_command(snapshot, group, "The repeats", shown_by_repeats())),
+        {},
+        {one_request ? chain.first_frame : 0},
     };
   });
 }

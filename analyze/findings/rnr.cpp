@@ -23,10 +23,15 @@ std::string waits_text(const Case& c) {
   std::string text = fmt::format(" It asked for waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
                                  rnr->timer_code);
   if (rnr->wait_ns.count() != 0) {
-    text += fmt::format("; the sender waited {} (median), {} at most",
-                        wait_text(rnr->wait_ns.percentile(0.5)), wait_text(rnr->wait_ns.max()));
+    text += rnr->wait_ns.count() == 1
+                ? fmt::format("; the sender waited {}", wait_text(rnr->wait_ns.max()))
+                : fmt::format("; the sender waited {} (median), {} at most",
+                              wait_text(rnr->wait_ns.percentile(0.5)), wait_text(rnr->wait_ns.max()));
   }
-  return text + fmt::format(". Longest row for one request: {}.", rnr->longest_chain);
+  text += '.';
+  if (rnr->longest_chain > 1)
+    text += fmt::format(" Longest row for one request: {} RNR NAKs.", rnr->longest_chain);
+  return text;
 }
 
 }  // namespace
@@ -46,11 +51,14 @@ void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity_of(group.count(), group.of, scale),
         text + goodput_text(group) + worst_text(group),
-        fmt::format("The application on {} posts receives too slowly or too few: post more before the sender "
-                    "starts, use an SRQ with a low-water mark, look for a stalled progress thread (top -H, "
-                    "perf). Counters: ethtool -S DEV | grep rx_out_of_buffer; rdma statistic show "
-                    "(rnr_nak_retry_err, out_of_buffer). The NAKs: {}",
-                    to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
+        fmt::format(
+            "The application on {} posts receives too slowly or too few: post more before the sender "
+            "starts, use an SRQ with a low-water mark, look for a stalled progress thread (top -H, "
+            "perf). Counters: ethtool -S DEV | grep rx_out_of_buffer; rdma statistic show "
+            "(rnr_nak_retry_err, out_of_buffer). {}",
+            to_text(group),
+            show_command(snapshot, group, "The NAKs",
+                         shown_by_answers("infiniband.aeth.syndrome.opcode == \"RNR NAK\"", Event::rnr_nak))),
     };
   });
 }

@@ -29,9 +29,8 @@ std::string one_text(const Snapshot& snapshot, const Case& c) {
   std::string text =
       fmt::format("{} gave up: {} had no receive posted", endpoint_text(c.from()), endpoint_text(c.to()));
   if (const RnrStats* rnr = c.requester().trouble->rnr.get()) {
-    text +=
-        fmt::format(" and refused one request {} in a row ({} RNR NAKs in all, each asking for {})",
-                    plural(rnr->longest_chain, "time", "times"), rnr->naks, wait_text(rnr->coded_wait_ns));
+    text += fmt::format(" and refused one request {} in a row ({} RNR NAKs in all, each asking for {})",
+                        times_text(rnr->longest_chain), rnr->naks, wait_text(rnr->coded_wait_ns));
   }
   text += '.';
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
@@ -51,11 +50,14 @@ void find_rnr_exhausted(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::error,
         std::move(text),
-        fmt::format("The application on the sending side sees IBV_WC_RNR_RETRY_EXC_ERR. On {}: post receives "
-                    "before the peer may send, and again in time (is its progress thread stuck: top -H, gdb "
-                    "-p PID). rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) waits for ever "
-                    "instead of failing. The NAKs: {}",
-                    to_text(group), packets_command(group, "infiniband.aeth.syndrome.opcode == \"RNR NAK\"")),
+        fmt::format(
+            "The application on the sending side sees IBV_WC_RNR_RETRY_EXC_ERR. On {}: post receives "
+            "before the peer may send, and again in time (is its progress thread stuck: top -H, gdb "
+            "-p PID). rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) waits for ever "
+            "instead of failing. {}",
+            to_text(group),
+            show_command(snapshot, group, "The NAKs",
+                         shown_by_answers("infiniband.aeth.syndrome.opcode == \"RNR NAK\"", Event::rnr_nak))),
     };
   });
 }

@@ -35,8 +35,8 @@ void find_sick_host(const Snapshot& snapshot, FindingSink& sink) {
   finding.advice = fmt::format(
       "Look at {} before anything else: ethtool -S DEV | grep -iE 'drop|discard|pause|crc|out_of_buffer', "
       "rdma statistic show, dmesg, mlnx_qos -i DEV, CPU and PCIe (lspci -vv | grep LnkSta); and at its "
-      "switch port: errors, PFC counters, queue drops. Its packets: {}",
-      host, packets_command("roce.addr == " + host));
+      "switch port: errors, PFC counters, queue drops. All its packets: {}",
+      host, packets_command(snapshot, "roce.addr == " + host));
   sink.add(std::move(finding));
 }
 

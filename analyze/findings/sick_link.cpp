@@ -33,8 +33,8 @@ void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
     finding.advice = fmt::format(
         "Follow the path between {} and {}: errors, drops and PFC counters of each switch port on it, the "
         "ECMP member or LAG port that its flows hash to (do all sick ones share one), ethtool -S DEV at both "
-        "ends. Their packets: {}",
-        a, b, packets_command(fmt::format("roce.addr == {} && roce.addr == {}", a, b)));
+        "ends. All their packets: {}",
+        a, b, packets_command(snapshot, fmt::format("roce.addr == {} && roce.addr == {}", a, b)));
     sink.add(std::move(finding));
   }
 }

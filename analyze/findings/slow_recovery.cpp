@@ -30,6 +30,48 @@ bool is_slow(const Histogram& times, std::uint64_t answer_ns) noexcept {
          times.percentile(0.5) >= std::max(slow_ns, times_an_answer * answer_ns);
 }
 
+bool nak_slow(const Requester& requester) noexcept {
+  const std::uint64_t answer_ns = quickest_answer_ns(requester);
+  return is_slow(requester.trouble->nak_generation_ns, answer_ns) ||
+         is_slow(requester.trouble->nak_reaction_ns, answer_ns);
+}
+
+/// Whether the packets are the NAKs; else they are the READs asked again.
+bool proven_by_naks(const Connection& connection, unsigned side) noexcept {
+  return nak_slow(connection.requester[side]) &&
+         connection.sent[1 - side].count(Event::nak_sequence_error) != 0;
+}
+
+constexpr std::string_view naks = "infiniband.aeth.syndrome == 0x60";
+constexpr std::string_view reads = "roce.analysis.retransmission.cause == read_retry";
+
+std::size_t naks_in(const Group& group) {
+  return group.sum([](const Case& c) { return proven_by_naks(*c.connection, c.side) ? 1 : 0; });
+}
+
+std::string_view what_text(const Group& group) {
+  const std::size_t by_naks = naks_in(group);
+  return by_naks == group.cases.size() ? "The NAKs"
+         : by_naks == 0                ? "The READs asked again"
+                                       : "The NAKs and READs asked again";
+}
+
+Shown shown_by(const Group& group) {
+  const std::size_t by_naks = naks_in(group);
+  if (by_naks == group.cases.size()) return shown_by_answers(naks, Event::nak_sequence_error);
+  Shown shown = shown_by_flag(reads, Event::retransmitted_read_retry);
+  shown.copies_pass = true;
+  if (by_naks == 0) return shown;
+  shown.by = Shown::By::either;
+  shown.damaged_pass = true;
+  shown.test = fmt::format("{} || {}", naks, reads);
+  shown.packets = [](const Connection& c, unsigned sender) {
+    return c.sent[sender].count(Event::retransmitted_read_retry) +
+           c.sent[1 - sender].count(Event::nak_sequence_error);
+  };
+  return shown;
+}
+
 std::string times_text(std::string_view what, const Histogram& times) {
   return fmt::format(" {}: {} (median of {}), {} at most.", what, wait_text(times.percentile(0.5)),
                      times.count(), wait_text(times.max()));
@@ -42,8 +84,7 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Requester& requester = connection.requester[side];
     const std::uint64_t answer_ns = quickest_answer_ns(requester);
-    const bool nak = is_slow(requester.trouble->nak_generation_ns, answer_ns) ||
-                     is_slow(requester.trouble->nak_reaction_ns, answer_ns);
+    const bool nak = nak_slow(requester);
     const bool read = is_slow(requester.trouble->read_rerequest_ns, answer_ns);
     if (!nak && !read) return;
     const bool added =
@@ -79,8 +120,8 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
         text + worst_text(group),
         fmt::format("The loss is the cause, this is its price. Some NICs repair in firmware: ethtool -i DEV "
                     "on both ends, compare with the vendor's release notes, update; is a host short of CPU "
-                    "(Soft-RoCE: mpstat -P ALL 1)? The recoveries: {}",
-                    packets_command(group, "roce.analysis.retransmission")),
+                    "(Soft-RoCE: mpstat -P ALL 1)? {}",
+                    show_command(snapshot, group, what_text(group), shown_by(group))),
     };
   });
 }

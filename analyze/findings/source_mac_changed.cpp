@@ -16,15 +16,17 @@ void find_source_mac_changed(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::notice,
         fmt::format("{}Packets from {} changed their source MAC address {}. {}{}", scope_text(group),
-                    from_text(group), plural(group.count(), "time", "times"),
+                    from_text(group), times_text(group.count()),
                     flaps ? "So often means that packets come over several ports or routers in turn (a bond "
                             "or LAG that hashes per packet, ECMP between two routers): expect reordering."
                           : "A bond or LAG failed over, a router took another's place, or a virtual machine "
                             "moved; packets on the way at that moment may be lost.",
                     worst_text(group)),
         fmt::format("On {}: cat /proc/net/bonding/BOND (failure counts, mode), dmesg | grep -iE 'link "
-                    "is|bond', ip link; switch log: port down, MAC move. The connection around it: {}",
-                    from_text(group), packets_command(group, "")),
+                    "is|bond', ip link; switch log: port down, MAC move. {}",
+                    from_text(group),
+                    show_command(snapshot, group, "The packets",
+                                 shown_by_flag("roce.analysis.source_mac_changed", Event::mac_changed))),
     };
   });
 }

@@ -19,9 +19,14 @@ const OperationStats* main_operation(const Requester& requester) noexcept {
 std::string latency_text(const Case& c) {
   const OperationStats* operation = main_operation(c.requester());
   if (operation == nullptr) return {};
-  return fmt::format(" Answers usually take {}, the slowest percent more than {}.",
-                     wait_text(operation->latency_ns.percentile(0.5)),
-                     wait_text(operation->latency_ns.percentile(0.99)));
+  const Histogram& answers = operation->latency_ns;
+  constexpr std::uint64_t enough_for_percents = 100;
+  if (answers.count() == 1) return fmt::format(" The only answer took {}.", wait_text(answers.max()));
+  std::string text = fmt::format(" Answers usually take {}", wait_text(answers.percentile(0.5)));
+  return text +
+         (answers.count() < enough_for_percents
+              ? fmt::format(", {} at most.", wait_text(answers.max()))
+              : fmt::format(", the slowest percent more than {}.", wait_text(answers.percentile(0.99))));
 }
 
 }  // namespace
@@ -37,18 +42,20 @@ void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
     const std::string chain = chain_text(snapshot, *worst.connection, worst.side);
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} repeat what had already been acknowledged, as captured here: the "
+        fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: the "
                     "acknowledgement was lost or late on its way to {}, or its timer is too short.{}{}{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    from_text(group), latency_text(worst),
+                    verb(group.count(), "repeats", "repeat"), from_text(group), latency_text(worst),
                     chain.empty() ? std::string() : fmt::format(" Longest row: {}.", chain),
                     worst_text(group)),
         fmt::format(
             "Are acknowledgements dropped on the way back: they often use another priority than the data, so "
             "compare DSCP and PCP of both directions and the drops of that queue. On {}: ethtool -S DEV | "
             "grep -iE 'drop|discard|prio'; on {}: rdma statistic show (duplicate_request). If none is lost, "
-            "raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT). The packets: {}",
-            from_text(group), to_text(group), packets_command(group, "roce.analysis.spurious")),
+            "raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT). {}",
+            from_text(group), to_text(group),
+            show_command(snapshot, group, "The packets",
+                         shown_by_flag("roce.analysis.spurious", Event::spurious))),
     };
   });
 }

@@ -123,6 +123,10 @@ std::string packets_text(std::uint64_t n) {
   return plural(n, "packet", "packets");
 }
 
+std::string times_text(std::uint64_t n) {
+  return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
+}
+
 std::string share_text(std::uint64_t part, std::uint64_t whole, std::string_view what) {
   if (whole == 0) return fmt::format("{} {}", part, what);
   return fmt::format("{} of {} {} ({})", part, whole, what, percent_text(part, whole));
@@ -152,33 +156,15 @@ std::string goodput_text(const Group& group) {
 
 std::string repeats_text(const Group& group) {
   std::string text;
+  const std::uint64_t all = group.sum([](const Case& c) { return repeats_of(c.sent()); });
   for (const auto& cause : causes) {
     const std::uint64_t n = group.sum([&](const Case& c) { return c.sent().count(cause.event); });
     if (n == 0) continue;
+    if (n == all) return n == 1 ? std::string(cause.words) : fmt::format("all {}", cause.words);
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", n, cause.words);
   }
   return text;
-}
-
-std::string packets_command(const Group& group, std::string_view test) {
-  const Case& first = group.first();
-  std::string where;
-  if (group.single()) {
-    where = fmt::format("roce.connection == {}", first.connection->id);
-  } else {
-    if (one_sender(group)) where = "roce.addr == " + address_text(first.from().address);
-    if (one_receiver(group)) {
-      if (!where.empty()) where += " && ";
-      where += "roce.addr == " + address_text(first.to().address);
-    }
-  }
-  if (where.empty()) return packets_command(test);
-  return packets_command(test.empty() ? where : fmt::format("{} && {}", where, test));
-}
-
-std::string packets_command(std::string_view test) {
-  return fmt::format("roceanalyze packets FILE -Y '{}'", test);
 }
 
 std::uint64_t repeats_of(const Events& sent) noexcept {

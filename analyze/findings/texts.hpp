@@ -31,17 +31,20 @@ namespace roce::analyze {
 /// "1 packet", "37 packets".
 [[nodiscard]] std::string plural(std::uint64_t n, std::string_view one, std::string_view many);
 [[nodiscard]] std::string packets_text(std::uint64_t n);
+/// The verb to a number of things: "repeats" of one, "repeat" of others.
+[[nodiscard]] constexpr std::string_view verb(std::uint64_t n, std::string_view one,
+                                              std::string_view many) noexcept {
+  return n == 1 ? one : many;
+}
+/// "once", "twice", "17 times".
+[[nodiscard]] std::string times_text(std::uint64_t n);
 /// "37 of 3742 packets (1.0 %)"; without the part in brackets where `whole` is 0.
 [[nodiscard]] std::string share_text(std::uint64_t part, std::uint64_t whole,
                                      std::string_view what = "packets");
 /// " Goodput 61.0 Mb/s, on the wire 74.2 Mb/s (82.2 %)."; empty where nothing can be said.
 [[nodiscard]] std::string goodput_text(const Group& group);
-/// "3 after a sequence NAK, 1 after a timeout"; empty if nothing was repeated.
+/// "3 after a sequence NAK, 1 after a timeout", "all after a timeout"; empty if nothing was repeated.
 [[nodiscard]] std::string repeats_text(const Group& group);
-
-/// "roceanalyze packets FILE -Y 'roce.connection == 3 && TEST'": the packets of the group that pass.
-[[nodiscard]] std::string packets_command(const Group& group, std::string_view test);
-[[nodiscard]] std::string packets_command(std::string_view test);
 
 /// Packets that one side sent again, for whatever cause.
 [[nodiscard]] std::uint64_t repeats_of(const Events& sent) noexcept;

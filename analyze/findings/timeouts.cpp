@@ -27,6 +27,12 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
   return cases;
 }
 
+Shown repeats_after_silence() {
+  Shown shown = shown_by_flag("roce.analysis.retransmission.cause == timeout", Event::retransmitted_timeout);
+  shown.copies_pass = true;
+  return shown;
+}
+
 }  // namespace
 
 void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
@@ -44,14 +50,14 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     Severity severity = severity_of(group.count(), group.of, scale);
     // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
     if (chains <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
-    std::string text =
-        fmt::format("{}{} sent by {} repeat something after silence, no NAK: {}.", scope_text(group),
-                    share_text(group.count(), group.of), from_text(group),
-                    chains == 0 ? std::string("the timer ran out")
-                                : fmt::format("the timer ran out {}", plural(chains, "time", "times")));
+    std::string text = fmt::format("{}{} sent by {} {} something after silence, no NAK: {}.",
+                                   scope_text(group), share_text(group.count(), group.of), from_text(group),
+                                   verb(group.count(), "repeats", "repeat"),
+                                   chains == 0 ? std::string("the timer ran out")
+                                               : fmt::format("the timer ran out {}", times_text(chains)));
     if (needless != 0) {
-      text += fmt::format(
-          " {} of all its repeats were needless: the first copy had already been acknowledged.", needless);
+      text += fmt::format(" {} of all its repeats {} needless: the first copy had already been acknowledged.",
+                          needless, verb(needless, "was", "were"));
     }
     if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
     text += " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
@@ -60,12 +66,12 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
         severity,
         std::move(text),
         fmt::format(
-            "Which of them: {}. On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
+            "On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
             "completer_retry_err). On {}: duplicate_request means that it had the data and its answers are "
             "lost or late, else look for drops: ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the "
-            "timeout (ibv_modify_qp, NCCL_IB_TIMEOUT) only when nothing is lost.",
-            packets_command(group, "roce.analysis.retransmission.cause == timeout"), from_text(group),
-            to_text(group)),
+            "timeout (ibv_modify_qp, NCCL_IB_TIMEOUT) only when nothing is lost. {}",
+            from_text(group), to_text(group),
+            show_command(snapshot, group, "The packets", repeats_after_silence())),
     };
   });
 }

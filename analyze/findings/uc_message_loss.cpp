@@ -11,20 +11,24 @@ void find_uc_message_loss(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     std::uint64_t messages = connection.sent[side].count(Event::uc_message_lost);
     for (const OperationStats& operation : connection.requester[side].operations) messages += operation.count;
+    // Of a part of the packets it is not known of how many messages they are.
+    if (connection.left_out[side] != 0) messages = 0;
     add_case(snapshot, cases, connection, {side, side, Event::uc_message_lost, messages});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
-        severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} over UC are incomplete: packets are missing before the capture point, "
+        group.of == 0 ? Severity::warning : severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} over UC {} incomplete: packets are missing before the capture point, "
                     "or in the capture. UC repeats nothing: the receiver throws the rest of such a message "
                     "away, and nobody is told.{}",
                     scope_text(group), share_text(group.count(), group.of, "messages"), from_text(group),
-                    worst_text(group)),
+                    verb(group.count(), "is", "are"), worst_text(group)),
         fmt::format("Find the drops between {} and the capture point (ethtool -S DEV | grep -iE "
                     "'drop|discard', switch queue counters). If the capture dropped packets (capture_drops), "
-                    "capture again first. What must arrive belongs on RC. The packets behind the holes: {}",
-                    from_text(group), packets_command(group, "roce.analysis.gap")),
+                    "capture again first. What must arrive belongs on RC. {}",
+                    from_text(group),
+                    show_command(snapshot, group, "The packets behind the holes",
+                                 shown_by_flag("roce.analysis.gap", Event::uc_message_lost))),
     };
   });
 }

@@ -14,13 +14,18 @@ void find_zero_credits(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
         Severity::notice,
-        fmt::format("{}{} by {} grant no credit: it had no receive posted at that moment, and {} may send "
+        fmt::format("{}{} by {} {} no credit: it had no receive posted at that moment, and {} may send "
                     "one request at a time only.{}",
                     scope_text(group), share_text(group.count(), group.of, "acknowledgements"),
-                    to_text(group), from_text(group), worst_text(group)),
-        fmt::format("If throughput is low, post more receives on {}, earlier. RNR NAKs (finding rnr) come "
-                    "next when this goes on. The packets: {}",
-                    to_text(group), packets_command(group, "infiniband.aeth.syndrome == 0")),
+                    to_text(group), verb(group.count(), "grants", "grant"), from_text(group),
+                    worst_text(group)),
+        fmt::format(
+            "If throughput is low, post more receives on {}, earlier. RNR NAKs (finding rnr) come "
+            "next when this goes on. {}",
+            to_text(group),
+            show_command(snapshot, group, "The packets",
+                         shown_by_answers("roce.credits == 0 && !(roce.operation matches \"^RDMA READ\")",
+                                          Event::zero_credits))),
     };
   });
 }

@@ -148,7 +148,7 @@ TEST(LossAfterCaptureFinding, IsToldOnceForAPair) {
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Most in connection 3 (10.0.0.1 QP 0x000103 > 10.0.0.2 QP 0x000203): 50."))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "680 packets sent again: 680 after a sequence NAK."));
+  EXPECT_TRUE(says(found[0], "680 packets sent again: all after a sequence NAK."));
   EXPECT_EQ(found[0].connections.size(), 8U);
 }
 
@@ -185,7 +185,7 @@ TEST(GoBackNStormFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 1800U);
   EXPECT_TRUE(says(found[0],
-                   "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are repeats (1800 after a sequence NAK), "
+                   "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are repeats (all after a sequence NAK), "
                    "in 60 jumps back"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "30 each time. Known to be lost: 60 packets; the others came behind them."))
@@ -266,6 +266,7 @@ RetryChain chain_of(std::uint32_t resends, std::uint64_t spacing) {
   chain.opcode = 0x0a;
   chain.resends = resends;
   chain.first_frame = 120;
+  chain.first_seen = true;
   chain.last_frame = 180;
   chain.min_spacing_ns = spacing;
   chain.max_spacing_ns = spacing + 4'000'000;
@@ -287,7 +288,7 @@ TEST(TimeoutsFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "the timer ran out 12 times")) << found[0].explanation;
   EXPECT_TRUE(says(
       found[0],
-      "RDMA WRITE Only with PSN 4711 was sent 4 times (packets 120 to 180), 67.2 ms to 71.2 ms apart, as "
+      "RDMA WRITE Only with PSN 4711 was sent 4 times (from packet 120 to 180), 67.2 ms to 71.2 ms apart, as "
       "with local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM said 18 (4.096 µs · 2^18 = 1.07 s)."))
       << found[0].explanation;
 }

@@ -138,7 +138,8 @@ TEST(PathMtuFinding, ASmallOneAmongLargerOnes) {
   EXPECT_EQ(found[0].severity, Severity::info);
   EXPECT_EQ(found[0].title, "small path MTU");
   EXPECT_TRUE(
-      says(found[0], "Path MTU 1024 bytes, 4096 on other connections of these hosts: 7.4 % of the wire"))
+      says(found[0],
+           "Path MTU 1024 bytes, 4096 on other connections of these hosts: 7.4 % of what goes over the wire"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[1], "Path MTU 256 bytes: 24.3 %")) << found[1].explanation;
 }
@@ -233,7 +234,7 @@ TEST(SourceMacChangedFinding, Trigger) {
   const std::vector<Finding> found = maker.run("source_mac_changed");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].severity, Severity::notice);
-  EXPECT_TRUE(says(found[0], "changed their source MAC address 1 time. A bond or LAG failed over"))
+  EXPECT_TRUE(says(found[0], "changed their source MAC address once. A bond or LAG failed over"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[1], "expect reordering")) << found[1].explanation;
 }

@@ -30,7 +30,7 @@ TEST(RnrFinding, Trigger) {
       "10.0.0.2 QP 0x000200 had no receive posted for 150 of 10000 request packets (1.5 %) from 10.0.0.1"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "waits of 640 µs (timer code 12); the sender waited")) << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "Longest row for one request: 4. 400 packets sent again for it."))
+  EXPECT_TRUE(says(found[0], "Longest row for one request: 4 RNR NAKs. 400 packets sent again for it."))
       << found[0].explanation;
 }
 

@@ -245,8 +245,6 @@ TEST(Grouping, ManyConnectionsOfAPairAreOne) {
   EXPECT_EQ(pair.worst().connection->id, 3U);
   EXPECT_EQ(subject_text(pair), "10.0.0.1 > 10.0.0.2 (4 connections)");
   EXPECT_EQ(scope_text(pair), "In 4 connections from 10.0.0.1 to 10.0.0.2: ");
-  EXPECT_EQ(packets_command(pair, "x"),
-            "roceanalyze packets FILE -Y 'roce.addr == 10.0.0.1 && roce.addr == 10.0.0.2 && x'");
 }
 
 TEST(Grouping, ManyPairsOfAHostAreOne) {
@@ -259,7 +257,6 @@ TEST(Grouping, ManyPairsOfAHostAreOne) {
   EXPECT_EQ(subject_text(groups[0]), "10.0.0.30 QP 0x00010b > 10.0.0.31 QP 0x00020b");
   EXPECT_EQ(subject_text(groups[1]), "10.0.0.2 > 6 hosts (6 connections)");
   EXPECT_EQ(subject_text(groups[2]), "5 hosts > 10.0.0.1 (5 connections)");
-  EXPECT_EQ(packets_command(groups[2], "x"), "roceanalyze packets FILE -Y 'roce.addr == 10.0.0.1 && x'");
 }
 
 TEST(Grouping, EverybodyWithEverybodyIsOne) {

@@ -118,7 +118,7 @@ TEST(VerdictStore, RefusesNumbersThatVerdictsCannotName) {
 TEST(VerdictStore, CountsWhatFindsNoSpace) {
   VerdictStore store;
   {
-    const FileSizeLimit limit(1'500'000);  // two chunks; more would kill by SIGXFSZ, were it tried
+    const FileSizeLimit limit(1'800'000);  // two chunks; more would kill by SIGXFSZ, were it tried
     for (std::uint64_t n = 1; n <= in_memory + 5 * 16'384; ++n) {
       Verdict* const verdict = store.at(n);
       ASSERT_EQ(verdict != nullptr, n <= in_memory + 2 * 16'384) << n;
@@ -132,6 +132,21 @@ TEST(VerdictStore, CountsWhatFindsNoSpace) {
   EXPECT_EQ(store.find(in_memory + 7)->gap, in_memory + 7);
   EXPECT_NE(store.at(in_memory + 6 * 16'384), nullptr);  // there is space again
   EXPECT_EQ(store.lost(), 3 * 16'384U);
+}
+
+TEST(VerdictStore, TellsConnectionsThatTurnedOutToBeOneByTheNumberOfTheOne) {
+  VerdictStore store;
+  for (std::uint64_t n = 1; n <= 3; ++n) store.at(n)->connection = static_cast<std::uint32_t>(n + 4);
+  store.at(2)->set(Verdict::b_to_a);
+  store.merge_connection(7, 5);  // what 7 said, its side b says
+  EXPECT_EQ(store.find(1)->connection, 5U);
+  EXPECT_FALSE(store.find(1)->has(Verdict::b_to_a));
+  EXPECT_EQ(store.find(2)->connection, 6U);
+  EXPECT_TRUE(store.find(2)->has(Verdict::b_to_a));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(store.find(3)->connection, 5U);
+    EXPECT_TRUE(store.find(3)->has(Verdict::b_to_a));
+  }
 }
 
 TEST(VerdictStore, LeavesNoNameInTheTemporaryDirectory) {
