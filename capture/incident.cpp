@@ -33,7 +33,8 @@ constexpr std::array<Row, static_cast<std::size_t>(Incident::count_)> rows = {{
       "reliable. reordercap sorts a file."}},
     {Incident::no_timestamp,
      {"no_timestamp", data_loss,
-      "Frames without a time (Simple Packet Blocks, or a time stamp of 0): they count, but have no place on "
+      "Frames without a time (Simple Packet Blocks, or stamps of 0 before any other): they count, but have "
+      "no place on "
       "the time axis, and what takes time to tell is not told of them."}},
     {Incident::unknown_block,
      {"unknown_block", info,

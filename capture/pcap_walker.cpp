@@ -52,6 +52,7 @@ class PcapWalker final : public Walker {
   std::uint16_t interface_ = 0;
   std::uint16_t point_ = 0;
   std::int64_t last_time_ = INT64_MIN;
+  bool timed_ = false;  ///< a stamp that is not 0 was seen
   /// A copy of the first bytes: whether records have longer headers is decided by them alone, so
   /// that the answer does not depend on how the input comes in pieces.
   std::vector<std::uint8_t> beginning_;
@@ -120,6 +121,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
   std::uint64_t backwards = 0;
   std::uint64_t raised = 0;
   std::uint64_t untimed = 0;
+  bool timed = timed_;
   std::size_t count = 0;
   WalkState state = WalkState::batch_full;
   std::size_t wanted = 0;
@@ -159,13 +161,14 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     const auto time = static_cast<std::int64_t>(seconds * 1'000'000'000U + fraction * fraction_ns);
     backwards += static_cast<std::uint64_t>(time < last_time);
     last_time = time;
-    untimed += static_cast<std::uint64_t>(time == 0);
+    timed = timed || time != 0;
+    untimed += static_cast<std::uint64_t>(!timed);
     if (wire < captured) [[unlikely]] {
       wire = captured;
       ++raised;
     }
     frame.data = at + record_header_bytes;
-    frame.time_ns = time != 0 ? time : no_time;  // what a writer without a clock writes
+    frame.time_ns = timed ? time : no_time;  // a writer without a clock writes 0 every time
     frame.captured = captured;
     frame.wire = wire;
     frames.push_back(frame);
@@ -179,6 +182,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
   }
 
   last_time_ = last_time;
+  timed_ = timed;
   context_.count(Incident::time_backwards, backwards);
   context_.count(Incident::no_timestamp, untimed);
   context_.count(Incident::captured_more_than_wire, raised);

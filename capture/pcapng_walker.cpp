@@ -104,8 +104,9 @@ std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t positi
     frame.link_type = from->link_type;
     frame.time_ns = from->clock.to_ns(std::uint64_t{load<std::uint32_t>(at + 12, swapped)} << 32U |
                                       load<std::uint32_t>(at + 16, swapped));
-    if (frame.time_ns == 0) [[unlikely]]
+    if (!timed_ && frame.time_ns == 0) [[unlikely]]
       break;
+    timed_ = true;
     if (frame.time_ns < last_time_) [[unlikely]] {
       went_back();
       frame.point = from->point;
@@ -211,7 +212,8 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
   frame.link_type = from->link_type;
   frame.file = context_.file_index;
   frame.time_ns = ticks != nullptr ? from->clock.to_ns(*ticks) : 0;
-  if (frame.time_ns != 0) [[likely]] {
+  timed_ = timed_ || frame.time_ns != 0;
+  if (ticks != nullptr && timed_) [[likely]] {
     if (frame.time_ns < last_time_) went_back();
     last_time_ = frame.time_ns;
   } else {

@@ -91,6 +91,7 @@ class PcapngWalker final : public Walker {
   std::int64_t section_start_ = INT64_MIN;  ///< time of the last packet before it
   std::size_t texts_ = 0;
   std::int64_t last_time_ = INT64_MIN;
+  bool timed_ = false;  ///< a time that is not 0 was seen; a writer without a clock writes 0 every time
 };
 
 }  // namespace roce::capture

@@ -55,7 +55,7 @@ enum class Incident : std::uint8_t {
   damaged_record,           ///< a length or a field contradicts itself; reading stopped there
   shrunk_while_read,        ///< the file became shorter while it was read
   time_backwards,           ///< a record is older than the one before it in its file
-  no_timestamp,             ///< Simple Packet Blocks carry none, and a stamp of 0 is none
+  no_timestamp,             ///< Simple Packet Blocks carry none; stamps of 0 before any other are none
   unknown_block,            ///< pcapng block types skipped by their length
   unknown_interface,        ///< a packet names an interface that was never described; skipped
   bad_option,               ///< a pcapng option runs out of its block; its options were ignored

@@ -86,7 +86,7 @@ TEST(Merge, ALargeRingIsOpenedFileByFile) {
     Builder file;
     file.pcap_header();
     const std::uint32_t slot = (i * 7) % files;
-    for (std::uint32_t k = 0; k < 3; ++k) file.pcap_record(10 * slot + k, 0, {1});
+    for (std::uint32_t k = 0; k < 3; ++k) file.pcap_record(1 + 10 * slot + k, 0, {1});
     folder.write("ring_" + std::to_string(i) + ".pcap", file.bytes);
   }
   const std::size_t before = open_descriptors();

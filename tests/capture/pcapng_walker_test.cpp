@@ -288,7 +288,7 @@ TEST(Pcapng, InterfacesOfMoreSectionsThanCanBeToldApartShareTheLastPlace) {
   EXPECT_EQ(all.interfaces.back().packets, 101U);
 }
 
-TEST(Pcapng, AStampOfZeroIsNoTime) {
+TEST(Pcapng, StampsOfZeroBeforeAnyOtherAreNoTimes) {
   Builder file;
   file.section().interface().enhanced_packet(0, 0, {1}).enhanced_packet(0, 0, {2}).enhanced_packet(0, noon,
                                                                                                    {3});

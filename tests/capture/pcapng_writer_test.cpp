@@ -22,13 +22,15 @@ std::size_t files_in(const Folder& folder) {
   return count;
 }
 
-Frame frame_of(const Bytes& data, std::int64_t time, std::uint16_t interface = 0, std::uint32_t wire = 0) {
+Frame frame_of(const Bytes& data, std::int64_t time, std::uint16_t interface = 0, std::uint32_t wire = 0,
+               std::uint16_t link_type = 1) {
   Frame frame;
   frame.data = data.data();
   frame.captured = static_cast<std::uint32_t>(data.size());
   frame.wire = std::max(wire, frame.captured);
   frame.time_ns = time;
   frame.interface = interface;
+  frame.link_type = link_type;
   return frame;
 }
 
@@ -55,7 +57,7 @@ TEST(PcapngWriter, ReadsBackEqual) {
     auto writer = PcapngWriter::create(path, "roceanalyze 0.1.0");
     ASSERT_TRUE(writer) << writer.error().describe();
     ASSERT_TRUE(writer->write(frame_of(a, 1'700'000'000'123'456'789, 5, 1500), first));
-    ASSERT_TRUE(writer->write(frame_of(b, 1'700'000'000'123'456'790, 9), second));
+    ASSERT_TRUE(writer->write(frame_of(b, 1'700'000'000'123'456'790, 9, 0, 228), second));
     ASSERT_TRUE(writer->write(frame_of(none, INT64_MAX, 5), first));
     std::vector<InterfaceInfo> late(10);
     late[5] = first;
