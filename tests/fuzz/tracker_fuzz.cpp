@@ -247,6 +247,46 @@ void check_verdicts(VerdictStore& store, const Fed& fed) {
   }
 }
 
+/// What the flows count is what is said of each packet, where all flows are still there.
+void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& fed) {
+  SequenceCounts counted;
+  std::uint64_t repeats = 0;
+  constexpr std::array places{std::pair(Lost::before_capture, Event::lost_before_capture),
+                              std::pair(Lost::after_capture, Event::lost_after_capture),
+                              std::pair(Lost::by_capture, Event::lost_by_capture)};
+  for (const auto& [where, event] : places) {
+    for (const Connection& c : result.connections)
+      counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);
+  }
+  for (const Flow& flow : result.flows) {
+    const SequenceCounts& c = flow.sequence();
+    repeats += c.retransmitted_packets();
+    counted.spurious += c.spurious;
+    counted.out_of_order += c.out_of_order;
+    counted.duplicate_captures += c.duplicate_captures;
+    counted.duplicate_network += c.duplicate_network;
+    counted.gaps += c.gaps;
+  }
+  for (std::uint64_t number = 1; number <= fed.packets; ++number) {
+    const Verdict* const v = store.find(number);
+    if (v == nullptr) continue;
+    const bool copy = v->has(Verdict::duplicate_capture) || v->has(Verdict::duplicate_network);
+    repeats -= static_cast<std::uint64_t>(v->has(Verdict::retransmission) && !copy);
+    counted.spurious -= static_cast<std::uint64_t>(v->has(Verdict::spurious));
+    counted.out_of_order -= static_cast<std::uint64_t>(v->has(Verdict::out_of_order));
+    counted.duplicate_captures -= static_cast<std::uint64_t>(v->has(Verdict::duplicate_capture));
+    counted.duplicate_network -= static_cast<std::uint64_t>(v->has(Verdict::duplicate_network));
+    counted.gaps -= v->gap;
+    for (const auto& [where, event] : places) counted.lost[static_cast<std::size_t>(where)] -= v->lost(where);
+  }
+  require(repeats == 0, "sum of repeats");
+  require(counted.spurious == 0, "sum of needless repeats");
+  require(counted.out_of_order == 0, "sum of late packets");
+  require(counted.duplicate_captures == 0 && counted.duplicate_network == 0, "sum of copies");
+  require(counted.gaps == 0, "sum of gaps");
+  for (const std::uint64_t lost : counted.lost) require(lost == 0, "sum of losses");
+}
+
 /// The short way for common packets must say what the long way says.
 void check_same(const Tracker::Result& a, const Tracker::Result& b) {
   require(a.flows.size() == b.flows.size() && a.connections.size() == b.connections.size(),
@@ -361,6 +401,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (store) {
     check_verdicts(verdicts, fed);
     check_same(verdicts, long_verdicts, fed.packets);
+    const bool kept_all = result.evicted_flows == 0 && result.evicted_packets == 0;
+    if (kept_all && fed.selected == fed.packets) check_sums(result, verdicts, fed);
   }
   return 0;
 }
