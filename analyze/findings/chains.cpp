@@ -40,8 +40,10 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   }
   text += ", " + wait_text(chain.min_spacing_ns);
   if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + wait_text(chain.max_spacing_ns);
-  // The timer cannot fire early, so the shortest spacing is nearest to it.
-  text += " apart, as with local ACK timeout " + timer_text(timeout_code_of(chain.min_spacing_ns));
+  text += " apart";
+  // The timer cannot fire early, so the shortest spacing is nearest to it. Code 0 is none: no timer at all.
+  if (const unsigned code = timeout_code_of(chain.min_spacing_ns); code != 0)
+    text += ", as with local ACK timeout " + timer_text(code);
   const CmExchange* cm = exchange_of(snapshot, connection);
   if (cm != nullptr && cm->ack_timeout_code) {
     text += *cm->ack_timeout_code == 0 ? std::string("; the CM said 0 (never)")

@@ -38,6 +38,7 @@ Group make_group(Group::Kind kind, std::vector<Case> cases) {
   }
   group.connections = connections.size();
   group.pairs = pairs.size();
+  if (group.kind == Group::Kind::several && group.pairs == 1) group.kind = Group::Kind::pair;
   group.cases = std::move(cases);
   return group;
 }

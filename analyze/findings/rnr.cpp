@@ -23,10 +23,10 @@ std::string waits_text(const Case& c) {
   std::string text = fmt::format(" It asked for waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
                                  rnr->timer_code);
   if (rnr->wait_ns.count() != 0) {
-    text += rnr->wait_ns.count() == 1
-                ? fmt::format("; the sender waited {}", wait_text(rnr->wait_ns.max()))
-                : fmt::format("; the sender waited {} (median), {} at most",
-                              wait_text(rnr->wait_ns.percentile(0.5)), wait_text(rnr->wait_ns.max()));
+    const std::string usual = wait_text(rnr->wait_ns.percentile(0.5));
+    const std::string most = wait_text(rnr->wait_ns.max());
+    text += usual == most ? fmt::format("; the sender waited {}", most)
+                          : fmt::format("; the sender waited {} (median), {} at most", usual, most);
   }
   text += '.';
   if (rnr->longest_chain > 1)

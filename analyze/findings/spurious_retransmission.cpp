@@ -21,12 +21,13 @@ std::string latency_text(const Case& c) {
   if (operation == nullptr) return {};
   const Histogram& answers = operation->latency_ns;
   constexpr std::uint64_t enough_for_percents = 100;
-  if (answers.count() == 1) return fmt::format(" The only answer took {}.", wait_text(answers.max()));
-  std::string text = fmt::format(" Answers usually take {}", wait_text(answers.percentile(0.5)));
-  return text +
-         (answers.count() < enough_for_percents
-              ? fmt::format(", {} at most.", wait_text(answers.max()))
-              : fmt::format(", the slowest percent more than {}.", wait_text(answers.percentile(0.99))));
+  const std::string usual = wait_text(answers.percentile(0.5));
+  const std::string most = wait_text(answers.max());
+  if (usual == most) return fmt::format(" Answers take {}.", most);
+  return answers.count() < enough_for_percents
+             ? fmt::format(" Answers usually take {}, {} at most.", usual, most)
+             : fmt::format(" Answers usually take {}, the slowest percent more than {}.", usual,
+                           wait_text(answers.percentile(0.99)));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ TEST(SpuriousRetransmissionFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(says(
       found[0], "600 of 10000 packets (6.0 %) sent by 10.0.0.1 repeat what had already been acknowledged"));
-  EXPECT_TRUE(says(found[0], "Answers usually take 5.00 ms")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Answers take 5.00 ms.")) << found[0].explanation;
 }
 
 TEST(SpuriousRetransmissionFinding, NearMiss) {
