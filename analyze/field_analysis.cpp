@@ -43,7 +43,10 @@ void for_each_loss(const PacketView& p, Each each) {
   if (p.verdict == nullptr) return;
   const Verdict& v = *p.verdict;
   if (v.lost_before != 0) each(Lost::before_capture, v.lost_before, true);
-  if (v.lost_after != 0) each(Lost::after_capture, std::uint32_t{v.lost_after}, false);
+  if (v.lost_itself() != 0) each(Lost::after_capture, v.lost_itself(), true);
+  if (v.lost_after > v.lost_itself()) {
+    each(Lost::after_capture, std::uint32_t{v.lost_after} - v.lost_itself(), false);
+  }
   if (v.missed != 0) each(Lost::by_capture, v.missed, true);
   if (v.missed_of_other != 0) each(Lost::by_capture, v.missed_of_other, false);
 }
@@ -133,6 +136,8 @@ const VirtualField fields[] = {
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) == own ? 1 : 0]);
        });
      }},
+    {facts("roce.analysis.lost_between_points", "Lost between two capture points", ValueType::boolean),
+     add_flag<Flag::lost_between_points>},
     {facts("roce.analysis.out_of_order", "Out of order", ValueType::boolean), add_flag<Flag::out_of_order>},
     {facts("roce.analysis.ack_unseen", "Acknowledges a PSN that was not captured", ValueType::boolean),
      add_flag<Flag::ack_unseen>},

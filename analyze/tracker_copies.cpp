@@ -115,6 +115,13 @@ void Tracker::Impl::settle_late(Track& track) {
   }
 }
 
+/// A NAK does not show the loss that it was taken to show.
+void Tracker::Impl::take_back_named(std::uint64_t nak) {
+  if (shared.verdicts == nullptr) return;
+  Verdict* verdict = shared.verdicts->at(nak);
+  if (verdict != nullptr && verdict->lost_after > verdict->lost_itself()) --verdict->lost_after;
+}
+
 /// The packet that a NAK named came late, and so was not lost.
 void Tracker::Impl::explain_nak(Track& track, unsigned side, std::uint64_t frame) {
   const auto found = track.views->named.find(frame);
@@ -124,9 +131,7 @@ void Tracker::Impl::explain_nak(Track& track, unsigned side, std::uint64_t frame
   std::uint64_t& lost =
       flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
   if (lost > 0) --lost;
-  if (shared.verdicts != nullptr) {
-    if (Verdict* verdict = shared.verdicts->at(nak)) verdict->lost = Lost::none;
-  }
+  take_back_named(nak);
   if (track.spaces[side] != nullptr) track.spaces[side]->settled_elsewhere(nak);
 }
 
@@ -138,7 +143,7 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
   c.sent[side].add(Event::lost_between_points, lost.frame, lost.time_ns);
   if (shared.verdicts != nullptr) {
     if (Verdict* verdict = shared.verdicts->at(lost.frame)) {
-      verdict->lost = Lost::after_capture;
+      verdict->lose_itself();
       verdict->clear(Verdict::duplicate_capture);
     }
   }
@@ -157,9 +162,7 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     if (const auto named = views.named.find(here.frame); named != views.named.end()) {
       // Counted already, by the NAK.
       track.result.sent[side].take_back(Event::lost_after_capture, named->second);
-      if (shared.verdicts != nullptr) {
-        if (Verdict* by = shared.verdicts->at(named->second)) by->lost = Lost::none;
-      }
+      take_back_named(named->second);
       views.named.erase(here.frame);
     } else {
       ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];

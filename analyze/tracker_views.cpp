@@ -273,7 +273,7 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
   if (const auto gone = views.passed[side].add(here, copy_budget)) judge_passed(track, side, *gone);
 
   if (first_there && !views.perhaps_late.empty()) settle_late(track);
-  if (verdict.lost == Lost::after_capture) note_named(track, side ^ 1U, record, number, verdict);
+  if (verdict.lost_after > verdict.lost_itself()) note_named(track, side ^ 1U, record, number, verdict);
   return verdict;
 }
 

@@ -57,8 +57,9 @@ struct Verdict {
     b_to_a = 256,           ///< direction, where `connection` is known
     in_flight_known = 512,
     response_time_known = 1024,
-    msn_backwards = 2048,       ///< an answer that counts fewer messages than one before
-    source_mac_changed = 4096,  ///< another source MAC address than the packet before it had
+    msn_backwards = 2048,        ///< an answer that counts fewer messages than one before
+    source_mac_changed = 4096,   ///< another source MAC address than the packet before it had
+    lost_between_points = 8192,  ///< seen here, and not at the next capture point on the way; in lost_after
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
 
@@ -70,7 +71,7 @@ struct Verdict {
   std::uint32_t gap = 0;                     ///< PSNs before this one that were not captured
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
   // Transmissions whose loss this packet shows. What was lost before the capture point the same side had
-  // sent, what was lost behind it the other one.
+  // sent, what was lost behind it the other one, but for this packet itself.
   std::uint32_t lost_before = 0;
   std::uint32_t missed = 0;           ///< by the capture, of its own direction
   std::uint32_t missed_of_other = 0;  ///< by the capture, of the other direction
@@ -84,6 +85,13 @@ struct Verdict {
   [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
     const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, missed + missed_of_other};
     return counts[static_cast<std::size_t>(where)];
+  }
+  /// Of `lost_after`, what the packet's own side had sent.
+  [[nodiscard]] std::uint32_t lost_itself() const noexcept { return has(lost_between_points) ? 1 : 0; }
+  void lose_itself() noexcept {
+    if (has(lost_between_points) || lost_after == 0xff) return;
+    set(lost_between_points);
+    ++lost_after;
   }
   [[nodiscard]] bool any_lost() const noexcept {
     return (lost_before | missed | missed_of_other | lost_after) != 0;

@@ -15,10 +15,12 @@ void find_loss_between_points(const Snapshot& snapshot, FindingSink& sink) {
             "which showed those before and after them. The loss is between the two.{}{}",
             scope_text(group), share_text(group.count(), group.of), from, to, repair_text(snapshot, group),
             worst_text(group)),
-        fmt::format("Look at what is between the two capture points: drops of the RoCE queue on each port "
-                    "(ethtool -S DEV, tc -s qdisc show dev DEV, the switch's own counters), PFC counters, "
-                    "CRC and FEC errors of the links. The packets that were lost there: {}",
-                    packets_command(group, "roce.analysis.lost == after_capture")),
+        fmt::format(
+            "Look at what is between the two capture points: drops of the RoCE queue on each port "
+            "(ethtool -S DEV, tc -s qdisc show dev DEV, the switch's own counters), PFC counters, "
+            "CRC and FEC errors of the links. {}",
+            show_command(snapshot, group, "The packets that were lost there",
+                         shown_by_flag("roce.analysis.lost_between_points", Event::lost_between_points))),
     };
   });
 }

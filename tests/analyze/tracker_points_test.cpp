@@ -155,7 +155,7 @@ TEST(TrackerPoints, ALossBetweenTwoPointsIsProved) {
     EXPECT_EQ(log->count, 2U);
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(log->frames[i], both.frame(lost[i], 0));
-      EXPECT_EQ(both.wire.verdict(both.frame(lost[i], 0)).lost, Lost::after_capture);
+      EXPECT_EQ(both.wire.verdict(both.frame(lost[i], 0)).lost(Lost::after_capture), 1U);
     }
     EXPECT_EQ(c.sent[0].count(Event::lost_after_capture), 0U);
     EXPECT_EQ(c.sent[0].count(Event::lost_before_capture), 0U);

@@ -22,7 +22,7 @@ GENERATED = (("all1",), ("all1", "--qps", "1024", "--hosts", "8", "--first-psn",
 CAUSES = ("nak", "timeout", "rnr", "read_retry", "unknown")
 PLACES = ("before_capture", "after_capture", "by_capture")
 FLAGS = ("spurious", "out_of_order", "duplicate_capture", "duplicate_network", "ack_unseen", "illegal_sequence",
-         "wrong_length", "msn_backwards", "source_mac_changed")
+         "wrong_length", "msn_backwards", "source_mac_changed", "lost_between_points")
 # Names of events that differ from those of their fields.
 EVENT_OF = {"source_mac_changed": "mac_changed"}
 FIELDS = ("roce.connection", "roce.direction", "roce.flow", "roce.analysis.retransmission",
