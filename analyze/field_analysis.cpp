@@ -32,7 +32,8 @@ bool remarkable(const Verdict& v) {
   constexpr unsigned flags = Flag::retransmission | Flag::spurious | Flag::duplicate_capture |
                              Flag::duplicate_network | Flag::out_of_order | Flag::ack_unseen |
                              Flag::illegal_sequence | Flag::wrong_length | Flag::msn_backwards |
-                             Flag::source_mac_changed;
+                             Flag::source_mac_changed | Flag::time_backwards |
+                             Flag::lost_between_points;
   return (v.flags & flags) != 0 || v.gap != 0 || v.any_lost();
 }
 
@@ -146,6 +147,8 @@ const VirtualField fields[] = {
     {facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean), add_flag<Flag::wrong_length>},
     {facts("roce.analysis.msn_backwards", "Message sequence number runs backwards", ValueType::boolean),
      add_flag<Flag::msn_backwards>},
+    {facts("roce.analysis.time_backwards", "Older than the packet before it", ValueType::boolean),
+     add_flag<Flag::time_backwards>},
     {facts("roce.analysis.source_mac_changed", "Source MAC address changed", ValueType::boolean),
      add_flag<Flag::source_mac_changed>},
     {facts("roce.analysis.request", "Answers frame"), add_number<&Verdict::request>},

@@ -15,6 +15,7 @@ constexpr FlagMark flag_marks[] = {
     {Verdict::out_of_order, "Out of order"},         {Verdict::ack_unseen, "ACK of unseen PSN"},
     {Verdict::illegal_sequence, "Illegal sequence"}, {Verdict::wrong_length, "Wrong length"},
     {Verdict::msn_backwards, "MSN backwards"},       {Verdict::source_mac_changed, "Source MAC changed"},
+    {Verdict::time_backwards, "Time backwards"},
 };
 
 std::string_view lost_words(Lost lost) noexcept {

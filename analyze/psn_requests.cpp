@@ -146,6 +146,7 @@ void PsnSpace::count_goodput(Step& s) noexcept {
 /// A packet that is older than the one before it: what came first is not sure here.
 void PsnSpace::note_order(Step& s) {
   if (s.r.time_ns != capture::no_time && s.r.time_ns < last_packet_ns_) {
+    s.verdict.set(Verdict::time_backwards);
     happened(s, s.side, Event::time_backwards);
   }
 }

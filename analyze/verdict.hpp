@@ -60,6 +60,7 @@ struct Verdict {
     msn_backwards = 2048,        ///< an answer that counts fewer messages than one before
     source_mac_changed = 4096,   ///< another source MAC address than the packet before it had
     lost_between_points = 8192,  ///< seen here, and not at the next capture point on the way; in lost_after
+    time_backwards = 16384,      ///< older than the packet of its requests and answers before it
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
 

@@ -74,7 +74,7 @@ TEST_F(AnalysisFields, a_flag_exists_only_where_it_is_true) {
     EXPECT_TRUE(values.empty()) << field_facts(field).name;
     packet_.view().verdict = &verdict_;
   }
-  EXPECT_EQ(fields, 24U);
+  EXPECT_EQ(fields, 26U);
   for (const std::pair<Verdict::Flag, std::string_view>& row :
        {std::pair<Verdict::Flag, std::string_view>{Verdict::retransmission, "roce.analysis.retransmission"},
         {Verdict::spurious, "roce.analysis.spurious"},
@@ -85,7 +85,9 @@ TEST_F(AnalysisFields, a_flag_exists_only_where_it_is_true) {
         {Verdict::illegal_sequence, "roce.analysis.illegal_sequence"},
         {Verdict::wrong_length, "roce.analysis.wrong_length"},
         {Verdict::msn_backwards, "roce.analysis.msn_backwards"},
-        {Verdict::source_mac_changed, "roce.analysis.source_mac_changed"}}) {
+        {Verdict::source_mac_changed, "roce.analysis.source_mac_changed"},
+        {Verdict::lost_between_points, "roce.analysis.lost_between_points"},
+        {Verdict::time_backwards, "roce.analysis.time_backwards"}}) {
     verdict_ = {};
     verdict_.set(row.first);
     EXPECT_EQ(print(row.second), "1");

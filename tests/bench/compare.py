@@ -26,7 +26,8 @@ def parse_arguments():
                         help="packets of the file with 64-byte messages (default 5000000; 0: without it)")
     parser.add_argument("--large-packets", type=int, default=2_000_000, metavar="N",
                         help="packets of the file with 1 KiB messages (default 2000000; 0: without it)")
-    parser.add_argument("--qps", type=int, default=1024, metavar="N", help="connections (default 1024)")
+    parser.add_argument("--qps", type=int, default=512, metavar="N",
+                        help="connections, of two queue pairs each (default 512: 1024 queue pairs)")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each program (default 5)")
     parser.add_argument("--tshark-repeat", type=int, default=1, metavar="N", help="runs of tshark (default 1)")
     parser.add_argument("--skip", default="", metavar="NAMES",
@@ -162,8 +163,8 @@ def main():
               f"{first_line(os.path.join(arguments.build, 'cli/roceanalyze'), '--version')}, "
               f"{first_line('c++', '--version')}, {first_line('tcpdump', '--version')}, "
               f"{first_line('tshark', '--version')}.")
-        print("Resident memory includes pages of mapped files and cannot be told below some 20 MiB, those of the "
-              "measuring script. Own memory (anonymous) is sampled.")
+        print("Resident memory cannot be told below some 20 MiB, those of the measuring script. Own memory (anonymous) "
+              "is sampled.")
         for packets, message, title in ((arguments.small_packets, 64, "64-byte messages"),
                                         (arguments.large_packets, 1024, "1 KiB messages")):
             if packets == 0:

@@ -22,7 +22,7 @@ GENERATED = (("all1",), ("all1", "--qps", "1024", "--hosts", "8", "--first-psn",
 CAUSES = ("nak", "timeout", "rnr", "read_retry", "unknown")
 PLACES = ("before_capture", "after_capture", "by_capture")
 FLAGS = ("spurious", "out_of_order", "duplicate_capture", "duplicate_network", "ack_unseen", "illegal_sequence",
-         "wrong_length", "msn_backwards", "source_mac_changed", "lost_between_points")
+         "wrong_length", "msn_backwards", "source_mac_changed", "lost_between_points", "time_backwards")
 # Names of events that differ from those of their fields.
 EVENT_OF = {"source_mac_changed": "mac_changed"}
 FIELDS = ("roce.connection", "roce.direction", "roce.flow", "roce.analysis.retransmission",
@@ -74,6 +74,7 @@ def told_by_report(path):
         for side, direction, flow in zip(connection["sides"], ("a_to_b", "b_to_a"), (0, 1)):
             events = side["events"]
             counts = Counter({name: events[name]["count"] for name in events})
+            counts["lost_after_capture"] += counts["lost_between_points"]  # behind where they were captured
             sides[str(connection["id"]), direction] = counts
     return report, sides, flows
 
