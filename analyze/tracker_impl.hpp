@@ -199,7 +199,7 @@ struct Tracker::Impl {
   void judge_waiting(Track& track, unsigned side, const Sighting& there);
   void hand_over(std::uint32_t connection, std::size_t at_least);
   void judge_all(Track& track);
-  void end_views(std::uint32_t connection);
+  [[nodiscard]] bool end_views(std::uint32_t connection, bool take_over);
   void conclude_views(Track& track);
   void merge_views(Track& into, Track& from);
 

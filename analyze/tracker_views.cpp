@@ -292,8 +292,15 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   const auto by_number = [](const auto& a, const auto& b) { return a.number < b.number; };
   std::sort(packets.begin(), packets.end(), by_number);
   const std::uint32_t point = packets.back().record.point;
-  std::erase_if(packets, [&](const auto& packet) { return packet.record.point != point; });
   const unsigned at = views.index_of(static_cast<std::uint16_t>(point));
+  // Not what another connection goes on with by now, nor what came before a copy of what was followed.
+  std::erase_if(packets, [&](const auto& packet) {
+    const std::uint32_t place = flows.find(packet.record.key);
+    if (packet.record.point != point || place == no_place) return true;
+    if (place != track.places[0] && place != track.places[1]) return true;
+    return packet.number <= views.points[at].crossed[place == track.places[1] ? 1 : 0].last_there;
+  });
+  if (packets.empty()) return;
   // It had shown what was followed last; else these may be copies of what is forgotten.
   constexpr std::uint32_t last = 64;
   bool caught_up = false;
@@ -317,8 +324,8 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   // They are no copies after all.
   for (const CaptureViews::Packet& packet : packets) {
     const PacketRecord& r = packet.record;
+    if (!r.has(PacketRecord::selected)) continue;
     const std::uint32_t place = flows.find(r.key);
-    if (!r.has(PacketRecord::selected) || (place != track.places[0] && place != track.places[1])) continue;
     Events& sent = track.result.sent[place == track.places[1] ? 1 : 0];
     std::uint64_t& copies = flows.at(place).sequence_to_change().duplicate_captures;
     copies -= std::min<std::uint64_t>(copies, 1);
@@ -331,13 +338,20 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   replay_at(packets);
 }
 
-/// The capture ends: what only another point showed since is followed, if it goes on with it.
-void Tracker::Impl::end_views(std::uint32_t connection) {
+/// The capture ends: what only another point showed since is followed, if it goes on with it. True if there
+/// was anything to do.
+bool Tracker::Impl::end_views(std::uint32_t connection, bool take_over) {
   constexpr std::size_t enough = 16;
-  while (tracks[connection].views != nullptr && tracks[connection].views->deciding) decide(connection);
-  if (tracks[connection].views != nullptr && tracks[connection].views->since_followed != 0) {
-    hand_over(connection, enough);
+  bool any = false;
+  while (tracks[connection].views != nullptr && tracks[connection].views->deciding) {
+    decide(connection);
+    any = true;
   }
+  if (take_over && tracks[connection].views != nullptr && tracks[connection].views->since_followed != 0) {
+    hand_over(connection, enough);
+    any = true;
+  }
+  return any;
 }
 
 /// Says which points showed the connection: first the one where it was followed.
@@ -368,14 +382,29 @@ void Tracker::Impl::merge_views(Track& into, Track& from) {
   CaptureViews& views = views_of(into);
   CaptureViews& others = views_of(from);
   judge_all(from);
+  std::array<unsigned, CaptureViews::points_at_most> place_here{};
   for (unsigned i = 0; i < others.points.size(); ++i) {
     const unsigned at = views.index_of(others.points[i].number);
+    place_here[i] = at;
     views.points[at].known = views.points[at].known || others.points[i].known;
     views.points[at].shown[1] = views.points[at].shown[1] || others.points[i].shown[0];
     if (others.is_followed(0, i)) {
       views.followed[1] = static_cast<std::uint8_t>(views.followed[1] | 1U << at);
     }
   }
+  for (unsigned i = 0; i < others.points.size(); ++i) {
+    for (unsigned j = 0; j < i; ++j) {
+      if ((others.related[i] >> j & 1U) != 0 && place_here[i] != place_here[j])
+        views.relate(place_here[i], place_here[j]);
+    }
+  }
+  for (const auto& [key, points] : others.shown_at) {
+    std::uint8_t& shown = views.shown_at[key];
+    for (unsigned i = 0; i < others.points.size(); ++i) {
+      if ((points >> i & 1U) != 0) shown = static_cast<std::uint8_t>(shown | 1U << place_here[i]);
+    }
+  }
+  views.copied[1] = views.copied[1] || others.copied[0];
   views.deciding = views.deciding || others.deciding;
   views.fresh = views.fresh && others.fresh;
   views.held.insert(views.held.end(), others.held.begin(), others.held.end());
