@@ -76,10 +76,13 @@ struct CaptureViews {
   std::array<std::uint64_t, 2> lost_on_the_way{};  ///< seen elsewhere, but not where they are followed
   std::array<std::uint32_t, 2> path{};             ///< where several points are followed: the first one's
   std::uint64_t since_followed = 0;                ///< packets of other points since the last followed one
-  /// Lost behind the point, says a NAK or a repeated request: its frame, by that of the lost packet.
-  tsl::robin_map<std::uint64_t, std::uint64_t> named;
-  /// The last ones by sender of what was lost, and by NAK or by a request for an answer.
-  std::array<std::pair<std::uint64_t, std::uint64_t>, 4> named_last{};
+  /// Lost behind the point, says this packet: a NAK, or a request for an answer.
+  struct Named {
+    std::uint64_t by = 0;  ///< its frame
+    bool counted = false;  ///< by the flow of the lost one
+  };
+  tsl::robin_map<std::uint64_t, Named> named;             ///< by frame of the lost packet
+  tsl::robin_map<std::uint64_t, std::uint64_t> named_by;  ///< the frame of the lost one, by that packet's
 
   /// Overtaken by others if this direction goes to that point, and not from there.
   struct PerhapsLate {
@@ -96,6 +99,8 @@ struct CaptureViews {
   [[nodiscard]] bool is_followed(unsigned side, unsigned at) const noexcept {
     return (followed[side] >> at & 1U) != 0;
   }
+  /// That packet names nothing any more.
+  void forget_named(std::uint64_t by);
   void relate(unsigned a, unsigned b) noexcept;
   /// All points that show copies of each other with this one.
   [[nodiscard]] std::uint8_t group_of(unsigned at) const noexcept;

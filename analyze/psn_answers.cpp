@@ -277,6 +277,23 @@ void PsnSpace::take_back_loss(Step& s, std::uint64_t frame) {
   claimed.clear();
 }
 
+std::vector<NamedByNaks::Claim> PsnSpace::settled_elsewhere(std::uint64_t nak, bool late) {
+  std::vector<NamedByNaks::Claim> others;
+  if (again_frame_ == nak) again_claimed_ = false;
+  if (!named_.there()) return others;
+  const bool open = loss_pending_ && loss_frame_ == nak;
+  if (open) loss_pending_ = false;
+  if (loss_earlier_ == nak) loss_earlier_ = 0;
+  std::vector<NamedByNaks::Claim>& claimed = named_->claimed;
+  const std::size_t before = claimed.size();
+  std::erase_if(claimed, [&](const NamedByNaks::Claim& one) { return one.frame == nak; });
+  if (!open && claimed.size() == before) return others;  // forgotten
+  if (!open && late && named_->lost > 0) --named_->lost;
+  if (open || late) ++(late ? named_->late : named_->lost);
+  if (late && named_->unreliable()) others.swap(claimed);
+  return others;
+}
+
 /// Everything before `acked` was received.
 void PsnSpace::progress(Step& s, std::int64_t acked) {
   if (acked_known_ && acked <= acked_) return;

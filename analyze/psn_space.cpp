@@ -70,7 +70,7 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
       show_lost(*verdict, where, own, -static_cast<std::int64_t>(count));
     }
   }
-  if (where == Lost::after_capture) s.shared.unlost = frame;
+  if (where == Lost::after_capture && s.shared.unlost != nullptr) s.shared.unlost->push_back(frame);
   if (!counted) return;
   if (s.flow(side) != nullptr) {
     std::uint64_t& sum = s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];

@@ -28,7 +28,8 @@ struct TrackerShared {
   Series series;
   bool any_time = false;
   std::int64_t last_time_ns = 0;  ///< of the capture so far
-  std::uint64_t unlost = 0;       ///< the packet of which unlose() took back a loss behind the capture last
+  /// Packets of which unlose() took back a loss behind the capture are listed there.
+  std::vector<std::uint64_t>* unlost = nullptr;
   std::uint64_t lost_answer = 0;  ///< the answer that answer_asked_again() called lost behind it last
 };
 
@@ -250,10 +251,9 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool confirmed(std::uint32_t psn) const noexcept {
     return acked_known_ && place(psn) < acked_;
   }
-  /// What this NAK named was not lost, as another capture point shows.
-  void settled_elsewhere(std::uint64_t nak) noexcept {
-    if (loss_frame_ == nak) loss_pending_ = false;
-  }
+  /// What this NAK, or request for an answer, named came `late` or was lost, as another capture point shows:
+  /// the loss is no longer this space's to take back. Returns the other NAKs whose losses are to be taken back with it.
+  [[nodiscard]] std::vector<NamedByNaks::Claim> settled_elsewhere(std::uint64_t nak, bool late);
 
   [[nodiscard]] bool requests_seen() const noexcept { return requests_seen_; }
   [[nodiscard]] bool answers_seen() const noexcept { return answers_seen_; }

@@ -19,8 +19,9 @@ void Tracker::Impl::note_named(Track& track, unsigned sender, const PacketRecord
   const std::uint64_t frame = nak ? verdict.request : shared.lost_answer;
   const Sighting* lost = frame == 0 ? nullptr : views.passed[sender].find_frame(frame);
   if (lost == nullptr || views.named.size() >= named_at_most) return;
-  views.named_last[2 * sender + (nak ? 0 : 1)] = {frame, number};
-  views.named[frame] = number;
+  if (!views.named.try_emplace(frame, CaptureViews::Named{number, record.has(PacketRecord::selected)}).second)
+    return;
+  views.named_by[number] = frame;
   if (lost->late && nak) explain_nak(track, sender, frame);
 }
 
@@ -115,24 +116,28 @@ void Tracker::Impl::settle_late(Track& track) {
   }
 }
 
-/// A NAK does not show the loss that it was taken to show.
-void Tracker::Impl::take_back_named(std::uint64_t nak) {
-  if (shared.verdicts == nullptr) return;
-  Verdict* verdict = shared.verdicts->at(nak);
-  if (verdict != nullptr && verdict->lost_after > verdict->lost_itself()) --verdict->lost_after;
+/// A packet does not show the loss behind the capture that it was taken to show.
+void Tracker::Impl::take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted) {
+  track.views->forget_named(by);
+  if (shared.verdicts != nullptr) {
+    Verdict* verdict = shared.verdicts->at(by);
+    if (verdict != nullptr && verdict->lost_after > verdict->lost_itself()) --verdict->lost_after;
+  }
+  if (!counted) return;
+  track.result.sent[side].take_back(Event::lost_after_capture, by);
+  std::uint64_t& lost =
+      flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
+  if (lost > 0) --lost;
 }
 
 /// The packet that a NAK named came late, and so was not lost.
 void Tracker::Impl::explain_nak(Track& track, unsigned side, std::uint64_t frame) {
-  const auto found = track.views->named.find(frame);
-  const std::uint64_t nak = found->second;
-  track.views->named.erase(frame);
-  track.result.sent[side].take_back(Event::lost_after_capture, nak);
-  std::uint64_t& lost =
-      flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
-  if (lost > 0) --lost;
-  take_back_named(nak);
-  if (track.spaces[side] != nullptr) track.spaces[side]->settled_elsewhere(nak);
+  const std::uint64_t nak = track.views->named.find(frame)->second.by;
+  take_back_named(track, side, nak, track.views->named.find(frame)->second.counted);
+  if (track.spaces[side] == nullptr) return;
+  for (const NamedByNaks::Claim& other : track.spaces[side]->settled_elsewhere(nak, true)) {
+    take_back_named(track, side, other.frame, other.counted);
+  }
 }
 
 /// Notes a packet that one point showed and the next one on the way did not, though it showed those before
@@ -160,13 +165,14 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     if (!here.selected) return;
     SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
     if (const auto named = views.named.find(here.frame); named != views.named.end()) {
-      // Counted already, by the NAK.
-      track.result.sent[side].take_back(Event::lost_after_capture, named->second);
-      take_back_named(named->second);
-      views.named.erase(here.frame);
-    } else {
-      ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
+      // Counted already, by the NAK: from now on by the packet itself.
+      const CaptureViews::Named by = named->second;
+      for (const auto& space : track.spaces) {
+        if (space != nullptr) static_cast<void>(space->settled_elsewhere(by.by, false));
+      }
+      take_back_named(track, side, by.by, by.counted);
     }
+    ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
     return;
   }
 }

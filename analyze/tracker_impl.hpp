@@ -193,7 +193,7 @@ struct Tracker::Impl {
                  std::int64_t there_ns);
   void settle_late(Track& track);
   void explain_nak(Track& track, unsigned side, std::uint64_t frame);
-  void take_back_named(std::uint64_t nak);
+  void take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted);
   void lose_between(Track& track, unsigned side, const Sighting& lost);
   void judge_passed(Track& track, unsigned side, const Sighting& here);
   void judge_waiting(Track& track, unsigned side, const Sighting& there);

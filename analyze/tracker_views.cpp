@@ -227,17 +227,16 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
     if (views.path[side] == 0) views.path[side] = record.path;
     looked.path = views.path[side];
   }
-  shared.unlost = shared.lost_answer = 0;
+  shared.lost_answer = 0;
+  std::vector<std::uint64_t> unlost;
+  std::vector<std::uint64_t>* const outer = std::exchange(shared.unlost, &unlost);
   const Verdict verdict = step(connection, side, looked, number, place);
+  shared.unlost = outer;
   Track& track = tracks[connection];
   if (!track.in_use || track.result.id != id || track.views == nullptr) return verdict;  // it left
   CaptureViews& views = *track.views;
   views.since_followed = 0;
-  if (shared.unlost != 0) {
-    for (const auto& [lost, by] : views.named_last) {
-      if (by == shared.unlost) views.named.erase(lost);
-    }
-  }
+  for (const std::uint64_t by : unlost) views.forget_named(by);
 
   Sighting here;
   here.key = key_of(record);
