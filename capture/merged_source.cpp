@@ -105,7 +105,7 @@ bool MergedSource::probe(std::size_t number) {
 /// Files that begin with the same packets are captures of several places, even where their clocks set them so
 /// far apart that one seems to follow the other.
 void MergedSource::find_same() {
-  std::vector<std::vector<std::uint64_t>> marks;
+  std::vector<Marks> marks;
   for (const auto& lane : lanes_) marks.push_back(std::move(lane->marks));
   const std::vector<bool> same = show_the_same(marks);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {

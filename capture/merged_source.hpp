@@ -10,6 +10,7 @@
 
 #include "capture/capture_points.hpp"
 #include "capture/input.hpp"
+#include "capture/same_traffic.hpp"
 #include "capture/source.hpp"
 #include "capture/stop_signal.hpp"
 
@@ -45,7 +46,7 @@ class MergedSource final : public CaptureSource {
         : input(path, options, stop) {}
     Input input;
     std::vector<std::uint32_t> interface_ids;
-    std::vector<std::uint64_t> marks;  ///< of the first frames, while the source is opened
+    Marks marks;  ///< of the first frames, while the source is opened
     bool same = false;                 ///< it begins with packets that another one begins with
     bool opened = false;
     bool closed = false;                                                 ///< after it was open

@@ -65,6 +65,20 @@ TEST(SameTraffic, AFileThatGoesOnIsNotTheSame) {
   EXPECT_EQ(seen.points, (std::vector<unsigned>{0, 0}));
 }
 
+TEST(SameTraffic, PiecesOfACaptureThatShowsAllTwiceGoOn) {
+  // Cut where the first view still goes on, and the second one begins soon.
+  Bytes second = roce_file(100, 60, 12);
+  const Bytes again = roce_file(0, 160, 13);
+  constexpr std::size_t pcap_header_bytes = 24;
+  second.insert(second.end(), again.begin() + pcap_header_bytes, again.end());
+  const Seen seen = seen_of({roce_file(0, 100, 10), second});
+  EXPECT_FALSE(seen.copies);
+  EXPECT_EQ(seen.points, (std::vector<unsigned>{0, 0}));
+  // And what has nothing but copies is a piece of it too.
+  EXPECT_EQ(seen_of({roce_file(0, 100, 10), second, roce_file(50, 100, 15)}).points,
+            (std::vector<unsigned>{0, 0, 0}));
+}
+
 TEST(SameTraffic, WhatIsPeriodicIsNotMeant) {
   EXPECT_FALSE(seen_of({roce_file(0, 100, 10, false), roce_file(0, 100, 12, false)}).copies);
 }
