@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a PsnSpace is made of, beside its rings. Internal to the tracker.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/packet_record.hpp"
+#include "analyze/verdict.hpp"
+#include "capture/frame.hpp"
+
+namespace roce::analyze {
+
+/// IPv4 ID `a` was given before `b`.
+constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
+  return static_cast<std::uint16_t>(a - b) >= 0x8000U;
+}
+
+/// What is known of the packets of one kind (requests or answers) in one space: whether IPv4 IDs tell
+/// transmissions apart, and how often the capture shows everything twice. Only the relations of the counts
+/// matter: before one is full all are halved.
+struct StreamFacts {
+  std::uint32_t id_forward = 0;   ///< ID a little above the one before
+  std::uint32_t id_other = 0;     ///< any other change
+  std::uint32_t id_constant = 0;  ///< no change
+  std::uint32_t doubled = 0;
+  std::uint32_t single = 0;
+  std::uint32_t late : 31 = 0;
+  std::uint32_t known : 1 = 0;  ///< last_id is
+  std::uint32_t path = 0;       ///< of the last transmission
+  std::uint16_t last_id = 0;
+  std::uint16_t last_step = 0;              ///< of the ID
+  std::int64_t last_ns = capture::no_time;  ///< of last_id
+
+  void count_single() noexcept {
+    if (++single >= full) [[unlikely]]
+      halve();
+  }
+  void count_doubled() noexcept {
+    if (++doubled >= full) halve();
+  }
+  void count_late() noexcept {
+    late = late + 1U;
+    if (late >= full) halve();
+  }
+  void learn(const PacketBrief& r) noexcept {
+    path = r.path;
+    count_single();
+    if (!r.has(PacketRecord::has_ip_id)) return;
+    if (known != 0) {
+      const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
+      ++(step == 0 ? id_constant : step < 0x8000 ? id_forward : id_other);
+    }
+    known = 1;
+    passed(r);
+  }
+  void passed(const PacketBrief& r) noexcept {
+    last_step = static_cast<std::uint16_t>(r.ip_id - last_id);
+    last_id = r.ip_id;
+    last_ns = r.time_ns;
+  }
+  /// IDs differ from packet to packet, so equal IDs mean one transmission.
+  [[nodiscard]] bool ids_tell(const PacketBrief& r) const noexcept;
+  /// IDs rise in the order of sending.
+  [[nodiscard]] bool ids_rise(const PacketBrief& r) const noexcept {
+    return r.has(PacketRecord::has_ip_id) && id_forward >= 4 &&
+           id_forward > 8 * (std::uint64_t{id_other} + id_constant);
+  }
+  [[nodiscard]] bool is_behind(const PacketBrief& r) const noexcept {
+    return ids_rise(r) && behind(r.ip_id, last_id);
+  }
+
+ private:
+  /// IDs are looked at once a single one, so none of the other counts is larger than this.
+  static constexpr std::uint32_t full = 1U << 30U;
+  /// What happened at all stays above 0.
+  void halve() noexcept;
+};
+
+/// A request that is answered by responses of its own (READ, ATOMIC, FLUSH ...), as often as it was
+/// sent. A responder answers in the order of arrival, so a response belongs to the first of them that
+/// waits for its PSN.
+struct Issued {
+  std::int64_t first = 0;
+  std::int64_t next = 0;  ///< response that comes next
+  std::int64_t end = 0;   ///< behind the last one
+  std::uint64_t frame = 0;
+  bool open_end = false;
+  bool repeated = false;  ///< the responder has executed it before
+  bool instead = false;   ///< of requests that seem lost: it may be executed for the first time after all
+  Cause cause = Cause::none;
+};
+
+/// Packets that NAKs named although they had been captured: what became of them.
+struct NamedByNaks {
+  struct Claim {
+    std::uint64_t frame = 0;
+    bool counted = false;
+  };
+  std::uint32_t late = 0;      ///< came after all
+  std::uint32_t lost = 0;      ///< as far as one can see
+  std::vector<Claim> claimed;  ///< NAKs that were taken for the proof of a loss; the last ones
+  [[nodiscard]] bool unreliable() const noexcept { return late >= 4 && late > 2 * lost; }
+};
+
+/// A run in which another seems to begin, where no IDs tell.
+struct Interrupted {
+  std::int64_t start = 0;
+  std::int64_t next = 0;
+  std::int64_t nak = -1;
+  std::uint64_t frame = 0;
+  std::uint64_t by = 0;  ///< frame
+  Cause cause = Cause::none;
+};
+
+}  // namespace roce::analyze
