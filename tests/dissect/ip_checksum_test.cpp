@@ -22,7 +22,7 @@ TEST(IpChecksum, RightAndWrong) {
 TEST(IpChecksum, OptionsCount) {
   auto header = hex("4600003c1c4640004006b0e6ac100a63ac100a0c00000000");
   EXPECT_TRUE(ipv4_checksum_right(header));
-  header[23] = 1;
+  header.at(23) = 1;
   EXPECT_FALSE(ipv4_checksum_right(header));
 }
 
