@@ -91,6 +91,7 @@ class Tracker {
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points that show the same packets
     std::uint64_t evicted_flows = 0;
     std::uint64_t evicted_packets = 0;
+    std::uint64_t unlisted_copies = 0;    ///< of flows that are not listed, for nothing else of them counts
     std::uint64_t forgotten_packets = 0;  ///< PSNs whose frame number left the bounded memory unconfirmed
   };
   /// `end_ns`: the time of the last frame of any kind, so that silence at the end counts; none =

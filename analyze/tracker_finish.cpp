@@ -132,6 +132,10 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   });
   std::sort(result.connections.begin(), result.connections.end(),
             [](const Connection& a, const Connection& b) { return a.id < b.id; });
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    const Flow& flow = flows.at(place);
+    if (flow.in_use && flow.packets == 0) result.unlisted_copies += flow.sequence().duplicate_captures;
+  }
   states.drain([](FlowState&) {});
   result.flows = flows.take_sorted();
   result.series = std::move(shared.series);

@@ -215,7 +215,7 @@ void check_result(const Tracker::Result& result, const Fed& fed, std::size_t lim
   require(result.flows.size() <= limit + Tracker::group, "flows in the table");
   require(result.connections.size() <= fed.packets, "connections");
   require(result.series.buckets().size() <= Series::limit, "buckets of the series");
-  std::uint64_t counted = result.evicted_packets;
+  std::uint64_t counted = result.evicted_packets + result.unlisted_copies;
   for (const Flow& flow : result.flows) {
     const SequenceCounts& sequence = flow.sequence();
     check_sequence(sequence, fed);
@@ -265,6 +265,7 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
       counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);
   }
   counted.lost[static_cast<std::size_t>(Lost::after_capture)] += between;
+  counted.duplicate_captures += result.unlisted_copies;
   for (const Flow& flow : result.flows) {
     const SequenceCounts& c = flow.sequence();
     repeats += c.retransmitted_packets();
