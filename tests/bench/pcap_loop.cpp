@@ -3,6 +3,7 @@
 // but its length. The unit in which tests/bench/run measures everything else.
 #include <pcap/pcap.h>
 
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 
@@ -38,7 +39,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "pcap_loop: %s\n", pcap_geterr(file));
   }
   pcap_close(file);
-  std::printf("%ju packets, %ju bytes\n", static_cast<std::uintmax_t>(totals.packets),
-              static_cast<std::uintmax_t>(totals.bytes));
+  std::printf("%" PRIu64 " packets, %" PRIu64 " bytes\n", totals.packets, totals.bytes);
   return status < 0 ? 3 : 0;
 }
