@@ -3,6 +3,7 @@
 // counted; what a program on a general packet library pays before it sees the first RoCE header.
 #include <tins/tins.h>
 
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -36,7 +37,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "tins_loop: %s\n", error.what());
     return 3;
   }
-  std::printf("%ju packets, %ju RoCE, %ju bytes\n", static_cast<std::uintmax_t>(packets),
-              static_cast<std::uintmax_t>(roce), static_cast<std::uintmax_t>(payload));
+  std::printf("%" PRIu64 " packets, %" PRIu64 " RoCE, %" PRIu64 " bytes\n", packets, roce, payload);
   return 0;
 }
