@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include "analyze/packet_common.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/point_text.hpp"
+#include "analyze/prefetch.hpp"
 #include "analyze/relay.hpp"
 #include "analyze/time_order.hpp"
 #include "analyze/tracker.hpp"
@@ -308,7 +308,7 @@ class Pipeline final : private Relay::Stages {
       Tracker::Hints hints;
       // They were written on another core.
       for (std::size_t i = end; i < std::min(end + Tracker::group, packets.size()); ++i) {
-        __builtin_prefetch(&packets[i], 1);
+        prefetch(&packets[i]);
       }
       if (!order) tracker_.approach(packets.subspan(begin, end - begin), batch.records, hints);
       for (std::size_t i = begin; i < end; ++i) {
@@ -357,8 +357,9 @@ class Pipeline final : private Relay::Stages {
       const std::uint64_t number = batch.frames_before + i + 1;
       learn(number, frames[i], d);
       dissect::dissect_ulp(bytes, d, managers_.ulp_of(bytes, d));
-      PacketRecord record;
-      make_record(frames[i], d, record);
+      PacketRecord none;
+      const std::uint32_t place = batch.packets[i].place;
+      PacketRecord& record = place == Tracker::no_hint ? none : batch.records[place];
       std::optional<std::uint64_t> flow;
       if (record.has(PacketRecord::valid)) flow = tracker_.flow_id(record);
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
@@ -371,23 +372,6 @@ class Pipeline final : private Relay::Stages {
         tracker_.track(record, number);
       }
     }
-  }
-
-  /// Whether no file holds packets of all these points: then their times may be of several clocks.
-  [[nodiscard]] bool of_several_files(const std::vector<std::uint16_t>& points) const {
-    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
-    const auto holds = [&](std::size_t file, std::uint16_t point) {
-      return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& one) {
-        return one.file == file && one.point == point;
-      });
-    };
-    for (std::size_t file = 0; file < source_.files().size(); ++file) {
-      if (std::all_of(points.begin(), points.end(),
-                      [&](std::uint16_t point) { return holds(file, point); })) {
-        return false;
-      }
-    }
-    return true;
   }
 
   std::shared_ptr<const Snapshot> publish() {
@@ -403,7 +387,8 @@ class Pipeline final : private Relay::Stages {
     totals_.diagnostics.add(DiagnosticId::several_points, copies.size());
     totals_.diagnostics.add(DiagnosticId::clocks_differ, clocks.size());
     for (Connection& connection : followed.connections) {
-      connection.split = connection.split && of_several_files(connection.points);
+      connection.split =
+          connection.split && of_several_files(source_.files(), source_.interfaces(), connection.points);
       if (connection.split) totals_.diagnostics.add(DiagnosticId::order_by_clocks);
     }
     snapshot->clocks = std::move(followed.clocks);
@@ -478,28 +463,6 @@ class Pipeline final : private Relay::Stages {
 std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
                                         const std::stop_token& stop) {
   return Pipeline(source, options, stop).run();
-}
-
-std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
-  std::optional<std::uint64_t> sum;
-  for (const capture::InterfaceInfo& interface : interfaces) {
-    // What packets say of drops before them matters only where no statistics block says more.
-    std::optional<std::uint64_t> told_by_packets;
-    if (!interface.dropped_by_interface && !interface.dropped_by_kernel &&
-        interface.dropped_before_packets != 0) {
-      told_by_packets = interface.dropped_before_packets;
-    }
-    for (const auto& part : {interface.dropped_by_interface, interface.dropped_by_kernel, told_by_packets}) {
-      if (!part) continue;
-      const std::uint64_t before = sum.value_or(0);
-      sum = before + *part < before ? std::numeric_limits<std::uint64_t>::max() : before + *part;
-    }
-  }
-  if (skipped_packets != 0) {
-    const std::uint64_t before = sum.value_or(0);
-    sum = before + std::min(skipped_packets, std::numeric_limits<std::uint64_t>::max() - before);
-  }
-  return sum;
 }
 
 }  // namespace roce::analyze

@@ -29,6 +29,17 @@ static_assert(sizeof(Sighting) == 32);
 /// What no place on the way changes, and what tells two transmissions apart where anything does.
 [[nodiscard]] std::uint64_t key_of(const PacketRecord& r) noexcept;
 
+/// The packet with that number, seen at the `at`-th point of its connection.
+[[nodiscard]] inline Sighting sighting_of(const PacketRecord& r, std::uint64_t number, unsigned at) noexcept {
+  Sighting sighting;
+  sighting.key = key_of(r);
+  sighting.frame = number;
+  sighting.time_ns = r.time_ns;
+  sighting.view = static_cast<std::uint8_t>(at);
+  sighting.selected = r.has(PacketRecord::selected);
+  return sighting;
+}
+
 /// Bytes that all of a tracker's CopyRings may take together.
 struct CopyBudget {
   std::size_t left = std::size_t{32} << 20U;

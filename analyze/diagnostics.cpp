@@ -60,12 +60,10 @@ constexpr Row rows[] = {
      "Packets whose transport header version (TVer) is not 0."},
     {DiagnosticId::icrc_soft_roce_flush, "icrc_soft_roce_flush", info,
      "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept "
-     "it; "
-     "other implementations drop the packet."},
+     "it; other implementations drop the packet."},
     {DiagnosticId::ip_checksum, "ip_checksum", info,
      "RoCE packets with a wrong IPv4 header checksum, which their receiver discards. Where all of a sender "
-     "are, the "
-     "capture was made before its NIC wrote them."},
+     "are, the capture was made before its NIC wrote them."},
     {DiagnosticId::vcrc_mismatch, "vcrc_mismatch", info,
      "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
      "place."},
@@ -77,10 +75,8 @@ constexpr Row rows[] = {
      "totals."},
     {DiagnosticId::several_points, "several_points", info,
      "Connections that several capture points show. Each is followed at one of them, and its figures are "
-     "those "
-     "of that point; packets of the others count as duplicates made by the capture, or prove a loss between "
-     "two "
-     "points."},
+     "those of that point; packets of the others count as duplicates made by the capture, or prove a loss "
+     "between two points."},
     {DiagnosticId::clocks_differ, "clocks_differ", info,
      "Capture points whose clocks differ, by packets that both have seen. Each connection is followed at one "
      "of them, so no verdict and no latency depends on that; times of packets of different points do not "

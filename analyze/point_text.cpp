@@ -24,6 +24,21 @@ std::string point_name(const std::vector<capture::FileInfo>& files,
          (found->name.empty() ? fmt::format(" interface {}", found - interfaces.begin()) : " " + found->name);
 }
 
+bool of_several_files(const std::vector<capture::FileInfo>& files,
+                      const std::vector<capture::InterfaceInfo>& interfaces,
+                      const std::vector<std::uint16_t>& points) {
+  const auto holds = [&](std::size_t file, std::uint16_t point) {
+    return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& one) {
+      return one.file == file && one.point == point;
+    });
+  };
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    if (std::all_of(points.begin(), points.end(), [&](std::uint16_t point) { return holds(file, point); }))
+      return false;
+  }
+  return true;
+}
+
 std::vector<std::string> copy_texts(const std::vector<Connection>& connections,
                                     const std::vector<capture::FileInfo>& files,
                                     const std::vector<capture::InterfaceInfo>& interfaces) {

@@ -27,4 +27,9 @@ namespace roce::analyze {
                                                    const std::vector<capture::FileInfo>& files,
                                                    const std::vector<capture::InterfaceInfo>& interfaces);
 
+/// Whether no file holds packets of all these points: then their times may be of several clocks.
+[[nodiscard]] bool of_several_files(const std::vector<capture::FileInfo>& files,
+                                    const std::vector<capture::InterfaceInfo>& interfaces,
+                                    const std::vector<std::uint16_t>& points);
+
 }  // namespace roce::analyze

@@ -41,12 +41,7 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
   if (side == 1) verdict.set(Verdict::b_to_a);
   verdict.set(Verdict::duplicate_capture);
 
-  Sighting there;
-  there.key = key_of(record);
-  there.frame = number;
-  there.time_ns = record.time_ns;
-  there.view = static_cast<std::uint8_t>(at);
-  there.selected = record.has(PacketRecord::selected);
+  const Sighting there = sighting_of(record, number, at);
   if (there.selected) {
     ++flows.at(place).sequence_to_change().duplicate_captures;
     track.result.sent[side].add(Event::duplicate_capture, number, record.time_ns);

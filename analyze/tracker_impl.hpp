@@ -215,6 +215,7 @@ struct Tracker::Impl {
   void drop(std::uint32_t connection);
   void attach(std::uint32_t connection, std::uint32_t place, unsigned side);
   void merge(std::uint32_t connection, std::uint32_t other);
+  void replay_one(const PacketRecord& record, std::uint64_t number);
   void replay(std::vector<Held>& packets);
   void describe(Track& track, std::uint32_t place, unsigned side);
   void flush_oldest();

@@ -182,18 +182,21 @@ void Tracker::Impl::drop(std::uint32_t connection) {
   unused_tracks.push_back(connection);
 }
 
+/// A packet that waited.
+void Tracker::Impl::replay_one(const PacketRecord& record, std::uint64_t number) {
+  const std::uint32_t place = flows.find(record.key);
+  if (place == no_place || states[place].connection == no_place) {
+    // Its connection left, or one of the packets before began another sequence: a flow of its own.
+    Verdict verdict;
+    track_long(record, number, verdict);
+  } else {
+    step_at(states[place].connection, states[place].side, record, number, place);
+  }
+}
+
 void Tracker::Impl::replay(std::vector<Held>& packets) {
   held -= std::min(held, packets.size());
-  for (const Held& packet : packets) {
-    const std::uint32_t place = flows.find(packet.record.key);
-    if (place == no_place || states[place].connection == no_place) {
-      // One of the packets before began another sequence: a flow of its own.
-      Verdict verdict;
-      track_long(packet.record, packet.number, verdict);
-    } else {
-      step_at(states[place].connection, states[place].side, packet.record, packet.number, place);
-    }
-  }
+  for (const Held& packet : packets) replay_one(packet.record, packet.number);
   packets.clear();
 }
 

@@ -206,15 +206,7 @@ void Tracker::Impl::decide(std::uint32_t connection) {
 
 /// What waited is followed, unless its connection left meanwhile.
 void Tracker::Impl::replay_at(const std::vector<CaptureViews::Packet>& packets) {
-  for (const CaptureViews::Packet& packet : packets) {
-    const std::uint32_t place = flows.find(packet.record.key);
-    if (place == no_place || states[place].connection == no_place) {
-      Verdict verdict;
-      track_long(packet.record, packet.number, verdict);
-    } else {
-      step_at(states[place].connection, states[place].side, packet.record, packet.number, place);
-    }
-  }
+  for (const CaptureViews::Packet& packet : packets) replay_one(packet.record, packet.number);
 }
 
 /// A packet at the point where its direction is followed.
@@ -238,12 +230,7 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
   views.since_followed = 0;
   for (const std::uint64_t by : unlost) views.forget_named(by);
 
-  Sighting here;
-  here.key = key_of(record);
-  here.frame = number;
-  here.time_ns = record.time_ns;
-  here.view = static_cast<std::uint8_t>(at);
-  here.selected = record.has(PacketRecord::selected);
+  Sighting here = sighting_of(record, number, at);
   here.repeats = verdict.has(Verdict::retransmission);
   bool first_there = false;
   for (unsigned other = 0; other < views.points.size(); ++other) {
