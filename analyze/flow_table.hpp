@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "analyze/chunks.hpp"
+#include "analyze/mark_counts.hpp"
+#include "analyze/marking.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/small_counts.hpp"
 #include "analyze/verdict.hpp"
@@ -42,7 +44,7 @@ struct SequenceCounts {
 
 /// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch. Nearly all packets
 /// of a flow look alike, so what they look like is counted when it changes: settle() before reading the
-/// counts by value (messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports).
+/// counts by value (messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports, marks()).
 struct alignas(64) Flow {
   // What every packet touches, in two cache lines.
   FlowKey key;
@@ -63,9 +65,11 @@ struct alignas(64) Flow {
 
  private:
   std::array<std::uint8_t, 2> opcode_{};  ///< the last two
-  std::uint64_t look_ = 0;
-  std::array<std::uint32_t, 2> opcode_packets_{};  ///< with these, not in `opcodes` yet
-  std::uint32_t look_from_ = 0;                    ///< the low half of `packets` when look_ came
+  std::uint8_t classes_ = 0;              ///< bits of TrafficClass that the present look was seen with
+  std::uint8_t look_flags_ = 0;           ///< of look_word_
+  std::uint64_t look_word_ = 0;
+  std::array<std::uint32_t, 2> opcode_packets_{};  ///< with these and this look, not in `opcodes` yet
+  std::uint32_t look_from_ = 0;                    ///< the low half of `packets` when that look came
 
  public:
   std::uint64_t icrc_mismatches = 0;
@@ -82,26 +86,60 @@ struct alignas(64) Flow {
   SmallCounts<std::uint8_t, 1, 8> pcp;
   SmallCounts<std::uint16_t, 1, 64> udp_sports;
 
-  static constexpr std::size_t hot_bytes = 128;
+  static constexpr std::size_t hot_bytes = 128;  // `icrc_mismatches` begins there
 
-  /// Counts one packet. True if it looks different from the one before.
-  bool count(const PacketRecord& r) {
-    const bool changed = r.look() != look_ || packets == 0;
-    if (changed) [[unlikely]]
-      change_look(r);
-    count_alike(r);
-    return changed;
+  /// Counts frame `number`. True if the packets to come are taken to look different from those before.
+  bool count(const PacketRecord& r, std::uint64_t number) {
+    const bool differs = r.look() != look() || packets == 0;
+    if (differs) [[unlikely]] {
+      if (stands_apart(r)) {
+        count_apart(r, number);
+        return false;
+      }
+      change_look(r, number);
+    }
+    count_alike(r, number);
+    return differs;
   }
   /// Counts a packet that looks like the one before.
-  void count_alike(const PacketBrief& r) {
+  void count_alike(const PacketBrief& r, std::uint64_t number) {
     constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
     if (packets % often_enough == 0) [[unlikely]]
       settle();
     // Two opcodes without a branch: a flow's requests mix with its acknowledgements.
     const std::size_t i = r.opcode == opcode_[0] ? 0 : 1;
     if (r.opcode != opcode_[i]) [[unlikely]]
-      change_opcode(r.opcode);
+      change_opcode(r, number);
     ++opcode_packets_[i];
+    count_sums(r);
+  }
+  /// Brings the counts by value up to date.
+  void settle() {
+    settle_look();
+    settle_opcodes();
+  }
+
+  /// How its packets are marked, by class: rows by their first packet. At most MarkCounts::limit; what has
+  /// no row is packets minus theirs.
+  [[nodiscard]] std::vector<MarkRow> marks() const { return marks_.rows(); }
+  /// Number of the first packet that counts; 0 where there is none.
+  [[nodiscard]] std::uint64_t first_packet() const noexcept { return marks_.first_packet(); }
+
+  /// All 0 where nothing happened.
+  [[nodiscard]] const SequenceCounts& sequence() const noexcept {
+    static const SequenceCounts nothing;
+    return sequence_ ? *sequence_ : nothing;
+  }
+  /// To be changed.
+  [[nodiscard]] SequenceCounts& sequence_to_change() {
+    if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
+    return *sequence_;
+  }
+
+ private:
+  [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
+  /// What counts without being like or unlike others.
+  void count_sums(const PacketBrief& r) {
     if (!service_known) [[unlikely]]
       learn_service(r);
     if (r.upper != 0 && upper == dissect::Ulp::none) upper = static_cast<dissect::Ulp>(r.upper);
@@ -117,30 +155,24 @@ struct alignas(64) Flow {
     }
     if (r.icrc_wrong()) ++icrc_mismatches;
   }
-  /// Brings the counts by value up to date.
-  void settle() {
-    settle_look();
-    settle_opcodes();
-  }
 
-  /// All 0 where nothing happened.
-  [[nodiscard]] const SequenceCounts& sequence() const noexcept {
-    static const SequenceCounts nothing;
-    return sequence_ ? *sequence_ : nothing;
+  /// Marked by the network (CE) or by the other side's NIC (CNP): those before and behind it are what the
+  /// flow looks like.
+  [[nodiscard]] bool stands_apart(const PacketRecord& r) const noexcept {
+    return packets != 0 && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
+                            r.opcode == dissect::opcode_cnp);
   }
-  /// To be changed.
-  [[nodiscard]] SequenceCounts& sequence_to_change() {
-    if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
-    return *sequence_;
-  }
-
- private:
-  void change_look(const PacketRecord& r);
-  void change_opcode(std::uint8_t opcode);
+  void count_apart(const PacketRecord& r, std::uint64_t number);
+  void change_look(const PacketRecord& r, std::uint64_t number);
+  void change_opcode(const PacketBrief& r, std::uint64_t number);
+  void note_class(const PacketBrief& r, std::uint64_t number);
   void learn_service(const PacketBrief& r) noexcept;
   void settle_look();
   void settle_opcodes();
+  void add_look(const PacketRecord& r, std::uint32_t n);
+  void add_opcode(std::uint8_t opcode, std::uint32_t n);
 
+  MarkCounts marks_;
   std::unique_ptr<SequenceCounts> sequence_;
 };
 

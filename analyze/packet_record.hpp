@@ -117,33 +117,44 @@ struct PacketRecord : PacketBrief {
   std::uint64_t key_hash = 0;
   std::uint64_t source_mac = 0;  ///< in the low 48 bits; 0 = none
   std::uint16_t udp_source = 0;
-  std::uint16_t vlan_id = 0;
+  std::uint16_t tag = 0;           ///< priority and VLAN of the innermost 802.1Q tag; without DEI
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
-  std::uint8_t pcp = 0;
-  std::uint8_t reserved[2] = {};
+  std::uint8_t ttl = 0;            ///< or the hop limit; 0 for native InfiniBand without GRH
+  std::uint16_t p_key = 0;         ///< with the membership bit
 
-  /// Everything that is counted by value, in one word: port, VLAN, traffic class, priority, and which of
-  /// them are there. Equal words mean equal marks.
-  [[nodiscard]] std::uint64_t look() const noexcept {
-    return udp_source | std::uint64_t{vlan_id} << 16U | std::uint64_t{traffic_class} << 32U |
-           std::uint64_t{pcp} << 40U | std::uint64_t{flags & look_flags} << 48U |
-           std::uint64_t{more & look_more} << 56U;
+  [[nodiscard]] std::uint16_t vlan_id() const noexcept { return tag & 0xfffU; }
+  [[nodiscard]] std::uint8_t pcp() const noexcept { return static_cast<std::uint8_t>(tag >> 13U); }
+
+  /// Everything that is counted by value: port, tag, traffic class, TTL and P_Key, and which of them are
+  /// there. Equal looks mean equal marks.
+  struct Look {
+    std::uint64_t word = 0;
+    std::uint8_t flags = 0;
+    [[nodiscard]] bool operator==(const Look&) const noexcept = default;
+  };
+  [[nodiscard]] Look look() const noexcept {
+    return {udp_source | std::uint64_t{tag} << 16U | std::uint64_t{traffic_class} << 32U |
+                std::uint64_t{ttl} << 40U | std::uint64_t{p_key} << 48U,
+            static_cast<std::uint8_t>((flags & look_flags) | (more & look_more) << look_more_shift)};
   }
   /// A record with these marks and nothing else.
-  [[nodiscard]] static PacketRecord of_look(std::uint64_t word) noexcept {
+  [[nodiscard]] static PacketRecord of_look(const Look& look) noexcept {
     PacketRecord record;
-    record.udp_source = static_cast<std::uint16_t>(word);
-    record.vlan_id = static_cast<std::uint16_t>(word >> 16U);
-    record.traffic_class = static_cast<std::uint8_t>(word >> 32U);
-    record.pcp = static_cast<std::uint8_t>(word >> 40U);
-    record.flags = static_cast<std::uint8_t>(word >> 48U);
-    record.more = static_cast<std::uint8_t>(word >> 56U);
+    record.udp_source = static_cast<std::uint16_t>(look.word);
+    record.tag = static_cast<std::uint16_t>(look.word >> 16U);
+    record.traffic_class = static_cast<std::uint8_t>(look.word >> 32U);
+    record.ttl = static_cast<std::uint8_t>(look.word >> 40U);
+    record.p_key = static_cast<std::uint16_t>(look.word >> 48U);
+    record.flags = static_cast<std::uint8_t>(look.flags & look_flags);
+    record.more = static_cast<std::uint8_t>(look.flags >> look_more_shift & look_more);
     return record;
   }
 
  private:
   static constexpr unsigned look_flags = tagged | has_ports;
   static constexpr unsigned look_more = has_ip_id | dont_fragment;
+  static constexpr unsigned look_more_shift = 2;  // to where look_flags has no bits
+  static_assert((look_flags & look_more << look_more_shift) == 0);
 };
 static_assert(sizeof(PacketRecord) == 128 && std::is_trivially_copyable_v<PacketRecord>);
 

@@ -133,6 +133,14 @@ struct AddressWords {
   return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::tclass>(network);
 }
 
+/// IPv4's TTL or the hop limit; 0 for native InfiniBand without GRH.
+[[nodiscard, gnu::always_inline]] inline std::uint8_t ttl_at(dissect::HeaderId network_id,
+                                                             const std::uint8_t* network) noexcept {
+  using namespace dissect;
+  if (network_id == HeaderId::ipv4) return read<Ipv4::ttl>(network);
+  return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::hlim>(network);
+}
+
 /// Only the payload's own header tells: reliable SENDs whose message begins here. `there` bytes of the
 /// `payload` bytes at `p` were captured.
 [[nodiscard, gnu::always_inline]] inline std::uint8_t upper_of(const dissect::OpcodeInfo& info,
@@ -220,13 +228,13 @@ struct AddressWords {
   record.source_mac = parts.source_mac;
   record.traffic_class = traffic_class_at(parts.network_id, parts.network);
   record.udp_source = parts.udp != nullptr ? read<Udp::srcport>(parts.udp) : std::uint16_t{0};
-  record.vlan_id = 0;
-  record.pcp = 0;
-  if (parts.vlan != nullptr) {
-    // Customer and service tags share their layout.
-    record.vlan_id = read<Vlan::vid>(parts.vlan);
-    record.pcp = read<Vlan::priority>(parts.vlan);
-  }
+  // Customer and service tags share their layout.
+  constexpr unsigned all_but_dei = 0xefff;
+  static_assert(Vlan::priority.bit == 0 && Vlan::dei.bit == 3 && Vlan::vid.bit == 4);
+  record.tag = parts.vlan != nullptr ? static_cast<std::uint16_t>(load_be16(parts.vlan) & all_but_dei)
+                                     : std::uint16_t{0};
+  record.ttl = ttl_at(parts.network_id, parts.network);
+  record.p_key = read<Bth::p_key>(parts.bth);
 }
 
 }  // namespace roce::analyze

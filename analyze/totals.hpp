@@ -114,7 +114,7 @@ inline void Totals::count_transport(std::uint64_t number, const capture::Frame& 
   ++dscp[record.traffic_class >> 2U];
   ++ecn[record.traffic_class & 3U];
   if (record.has(PacketRecord::tagged)) {
-    ++pcp[record.pcp];
+    ++pcp[record.pcp()];
   } else {
     ++untagged;
   }

@@ -140,7 +140,7 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
   if (!follow_next(record, number, state, verdict)) return false;
   if (flow.packets == 0) [[unlikely]]
     state.first_frame = number;  // those before were not selected
-  if (flow.count(record)) state.image = 0;
+  if (flow.count(record, number)) state.image = 0;
   if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(Common::request)) {
     note_request(place, record);
   }
@@ -154,7 +154,7 @@ inline bool Tracker::Impl::track_known(const PacketBrief& packet, std::uint64_t 
   if (state.image != packet.image || state.unpaired != nullptr) return false;
   Verdict verdict;
   if (!follow_next(packet, number, state, verdict)) return false;
-  flows.at(packet.place).count_alike(packet);
+  flows.at(packet.place).count_alike(packet, number);
   count_next(packet, number, state, verdict);
   return true;
 }
@@ -270,7 +270,7 @@ void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::
     return;
   }
   if (flow.packets == 0) states[place].first_frame = number;
-  if (flow.count(record)) states[place].image = 0;
+  if (flow.count(record, number)) states[place].image = 0;
   if (record.time_ns != capture::no_time) {
     Series::Bucket& bucket = shared.series.at(record.time_ns);
     ++bucket.packets;

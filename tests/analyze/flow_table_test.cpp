@@ -33,7 +33,7 @@ void add(FlowTable& table, const PacketRecord& r) {
     };
     table.evict(last_use, nullptr);
   }
-  table.at(table.place_of(r)).count(r);
+  table.at(table.place_of(r)).count(r, 1);
 }
 
 TEST(FlowTable, GuessesAreRightOrNone) {
@@ -66,18 +66,17 @@ TEST(FlowTable, CountsByValueAreSettledAtTheEnd) {
   for (int i = 0; i < packets; ++i) {
     if (random() % 10 == 0) {
       r.traffic_class = static_cast<std::uint8_t>(random());
-      r.pcp = static_cast<std::uint8_t>(random() % 8);
-      r.vlan_id = static_cast<std::uint16_t>(random() % 4095);
+      r.tag = static_cast<std::uint16_t>(random() & 0xefffU);
       r.flags = static_cast<std::uint8_t>(r.flags ^ (random() % 2 == 0 ? PacketRecord::tagged : 0));
       r.more = static_cast<std::uint8_t>(random() % 4);
     }
     if (random() % 5 == 0) r.opcode = static_cast<std::uint8_t>(random() % 0x16);
     ++dscp[r.traffic_class >> 2U];
     ++ecn[r.traffic_class & 3U];
-    if (r.has(PacketRecord::tagged)) ++pcp[r.pcp];
+    if (r.has(PacketRecord::tagged)) ++pcp[r.pcp()];
     ++opcodes[r.opcode];
     if (r.has(PacketRecord::has_ip_id) && !r.has(PacketRecord::dont_fragment)) ++clear_df;
-    table.at(table.place_of(r)).count(r);
+    table.at(table.place_of(r)).count(r, static_cast<std::uint64_t>(i) + 1);
   }
   const auto flows = table.take_sorted();
   ASSERT_EQ(flows.size(), 1U);
