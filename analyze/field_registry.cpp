@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "analyze/address_text.hpp"
+#include "analyze/edit_distance.hpp"
 #include "analyze/field_extract.hpp"
 #include "analyze/field_virtual.hpp"
 #include "analyze/value_format.hpp"
@@ -170,24 +170,6 @@ class Registry {
 const Registry& registry() {
   static const Registry instance;
   return instance;
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-  std::iota(above.begin(), above.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before.swap(above);
-    above.swap(row);
-  }
-  return above[b.size()];
 }
 
 std::string lower(std::string_view text) {

@@ -27,6 +27,7 @@ libfmt-dev       | header:fmt/core.h       | formats text
 libexpected-dev  | header:tl/expected.hpp  | results that may be errors
 libcli11-dev     | header:CLI/CLI.hpp      | reads the command line
 robin-map-dev    | header:tsl/robin_map.h  | hash tables of flows
+libtomlplusplus-dev | header:toml++/toml.h | reads policies
 libisal-dev      | header:isa-l/crc.h      | fast CRC for the ICRC
 zlib1g-dev       | header:zlib.h           | reads .gz captures
 libzstd-dev      | header:zstd.h           | reads .zst captures

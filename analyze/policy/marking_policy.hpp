@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges packets by a policy.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "analyze/marking.hpp"
+#include "analyze/policy/policy_error.hpp"
+#include "analyze/policy/policy_model.hpp"
+
+namespace roce::analyze {
+
+/// What can be wrong with a packet.
+enum class MarkCheck : std::uint8_t {
+  dscp,
+  ecn,
+  pcp,
+  vlan,
+  ttl,
+  priority,       ///< a switch gives it a priority that is not allowed
+  lossless,       ///< that priority is not lossless, or is and should not be
+  pcp_from_tos,   ///< PCP is not (TOS >> 5) & 7
+  pcp_from_dscp,  ///< PCP is not what the DSCP maps to
+  address,        ///< on no allow list
+  p_key,
+  version,  ///< of RoCE
+  count_
+};
+inline constexpr std::size_t mark_check_count = static_cast<std::size_t>(MarkCheck::count_);
+
+/// What a policy says of one packet, without texts: cheap to make.
+class Judgement {
+ public:
+  [[nodiscard]] bool broken() const noexcept { return broken_ != 0; }
+  [[nodiscard]] bool broken(MarkCheck check) const noexcept {
+    return (broken_ >> static_cast<unsigned>(check) & 1U) != 0;
+  }
+  [[nodiscard]] bool operator==(const Judgement&) const noexcept = default;
+
+ private:
+  friend class MarkingPolicy;
+  void fail(MarkCheck check) noexcept {
+    broken_ = static_cast<std::uint16_t>(broken_ | 1U << static_cast<unsigned>(check));
+  }
+  std::uint16_t broken_ = 0;  ///< bits by MarkCheck
+  std::uint16_t rule_ = 0;    ///< 1 + index of the compiled rule that applies; 0: none
+};
+
+/// One rule that a packet breaks.
+struct Breach {
+  MarkCheck check{};
+  std::string_view key;  ///< "class.data.dscp", "rule.storage.pcp"; lives as long as the policy
+  std::string expected;  ///< "DSCP 26"
+  std::string found;     ///< "DSCP 0"
+};
+
+/// A policy ready to judge. Immutable, so threads may share it.
+class MarkingPolicy {
+ public:
+  explicit MarkingPolicy(PolicyModel model);
+
+  [[nodiscard]] const PolicyModel& model() const noexcept { return model_; }
+  /// The name it was asked for by: a profile or a file. Empty: the model's.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  /// Native InfiniBand frames are judged by address and P_Key only, RoCE v1 not by DSCP, ECN and TTL: no
+  /// switch looks at its GRH.
+  [[nodiscard]] Judgement test(const MarkingSubject& subject) const noexcept;
+  /// The rule behind a broken check of `judgement`.
+  [[nodiscard]] std::string_view key(const MarkingSubject& subject, const Judgement& judgement,
+                                     MarkCheck check) const noexcept;
+  /// All that test() finds, in words.
+  [[nodiscard]] std::vector<Breach> judge(const MarkingSubject& subject) const;
+  /// What packets of the class should carry: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if nothing is asked.
+  [[nodiscard]] std::string expected(const MarkingSubject& subject) const;
+
+ private:
+  /// A rule of the model, or of its traffic_class lines, in the order in which rules are tried.
+  struct Rule {
+    FlowRule match;
+    std::array<std::string, mark_check_count> keys;
+    bool v2_only = false;
+    int rank = 0;
+  };
+  /// Where each requirement on a packet comes from.
+  struct Effective {
+    const MarkRule* rule = nullptr;  ///< of the rule that applies
+    const MarkRule* of_class = nullptr;
+    std::size_t class_index = 0;    ///< whose of_class is
+    std::uint16_t rule_number = 0;  ///< as in Judgement
+  };
+
+  [[nodiscard]] Effective effective(const MarkingSubject& subject) const noexcept;
+  /// What is asked of one mark; nullptr: nothing.
+  template <class Field>
+  [[nodiscard]] static const Field* field(const Effective& e,
+                                          std::optional<Field> MarkRule::*member) noexcept {
+    if (e.rule != nullptr && (e.rule->*member).has_value()) return &*(e.rule->*member);
+    if (e.of_class != nullptr && (e.of_class->*member).has_value()) return &*(e.of_class->*member);
+    return nullptr;
+  }
+  [[nodiscard]] std::uint8_t priority_of(const MarkingSubject& subject) const noexcept;
+  [[nodiscard]] bool allowed(const dissect::IpAddress& address) const noexcept;
+  void test_marks(const MarkingSubject& subject, const Effective& e, Judgement& out) const noexcept;
+  void test_priority(const MarkingSubject& subject, const Effective& e, Judgement& out) const noexcept;
+  void add_rules();
+  void add_traffic_class();
+  [[nodiscard]] std::string expected_text(const MarkingSubject& subject, const Effective& e,
+                                          MarkCheck check) const;
+  [[nodiscard]] std::string found_text(const MarkingSubject& subject, MarkCheck check) const;
+
+  PolicyModel model_;
+  std::string name_;
+  std::vector<Rule> rules_;
+  std::array<std::array<std::string, mark_check_count>, traffic_class_count> class_keys_;
+  std::vector<std::uint64_t> p_keys_;  ///< allowed ones as bits; empty: all
+};
+
+/// The policy of a file, or the profile of that name. Reads at most 4 MiB.
+[[nodiscard]] tl::expected<std::shared_ptr<const MarkingPolicy>, PolicyErrors> load_policy(
+    const std::string& file_or_profile);
+
+/// A policy that comes with the program.
+struct PolicyProfile {
+  std::string_view name;
+  std::string_view summary;  ///< one line
+  std::string_view text;     ///< TOML, with comments
+};
+[[nodiscard]] std::span<const PolicyProfile> policy_profiles() noexcept;
+[[nodiscard]] const PolicyProfile* find_profile(std::string_view name) noexcept;
+
+}  // namespace roce::analyze

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy says, as its file has it: docs/policy.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/marking.hpp"
+#include "analyze/policy/address_prefix.hpp"
+#include "analyze/policy/number_set.hpp"
+
+namespace roce::analyze {
+
+/// Which mark a switch or NIC takes the priority from.
+enum class Trust : std::uint8_t { dscp, pcp };
+
+/// RoCE versions, as bits.
+enum RoceVersion : std::uint8_t { roce_v1_allowed = 1, roce_v2_allowed = 2 };
+
+enum class VlanNeed : std::uint8_t {
+  any,        ///< tagged or not
+  required,   ///< tagged, a priority tag (VLAN 0) included
+  forbidden,  ///< untagged
+  one_of,     ///< tagged with one of some VLANs
+};
+struct VlanRule {
+  VlanNeed need = VlanNeed::any;
+  VlanSet ids;  ///< of VlanNeed::one_of
+  [[nodiscard]] bool operator==(const VlanRule&) const = default;
+};
+
+/// What is allowed; what is absent is not judged.
+struct MarkRule {
+  std::optional<DscpSet> dscp;
+  std::optional<EcnSet> ecn;
+  std::optional<PrioritySet> pcp;  ///< of tagged packets
+  std::optional<VlanRule> vlan;
+  std::optional<TtlSet> ttl;
+  std::optional<PrioritySet> priority;  ///< that a switch gives the packet, see Trust
+  std::optional<bool> lossless;         ///< that priority must be lossless, or must not
+
+  [[nodiscard]] bool operator==(const MarkRule&) const = default;
+  [[nodiscard]] bool empty() const { return *this == MarkRule{}; }
+};
+
+/// Classes of traffic, as bits: 1 << TrafficClass.
+using TrafficClasses = std::uint8_t;
+inline constexpr TrafficClasses all_traffic_classes = (1U << traffic_class_count) - 1;
+[[nodiscard]] constexpr TrafficClasses class_bit(TrafficClass traffic_class) noexcept {
+  return static_cast<TrafficClasses>(1U << static_cast<unsigned>(traffic_class));
+}
+
+struct QpRange {
+  std::uint32_t first = 0, last = 0;
+  [[nodiscard]] bool operator==(const QpRange&) const = default;
+};
+
+/// Marks of some endpoints or flows, in place of those of their class. An empty list asks for nothing.
+struct FlowRule {
+  std::string name;  ///< unique
+  std::vector<AddressPrefix> src, dst;
+  std::vector<std::uint16_t> p_keys;  ///< without the membership bit
+  std::vector<QpRange> qps;           ///< destination queue pairs
+  TrafficClasses classes = all_traffic_classes;
+  MarkRule marks;
+
+  [[nodiscard]] bool operator==(const FlowRule&) const = default;
+};
+
+/// A rule of the OFED file traffic_class: docs/policy.md says what the driver makes of it.
+struct TrafficClassRule {
+  std::optional<AddressPrefix> src, dst;  ///< neither: the global value
+  std::uint8_t tos = 0;                   ///< DSCP x 4 + ECN
+  [[nodiscard]] bool operator==(const TrafficClassRule&) const = default;
+};
+
+struct PolicyModel {
+  std::string name;
+  std::string description;
+  std::uint8_t versions = roce_v1_allowed | roce_v2_allowed;
+  Trust trust = Trust::dscp;
+  std::optional<PrioritySet> lossless;                           ///< priorities that PFC protects
+  std::array<std::optional<std::uint8_t>, 64> dscp_to_priority;  ///< absent: DSCP >> 3
+  std::array<std::optional<MarkRule>, traffic_class_count> classes;
+  std::vector<FlowRule> rules;
+  std::vector<TrafficClassRule> traffic_class;
+  std::optional<std::vector<AddressPrefix>> addresses;  ///< that may use RoCE
+  std::optional<std::vector<std::uint16_t>> p_keys;     ///< without the membership bit
+  bool pcp_from_tos = false;                            ///< PCP must be SL & 7, SL being TOS >> 5
+  bool pcp_from_dscp = false;                           ///< PCP must be what the DSCP maps to
+
+  [[nodiscard]] bool operator==(const PolicyModel&) const = default;
+};
+
+/// The priority that a DSCP maps to.
+[[nodiscard]] inline std::uint8_t priority_of_dscp(const PolicyModel& model, std::uint8_t dscp) noexcept {
+  return model.dscp_to_priority[dscp & 63U].value_or(static_cast<std::uint8_t>((dscp & 63U) >> 3U));
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/policy/toml_tree.hpp"
+
+#include <algorithm>
+
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+namespace roce::analyze {
+namespace {
+
+TextPlace place_of(const toml::source_region& region) {
+  return {static_cast<std::size_t>(region.begin.line), static_cast<std::size_t>(region.begin.column)};
+}
+
+bool before(const TextPlace& a, const TextPlace& b) {
+  return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
+
+/// toml++ bounds how deep values nest (TOML_MAX_NESTED_VALUES).
+TomlNode node_of(const toml::node& from) {
+  TomlNode node;
+  node.place = place_of(from.source());
+  if (const toml::table* table = from.as_table()) {
+    node.kind = TomlNode::Kind::table;
+    for (const auto& [key, value] : *table)
+      node.entries.push_back({std::string(key.str()), place_of(key.source()), node_of(value)});
+    // toml++ sorts by key.
+    std::stable_sort(node.entries.begin(), node.entries.end(),
+                     [](const TomlEntry& a, const TomlEntry& b) { return before(a.place, b.place); });
+  } else if (const toml::array* array = from.as_array()) {
+    node.kind = TomlNode::Kind::array;
+    for (const toml::node& item : *array) node.items.push_back(node_of(item));
+  } else if (const auto* text = from.as_string()) {
+    node.kind = TomlNode::Kind::string;
+    node.text = text->get();
+  } else if (const auto* number = from.as_integer()) {
+    node.kind = TomlNode::Kind::integer;
+    node.number = number->get();
+  } else if (const auto* boolean = from.as_boolean()) {
+    node.kind = TomlNode::Kind::boolean;
+    node.number = boolean->get() ? 1 : 0;
+  }
+  return node;
+}
+
+}  // namespace
+
+std::string_view kind_text(const TomlNode& node) noexcept {
+  constexpr std::string_view names[] = {"a table",        "a list",        "a text",
+                                        "a whole number", "true or false", "a fraction or a date"};
+  return names[static_cast<std::size_t>(node.kind)];
+}
+
+tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text) {
+  const toml::parse_result result = toml::parse(text);
+  if (!result) {
+    const TextPlace place = place_of(result.error().source());
+    PolicyError error;
+    error.line = std::max<std::size_t>(place.line, 1);
+    error.column = std::max<std::size_t>(place.column, 1);
+    error.message = "not TOML: " + std::string(result.error().description());
+    return tl::unexpected(std::move(error));
+  }
+  return node_of(result.table());
+}
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    constexpr char digits[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\u00";
+      out += digits[byte >> 4U];
+      out += digits[byte & 15U];
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace roce::analyze
