@@ -9,10 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "analyze/dcbx.hpp"
 #include "analyze/fast_record.hpp"
 #include "analyze/flow_images.hpp"
+#include "analyze/link_view.hpp"
 #include "analyze/packet_common.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/pause_tracker.hpp"
 #include "analyze/point_text.hpp"
 #include "analyze/prefetch.hpp"
 #include "analyze/relay.hpp"
@@ -44,6 +47,7 @@ struct Batch {
   /// One a frame; may be longer. One without an image has its `place` in `records`, or none.
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
+  std::vector<std::uint32_t> controls;  ///< frames of MAC control and LLDP, ascending
   /// Of this batch alone: batches are worked on at the same time.
   Totals totals;
   Dissection dissection;
@@ -66,6 +70,7 @@ class Pipeline final : private Relay::Stages {
                options.filter != nullptr),
         batches_(relay_.slots()),
         tracker_({options.flow_limit, options.verdicts, options.short_way, source.shows_copies()}),
+        pauses_(pause_options(options)),
         with_history_(options.filter != nullptr && options.filter->needs_history()),
         any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
@@ -131,6 +136,7 @@ class Pipeline final : private Relay::Stages {
     const std::vector<capture::Frame>& frames = batch.read.frames;
     if (batch.packets.size() < frames.size()) batch.packets.resize(frames.size());
     batch.records.clear();
+    batch.controls.clear();
     batch.totals = Totals{};
     const bool images = images_wanted_ && !batch.interleaved;
     for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -252,6 +258,8 @@ class Pipeline final : private Relay::Stages {
     record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
     record.common = static_cast<std::uint8_t>(common_of(record));
     totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
+    if (!record.has(PacketRecord::valid) && link_control_of(d) != LinkControl::none)
+      batch.controls.push_back(static_cast<std::uint32_t>(i));
     if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
     if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
         dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {
@@ -286,6 +294,7 @@ class Pipeline final : private Relay::Stages {
     } else {
       follow(batch, {batch.packets.data(), frames.size()});
     }
+    watch_links(batch);
     totals_.merge(batch.totals);
     frames_ += frames.size();
     batch.read.clear();  // lets go of the memory
@@ -338,6 +347,59 @@ class Pipeline final : private Relay::Stages {
         }
       }
     }
+  }
+
+  static PauseOptions pause_options(const AnalysisOptions& options) {
+    PauseOptions pauses;
+    pauses.link_speed_bps = options.link_speed_bps;
+    pauses.storm_ns = options.pause_storm_ns;
+    pauses.priorities = options.priorities;
+    return pauses;
+  }
+
+  /// What ports tell each other, and what comes while they have paused somebody. A point's frames are in
+  /// its order, and points do not mix, so this needs no TimeOrder.
+  void watch_links(Batch& batch) {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    std::size_t next = 0;
+    const auto control_at = [&] {
+      return next < batch.controls.size() ? batch.controls[next] : frames.size();
+    };
+    for (std::size_t i = pauses_.pausing() ? 0 : control_at(); i < frames.size();) {
+      if (i == control_at()) {
+        see_control(batch, i);
+        ++next;
+      } else if (pauses_.watches(frames[i].time_ns) && is_selected_transport(batch, i)) {
+        std::optional<LinkView> link = link_view_fast(frames[i]);
+        if (!link) link = link_view(frames[i].data, dissect_again(batch, frames[i]));
+        if (link) pauses_.see_packet(batch.frames_before + i + 1, frames[i], *link);
+      }
+      i = pauses_.pausing() ? i + 1 : std::max(i + 1, control_at());
+    }
+  }
+
+  void see_control(Batch& batch, std::size_t i) {
+    const capture::Frame& frame = batch.read.frames[i];
+    const std::uint64_t number = batch.frames_before + i + 1;
+    const Dissection& d = dissect_again(batch, frame);
+    if (link_control_of(d) == LinkControl::lldp) {
+      links_.see(number, frame, d);
+      if (const auto link = link_view(frame.data, d)) pauses_.see_end(frame.point, link->src);
+      return;
+    }
+    std::uint64_t speed = 0;
+    {
+      const std::lock_guard lock(source_mutex_);
+      const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+      if (frame.interface < interfaces.size()) speed = interfaces[frame.interface].speed_bps;
+    }
+    pauses_.see(number, frame, d, speed);
+  }
+
+  static bool is_selected_transport(const Batch& batch, std::size_t i) {
+    const PacketBrief& packet = batch.packets[i];
+    if (packet.image != 0) return packet.has(PacketRecord::selected);
+    return packet.place != Tracker::no_hint && batch.records[packet.place].has(PacketRecord::selected);
   }
 
   void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
@@ -419,6 +481,11 @@ class Pipeline final : private Relay::Stages {
       }
     }
     snapshot->series = std::move(followed.series);
+    snapshot->pauses = pauses_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
+    snapshot->dcbx = links_.finish();
+    snapshot->priorities = options_.priorities;
+    totals_.diagnostics.add(DiagnosticId::link_ports,
+                            snapshot->pauses.dropped_frames + snapshot->dcbx.dropped_frames);
     snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors_);
     for (Diagnostic& diagnostic : snapshot->diagnostics) {
       if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;
@@ -452,6 +519,8 @@ class Pipeline final : private Relay::Stages {
   Tracker tracker_;
   CmTracker managers_;
   TimeOrder order_;
+  PauseTracker pauses_;
+  DcbxTracker links_;
   const bool with_history_;  ///< the filter judges a packet by those before it
   const bool any_bound_;     ///< --from or --to
   Totals totals_;

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "analyze/filter.hpp"
+#include "analyze/pause_tracker.hpp"
+#include "analyze/priority_map.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/time_bound.hpp"
 #include "analyze/verdict_store.hpp"
@@ -28,6 +30,9 @@ struct AnalysisOptions {
   bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
   VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
+  std::uint64_t link_speed_bps = 0;  ///< of the links that pauses are about; 0 = what the capture says
+  std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
+  PriorityMap priorities;                          ///< which priority a packet takes
   /// Called between epochs on the calling thread, with the source for its progress.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };

@@ -85,6 +85,9 @@ constexpr Row rows[] = {
      "Connections whose two directions were captured in different files only: what came before what follows "
      "from two clocks, and cannot be checked. The confidence of their findings is lower. Capture both "
      "directions at one place."},
+    {DiagnosticId::link_ports, "link_ports", data_loss,
+     "PAUSE, PFC and LLDP frames of more ports than are followed (1024): they are in no figure of pauses and "
+     "of DCBX."},
     {DiagnosticId::input_failed, "input_failed", error,
      "An input could not be read to its end; everything before that point was analysed."},
 };

@@ -40,6 +40,7 @@ enum class DiagnosticId : std::uint8_t {
   several_points,
   clocks_differ,
   order_by_clocks,
+  link_ports,
   input_failed,
   count_
 };

@@ -9,9 +9,12 @@
 
 #include "analyze/cm_tracker.hpp"
 #include "analyze/connection.hpp"
+#include "analyze/dcbx.hpp"
 #include "analyze/diagnostics.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/flow_table.hpp"
+#include "analyze/pause_tracker.hpp"
+#include "analyze/priority_map.hpp"
 #include "analyze/series.hpp"
 #include "analyze/totals.hpp"
 #include "analyze/tracker.hpp"
@@ -39,6 +42,9 @@ struct Snapshot {
   std::vector<ClockOffset> clocks;      ///< of capture points that show the same packets
   std::vector<CmExchange> exchanges;    ///< by first message
   Series series;                        ///< of all RDMA packets
+  Pauses pauses;                        ///< PAUSE and PFC
+  DcbxTable dcbx;                       ///< what LLDP announces
+  PriorityMap priorities;               ///< which priority a packet takes
   std::vector<Finding> findings;        ///< most severe first
   std::uint64_t findings_dropped = 0;   ///< beyond the bound
   std::vector<Diagnostic> diagnostics;
