@@ -4,7 +4,6 @@
 #include <array>
 
 #include "analyze/psn_short.hpp"
-#include "dissect/aeth.hpp"
 
 namespace roce::analyze {
 
