@@ -9,6 +9,7 @@
 
 #include "cli/input_files.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/link_options.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -131,6 +132,14 @@ void AnalyzeOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1U, 256U))
       ->type_name("N");
   command.add_flag("--no-icrc", no_icrc, "do not check ICRCs");
+  command
+      .add_option("--link-speed", link_speed,
+                  "speed of the links that PAUSE and PFC frames are about (default: as the capture says)")
+      ->check(link_speed_error)
+      ->type_name("SPEED");
+  command.add_option("--pause-storm", pause_storm, "a pause this long is a storm (default: 200ms)")
+      ->check(duration_error)
+      ->type_name("TIME");
   command.add_option("--color", color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -206,6 +215,8 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
+  analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
   analyze::VerdictStore verdicts;
   bool interrupted = false;
   if (filter && filter->needs_analysis()) {

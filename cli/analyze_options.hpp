@@ -18,6 +18,8 @@ struct AnalyzeOptions {
   std::string filter;
   std::string from;
   std::string to;
+  std::string link_speed;   ///< empty: as the capture says
+  std::string pause_storm;  ///< empty: the default
   std::string color = "auto";
   unsigned jobs = 0;
   unsigned roce_ip_protocol = 0;

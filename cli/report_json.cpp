@@ -264,7 +264,10 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   }
   json.end_array();
   write_cm_exchanges(json, snapshot, sink);
-  json.null_field("congestion");
+  json.key("congestion").begin_object();
+  write_pauses(json, snapshot);
+  json.end_object();
+  write_dcbx(json, snapshot);
   json.key("markings").begin_array().end_array();
   write_findings(json, snapshot);
   write_series(json, snapshot);
@@ -272,7 +275,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   // What of the above this version computes; the other keys are there by contract, empty.
   json.key("analysed").begin_row();
   for (const std::string_view part :
-       {"capture", "roce", "flows", "connections", "cm_exchanges", "findings", "series", "diagnostics"})
+       {"capture", "roce", "flows", "connections", "cm_exchanges", "dcbx", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';

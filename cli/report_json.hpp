@@ -22,6 +22,9 @@ void write_quantiles(analyze::JsonWriter& json, std::string_view key, const anal
 void write_connection(analyze::JsonWriter& json, const analyze::ConnectionRow& row);
 void write_cm_exchanges(analyze::JsonWriter& json, const analyze::Snapshot& snapshot, const JsonSink& sink);
 void write_findings(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
+/// `pause`, `pause_ports`, `pause_mutual`, `pause_storm_ns`: of `congestion`.
+void write_pauses(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
+void write_dcbx(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 void write_series(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 
 /// A time in nanoseconds since the epoch, null where there is none.

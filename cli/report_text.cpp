@@ -6,6 +6,7 @@
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/units.hpp"
+#include "cli/link_text.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
 #include "cli/text_table.hpp"
@@ -244,6 +245,8 @@ std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   write_capture(page, snapshot);
   write_roce(page, snapshot);
   write_others(page, snapshot.totals);
+  write_pauses(page, snapshot);
+  write_dcbx(page, snapshot);
   write_connections(page, snapshot, style);
   write_flows(page, snapshot, style);
   write_diagnostics(page, snapshot);
