@@ -15,5 +15,6 @@ void add_report(CLI::App& app, Action& action);
 void add_flows(CLI::App& app, Action& action);
 void add_connections(CLI::App& app, Action& action);
 void add_packets(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 
 }  // namespace roce::cli

@@ -28,11 +28,14 @@ struct Command {
   void (*add)(CLI::App&, Action&);
 };
 constexpr Command commands[] = {
-    {"report", add_report}, {"packets", add_packets}, {"flows", add_flows}, {"connections", add_connections}};
+    {"report", add_report},
+    {"packets", add_packets},
+    {"flows", add_flows},
+    {"connections", add_connections},
+    {"compare", add_compare}};
 
 /// Commands of the interface that this version does not have: better named than taken for files.
-constexpr std::string_view later_commands[] = {"check",   "capture", "devices", "host",
-                                               "compare", "export",  "policy"};
+constexpr std::string_view later_commands[] = {"check", "capture", "devices", "host", "export", "policy"};
 
 bool is_command(std::string_view word) {
   return std::any_of(std::begin(commands), std::end(commands),
@@ -61,7 +64,7 @@ int run(int argc, char** argv) {
                        std::end(later_commands);
     if (later && !std::filesystem::exists(words.front())) {
       print_error(fmt::format(
-          "this version has no command '{}' (it has report, packets, flows and connections)", words.front()));
+          "this version has no command '{}' (it has report, packets, flows, connections and compare)", words.front()));
       return exit_usage;
     }
   }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compare/align.hpp"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::size_t beginning = std::size_t{1} << 15U;  ///< packets
+constexpr std::size_t enough = 64;         ///< matches, where all of a capture is looked through
+constexpr std::int64_t soon_ns = 100'000;  ///< no sender repeats itself so soon
+
+/// One packet that both show.
+struct Match {
+  dissect::IpAddress src, dst;
+  std::int64_t difference_ns = 0;
+  int hops = 0;  ///< TTL at A minus TTL at B
+};
+
+/// The packets of a beginning by what makes them one of a kind.
+class Anchors {
+ public:
+  explicit Anchors(const std::deque<PointPacket>& packets) {
+    const std::size_t count = std::min(packets.size(), beginning);
+    places_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const PointPacket& packet = packets[i];
+      const auto [place, made] = places_.try_emplace(key_of(packet), Entry{&packet, false});
+      // What a mirror shows twice is still one packet.
+      if (!made && packet.time_ns - place->second.packet->time_ns > soon_ns) place.value().several = true;
+    }
+  }
+  [[nodiscard]] const PointPacket* find(const PointPacket& packet) const {
+    const auto found = places_.find(key_of(packet));
+    return found == places_.end() || found->second.several ? nullptr : found->second.packet;
+  }
+
+ private:
+  struct Entry {
+    const PointPacket* packet;
+    bool several;
+  };
+  static std::uint64_t key_of(const PointPacket& packet) noexcept { return packet.sign; }
+  tsl::robin_map<std::uint64_t, Entry> places_;
+};
+
+bool alike(const PointPacket& x, const PointPacket& y) noexcept {
+  return !x.has(PointPacket::icrc_known) || !y.has(PointPacket::icrc_known) || x.icrc == y.icrc;
+}
+
+Match match_of(const PointPacket& a, const PointPacket& b) noexcept {
+  return {a.key.src, a.key.dst, b.time_ns - a.time_ns, static_cast<int>(a.ttl) - static_cast<int>(b.ttl)};
+}
+
+std::vector<Match> compare_beginnings(const std::deque<PointPacket>& a, const Anchors& of_b,
+                                      const Anchors& of_a) {
+  std::vector<Match> matches;
+  const std::size_t count = std::min(a.size(), beginning);
+  for (std::size_t i = 0; i < count; ++i) {
+    const PointPacket* b = of_b.find(a[i]);
+    if (b != nullptr && alike(a[i], *b) && of_a.find(a[i]) == &a[i]) matches.push_back(match_of(a[i], *b));
+  }
+  return matches;
+}
+
+/// Looks through both captures from the front until one shows enough of the other's beginning.
+std::vector<Match> search(const ComparePoint& a, const ComparePoint& b, const Anchors& of_a,
+                          const Anchors& of_b, const CompareOptions& options) {
+  std::vector<Match> matches;
+  const auto source_a = a.again(), source_b = b.again();
+  if (source_a == nullptr || source_b == nullptr) return matches;
+  PointReader readers[2] = {{*source_a, false, options.roce_ip_protocol},
+                            {*source_b, false, options.roce_ip_protocol}};
+  const Anchors* others[2] = {&of_b, &of_a};
+  constexpr unsigned at_once = 4096;
+  bool more = true;
+  while (more && matches.size() < enough) {
+    more = false;
+    for (unsigned side = 0; side < 2; ++side) {
+      for (unsigned i = 0; i < at_once; ++i) {
+        const PointPacket* packet = readers[side].head();
+        if (packet == nullptr) break;
+        more = true;
+        const PointPacket* other = others[side]->find(*packet);
+        if (other != nullptr && alike(*packet, *other))
+          matches.push_back(side == 0 ? match_of(*packet, *other) : match_of(*other, *packet));
+        readers[side].take();
+      }
+      if (options.progress) options.progress(readers[side].source(), readers[side].frames());
+    }
+  }
+  return matches;
+}
+
+/// What the matches say of one pair of addresses, in one direction.
+struct PairDifferences {
+  dissect::IpAddress src, dst;
+  std::uint64_t count = 0;
+  std::int64_t least = 0, largest = 0;
+  std::int64_t hops = 0;
+};
+
+std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
+  std::vector<PairDifferences> pairs;
+  constexpr std::size_t most = 4096;  // the others are told as their packets come
+  for (const Match& match : matches) {
+    auto found = std::find_if(pairs.begin(), pairs.end(), [&](const PairDifferences& pair) {
+      return pair.src == match.src && pair.dst == match.dst;
+    });
+    if (found == pairs.end()) {
+      if (pairs.size() >= most) continue;
+      pairs.push_back({match.src, match.dst, 0, match.difference_ns, match.difference_ns, 0});
+      found = pairs.end() - 1;
+    }
+    ++found->count;
+    found->least = std::min(found->least, match.difference_ns);
+    found->largest = std::max(found->largest, match.difference_ns);
+    found->hops += match.hops;
+    if (found != pairs.begin()) std::iter_swap(found, found - 1);  // the frequent ones come to the front
+  }
+  return pairs;
+}
+
+void set_direction(FlowBook& book, const PairDifferences& pair, unsigned direction) {
+  if (AddressPair* known = book.pair(pair.src, pair.dst)) known->direction = direction;
+}
+
+/// A hop counts a TTL down; else the direction whose packets seem to need longer passes A first, for delays
+/// are not negative: there the difference of the clocks adds, back it is taken off.
+void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) {
+  bool any = false;
+  for (const PairDifferences& pair : pairs) {
+    const auto back = std::find_if(pairs.begin(), pairs.end(), [&](const PairDifferences& other) {
+      return other.src == pair.dst && other.dst == pair.src;
+    });
+    if (pair.hops != 0) {
+      set_direction(book, pair, pair.hops > 0 ? 0 : 1);
+      any = true;
+    } else if (back != pairs.end() && &*back != &pair) {
+      any = true;
+      const std::int64_t if_there = pair.least - back->largest, if_back = back->least - pair.largest;
+      if (if_there != if_back) {
+        set_direction(book, pair, if_there > if_back ? 0 : 1);
+      } else {
+        set_direction(book, pair, &pair < &*back ? 0 : 1);
+      }
+    }
+  }
+  if (any) return;
+  // One direction, no hop: what the clocks say.
+  for (const PairDifferences& pair : pairs) set_direction(book, pair, pairs.front().least >= 0 ? 0 : 1);
+}
+
+std::int64_t shift_of(const std::vector<PairDifferences>& pairs, FlowBook& book) {
+  std::optional<std::int64_t> least, largest;
+  for (const PairDifferences& pair : pairs) {
+    const AddressPair* known = book.pair(pair.src, pair.dst);
+    if (known == nullptr || !known->direction) continue;
+    if (*known->direction == 0) {
+      least = std::min(least.value_or(pair.least), pair.least);
+    } else {
+      largest = std::max(largest.value_or(pair.largest), pair.largest);
+    }
+  }
+  if (least && largest) return *largest + (*least - *largest) / 2;
+  if (least) return *least;
+  if (largest) return *largest;
+  std::int64_t any = pairs.front().least;  // one direction only
+  for (const PairDifferences& pair : pairs) any = std::min(any, pair.least);
+  return any;
+}
+
+/// Whether a good part of the packets comes again at once, as they are or by another way: two mirrors, or
+/// both ports of a bridge.
+bool is_doubled(const std::deque<PointPacket>& packets) {
+  constexpr std::uint64_t part = 4;
+  tsl::robin_map<std::uint64_t, std::int64_t> last;
+  std::uint64_t again = 0;
+  const std::size_t count = std::min(packets.size(), beginning);
+  for (std::size_t i = 0; i < count; ++i) {
+    const PointPacket& packet = packets[i];
+    const auto [place, made] = last.try_emplace(packet.sign ^ packet.icrc, packet.time_ns);
+    if (made) continue;
+    if (packet.time_ns - place.value() <= soon_ns) ++again;
+    place.value() = packet.time_ns;
+  }
+  return again * part >= count && again != 0;
+}
+
+}  // namespace
+
+Alignment align(PointReader& a, PointReader& b, const ComparePoint& again_a, const ComparePoint& again_b,
+                const CompareOptions& options, FlowBook& book) {
+  Alignment alignment;
+  const std::deque<PointPacket>& first_a = a.look_ahead(beginning);
+  const std::deque<PointPacket>& first_b = b.look_ahead(beginning);
+  alignment.doubled[0] = is_doubled(first_a);
+  alignment.doubled[1] = is_doubled(first_b);
+  const Anchors of_a(first_a), of_b(first_b);
+  std::vector<Match> matches = compare_beginnings(first_a, of_b, of_a);
+  const bool whole = first_a.size() < beginning && first_b.size() < beginning;
+  if (matches.empty() && !whole && again_a.again && again_b.again)
+    matches = search(again_a, again_b, of_a, of_b, options);
+  if (matches.empty()) return alignment;
+  alignment.found = true;
+  const std::vector<PairDifferences> pairs = by_pair(matches);
+  tell_directions(pairs, book);
+  alignment.shift_ns = shift_of(pairs, book);
+  return alignment;
+}
+
+}  // namespace roce::analyze

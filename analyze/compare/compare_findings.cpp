@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict of a comparison: what an engineer should know, each with the packets that show it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyze/address_text.hpp"
+#include "analyze/compare/comparison.hpp"
+#include "analyze/units.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::string_view point_names[] = {"A", "B"};
+
+std::string way(unsigned direction) {
+  return fmt::format("{} to {}", point_names[direction], point_names[1 - direction]);
+}
+
+Finding made(std::string_view id, Severity severity, std::string_view title, std::string subject) {
+  Finding finding;
+  finding.id = id;
+  finding.severity = severity;
+  finding.title = title;
+  finding.subject = std::move(subject);
+  return finding;
+}
+
+void prove(Finding& finding, const Counted& counted) {
+  finding.count = counted.count;
+  finding.packets = counted.first;
+  std::sort(finding.packets.begin(), finding.packets.end());
+  finding.first_time_ns = counted.first_time_ns;
+  finding.last_time_ns = counted.last_time_ns;
+}
+
+std::string packets_text(std::uint64_t n) {
+  return fmt::format("{} packet{}", n, n == 1 ? "" : "s");
+}
+
+/// ", of which the capture lost some itself": what makes a loss doubtful.
+std::string doubt_text(const CompareResult& result, unsigned direction, double& confidence) {
+  const ComparePointFacts& second = result.points[1 - direction];
+  std::string text;
+  if (second.dropped.value_or(0) != 0) {
+    text +=
+        fmt::format(" The capture at {} says that it dropped {} itself: some or all of these may be such.",
+                    point_names[1 - direction], packets_text(*second.dropped));
+    confidence = *second.dropped >= result.directions[direction].lost.count ? 0.3 : 0.6;
+  }
+  const std::uint64_t unrepaired = result.directions[direction].unrepaired;
+  if (unrepaired != 0) {
+    text += fmt::format(
+        " {} of a reliable connection were never sent again though it went on far behind them: they arrived, "
+        "and it "
+        "is the capture at {} that missed them.",
+        packets_text(unrepaired), point_names[1 - direction]);
+    confidence = std::min(confidence, unrepaired * 2 >= result.directions[direction].lost.count ? 0.3 : 0.7);
+  }
+  return text;
+}
+
+void find_losses(const CompareResult& result, std::vector<Finding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    if (d.lost.count == 0) continue;
+    const std::uint64_t sent = d.matched + d.lost.count;
+    constexpr std::uint64_t serious = 100;  // one in so many
+    Finding finding =
+        made("lost_between", d.lost.count * serious >= sent ? Severity::error : Severity::warning,
+             "Packets lost between the points", way(direction));
+    prove(finding, d.lost);
+    finding.explanation =
+        fmt::format("{} of {} ({}) that {} shows never came to {}; {} of them were sent again.", d.lost.count,
+                    packets_text(sent), percent_text(d.lost.count, sent), point_names[direction],
+                    point_names[1 - direction], d.repaired);
+    if (d.lost_damaged != 0) {
+      finding.explanation += fmt::format(
+          " {} of the lost ones were damaged already at {}, so the next hop may "
+          "rightly have dropped them.",
+          d.lost_damaged, point_names[direction]);
+    }
+    finding.explanation += doubt_text(result, direction, finding.confidence);
+    finding.advice =
+        "read the drop and discard counters of every port between the points (ethtool -S DEVICE on hosts; on "
+        "a "
+        "switch the interface's discards and the queue's WRED and buffer drops), and see whether the class "
+        "is "
+        "lossless (PFC) on all of them; --csv lists the packets.";
+    findings.push_back(std::move(finding));
+  }
+}
+
+void find_damage(const CompareResult& result, std::vector<Finding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    if (d.corrupted.count == 0) continue;
+    Finding finding =
+        made("damaged_between", Severity::error, "Packets damaged between the points", way(direction));
+    prove(finding, d.corrupted);
+    finding.explanation = fmt::format(
+        "{} right at {} have a wrong ICRC or IP header checksum at {}: their receiver throws them away.",
+        packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
+    finding.advice =
+        "something that stores and forwards between the points changes bits: look at its memory errors, and "
+        "at FEC "
+        "and CRC counters of the links (ethtool -S DEVICE, ethtool --phy-statistics).";
+    findings.push_back(std::move(finding));
+  }
+}
+
+void find_order(const CompareResult& result, std::vector<Finding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    if (d.late.count != 0) {
+      Finding finding = made("reordered_between", Severity::warning, "Packets overtaken between the points",
+                             way(direction));
+      prove(finding, d.late);
+      finding.explanation = fmt::format("{} of {} were overtaken by later ones of their flow, by up to {}.",
+                                        d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
+      finding.advice =
+          "RoCE takes an overtaken packet for a lost one: look for packet spraying, per-packet load "
+          "balancing, or a "
+          "LAG that does not hash by flow between the points.";
+      findings.push_back(std::move(finding));
+    }
+    if (d.duplicated.count != 0) {
+      Finding finding =
+          made("duplicated_between", Severity::notice, "Packets doubled between the points", way(direction));
+      prove(finding, d.duplicated);
+      finding.explanation = fmt::format("{} came to {} more often than {} shows them (numbers of {}).",
+                                        packets_text(d.duplicated.count), point_names[1 - direction],
+                                        point_names[direction], point_names[1 - direction]);
+      finding.advice = "look for a loop, or for a port that mirrors into the network, between the points.";
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+std::string value_text(const MarkChange& change, const std::optional<std::uint16_t>& value) {
+  constexpr std::string_view ecn[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
+  if (!value) return "untagged";
+  if (change.field == MarkField::ecn) return std::string(ecn[*value & 3U]);
+  return std::to_string(*value);
+}
+
+constexpr std::uint16_t ecn_ce = 3;
+bool is_congestion(const MarkChange& change) {
+  return change.field == MarkField::ecn && change.to == ecn_ce && change.from.value_or(0) != 0;
+}
+
+struct ChangeRule {
+  std::string_view id;
+  Severity severity;
+  std::string_view title;
+  bool (*is)(const MarkChange&);
+  std::string_view advice;
+};
+constexpr ChangeRule change_rules[] = {
+    {"remarked_between", Severity::warning, "DSCP or priority changed between the points",
+     [](const MarkChange& c) { return c.field == MarkField::dscp || c.field == MarkField::pcp; },
+     "a port between the points does not trust what it gets, or rewrites it: set it to trust DSCP (mlnx_qos "
+     "-i DEVICE "
+     "--trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing rule of "
+     "its class "
+     "map."},
+    {"ecn_changed_between", Severity::warning, "ECN changed between the points other than by congestion",
+     [](const MarkChange& c) { return c.field == MarkField::ecn && !is_congestion(c); },
+     "only ECT may become CE (RFC 3168, 5): look for what rewrites the whole TOS byte instead of the DSCP."},
+    {"ce_between", Severity::info, "Congestion marked between the points", is_congestion,
+     "the queue that marks is between the points: compare its ECN thresholds and its load."},
+    {"vlan_changed_between", Severity::notice, "VLAN tag added, removed or changed between the points",
+     [](const MarkChange& c) { return c.field == MarkField::vlan; },
+     "see that the priority survives: a port that strips the tag strips the PCP, and PFC then needs trust in "
+     "DSCP on "
+     "both sides."},
+    {"ttl_changed_between", Severity::info, "TTL changed between the points",
+     [](const MarkChange& c) { return c.field == MarkField::ttl; },
+     "one less for each router between the points; anything else is rewritten."},
+};
+
+void find_changes(const CompareResult& result, std::vector<Finding>& findings) {
+  for (const ChangeRule& rule : change_rules) {
+    for (unsigned direction = 0; direction < 2; ++direction) {
+      Finding finding = made(rule.id, rule.severity, rule.title, way(direction));
+      constexpr std::size_t told = 6;
+      std::size_t pairs = 0;
+      for (const MarkChange& change : result.changes) {
+        if (change.direction != direction || !rule.is(change)) continue;
+        finding.count += change.packets;
+        finding.packets.push_back(change.first[direction]);
+        if (pairs++ < told) {
+          finding.explanation += fmt::format("{}{} {} -> {}: {}", pairs == 1 ? "" : ", ",
+                                             mark_field_name(change.field), value_text(change, change.from),
+                                             value_text(change, change.to), packets_text(change.packets));
+        }
+      }
+      if (pairs == 0) continue;
+      if (pairs > told) finding.explanation += fmt::format(", and {} more", pairs - told);
+      finding.explanation +=
+          fmt::format(", of {} seen at both.", packets_text(result.directions[direction].matched));
+      std::sort(finding.packets.begin(), finding.packets.end());
+      if (finding.packets.size() > Counted::most) finding.packets.resize(Counted::most);
+      finding.advice = rule.advice;
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+void find_captures(const CompareResult& result, std::vector<Finding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    if (d.missed.count == 0) continue;
+    Finding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
+                           fmt::format("the capture at {}", point_names[direction]));
+    prove(finding, d.missed);
+    finding.explanation = fmt::format(
+        "{} on their way from {} to {} are in {} alone (its numbers): the capture at {} did not get them, so "
+        "it may "
+        "also have missed others that seem lost.",
+        packets_text(d.missed.count), point_names[direction], point_names[1 - direction],
+        point_names[1 - direction], point_names[direction]);
+    finding.advice =
+        "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
+        "a "
+        "mirror port drops what its link cannot carry.";
+    findings.push_back(std::move(finding));
+  }
+  for (unsigned side = 0; side < 2; ++side) {
+    const ComparePointFacts& point = result.points[side];
+    if (point.other_pairs == 0 || result.matched() == 0) continue;
+    Finding finding = made("seen_at_one_point", Severity::notice, "Traffic that only one point shows",
+                           fmt::format("the capture at {}", point_names[side]));
+    prove(finding, point.other_packets);
+    finding.explanation = fmt::format(
+        "{} between addresses (in that direction: {}) of which {} shows nothing: they take another way, {} "
+        "captures "
+        "one direction only, or all of them are lost. They are not counted as lost.",
+        packets_text(point.other_packets.count), point.other_pairs, point_names[1 - side],
+        point_names[1 - side]);
+    finding.advice = "capture both directions at both points, at places that all of the traffic passes.";
+    findings.push_back(std::move(finding));
+  }
+  if (result.window_exceeded != 0) {
+    const Counted& some =
+        result.directions[0].lost.count != 0 ? result.directions[0].lost : result.directions[1].lost;
+    Finding finding =
+        made("window_exceeded", Severity::notice, "Packets given up before their time", "the comparison");
+    prove(finding, some);
+    finding.count = result.window_exceeded;
+    finding.explanation = fmt::format(
+        "{} had to be judged before they had been waited for long enough, for so much traffic passed "
+        "meanwhile: one "
+        "that was delayed for long counts as lost.",
+        packets_text(result.window_exceeded));
+    finding.advice = "compare with a larger --window.";
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// Nothing else can be said then.
+void find_strangers(const CompareResult& result, std::vector<Finding>& findings) {
+  const std::uint64_t a = result.points[0].packets, b = result.points[1].packets;
+  if (a == 0 || b == 0 || result.matched() * 10 >= std::min(a, b)) return;
+  const bool none = result.matched() == 0;
+  Finding finding =
+      made("not_same_traffic", none ? Severity::error : Severity::warning,
+           none ? "The two files do not show the same traffic" : "The two files have little in common",
+           "both captures");
+  Counted all = result.points[0].other_packets;
+  if (all.count == 0) all = result.points[1].other_packets;
+  prove(finding, all);
+  finding.count = result.matched();
+  finding.explanation =
+      fmt::format("{} of {} in A and {} in B are the same.", result.matched(), packets_text(a), b);
+  finding.advice =
+      "compare captures of the same time and of hosts whose traffic passes both points; behind address "
+      "translation "
+      "packets are not known again.";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+std::vector<Finding> compare_findings(const CompareResult& result) {
+  std::vector<Finding> findings;
+  find_strangers(result, findings);
+  find_losses(result, findings);
+  find_damage(result, findings);
+  find_order(result, findings);
+  find_changes(result, findings);
+  find_captures(result, findings);
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& x, const Finding& y) { return x.severity > y.severity; });
+  return findings;
+}
+
+}  // namespace roce::analyze

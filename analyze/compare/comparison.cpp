@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compare/comparison.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::size_t most_damaged = 1024;
+constexpr std::uint64_t progress_step = 4096;
+constexpr std::int64_t doubled_within_ns = 10'000'000;
+
+}  // namespace
+
+Comparison::Comparison(const ComparePoint& a, const ComparePoint& b, const CompareOptions& options)
+    : options_(options),
+      points_{a, b},
+      readers_{{*a.source, options.check_icrc, options.roce_ip_protocol},
+               {*b.source, options.check_icrc, options.roce_ip_protocol}},
+      window_(options.window_packets) {}
+
+CompareResult Comparison::run() {
+  alignment_ = align(readers_[0], readers_[1], points_[0], points_[1], options_, book_);
+  shift_ = ClockShift(alignment_.shift_ns);
+  while (const std::optional<unsigned> side = next_side()) {
+    take(*side);
+    while (!window_.empty() && now_ns_ - corrected(window_.front()) > options_.window_ns) handle_front(false);
+  }
+  while (!window_.empty()) handle_front(false);
+  finish_times();
+  finish_pairs();
+  finish_lost();
+  result_.findings = compare_findings(result_);
+  return std::move(result_);
+}
+
+std::optional<unsigned> Comparison::next_side() {
+  const PointPacket* heads[2] = {readers_[0].head(), readers_[1].head()};
+  for (unsigned side = 0; side < 2; ++side) ended_[side] = heads[side] == nullptr;
+  if (ended_[0] && ended_[1]) return std::nullopt;
+  if (ended_[0] || ended_[1]) return ended_[0] ? 1U : 0U;
+  // Without times they are read side by side.
+  if (readers_[0].timeless() || readers_[1].timeless()) return taken_[0] <= taken_[1] ? 0U : 1U;
+  return heads[0]->time_ns <= heads[1]->time_ns - shift_.value() ? 0U : 1U;
+}
+
+void Comparison::take(unsigned side) {
+  const PointPacket& packet = *readers_[side].head();
+  Seen seen;
+  seen.sign = packet.sign;
+  seen.number = packet.number;
+  seen.time_ns = packet.time_ns;
+  seen.flow = book_.place_of(packet.key);
+  seen.icrc = packet.icrc;
+  seen.psn = packet.psn;
+  seen.path = packet.path;
+  seen.vlan = packet.vlan;
+  seen.traffic_class = packet.traffic_class;
+  seen.pcp = packet.pcp;
+  seen.ttl = packet.ttl;
+  seen.opcode = packet.opcode;
+  seen.flags = packet.flags;
+  seen.point = side & 1U;
+  readers_[side].take();
+  mark_if_doubled(seen);
+  while (window_.full()) handle_front(true);
+  now_ns_ = std::max(now_ns_, corrected(seen));
+  const std::uint64_t place = window_.push(seen);
+  if (seen.has(PointPacket::damaged) && seen.has(PointPacket::icrc_known)) {
+    if (damaged_.size() >= most_damaged) damaged_.pop_front();
+    damaged_.emplace_back(seen.icrc, place);
+  }
+  if (++taken_[side] % progress_step == 0 && options_.progress)
+    options_.progress(readers_[side].source(), readers_[side].frames());
+}
+
+void Comparison::mark_if_doubled(Seen& seen) {
+  window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
+    if (other.point != seen.point || other.icrc != seen.icrc) return true;
+    seen.set(Seen::again);
+    if (std::abs(seen.time_ns - other.time_ns) > doubled_within_ns) return false;
+    // Seen at another place of one capture; or as all packets of it are.
+    if (other.path != seen.path || alignment_.doubled[seen.point]) seen.set(Seen::doubled);
+    return !seen.is(Seen::doubled);
+  });
+}
+
+void Comparison::handle_front(bool early) {
+  const std::uint64_t place = window_.front_place();
+  Seen& seen = window_.front();
+  if (seen.is(Seen::doubled)) {
+    ++result_.points[seen.point].doubled;
+  } else if (!seen.is(Seen::handled)) {
+    if (!seen.is(Seen::resolved)) {
+      unsigned direction = 0;
+      if (seen.flow != FlowBook::none) direction = book_.pair_of(seen.flow).direction.value_or(0);
+      window_.resolve(place, shift_.value() + usual_[direction]);
+    }
+    if (window_.fellow_of(place) == nullptr && !seen.has(PointPacket::damaged)) {
+      if (const std::optional<std::uint64_t> damaged = find_damaged(seen))
+        window_.join(place, *damaged, true);
+    }
+    if (Seen* fellow = window_.fellow_of(place)) {
+      handle_matched(seen, *fellow);
+    } else {
+      handle_alone(place, early);
+    }
+  }
+  window_.pop_front();
+}
+
+/// A packet that the other point shows with the same ICRC, but with a bit elsewhere that makes it wrong.
+std::optional<std::uint64_t> Comparison::find_damaged(const Seen& seen) {
+  while (!damaged_.empty() && damaged_.front().second < window_.front_place()) damaged_.pop_front();
+  if (!seen.has(PointPacket::icrc_known)) return std::nullopt;
+  for (const auto& [icrc, place] : damaged_) {
+    const Seen& other = window_.at(place);
+    if (icrc == seen.icrc && other.point != seen.point && !other.is(Seen::handled) && other.fellow == 0 &&
+        std::abs(corrected(other) - corrected(seen)) <= options_.window_ns) {
+      return place;
+    }
+  }
+  return std::nullopt;
+}
+
+void Comparison::learn_times(unsigned direction, const Seen& a, const Seen& b) {
+  const std::int64_t difference = b.time_ns - a.time_ns;
+  tracks_[direction].add(a.time_ns, difference);
+  shift_.add(direction, difference);
+  const std::int64_t excess = difference - shift_.value();
+  Excess& range = excess_[direction];
+  range.least = std::min(range.least, excess);
+  range.largest = std::max(range.largest, excess);
+  usual_[direction] += (excess - usual_[direction]) / 16;
+}
+
+void Comparison::handle_matched(Seen& seen, Seen& fellow) {
+  seen.set(Seen::handled);
+  fellow.set(Seen::handled);
+  const Seen& a = seen.point == 0 ? seen : fellow;
+  const Seen& b = seen.point == 0 ? fellow : seen;
+  const bool damaged_a = a.has(PointPacket::damaged);
+  const std::uint32_t flow = damaged_a ? b.flow : a.flow;
+  const std::int64_t difference = b.time_ns - a.time_ns;
+  unsigned direction = difference >= shift_.value() ? 0 : 1;
+  if (flow != FlowBook::none) {
+    AddressPair& pair = book_.pair_of(flow);
+    if (!pair.direction) pair.direction = direction;
+    direction = *pair.direction;
+    ++pair.matched;
+  }
+  CompareDirection& counts = result_.directions[direction];
+  ++counts.matched;
+  learn_times(direction, a, b);
+  const Seen& first = direction == 0 ? a : b;
+  const Seen& second = direction == 0 ? b : a;
+  if (seen.is(Seen::corrupted)) {
+    if (second.has(PointPacket::damaged)) counts.corrupted.add(first.number, first.time_ns);
+  } else {
+    compare_marks(direction, a, b);
+  }
+  if (flow == FlowBook::none) {
+    ++result_.untracked;
+    return;
+  }
+  const Seen& whole = damaged_a ? b : a;
+  book_.sent({flow, whole.opcode, whole.psn, first.number, true, second.number, second.time_ns}, std::nullopt,
+             result_.lost, counts);
+}
+
+bool Comparison::has_matched_copy(const Seen& seen) {
+  if (seen.is(Seen::again)) return true;  // the copy before it was matched, and may have left the window
+  bool found = false;
+  window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
+    found = other.point == seen.point && other.fellow != 0 && other.icrc == seen.icrc &&
+            std::abs(other.time_ns - seen.time_ns) <= options_.window_ns;
+    return !found;
+  });
+  return found;
+}
+
+bool Comparison::is_covered(const Seen& seen, unsigned direction) const {
+  const PointReader& other = readers_[1 - seen.point];
+  if (!other.any_time()) return !readers_[seen.point].any_time() && other.frames() != 0;
+  const Excess& excess = excess_[direction];
+  const std::int64_t shift = shift_.value();
+  const bool in_a = seen.point == 0;
+  const std::int64_t earliest =
+      in_a ? seen.time_ns + shift + excess.least : seen.time_ns - shift - excess.largest;
+  const std::int64_t latest =
+      in_a ? seen.time_ns + shift + excess.largest : seen.time_ns - shift - excess.least;
+  return earliest >= other.first_time_ns() && (!ended_[1 - seen.point] || latest <= other.last_time_ns());
+}
+
+std::optional<std::uint32_t> Comparison::list_lost(const Seen& seen, unsigned direction, AddressPair& pair) {
+  constexpr std::uint64_t most_unknown = 64;  // of a pair of which the other point may show nothing at all
+  if (result_.lost.size() >= options_.lost_limit) return std::nullopt;
+  if (pair.matched == 0 && pair.listed++ >= most_unknown) return std::nullopt;
+  LostPacket lost;
+  lost.key = book_.key_of(seen.flow);
+  lost.direction = direction;
+  lost.packet = seen.number;
+  lost.time_ns = seen.time_ns;
+  lost.psn = seen.psn;
+  lost.opcode = seen.opcode;
+  result_.lost.push_back(lost);
+  return static_cast<std::uint32_t>(result_.lost.size() - 1);
+}
+
+void Comparison::handle_alone(std::uint64_t place, bool early) {
+  Seen& seen = window_.at(place);
+  seen.set(Seen::handled);
+  if (early) ++result_.window_exceeded;
+  if (seen.flow == FlowBook::none) {
+    ++result_.untracked;
+    return;
+  }
+  AddressPair& pair = book_.pair_of(seen.flow);
+  const unsigned direction = pair.direction ? *pair.direction : unsigned{seen.point};
+  CompareDirection& counts = result_.directions[direction];
+  const bool at_first = direction == seen.point;
+  if (!at_first && has_matched_copy(seen)) {
+    counts.duplicated.add(seen.number, seen.time_ns);
+    return;
+  }
+  if (!is_covered(seen, direction)) {
+    ++counts.not_covered;
+    return;
+  }
+  // Damaged on the way in a manner that hides what it was.
+  if (!at_first && seen.has(PointPacket::damaged)) return;
+  ++pair.alone[seen.point];
+  pair.alone_first[seen.point].add(seen.number, seen.time_ns);
+  if (!at_first) return;
+  if (seen.has(PointPacket::damaged)) ++counts.lost_damaged;
+  const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
+  if (pair.direction)
+    book_.sent({seen.flow, seen.opcode, seen.psn, seen.number, false, 0, 0}, listed, result_.lost, counts);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyze/compare.hpp"
+#include "analyze/compare/align.hpp"
+#include "analyze/compare/flow_book.hpp"
+#include "analyze/compare/point_reader.hpp"
+#include "analyze/compare/window.hpp"
+
+// Internal to compare: one run of it.
+namespace roce::analyze {
+
+class Comparison {
+ public:
+  Comparison(const ComparePoint& a, const ComparePoint& b, const CompareOptions& options);
+  [[nodiscard]] CompareResult run();
+
+ private:
+  [[nodiscard]] std::optional<unsigned> next_side();
+  void take(unsigned side);
+  void mark_if_doubled(Seen& seen);
+  void handle_front(bool early);
+  void handle_matched(Seen& seen, Seen& fellow);
+  void handle_alone(std::uint64_t place, bool early);
+  [[nodiscard]] bool has_matched_copy(const Seen& seen);
+  [[nodiscard]] std::optional<std::uint64_t> find_damaged(const Seen& seen);
+  [[nodiscard]] bool is_covered(const Seen& seen, unsigned direction) const;
+  [[nodiscard]] std::optional<std::uint32_t> list_lost(const Seen& seen, unsigned direction,
+                                                       AddressPair& pair);
+  void learn_times(unsigned direction, const Seen& a, const Seen& b);
+  void compare_marks(unsigned direction, const Seen& a, const Seen& b);
+  void count_change(MarkField field, unsigned direction, std::optional<std::uint16_t> from,
+                    std::optional<std::uint16_t> to, const Seen& a, const Seen& b);
+  [[nodiscard]] std::int64_t corrected(const Seen& seen) const noexcept {
+    return seen.point == 0 ? seen.time_ns : seen.time_ns - shift_.value();
+  }
+  void finish_pairs();
+  void finish_lost();
+  void finish_times();
+
+  const CompareOptions options_;
+  const ComparePoint points_[2];
+  PointReader readers_[2];
+  FlowBook book_;
+  Alignment alignment_;
+  ClockShift shift_{0};
+  CompareWindow window_;
+  CompareResult result_;
+  DelayTrack tracks_[2];
+  /// Of matched packets, against the shift at that time: how far the difference of their times was off.
+  struct Excess {
+    std::int64_t least = 0, largest = 0;
+  };
+  Excess excess_[2];
+  std::int64_t usual_[2] = {0, 0};  ///< the usual excess: a mean of the last ones
+  bool ended_[2] = {false, false};
+  std::uint64_t taken_[2] = {0, 0};
+  std::int64_t now_ns_ = INT64_MIN / 2;                          ///< by A's clock
+  std::deque<std::pair<std::uint32_t, std::uint64_t>> damaged_;  ///< ICRC and place, the last ones
+};
+
+/// What an engineer should know of it, most severe first.
+[[nodiscard]] std::vector<Finding> compare_findings(const CompareResult& result);
+
+}  // namespace roce::analyze

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compare/flow_book.hpp"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Operation;
+using dissect::Psn;
+
+/// What of a flow has PSNs of its own: requests of one side, and answers to those of the other one.
+enum Space : unsigned { requests, answers, spaces };
+
+struct KeyHash {
+  std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+};
+struct PairKey {
+  dissect::IpAddress src, dst;
+  bool operator==(const PairKey&) const noexcept = default;
+};
+struct PairHash {
+  std::size_t operator()(const PairKey& key) const noexcept {
+    FlowKey both;
+    both.src = key.src;
+    both.dst = key.dst;
+    return both.hash();
+  }
+};
+
+/// A run of repeats: what follows the first of them is there because of it.
+struct Run {
+  bool active = false;
+  Psn last;
+  std::uint64_t RepeatCauses::*cause = nullptr;
+};
+
+struct Sequence {
+  bool any = false;
+  Psn highest;
+  Run run;
+};
+
+/// A packet behind which others passed the second point; `number` in that file.
+struct Arrival {
+  std::uint64_t number = 0;
+  std::int64_t time_ns = 0;
+  std::uint64_t first_number = 0;  ///< at the first point
+};
+
+struct FlowState {
+  FlowKey key;
+  std::uint32_t pair = 0;
+  Sequence sequence[spaces];
+  std::vector<Arrival> arrivals;                 ///< ascending
+  std::vector<std::uint32_t> open_acknowledges;  ///< lost ones that none has covered yet; places in the list
+};
+
+constexpr std::size_t most_arrivals = 64;
+constexpr std::size_t most_open = 64;
+
+/// The last transmission of a PSN. Direct-mapped: what has the same slot takes it over.
+struct Slot {
+  std::uint32_t flow = FlowBook::none;
+  std::uint32_t psn_space = 0;  ///< PSN and Space
+  std::uint32_t lost = 0;       ///< place in the list plus one, if it was lost and is listed
+  bool arrived = false;
+};
+constexpr std::size_t slot_count = std::size_t{1} << 19U;
+
+std::size_t slot_of(std::uint32_t flow, unsigned space, Psn psn) noexcept {
+  return (flow * std::size_t{0x9e3779b1U} + space * std::size_t{0x85ebca6bU} + psn.value()) &
+         (slot_count - 1);
+}
+
+bool is_sequenced(const dissect::OpcodeInfo& info) noexcept {
+  using dissect::Service;
+  if (info.service != Service::rc && info.service != Service::xrc && info.service != Service::uc)
+    return false;
+  return info.request || info.operation == Operation::read_response ||
+         info.operation == Operation::atomic_acknowledge;
+}
+bool is_answer(const dissect::OpcodeInfo& info) noexcept {
+  return info.operation == Operation::read_response || info.operation == Operation::atomic_acknowledge ||
+         info.operation == Operation::acknowledge;
+}
+
+}  // namespace
+
+struct FlowBook::Impl {
+  tsl::robin_map<FlowKey, std::uint32_t, KeyHash> places;
+  tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
+  std::vector<FlowState> flows;
+  std::vector<AddressPair> pairs;
+  std::vector<Slot> slots = std::vector<Slot>(slot_count);
+
+  void order(FlowState& flow, const Passage& passage, CompareDirection& direction) {
+    std::vector<Arrival>& arrivals = flow.arrivals;
+    while (!arrivals.empty() && arrivals.back().number > passage.arrival_number) {
+      direction.late.add(arrivals.back().first_number, arrivals.back().time_ns);
+      direction.most_late_ns = std::max(direction.most_late_ns, arrivals.back().time_ns - passage.arrival_ns);
+      arrivals.pop_back();
+    }
+    if (arrivals.size() >= most_arrivals)
+      arrivals.erase(arrivals.begin(), arrivals.begin() + most_arrivals / 2);
+    arrivals.push_back({passage.arrival_number, passage.arrival_ns, passage.number});
+  }
+
+  static void repair(LostPacket& lost, std::uint64_t by, CompareDirection& direction) {
+    if (lost.repaired_by) return;
+    lost.repaired_by = by;
+    ++direction.repaired;
+  }
+
+  void repeats(std::uint32_t place, Sequence& sequence, unsigned space, const Passage& passage,
+               std::optional<std::uint32_t> lost_place, std::vector<LostPacket>& lost,
+               CompareDirection& direction) {
+    const Psn psn(passage.psn);
+    Slot& slot = slots[slot_of(place, space, psn)];
+    const std::uint32_t psn_space = passage.psn | space << 24U;
+    const bool newer = !sequence.any || psn.distance_from(sequence.highest) > 0;
+    const bool known = !newer && slot.flow == place && slot.psn_space == psn_space;
+    if (newer) {
+      sequence.any = true;
+      sequence.highest = psn;
+      sequence.run.active = false;
+    } else {
+      Run& run = sequence.run;
+      std::uint64_t RepeatCauses::*own = &RepeatCauses::unknown;
+      if (known) {
+        own = slot.arrived ? &RepeatCauses::behind : &RepeatCauses::between;
+      } else if (dissect::opcode_info(passage.opcode).operation != Operation::read_request) {
+        own = &RepeatCauses::before;  // a READ request may also ask for the rest of what it asked for
+      }
+      const bool goes_on = run.active && psn.distance_from(run.last) > 0;
+      if (!goes_on || own == &RepeatCauses::between) run.cause = own;
+      run.active = true;
+      run.last = psn;
+      ++(direction.repeats.*run.cause);
+    }
+    if (known && slot.lost != 0 && passage.arrived) repair(lost[slot.lost - 1], passage.number, direction);
+    // A copy that is lost too waits for the same repair as the ones before it.
+    slot = {place, psn_space, 0, passage.arrived};
+    if (lost_place) slot.lost = *lost_place + 1;
+  }
+
+  void acknowledges(FlowState& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,
+                    std::vector<LostPacket>& lost, CompareDirection& direction) {
+    if (passage.arrived) {
+      std::erase_if(flow.open_acknowledges, [&](std::uint32_t place) {
+        if (Psn(passage.psn).distance_from(Psn(lost[place].psn)) < 0) return false;
+        repair(lost[place], passage.number, direction);
+        return true;
+      });
+    } else if (lost_place && dissect::opcode_info(passage.opcode).operation == Operation::acknowledge &&
+               flow.open_acknowledges.size() < most_open) {
+      flow.open_acknowledges.push_back(*lost_place);
+    }
+  }
+};
+
+FlowBook::FlowBook() : impl_(std::make_unique<Impl>()) {}
+FlowBook::~FlowBook() = default;
+
+AddressPair* FlowBook::pair(const dissect::IpAddress& src, const dissect::IpAddress& dst) {
+  const PairKey key{src, dst};
+  const auto found = impl_->pair_places.find(key);
+  if (found != impl_->pair_places.end()) return &impl_->pairs[found->second];
+  if (impl_->pairs.size() >= most_pairs) return nullptr;
+  impl_->pair_places.emplace(key, static_cast<std::uint32_t>(impl_->pairs.size()));
+  AddressPair& made = impl_->pairs.emplace_back();
+  made.src = src;
+  made.dst = dst;
+  return &made;
+}
+
+std::uint32_t FlowBook::place_of(const FlowKey& key) {
+  const auto found = impl_->places.find(key);
+  if (found != impl_->places.end()) return found->second;
+  if (impl_->flows.size() >= most_flows) return none;
+  const AddressPair* of = pair(key.src, key.dst);
+  if (of == nullptr) return none;
+  const auto place = static_cast<std::uint32_t>(impl_->flows.size());
+  impl_->places.emplace(key, place);
+  FlowState& flow = impl_->flows.emplace_back();
+  flow.key = key;
+  flow.pair = static_cast<std::uint32_t>(of - impl_->pairs.data());
+  return place;
+}
+
+const FlowKey& FlowBook::key_of(std::uint32_t flow) const noexcept {
+  return impl_->flows[flow].key;
+}
+AddressPair& FlowBook::pair_of(std::uint32_t flow) noexcept {
+  return impl_->pairs[impl_->flows[flow].pair];
+}
+std::vector<AddressPair>& FlowBook::pairs() noexcept {
+  return impl_->pairs;
+}
+
+void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_place,
+                    std::vector<LostPacket>& lost, CompareDirection& direction) {
+  FlowState& flow = impl_->flows[passage.flow];
+  const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
+  if (passage.arrived) impl_->order(flow, passage, direction);
+  if (is_answer(info)) impl_->acknowledges(flow, passage, lost_place, lost, direction);
+  if (!is_sequenced(info)) return;
+  const Space space = info.request ? requests : answers;
+  impl_->repeats(passage.flow, flow.sequence[space], space, passage, lost_place, lost, direction);
+}
+
+bool FlowBook::went_on(const LostPacket& lost) noexcept {
+  // More than any sender has in flight.
+  constexpr std::int32_t far = 1 << 16;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(lost.opcode);
+  if (info.service != dissect::Service::rc || !info.request) return false;
+  const auto found = impl_->places.find(lost.key);
+  if (found == impl_->places.end()) return false;
+  const Sequence& sequence = impl_->flows[found->second].sequence[requests];
+  return sequence.any && sequence.highest.distance_from(Psn(lost.psn)) > far;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compare/point_reader.hpp"
+
+#include <algorithm>
+
+#include "analyze/copy_ring.hpp"
+#include "analyze/fast_record.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/headers/ip.hpp"
+#include "dissect/ip_checksum.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::CrcStatus;
+using dissect::HeaderId;
+
+std::uint8_t ttl_at(HeaderId id, const std::uint8_t* header) noexcept {
+  if (id == HeaderId::ipv4) return dissect::read<dissect::Ipv4::ttl>(header);
+  if (id == HeaderId::ipv6 || id == HeaderId::grh) return dissect::read<dissect::Ipv6::hlim>(header);
+  return 0;
+}
+
+std::uint32_t four_bytes(const std::uint8_t* p) noexcept {
+  return std::uint32_t{p[0]} << 24U | std::uint32_t{p[1]} << 16U | std::uint32_t{p[2]} << 8U | p[3];
+}
+
+}  // namespace
+
+bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
+  PacketRecord record;
+  FastFrame facts;
+  dissect::Options options;
+  options.roce_ip_protocol = roce_ip_protocol_;
+  const dissect::Bytes bytes{frame.data, frame.captured};
+  dissect::IcrcResult icrc;
+  HeaderId network_id;
+  std::uint32_t network;
+  packet.flags = 0;
+  if (fast_way_exists(options) && make_record_fast(frame, record, facts)) {
+    network_id = facts.icrc_place.network_id;
+    network = facts.icrc_place.network;
+    if (!facts.cut) {
+      if (check_icrc_) icrc = dissect::check_icrc_at(bytes, facts.icrc_place);
+      packet.icrc = four_bytes(frame.data + facts.icrc_place.icrc);
+      packet.flags |= PointPacket::icrc_known;
+    }
+  } else {
+    dissect::dissect(bytes, frame.wire, frame.link_type, dissection_, options);
+    make_record(frame, dissection_, record);
+    if (!record.has(PacketRecord::valid)) return false;
+    network_id = dissection_.layers[dissection_.network].id;
+    network = dissection_.layers[dissection_.network].offset;
+    if (check_icrc_) icrc = dissect::check_icrc(bytes, dissection_);
+    if (dissection_.icrc != dissect::Dissection::none) {
+      packet.icrc = four_bytes(frame.data + dissection_.layers[dissection_.icrc].offset);
+      packet.flags |= PointPacket::icrc_known;
+    }
+  }
+  const bool bad_header = check_icrc_ && network_id == HeaderId::ipv4 &&
+                          !dissect::ipv4_checksum_right({frame.data + network, frame.captured - network});
+  if (icrc.status == CrcStatus::mismatch || bad_header) {
+    packet.flags |= PointPacket::damaged;
+    ++damaged_;
+  }
+  if (record.has(PacketRecord::tagged)) packet.flags |= PointPacket::tagged;
+  packet.key = record.key;
+  packet.key_hash = record.key_hash;
+  packet.sign = (record.key_hash ^ key_of(record)) * 0x9e3779b97f4a7c15U;
+  packet.sign ^= packet.sign >> 31U;
+  packet.psn = record.psn;
+  packet.path = record.path;
+  packet.vlan = record.vlan_id;
+  packet.traffic_class = record.traffic_class;
+  packet.pcp = record.pcp;
+  packet.ttl = ttl_at(network_id, frame.data + network);
+  packet.opcode = record.opcode;
+  return true;
+}
+
+bool PointReader::read() {
+  while (!ended_) {
+    batch_.clear();
+    const capture::Expected<std::size_t> got = source_.next_batch(batch_, batch_frames);
+    if (!got) errors_.push_back(got.error());
+    if (got && *got == 0) ended_ = true;
+    if (batch_.frames.empty()) continue;
+    for (const capture::Frame& frame : batch_.frames) {
+      ++frames_;
+      if (frame.time_ns == capture::no_time) {
+        timeless_ = true;
+      } else {
+        // What lies beyond PacketBrief's bound is no time of a packet; within it no difference overflows.
+        const std::int64_t time =
+            std::clamp(frame.time_ns, -PacketBrief::latest_ns / 2, PacketBrief::latest_ns / 2);
+        if (!any_time_) first_time_ns_ = last_time_ns_ = time;
+        any_time_ = true;
+        first_time_ns_ = std::min(first_time_ns_, time);
+        last_time_ns_ = std::max(last_time_ns_, time);
+      }
+      PointPacket packet;
+      if (!make(frame, packet)) continue;
+      packet.number = frames_;
+      packet.time_ns =
+          frame.time_ns == capture::no_time
+              ? last_time_ns_
+              : std::clamp(frame.time_ns, -PacketBrief::latest_ns / 2, PacketBrief::latest_ns / 2);
+      ++packets_;
+      ahead_.push_back(packet);
+    }
+    return true;
+  }
+  return false;
+}
+
+const PointPacket* PointReader::head() {
+  while (ahead_.empty()) {
+    if (!read()) return nullptr;
+  }
+  return &ahead_.front();
+}
+
+const std::deque<PointPacket>& PointReader::look_ahead(std::size_t limit) {
+  while (ahead_.size() < limit && read()) {
+  }
+  return ahead_;
+}
+
+}  // namespace roce::analyze

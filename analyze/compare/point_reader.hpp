@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "analyze/packet_record.hpp"
+#include "capture/source.hpp"
+
+// Internal to compare: one capture as a row of packets.
+namespace roce::analyze {
+
+/// A RoCE packet at one capture point, as far as it takes to know it at the other and to say what changed.
+struct PointPacket {
+  enum Flag : std::uint8_t {
+    tagged = 1,  ///< vlan and pcp are there
+    icrc_known = 2,
+    damaged = 4,  ///< its ICRC or its IPv4 header checksum is wrong
+  };
+
+  FlowKey key;
+  std::uint64_t key_hash = 0;
+  std::uint64_t sign = 0;    ///< a hash of what no place on the way changes, without the ICRC
+  std::uint64_t number = 0;  ///< in its file
+  std::int64_t time_ns = 0;
+  std::uint32_t icrc = 0;
+  std::uint32_t psn = 0;
+  std::uint32_t path = 0;  ///< PacketBrief::path
+  std::uint16_t vlan = 0;
+  std::uint8_t traffic_class = 0;  ///< DSCP and ECN
+  std::uint8_t pcp = 0;
+  std::uint8_t ttl = 0;  ///< TTL or hop limit
+  std::uint8_t opcode = 0;
+  std::uint8_t flags = 0;
+
+  [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
+};
+
+/// Reads a source packet by packet, and lets some be read ahead without being taken.
+class PointReader {
+ public:
+  PointReader(capture::CaptureSource& source, bool check_icrc, std::uint8_t roce_ip_protocol)
+      : source_(source), check_icrc_(check_icrc), roce_ip_protocol_(roce_ip_protocol) {}
+
+  /// The next packet, or nullptr at the end; the same until take().
+  [[nodiscard]] const PointPacket* head();
+  void take() { ahead_.pop_front(); }
+  /// Up to `limit` packets from head() on; they are not taken.
+  [[nodiscard]] const std::deque<PointPacket>& look_ahead(std::size_t limit);
+
+  /// Of all frames read so far, RoCE or not.
+  [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
+  [[nodiscard]] bool any_time() const noexcept { return any_time_; }
+  [[nodiscard]] std::int64_t first_time_ns() const noexcept { return first_time_ns_; }
+  [[nodiscard]] std::int64_t last_time_ns() const noexcept { return last_time_ns_; }
+  [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
+  [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
+  /// Some frame had no time.
+  [[nodiscard]] bool timeless() const noexcept { return timeless_; }
+  [[nodiscard]] const std::vector<capture::Error>& errors() const noexcept { return errors_; }
+  [[nodiscard]] const capture::CaptureSource& source() const noexcept { return source_; }
+
+ private:
+  bool read();  ///< one batch; false at the end
+  bool make(const capture::Frame& frame, PointPacket& packet);
+
+  static constexpr std::size_t batch_frames = 1024;
+
+  capture::CaptureSource& source_;
+  const bool check_icrc_;
+  const std::uint8_t roce_ip_protocol_;
+  capture::FrameBatch batch_;
+  dissect::Dissection dissection_;
+  std::deque<PointPacket> ahead_;
+  std::vector<capture::Error> errors_;
+  std::uint64_t frames_ = 0;
+  std::uint64_t packets_ = 0;
+  std::uint64_t damaged_ = 0;
+  std::int64_t first_time_ns_ = 0;
+  std::int64_t last_time_ns_ = 0;
+  bool any_time_ = false;
+  bool timeless_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analyze/compare/point_reader.hpp"
+
+// Internal to compare: the last packets of both points, and which of them are the same.
+namespace roce::analyze {
+
+/// A packet in the window.
+struct Seen {
+  enum State : std::uint8_t {
+    resolved = 1,   ///< its fellow at the other point was looked for and is `fellow`, if there is one
+    doubled = 2,    ///< the capture has it twice; the first one counts
+    handled = 4,    ///< counted, with its fellow
+    corrupted = 8,  ///< it and its fellow differ by damage
+    again = 16,     ///< its point showed the same before
+  };
+
+  std::uint64_t sign = 0;
+  std::uint64_t number = 0;
+  std::int64_t time_ns = 0;
+  std::int32_t fellow = 0;  ///< how much later (or earlier) its fellow came into the window; 0: none
+  std::uint32_t older = 0;  ///< so much earlier the one before it in the same bucket came; 0: none
+  std::uint32_t flow = 0;
+  std::uint32_t icrc = 0;
+  std::uint32_t psn = 0;
+  std::uint32_t path = 0;
+  std::uint16_t vlan = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t pcp = 0;
+  std::uint8_t ttl = 0;
+  std::uint8_t opcode = 0;
+  std::uint8_t flags = 0;      ///< PointPacket::Flag
+  std::uint8_t point : 1 = 0;  ///< 0: A, 1: B
+  std::uint8_t state : 7 = 0;
+
+  [[nodiscard]] bool is(State bit) const noexcept { return (state & bit) != 0; }
+  void set(State bit) noexcept { state = static_cast<std::uint8_t>((state | bit) & 0x7fU); }
+  [[nodiscard]] bool has(PointPacket::Flag flag) const noexcept { return (flags & flag) != 0; }
+};
+static_assert(sizeof(Seen) == 56);
+
+/// A ring of packets of both points in the order in which they were read, found again by their sign. What is
+/// pushed out must have been handled before.
+class CompareWindow {
+ public:
+  /// `capacity`: a power of two.
+  explicit CompareWindow(std::size_t capacity);
+
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] bool full() const noexcept { return end_ - begin_ == mask_ + 1; }
+  [[nodiscard]] Seen& front() noexcept { return at(begin_); }
+  [[nodiscard]] std::uint64_t front_place() const noexcept { return begin_; }
+  void pop_front() noexcept { ++begin_; }
+  /// There must be room.
+  std::uint64_t push(const Seen& seen);
+  [[nodiscard]] Seen& at(std::uint64_t place) noexcept { return slots_[place & mask_]; }
+  /// The other point's packet that is this one, or nullptr.
+  [[nodiscard]] Seen* fellow_of(std::uint64_t place) noexcept {
+    Seen& seen = at(place);
+    return seen.fellow == 0 ? nullptr : &at(place + static_cast<std::uint64_t>(std::int64_t{seen.fellow}));
+  }
+
+  /// Calls `each(Seen&, place)` for packets of that sign, the newest first, until it returns false. Looks at
+  /// a bounded number of packets.
+  template <class Each>
+  void for_sign(std::uint64_t sign, Each each) {
+    std::uint64_t place = buckets_[bucket_of(sign)];
+    for (unsigned looks = 0; looks < most_looks && place > begin_ && place <= end_; ++looks) {
+      Seen& seen = at(place - 1);
+      if (seen.sign == sign && !each(seen, place - 1)) return;
+      if (seen.older == 0) return;
+      place -= seen.older;
+    }
+  }
+
+  /// Marks the packet and, where that is certain, its fellow: of packets that are alike to the last byte
+  /// those that fit in order and whose difference of times (B minus A) is nearest to `expected_ns`.
+  void resolve(std::uint64_t place, std::int64_t expected_ns);
+  /// Makes two packets one that was damaged between the points.
+  void join(std::uint64_t one, std::uint64_t other, bool corrupted) noexcept;
+
+ private:
+  static constexpr unsigned most_looks = 256;
+  static constexpr std::size_t most_alike = 32;
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t sign) const noexcept {
+    return (sign >> 17U) & bucket_mask_;
+  }
+  void resolve_many(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b,
+                    std::int64_t expected_ns);
+
+  std::uint64_t mask_;
+  std::uint64_t bucket_mask_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+  std::unique_ptr<Seen[]> slots_;             ///< touched only as far as they are used
+  std::unique_ptr<std::uint64_t[]> buckets_;  ///< place of the newest plus one; 0: none
+  std::vector<std::uint64_t> alike_[2];
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `compare`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <unordered_map>
+
+#include "analyze/compare.hpp"
+#include "cli/analyze_options.hpp"
+#include "cli/command.hpp"
+#include "cli/compare_report.hpp"
+#include "cli/input_files.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::size_t width_of_a_pipe = 100;
+constexpr std::size_t least_window = 1024;
+constexpr std::size_t largest_window = std::size_t{1} << 26U;
+
+struct CompareCommand {
+  std::string a, b;
+  std::string fail_on;
+  std::string color = "auto";
+  std::size_t top = 20;
+  std::size_t window = analyze::CompareOptions().window_packets;
+  unsigned roce_ip_protocol = 0;
+  bool no_icrc = false;
+  bool json = false;
+  bool pretty = false;
+  bool csv = false;
+};
+
+using Source = std::unique_ptr<capture::CaptureSource>;
+
+Source open(const std::string& path, bool aloud) {
+  auto source = capture::open_files({path});
+  if (source) return std::move(*source);
+  if (aloud) print_error(source.error().describe());
+  return nullptr;
+}
+
+struct KeyHash {
+  std::size_t operator()(const analyze::FlowKey& key) const noexcept { return key.hash(); }
+};
+
+/// The numbers that the report of a file gives its connections, for the packets lost from it.
+void name_connections(const std::string& path, unsigned direction, const CompareCommand& options,
+                      analyze::CompareResult& result) {
+  const bool any =
+      std::any_of(result.lost.begin(), result.lost.end(),
+                  [direction](const analyze::LostPacket& lost) { return lost.direction == direction; });
+  if (!any || !can_read_twice({path})) return;
+  const Source source = open(path, false);
+  if (source == nullptr) return;
+  analyze::AnalysisOptions analysis;
+  analysis.check_icrc = !options.no_icrc;
+  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  const Pass pass = run_pass(*source, analysis, "connections ");
+  std::unordered_map<analyze::FlowKey, std::uint64_t, KeyHash> connections;
+  for (const analyze::Flow& flow : pass.snapshot->flows) {
+    if (flow.connection) connections.emplace(flow.key, *flow.connection);
+  }
+  for (analyze::LostPacket& lost : result.lost) {
+    if (lost.direction != direction) continue;
+    if (const auto found = connections.find(lost.key); found != connections.end())
+      lost.connection = found->second;
+  }
+}
+
+bool reaches(const analyze::CompareResult& result, const std::string& severity) {
+  using analyze::Severity;
+  for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
+    if (analyze::severity_name(least) != severity) continue;
+    return std::any_of(result.findings.begin(), result.findings.end(),
+                       [least](const analyze::Finding& finding) { return finding.severity >= least; });
+  }
+  return false;
+}
+
+analyze::ComparePoint point_of(const Source& source, const std::string& path) {
+  analyze::ComparePoint point;
+  point.source = source.get();
+  if (can_read_twice({path})) point.again = [path] { return open(path, false); };
+  return point;
+}
+
+int print(const CompareCommand& options, const analyze::CompareResult& result, int status) {
+  Output out;
+  if (options.json) {
+    compare_json(result, options.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+  } else if (options.csv) {
+    out.write(compare_csv(result));
+  } else {
+    const unsigned width = terminal_width();
+    out.write(
+        compare_text(result, {width != 0 ? width : width_of_a_pipe, want_color(options.color), options.top}));
+  }
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
+
+int run_compare(const CompareCommand& options) {
+  if (options.a == "-" && options.b == "-") {
+    print_error("only one of the two can be standard input");
+    return exit_usage;
+  }
+  const Source a = open(options.a, true), b = open(options.b, true);
+  if (a == nullptr || b == nullptr) return exit_input;
+  analyze::CompareOptions compare;
+  compare.check_icrc = !options.no_icrc;
+  compare.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  compare.window_packets = std::bit_ceil(options.window);
+  Progress progress;
+  compare.progress = [&progress](const capture::CaptureSource& source, std::uint64_t frames) {
+    progress.update(source, frames);
+  };
+  analyze::CompareResult result = analyze::compare(point_of(a, options.a), point_of(b, options.b), compare);
+  progress.clear();
+  name_connections(options.a, 0, options, result);
+  name_connections(options.b, 1, options, result);
+  int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
+  for (const analyze::ComparePointFacts& point : result.points) {
+    for (const capture::Error& error : point.errors) {
+      print_error(error.describe());
+      status = exit_input;
+    }
+  }
+  return print(options, result, status);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CompareCommand>();
+  CLI::App* command = app.add_subcommand(
+      "compare",
+      "one traffic captured at two points: what was lost, delayed, overtaken or re-marked between them");
+  command->add_option("A", options->a, "a capture; - is standard input")->required();
+  command->add_option("B", options->b, "a capture of the same traffic at another point")->required();
+  command->add_option("--top", options->top, "lost packets to list (0 = all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command
+      ->add_option(
+          "--window", options->window,
+          "packets of both captures kept while their fellows are looked for (a power of two, 64 bytes each)")
+      ->check(CLI::Range(least_window, largest_window))
+      ->type_name("N");
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "exit with status 1 if a finding is at or above: info, notice, warning, error")
+      ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
+      ->type_name("LEVEL");
+  command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  command->add_option("--color", options->color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  command
+      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
+                   "also take IP packets of this protocol number as RoCE over IP")
+      ->check(CLI::Range(1U, 255U))
+      ->type_name("N");
+  auto* csv = command->add_flag("--csv", options->csv, "the lost packets as CSV");
+  auto* json = command->add_flag("--json", options->json, "one JSON object");
+  csv->excludes(json);
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace roce::cli
