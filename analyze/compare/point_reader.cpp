@@ -15,12 +15,6 @@ namespace {
 using dissect::CrcStatus;
 using dissect::HeaderId;
 
-std::uint8_t ttl_at(HeaderId id, const std::uint8_t* header) noexcept {
-  if (id == HeaderId::ipv4) return dissect::read<dissect::Ipv4::ttl>(header);
-  if (id == HeaderId::ipv6 || id == HeaderId::grh) return dissect::read<dissect::Ipv6::hlim>(header);
-  return 0;
-}
-
 std::uint32_t four_bytes(const std::uint8_t* p) noexcept {
   return std::uint32_t{p[0]} << 24U | std::uint32_t{p[1]} << 16U | std::uint32_t{p[2]} << 8U | p[3];
 }
@@ -70,10 +64,10 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   packet.sign ^= packet.sign >> 31U;
   packet.psn = record.psn;
   packet.path = record.path;
-  packet.vlan = record.vlan_id;
+  packet.vlan = record.vlan_id();
   packet.traffic_class = record.traffic_class;
-  packet.pcp = record.pcp;
-  packet.ttl = ttl_at(network_id, frame.data + network);
+  packet.pcp = record.pcp();
+  packet.ttl = record.ttl;
   packet.opcode = record.opcode;
   return true;
 }
