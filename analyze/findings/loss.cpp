@@ -25,6 +25,18 @@ bool late_taken_for_lost(const Events& sent, const Events& answered) noexcept {
   return sent.count(Event::out_of_order) != 0 && naks >= 3 && naks > 2 * losses_of(sent);
 }
 
+std::uint64_t reads_asked_again(const Requester& requester) noexcept {
+  const OperationStats* reads = requester.operation(OperationKind::read);
+  return reads == nullptr ? 0 : reads->retried;
+}
+
+bool late_responses_taken_for_lost(const Connection& connection, unsigned responder) noexcept {
+  const Events& sent = connection.sent[responder];
+  const std::uint64_t again = reads_asked_again(connection.requester[1 - responder]);
+  return sent.count(Event::out_of_order) != 0 && sent.count(Event::retransmitted_read_retry) != 0 &&
+         again >= 3 && again > 2 * losses_of(sent);
+}
+
 std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {

@@ -19,6 +19,12 @@ namespace roce::analyze {
 /// late ones for lost ones.
 [[nodiscard]] bool late_taken_for_lost(const Events& sent, const Events& answered) noexcept;
 
+/// READs of which a response was missing and asked for again.
+[[nodiscard]] std::uint64_t reads_asked_again(const Requester& requester) noexcept;
+/// The same for READ responses, which no NAK asks for: far more READs are asked again than responses were
+/// lost, and responses are late.
+[[nodiscard]] bool late_responses_taken_for_lost(const Connection& connection, unsigned responder) noexcept;
+
 /// RoCE networks are built to lose nothing: one in ten thousand already costs. One or two packets may be
 /// lost for any reason.
 [[nodiscard]] Severity loss_severity(const Group& group) noexcept;

@@ -18,6 +18,7 @@ constexpr FindingRule rules[] = {
     {"sick_host", error, "one host behind many sick connections", find_sick_host},
     {"sick_link", error, "one pair of hosts behind many sick connections", find_sick_link},
     {"go_back_n_storm", error, "go-back-N storm", find_go_back_n_storm},
+    {"read_storm", error, "READ responses sent again and again", find_read_storm},
     {"livelock", error, "livelock: the same packets again and again", find_livelock},
     {"timeouts", error, "retransmission timeouts", find_timeouts},
     {"retries_exhausted", error, "transport retries exhausted", find_retries_exhausted},

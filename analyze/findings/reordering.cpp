@@ -13,10 +13,17 @@ void find_reordering(const Snapshot& snapshot, FindingSink& sink) {
   });
   const Shown shown = shown_by_flag("roce.analysis.out_of_order", Event::out_of_order);
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    const auto costs = [](const Case& c) { return late_taken_for_lost(c.sent(), c.answered()); };
-    const bool costly = std::any_of(group.cases.begin(), group.cases.end(), costs);
+    const bool by_naks = std::any_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
+      return late_taken_for_lost(c.sent(), c.answered());
+    });
+    const bool by_reads = std::any_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
+      return late_responses_taken_for_lost(*c.connection, c.side);
+    });
+    const bool costly = by_naks || by_reads;
     const std::uint64_t naks =
         group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
+    const std::uint64_t reads =
+        group.sum([](const Case& c) { return reads_asked_again(c.connection->requester[1 - c.side]); });
     const std::uint64_t losses = group.sum([](const Case& c) { return losses_of(c.sent()); });
     const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
     const bool often = 100 * group.count() >= group.of;
@@ -27,7 +34,9 @@ void find_reordering(const Snapshot& snapshot, FindingSink& sink) {
       text += fmt::format(
           " {} does not bear it: {} for {}, so it takes late packets for lost ones and makes the sender "
           "repeat.",
-          to_text(group), plural(naks, "sequence NAK", "sequence NAKs"),
+          to_text(group),
+          by_naks ? plural(naks, "sequence NAK", "sequence NAKs")
+                  : plural(reads, "READ asked again", "READs asked again"),
           losses == 0 ? std::string("no packet lost") : packets_text(losses) + " lost");
     } else if (repeats == 0) {
       text += " Nothing was repeated for it: the receiver puts them in order, as with adaptive routing.";

@@ -15,6 +15,7 @@ void find_records_out_of_order(const Snapshot& snapshot, FindingSink& sink);
 void find_capture_drops(const Snapshot& snapshot, FindingSink& sink);
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink);
 void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink);
+void find_read_storm(const Snapshot& snapshot, FindingSink& sink);
 void find_livelock(const Snapshot& snapshot, FindingSink& sink);
 void find_timeouts(const Snapshot& snapshot, FindingSink& sink);
 void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink);

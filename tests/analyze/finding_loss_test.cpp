@@ -194,6 +194,46 @@ TEST(GoBackNStormFinding, Trigger) {
   EXPECT_EQ(maker.run("go_back_n_storm")[0].severity, Severity::error);
 }
 
+/// A READ requester of which so many READs were asked again.
+Connection& read_from(SnapshotMaker& maker, unsigned a, unsigned b, std::uint64_t again) {
+  Connection& c = maker.connect(a, b);
+  OperationStats& reads = c.requester[0].operations.emplace_back();
+  reads.kind = OperationKind::read;
+  reads.count = 500;
+  reads.retried = again;
+  return c;
+}
+
+TEST(ReadStormFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = read_from(maker, 1, 2, 58);
+  happen(c.sent[1], Event::retransmitted_read_retry, 1600);
+  happen(c.sent[1], Event::lost_before_capture, 31);
+  const std::vector<Finding> found = maker.run("read_storm");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 1600U);
+  EXPECT_TRUE(says(found[0],
+                   "1600 of 10000 packets (16.0 %) sent by 10.0.0.2 are READ responses sent again: 10.0.0.1 "
+                   "asked again for 58 of 500 READs"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Known to be lost: 31 packets.")) << found[0].explanation;
+  happen(c.sent[1], Event::retransmitted_read_retry, 4000);
+  EXPECT_EQ(maker.run("read_storm")[0].severity, Severity::error);
+}
+
+TEST(ReadStormFinding, NearMiss) {
+  SnapshotMaker maker;
+  happen(read_from(maker, 1, 2, 58).sent[1], Event::retransmitted_read_retry, 900);  // 9 %
+  Connection& once = read_from(maker, 3, 4, 2);
+  once.packets[1] = 100;
+  happen(once.sent[1], Event::retransmitted_read_retry, 60);
+  Connection& requests = read_from(maker, 5, 6, 20);  // asked again, and no response captured
+  requests.packets[0] = 50;
+  happen(requests.sent[0], Event::retransmitted_read_retry, 20);
+  EXPECT_TRUE(maker.run("read_storm").empty());
+}
+
 TEST(GoBackNStormFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& few = maker.connect(1, 2);

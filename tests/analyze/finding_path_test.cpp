@@ -93,6 +93,24 @@ TEST(ReorderingFinding, Trigger) {
       << found[0].explanation;
 }
 
+TEST(ReorderingFinding, LateReadResponsesMakeTheRequesterAskAgain) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  OperationStats& reads = c.requester[0].operations.emplace_back();
+  reads.kind = OperationKind::read;
+  happen(c.sent[1], Event::out_of_order, 39);
+  happen(c.sent[1], Event::retransmitted_read_retry, 800);
+  happen(c.sent[1], Event::lost_before_capture, 20);
+  reads.retried = 40;  // loss explains them
+  EXPECT_EQ(maker.run("reordering")[0].severity, Severity::info);
+  reads.retried = 80;
+  const std::vector<Finding> found = maker.run("reordering");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "10.0.0.1 does not bear it: 80 READs asked again for 20 packets lost"))
+      << found[0].explanation;
+}
+
 TEST(ReorderingFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);

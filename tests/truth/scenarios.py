@@ -5,8 +5,8 @@ import dataclasses
 
 # Findings that claim loss or retransmission. None of them may come out of an innocent capture.
 LOSS_FINDINGS = {"loss_before_capture", "loss_after_capture", "loss_by_capture", "capture_drops", "go_back_n_storm",
-                 "livelock", "timeouts", "retries_exhausted", "spurious_retransmission", "slow_recovery", "sick_host",
-                 "sick_link", "rnr", "rnr_exhausted", "uc_message_loss"}
+                 "read_storm", "livelock", "timeouts", "retries_exhausted", "spurious_retransmission",
+                 "slow_recovery", "sick_host", "sick_link", "rnr", "rnr_exhausted", "uc_message_loss"}
 DROP_FINDINGS = {"loss_by_capture", "capture_drops"}
 
 
