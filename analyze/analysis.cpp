@@ -486,6 +486,9 @@ class Pipeline final : private Relay::Stages {
     snapshot->priorities = options_.priorities;
     totals_.diagnostics.add(DiagnosticId::link_ports,
                             snapshot->pauses.dropped_frames + snapshot->dcbx.dropped_frames);
+    snapshot->markings = MarkingMatrix::of(snapshot->flows);
+    snapshot->congestion = std::move(followed.congestion);
+    sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);
     snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors_);
     for (Diagnostic& diagnostic : snapshot->diagnostics) {
       if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/cm_tracker.hpp"
+#include "analyze/congestion.hpp"
 #include "analyze/events.hpp"
 #include "analyze/histogram.hpp"
 #include "analyze/lazy.hpp"
@@ -163,7 +164,8 @@ struct Connection {
   std::array<std::uint64_t, 2> bytes{};     ///< on the wire
   std::array<std::uint64_t, 2> cnps{};      ///< sent
   std::array<Requester, 2> requester;
-  std::array<Events, 2> sent;  ///< evidence, by sender
+  std::array<Events, 2> sent;                      ///< evidence, by sender
+  std::array<Lazy<CongestionSide>, 2> congestion;  ///< by who is slowed down: sent CE packets, got CNPs
   /// capture::Frame::point of all that show it, if there are several: those where it was followed first.
   std::vector<std::uint16_t> points;
   std::uint8_t followed_points = 0;  ///< how many of them those are

@@ -38,8 +38,9 @@ enum class Event : std::uint8_t {
   uc_message_lost,  ///< UC: messages that a gap destroyed
   icrc_mismatch,
   ce_marked,
-  mac_changed,     ///< the side's source MAC address is another than before
-  time_backwards,  ///< older than the packet before it
+  repeat_marked_otherwise,  ///< a repeat with another DSCP, VLAN or priority than its flow began with
+  mac_changed,              ///< the side's source MAC address is another than before
+  time_backwards,           ///< older than the packet before it
   // about answers that the side sent
   nak_sequence_error,
   nak_invalid_request,

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analyze/marking.hpp"
 #include "analyze/packet_facts.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
@@ -279,6 +280,14 @@ const VirtualField fields[] = {
      [](const PacketView& p, Values& out) {
        add_address(out, endpoints(p).source);
        add_address(out, endpoints(p).destination);
+     }},
+    {facts("roce.class", "What the packet is for: data, ack, response, atomic, cm, cnp or other",
+           ValueType::text),
+     [](const PacketView& p, Values& out) {
+       const std::uint8_t* const bth = bth_of(p);
+       if (bth == nullptr) return;
+       add_text(out, traffic_class_name(analyze::traffic_class(dissect::read<dissect::Bth::opcode>(bth),
+                                                               dissect::read<dissect::Bth::destqp>(bth))));
      }},
     {facts("roce.dscp", "DSCP of the innermost network header", ValueType::number, 63),
      [](const PacketView& p, Values& out) {

@@ -122,6 +122,10 @@ struct alignas(64) Flow {
   /// How its packets are marked, by class: rows by their first packet. At most MarkCounts::limit; what has
   /// no row is packets minus theirs.
   [[nodiscard]] std::vector<MarkRow> marks() const { return marks_.rows(); }
+  /// Whether a packet has the DSCP, VLAN and priority that its class began with in this flow.
+  [[nodiscard]] bool marked_as_first(const PacketRecord& r) const noexcept {
+    return marks_.as_first(MarkCounts::key_of(r.look(), traffic_class(r.opcode, key.dst_qp)));
+  }
   /// Number of the first packet that counts; 0 where there is none.
   [[nodiscard]] std::uint64_t first_packet() const noexcept { return marks_.first_packet(); }
 

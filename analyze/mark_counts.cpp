@@ -28,6 +28,16 @@ void MarkCounts::note(std::uint64_t key, std::uint64_t number, std::int64_t time
   }
 }
 
+bool MarkCounts::as_first(std::uint64_t key) const noexcept {
+  constexpr std::uint64_t of_class = 0xff;
+  // Class, whether there is a tag, the tag, and DSCP without ECN; see key_of().
+  constexpr std::uint64_t compared = 0xffff | std::uint64_t{0xffff} << 16U | std::uint64_t{0xfc} << 32U;
+  const auto same_class = [key](const Row& row) { return ((row.key ^ key) & of_class) == 0; };
+  if (same_class(first_)) return ((first_.key ^ key) & compared) == 0;
+  const auto found = std::find_if(more_.begin(), more_.end(), same_class);
+  return found == more_.end() || ((found->key ^ key) & compared) == 0;
+}
+
 MarkRow MarkCounts::read(const Row& row) noexcept {
   PacketRecord::Look look;
   look.word = row.key & ~std::uint64_t{0xffff};

@@ -36,6 +36,8 @@ class MarkCounts {
     }
   }
 
+  /// Whether DSCP, VLAN and priority are those of the class's first row; true where it has none.
+  [[nodiscard]] bool as_first(std::uint64_t key) const noexcept;
   [[nodiscard]] std::vector<MarkRow> rows() const;
   [[nodiscard]] std::uint64_t first_packet() const noexcept { return first_.first_packet; }
 

@@ -25,6 +25,8 @@ void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
   into.retransmitted += from.retransmitted;
   into.in_flight_max = std::max(into.in_flight_max, from.in_flight_max);
   into.lost = add_saturating(into.lost, from.lost);
+  into.ce = add_saturating(into.ce, from.ce);
+  into.cnps = add_saturating(into.cnps, from.cnps);
 }
 
 }  // namespace

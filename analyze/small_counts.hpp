@@ -45,6 +45,18 @@ class SmallCounts {
     return all;
   }
 
+  /// Of this key; 0 if it was not kept.
+  [[nodiscard]] std::uint64_t of(Key key) const noexcept {
+    for (std::size_t i = 0; i < used_; ++i) {
+      if (keys_[i] == key) return counts_[i];
+    }
+    if (!more_) return 0;
+    for (const Entry& entry : more_->entries) {
+      if (entry.key == key) return entry.count;
+    }
+    return 0;
+  }
+
   [[nodiscard]] std::uint64_t others() const noexcept { return more_ ? more_->others : 0; }
   [[nodiscard]] std::size_t distinct() const noexcept {
     return used_ + (more_ ? more_->entries.size() : std::size_t{0});

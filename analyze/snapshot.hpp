@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "analyze/cm_tracker.hpp"
+#include "analyze/congestion.hpp"
 #include "analyze/connection.hpp"
 #include "analyze/dcbx.hpp"
 #include "analyze/diagnostics.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/flow_table.hpp"
+#include "analyze/marking_matrix.hpp"
 #include "analyze/pause_tracker.hpp"
 #include "analyze/priority_map.hpp"
 #include "analyze/series.hpp"
@@ -45,8 +47,10 @@ struct Snapshot {
   Pauses pauses;                        ///< PAUSE and PFC
   DcbxTable dcbx;                       ///< what LLDP announces
   PriorityMap priorities;               ///< which priority a packet takes
-  std::vector<Finding> findings;        ///< most severe first
-  std::uint64_t findings_dropped = 0;   ///< beyond the bound
+  MarkingMatrix markings;               ///< of the listed flows
+  Congestion congestion;
+  std::vector<Finding> findings;       ///< most severe first
+  std::uint64_t findings_dropped = 0;  ///< beyond the bound
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 

@@ -344,6 +344,8 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);
+    if (followed) congestion.notified(c, side ^ 1U, s.flow(side ^ 1U), record);
+    if (Series::Bucket* bucket = counts ? s.bucket() : nullptr) ++bucket->cnps;
   } else if (followed && info.defined && has_sequence(info.service)) {
     const unsigned requester = info.response ? side ^ 1U : side;
     std::unique_ptr<PsnSpace>& space = track.spaces[requester];
@@ -360,6 +362,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   if ((record.traffic_class & 3U) == 3U) happened(s, side, Event::ce_marked);
 
   if (!s.verdict.has(Verdict::duplicate_capture)) {
+    if (s.verdict.has(Verdict::retransmission) || (record.traffic_class & 3U) == 3U) note_marks(s, place);
     if (record.source_mac != 0 && followed) {
       FlowState& state = states[place];
       if (state.mac != 0 && state.mac != record.source_mac) {
@@ -373,6 +376,18 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   }
   publish(number, s.verdict);
   return s.verdict;
+}
+
+/// Of a packet marked CE, or sent again.
+void Tracker::Impl::note_marks(Step& s, std::uint32_t place) {
+  const Flow& flow = flows.at(place);
+  if (s.verdict.has(Verdict::retransmission) && !flow.marked_as_first(s.r)) {
+    happened(s, s.side, Event::repeat_marked_otherwise);
+  }
+  const bool ce = (s.r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
+  if (!ce || s.info.operation == dissect::Operation::cnp) return;
+  congestion.marked(s.connection, s.side, s.r);
+  if (Series::Bucket* bucket = s.counts ? s.bucket() : nullptr) ++bucket->ce;
 }
 
 /// A request far from the others waits for the next one: if that follows it, the queue pair number has

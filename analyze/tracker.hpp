@@ -88,6 +88,7 @@ class Tracker {
     std::vector<Flow> flows;              ///< by id, with packets that count
     std::vector<Connection> connections;  ///< by id, with a flow that is listed
     Series series;
+    Congestion congestion;            ///< but for the sums over flows
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points that show the same packets
     std::uint64_t evicted_flows = 0;
     std::uint64_t evicted_packets = 0;

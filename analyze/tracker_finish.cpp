@@ -38,6 +38,7 @@ void Tracker::Impl::conclude(Track& track) {
   }
   drop_stray(track);
   conclude_views(track);
+  for (unsigned side = 0; side < 2; ++side) CongestionTracker::finish(c, side, flow_of(side));
   sum_up(track);
   const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
     return r.retries_exhausted || r.rnr_exhausted || r.refused_fatally;
@@ -122,6 +123,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
     ++count;
   }
   result.clocks = clocks.result();
+  result.congestion = congestion.take();
   result.forgotten_packets = shared.budget.forgotten;
   result.evicted_flows = flows.evicted_flows();
   result.evicted_packets = flows.evicted_packets();

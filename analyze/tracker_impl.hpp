@@ -14,6 +14,7 @@
 
 #include "analyze/capture_views.hpp"
 #include "analyze/chunks.hpp"
+#include "analyze/congestion_tracker.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/pairing.hpp"
 #include "analyze/psn_space.hpp"
@@ -158,6 +159,7 @@ struct Tracker::Impl {
               std::uint32_t place, Verdict& verdict);
   void publish(std::uint64_t number, const Verdict& verdict);
   void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  void note_marks(Step& s, std::uint32_t place);
   void drop_stray(Track& track);
   void evict();
   void leave(std::uint32_t place);
@@ -245,6 +247,7 @@ struct Tracker::Impl {
   UnpairedFlows unpaired;
   CopyBudget copy_budget;
   PointClocks clocks;
+  CongestionTracker congestion;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
   std::size_t held = 0;               ///< packets

@@ -296,6 +296,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   a.requester[1] = std::move(b.requester[0]);
   a.sent[1] = std::move(b.sent[0]);
   a.cnps[1] = b.cnps[0];
+  for (unsigned side = 0; side < 2; ++side) CongestionTracker::merge(a, side, b);
   if (a.pmtu == 0) a.pmtu = b.pmtu;
   if (shared.verdicts != nullptr) shared.verdicts->merge_connection(b.id, a.id);
   drop(other);

@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 /// hold the options live in the action, so the App may go first.
 void add_report(CLI::App& app, Action& action);
 void add_flows(CLI::App& app, Action& action);
+void add_markings(CLI::App& app, Action& action);
 void add_connections(CLI::App& app, Action& action);
 void add_packets(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);

@@ -28,14 +28,23 @@ struct Command {
   void (*add)(CLI::App&, Action&);
 };
 constexpr Command commands[] = {
-    {"report", add_report},
-    {"packets", add_packets},
-    {"flows", add_flows},
-    {"connections", add_connections},
-    {"compare", add_compare}};
+    {"report", add_report},           {"packets", add_packets},   {"flows", add_flows},
+    {"connections", add_connections}, {"markings", add_markings}, {"compare", add_compare},
+};
 
 /// Commands of the interface that this version does not have: better named than taken for files.
 constexpr std::string_view later_commands[] = {"check", "capture", "devices", "host", "export", "policy"};
+
+/// "report, packets and flows".
+std::string command_names() {
+  std::string text;
+  for (const Command& command : commands) {
+    const bool last = &command == std::end(commands) - 1;
+    if (!text.empty()) text += last ? " and " : ", ";
+    text += command.name;
+  }
+  return text;
+}
 
 bool is_command(std::string_view word) {
   return std::any_of(std::begin(commands), std::end(commands),
@@ -63,8 +72,8 @@ int run(int argc, char** argv) {
     const bool later = std::find(std::begin(later_commands), std::end(later_commands), words.front()) !=
                        std::end(later_commands);
     if (later && !std::filesystem::exists(words.front())) {
-      print_error(fmt::format(
-          "this version has no command '{}' (it has report, packets, flows, connections and compare)", words.front()));
+      print_error(
+          fmt::format("this version has no command '{}' (it has {})", words.front(), command_names()));
       return exit_usage;
     }
   }

@@ -36,6 +36,13 @@ void report_json(const analyze::Snapshot& snapshot, bool pretty, const JsonSink&
 /// One JSON object with the report's `flows` and `diagnostics`.
 void flows_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink);
 
+[[nodiscard]] std::string markings_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                        std::size_t width);
+[[nodiscard]] std::string markings_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+/// One JSON object with the report's `markings` and `diagnostics`.
+void markings_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty,
+                   const JsonSink& sink);
+
 [[nodiscard]] std::string connections_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                            std::size_t width);
 [[nodiscard]] std::string connections_csv(const analyze::Snapshot& snapshot, const Listing& listing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands `report`, `flows` and `connections`.
+// The commands `report`, `flows`, `connections` and `markings`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/marking_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
@@ -30,7 +31,7 @@ struct ReportOptions {
   bool pretty = false;
 };
 
-/// Of `flows` and `connections`.
+/// Of `flows`, `connections` and `markings`.
 struct TableOptions {
   AnalyzeOptions analyze;
   Listing listing;
@@ -88,6 +89,7 @@ struct Table {
   void (*json)(const analyze::Snapshot&, const Listing&, bool pretty, const JsonSink&);
 };
 constexpr Table flow_table{flows_text, flows_csv, flows_json};
+constexpr Table marking_table{markings_text, markings_csv, markings_json};
 constexpr Table connection_table{connections_text, connections_csv, connections_json};
 
 int run_table(const TableOptions& options, const Table& table) {
@@ -153,6 +155,16 @@ void add_flows(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("flows", "the table of flows: one direction to one queue pair each");
   add_table(*command, options, analyze::flow_columns());
   command->callback([options, &action] { action = [options] { return run_table(*options, flow_table); }; });
+}
+
+void add_markings(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "markings",
+      "how packets are marked: DSCP, priority and ECN by class (data, ack, cnp ...) and direction");
+  add_table(*command, options, analyze::marking_columns());
+  command->callback(
+      [options, &action] { action = [options] { return run_table(*options, marking_table); }; });
 }
 
 void add_connections(CLI::App& app, Action& action) {

@@ -7,6 +7,7 @@
 #include "analyze/packet_facts.hpp"
 #include "analyze/units.hpp"
 #include "cli/report.hpp"
+#include "cli/report_marks.hpp"
 #include "dissect/dissect.hpp"
 
 namespace roce::cli {
@@ -146,6 +147,7 @@ void write_flow(JsonWriter& json, const Flow& f) {
   write_counts(json, "dscp", f.dscp);
   write_ecn(json, f.ecn);
   write_counts(json, "pcp", f.pcp);
+  write_marks(json, f);
   json.key("opcodes").begin_object();
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
   json.end_object();
@@ -240,6 +242,8 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   column("goodput_bytes", &Bucket::goodput_bytes);
   column("retransmitted", &Bucket::retransmitted);
   column("lost", &Bucket::lost);
+  column("ce", &Bucket::ce);
+  column("cnps", &Bucket::cnps);
   column("in_flight_max", &Bucket::in_flight_max);
   json.end_object();
 }
@@ -264,18 +268,16 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   }
   json.end_array();
   write_cm_exchanges(json, snapshot, sink);
-  json.key("congestion").begin_object();
-  write_pauses(json, snapshot);
-  json.end_object();
+  write_congestion(json, snapshot);
   write_dcbx(json, snapshot);
-  json.key("markings").begin_array().end_array();
+  write_markings(json, snapshot);
   write_findings(json, snapshot);
   write_series(json, snapshot);
   write_diagnostics(json, snapshot);
   // What of the above this version computes; the other keys are there by contract, empty.
   json.key("analysed").begin_row();
-  for (const std::string_view part :
-       {"capture", "roce", "flows", "connections", "cm_exchanges", "dcbx", "findings", "series", "diagnostics"})
+  for (const std::string_view part : {"capture", "roce", "flows", "connections", "cm_exchanges", "congestion",
+                                      "dcbx", "markings", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';
@@ -290,6 +292,15 @@ void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, c
     sink.step();
   }
   json.end_array();
+  write_diagnostics(json, snapshot);
+  json.end_object();
+  sink.text += '\n';
+}
+
+void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
+  begin(json, snapshot);
+  write_markings(json, snapshot, listing);
   write_diagnostics(json, snapshot);
   json.end_object();
   sink.text += '\n';

@@ -10,6 +10,7 @@
 #include "analyze/flow_columns.hpp"
 #include "analyze/packet_facts.hpp"
 #include "cli/report_json.hpp"
+#include "cli/report_marks.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/cm.hpp"
 
@@ -55,6 +56,7 @@ constexpr std::string_view event_names[] = {
     "uc_message_lost",
     "icrc_mismatch",
     "ce_marked",
+    "repeat_marked_otherwise",
     "mac_changed",
     "time_backwards",
     "nak_sequence_error",
@@ -322,6 +324,7 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   for (std::size_t i = 0; i < naks.size(); ++i) json.field(analyze::nak_names()[i], naks[i]);
   json.end_object();
   json.field("acks", row.acks()).field("cnps", row.cnps());
+  write_congestion(json, c);
   write_sequence(json, row.sequence());
   write_operations(json, row);
   write_merged(json, "nak_generation_ns", c, &analyze::RequesterTrouble::nak_generation_ns);

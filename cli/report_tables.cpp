@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `flows` and `connections`.
+// The tables of `flows`, `connections` and `markings`.
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/marking_columns.hpp"
 #include "cli/report.hpp"
 
 namespace roce::cli {
@@ -17,6 +18,16 @@ std::string flows_text(const Snapshot& snapshot, const Listing& listing, std::si
 std::string flows_csv(const Snapshot& snapshot, const Listing& listing) {
   const auto columns = analyze::flow_columns();
   return table_csv(listed(snapshot.flows, columns, listing), columns);
+}
+
+std::string markings_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::marking_columns();
+  return table_text(listed(snapshot.markings.rows, columns, listing), columns, listing.sort, width);
+}
+
+std::string markings_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::marking_columns();
+  return table_csv(listed(snapshot.markings.rows, columns, listing), columns);
 }
 
 std::string connections_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {

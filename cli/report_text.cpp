@@ -9,6 +9,7 @@
 #include "cli/link_text.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
+#include "cli/report_marks.hpp"
 #include "cli/text_table.hpp"
 #include "dissect/dissect.hpp"
 
@@ -161,6 +162,8 @@ void write_roce(Page& page, const Snapshot& s) {
   page.line(listing(opcodes));
   write_icrc(page, s);
   write_marks(page, t);
+  write_classes(page, s);
+  write_congestion(page, s);
 }
 
 void write_others(Page& page, const Totals& t) {
