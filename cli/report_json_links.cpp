@@ -2,7 +2,6 @@
 // What ports tell each other, as JSON: pauses and DCBX.
 #include <algorithm>
 
-#include "analyze/address_text.hpp"
 #include "analyze/units.hpp"
 #include "cli/link_text.hpp"
 #include "cli/report_json.hpp"
@@ -15,7 +14,11 @@ using analyze::DcbxEts;
 using analyze::DcbxPfc;
 using analyze::DcbxPort;
 using analyze::DcbxSettings;
+using analyze::duty_of;
+using analyze::is_speed_known;
 using analyze::JsonWriter;
+using analyze::mac_text;
+using analyze::paused_quanta;
 using analyze::PauseLane;
 using analyze::PausePort;
 using analyze::Sightings;
@@ -52,8 +55,15 @@ void write_lane(JsonWriter& json, const Snapshot& s, const PausePort& port, unsi
   write_place(json, s, port.point, port.interface);
   known ? json.field("link_speed_bps", port.speed_bps) : json.null_field("link_speed_bps");
   json.field("xoff", lane.xoff.count).field("xon", lane.xon.count);
-  json.field("pauses", lane.pauses).field("refreshed", lane.refreshed).field("expired", lane.expired);
-  json.field("needless_xon", lane.needless_xon).field("paused_at_end", lane.paused_at_end);
+  // When a pause ended by itself is known with the speed only.
+  const auto counted = [&](std::string_view key, std::uint64_t count) {
+    known ? json.field(key, count) : json.null_field(key);
+  };
+  counted("pauses", lane.pauses);
+  counted("refreshed", lane.refreshed);
+  counted("expired", lane.expired);
+  counted("needless_xon", lane.needless_xon);
+  known ? json.field("paused_at_end", lane.paused_at_end) : json.null_field("paused_at_end");
   time("paused_ns", lane.paused_ns);
   time("longest_ns", lane.longest_ns);
   const auto duty = duty_of(s, port, lane);

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/address_text.hpp"
 #include "analyze/units.hpp"
 #include "cli/link_text.hpp"
 
@@ -15,6 +14,9 @@ namespace roce::cli {
 
 using analyze::DcbxPort;
 using analyze::DcbxSettings;
+using analyze::duty_of;
+using analyze::is_speed_known;
+using analyze::mac_text;
 using analyze::PauseLane;
 using analyze::PausePort;
 using analyze::Snapshot;
@@ -35,7 +37,7 @@ std::string lane_text(const Snapshot& s, const PausePort& port, unsigned i, bool
   if (with_point) text += fmt::format(" (capture point {})", port.point);
   text += i == PausePort::global ? std::string(", global PAUSE: ") : fmt::format(", priority {}: ", i);
   text += fmt::format("{} XOFF", lane.xoff.count);
-  if (lane.refreshed != 0) text += fmt::format(" ({} while paused)", lane.refreshed);
+  if (lane.refreshed != 0 && is_speed_known(port)) text += fmt::format(" ({} while paused)", lane.refreshed);
   text += fmt::format(", {} XON", lane.xon.count);
   if (is_speed_known(port)) {
     text += fmt::format("; paused {}", analyze::duration_text(lane.paused_ns));
@@ -44,7 +46,7 @@ std::string lane_text(const Snapshot& s, const PausePort& port, unsigned i, bool
   } else {
     text += fmt::format("; paused at most {} quanta", lane.asked_quanta);
   }
-  if (lane.paused_at_end) text += ", still paused at the end";
+  if (lane.paused_at_end && is_speed_known(port)) text += ", still paused at the end";
   if (lane.overrun.count != 0) text += fmt::format("; {} to it meanwhile", packets_text(lane.overrun.count));
   return text;
 }
@@ -65,14 +67,6 @@ std::string settings_text(const DcbxSettings& settings) {
 
 }  // namespace
 
-std::string mac_text(std::uint64_t mac) {
-  std::array<std::uint8_t, 6> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(mac >> (40U - 8U * i));
-  std::string text;
-  analyze::append_mac(text, bytes.data());
-  return text;
-}
-
 std::string_view selector_text(std::uint8_t selector) noexcept {
   constexpr std::array<std::string_view, 6> names{"reserved", "ethertype",  "tcp",
                                                   "udp",      "tcp_or_udp", "dscp"};
@@ -82,21 +76,6 @@ std::string_view selector_text(std::uint8_t selector) noexcept {
 std::string_view winner_text(analyze::DcbxWinner winner) noexcept {
   constexpr std::array<std::string_view, 4> names{"same", "a", "b", "neither"};
   return names[static_cast<std::size_t>(winner)];
-}
-
-bool is_speed_known(const PausePort& port) noexcept {
-  return port.speed_known && port.speed_bps != 0;
-}
-
-std::uint64_t paused_quanta(const PausePort& port, const PauseLane& lane) noexcept {
-  return is_speed_known(port) ? analyze::ns_to_quanta(lane.paused_ns, port.speed_bps) : lane.asked_quanta;
-}
-
-std::optional<double> duty_of(const Snapshot& s, const PausePort& port, const PauseLane& lane) noexcept {
-  if (!is_speed_known(port) || !s.totals.any_time) return std::nullopt;
-  const std::int64_t all = analyze::span_ns(s.totals.first_time_ns, s.totals.last_time_ns);
-  if (all == 0) return std::nullopt;
-  return static_cast<double>(lane.paused_ns) / static_cast<double>(all);
 }
 
 void write_pauses(Page& page, const Snapshot& s) {

@@ -41,6 +41,16 @@ void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink);
 void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink);
 void find_version_mix(const Snapshot& snapshot, FindingSink& sink);
 void find_source_mac_changed(const Snapshot& snapshot, FindingSink& sink);
+void find_pause_storm(const Snapshot& snapshot, FindingSink& sink);
+void find_pause_heavy(const Snapshot& snapshot, FindingSink& sink);
+void find_pause_mutual(const Snapshot& snapshot, FindingSink& sink);
+void find_pause_unused_priority(const Snapshot& snapshot, FindingSink& sink);
+void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink);
+void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink);
+void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink);
+void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink);
+void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink);
+void find_dcbx_priority_differs(const Snapshot& snapshot, FindingSink& sink);
 void find_sick_host(const Snapshot& snapshot, FindingSink& sink);
 void find_sick_link(const Snapshot& snapshot, FindingSink& sink);
 

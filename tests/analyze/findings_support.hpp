@@ -34,6 +34,27 @@ inline void expect_filters(const std::string& text) {
   }
 }
 
+/// What every finding must have.
+inline void expect_well_said(const Finding& f, const FindingRule& rule) {
+  EXPECT_EQ(f.id, rule.id);
+  EXPECT_LE(f.severity, rule.severity) << f.explanation;
+  EXPECT_FALSE(f.subject.empty());
+  EXPECT_FALSE(f.packets.empty());
+  EXPECT_LE(f.packets.size(), 10U);
+  EXPECT_GT(f.count, 0U) << f.explanation;
+  EXPECT_GE(f.confidence, 0.0);
+  EXPECT_LE(f.confidence, 1.0);
+  for (const std::string& text : {f.explanation, f.advice}) {
+    expect_filters(text);
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find("  "), std::string::npos) << text;
+    EXPECT_EQ(text.find(".."), std::string::npos) << text;
+    EXPECT_EQ(text.find(" ."), std::string::npos) << text;
+    EXPECT_NE(text.back(), ' ') << text;
+    EXPECT_TRUE(text.front() < 'a' || text.front() > 'z') << text;
+  }
+}
+
 /// A snapshot with flows and connections of ten thousand packets a direction in ten seconds, all well.
 class SnapshotMaker {
  public:
@@ -122,25 +143,7 @@ class SnapshotMaker {
     sink.begin(*rule);
     rule->find(snapshot, sink);
     std::vector<Finding> found = sink.take_sorted();
-    for (const Finding& f : found) {
-      EXPECT_EQ(f.id, id);
-      EXPECT_LE(f.severity, rule->severity) << f.explanation;
-      EXPECT_FALSE(f.subject.empty());
-      EXPECT_FALSE(f.packets.empty());
-      EXPECT_LE(f.packets.size(), 10U);
-      EXPECT_GT(f.count, 0U) << f.explanation;
-      EXPECT_GE(f.confidence, 0.0);
-      EXPECT_LE(f.confidence, 1.0);
-      for (const std::string& text : {f.explanation, f.advice}) {
-        expect_filters(text);
-        EXPECT_FALSE(text.empty());
-        EXPECT_EQ(text.find("  "), std::string::npos) << text;
-        EXPECT_EQ(text.find(".."), std::string::npos) << text;
-        EXPECT_EQ(text.find(" ."), std::string::npos) << text;
-        EXPECT_NE(text.back(), ' ') << text;
-        EXPECT_TRUE(text.front() < 'a' || text.front() > 'z') << text;
-      }
-    }
+    for (const Finding& f : found) expect_well_said(f, *rule);
     return found;
   }
 

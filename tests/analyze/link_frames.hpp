@@ -67,6 +67,16 @@ inline const std::string switch_mac = "0200000000f1";  ///< the switch's port on
   return bytes;
 }
 
+/// The same as SEND Only with this PSN: requests of RC.
+[[nodiscard]] inline std::vector<std::uint8_t> as_request(std::vector<std::uint8_t> roce, std::uint32_t psn) {
+  constexpr std::uint8_t tag = 0x81;
+  constexpr std::uint8_t send_only = 0x04;
+  const std::size_t bth = 14U + 20U + 8U + (roce[12] == tag ? 4U : 0U);
+  roce[bth] = send_only;
+  for (unsigned i = 0; i < 3; ++i) roce[bth + 9 + i] = static_cast<std::uint8_t>(psn >> (16U - 8U * i));
+  return roce;
+}
+
 /// IEEE 802.1AB, 8.2: chassis (MAC), port (interface name), TTL, then what is given, then the end.
 [[nodiscard]] inline std::vector<std::uint8_t> lldp(const std::string& mac, const std::string& tlvs,
                                                     unsigned ttl = 120) {

@@ -5,53 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "analyze/analysis.hpp"
-#include "tests/analyze/link_frames.hpp"
-#include "tests/analyze/memory_source.hpp"
+#include "tests/analyze/link_capture.hpp"
 
 namespace roce::analyze {
 namespace {
-
-constexpr std::uint64_t gigabit = 1'000'000'000;
-constexpr std::int64_t us = 1'000;
-constexpr std::int64_t ms = 1'000'000;
-
-/// A capture of one link and what is said of it.
-class Link {
- public:
-  explicit Link(std::uint64_t speed_bps = 100 * gigabit) { source_.interfaces_[0].speed_bps = speed_bps; }
-  Link& at(std::int64_t time_ns, std::vector<std::uint8_t> frame) {
-    source_.add(std::move(frame), base + time_ns);
-    return *this;
-  }
-  /// The source can be read once.
-  const Snapshot& look() {
-    if (snapshot_) return *snapshot_;
-    AnalysisOptions options = options_;
-    options.jobs = 1;
-    snapshot_ = analyze(source_, options);
-    return *snapshot_;
-  }
-  /// The one lane that there must be of the host's port.
-  const PauseLane& lane(unsigned i) {
-    const Snapshot& s = look();
-    static const PauseLane none;
-    if (s.pauses.ports.empty() || !s.pauses.ports[0].lanes[i]) {
-      ADD_FAILURE() << "no lane " << i;
-      return none;
-    }
-    return *s.pauses.ports[0].lanes[i];
-  }
-
-  static constexpr std::int64_t base = 1'795'171'301'000'000'000;
-  AnalysisOptions options_;
-  MemorySource source_;
-
- private:
-  std::shared_ptr<const Snapshot> snapshot_;
-};
 
 std::vector<std::uint8_t> other_traffic() {
   return plain_roce(switch_mac, host_mac, 0);

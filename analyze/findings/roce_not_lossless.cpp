@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "analyze/findings/common.hpp"
+#include "analyze/findings/ports.hpp"
+
+namespace roce::analyze {
+
+void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
+  const Lossless lossless = lossless_priorities(snapshot);
+  const std::uint8_t protected_ones = lossless.all();
+  if (protected_ones == 0 || protected_ones == 0xff) return;
+  const PriorityMap map = announced_map(snapshot);
+  const PriorityUse use = priority_use(snapshot, map);
+  const auto outside = static_cast<std::uint8_t>(use.used_by_data() & ~protected_ones);
+  if (outside == 0) return;
+  Proof proof;
+  std::uint64_t all = 0;
+  std::vector<std::uint32_t> connections;
+  for (std::uint8_t p = 0; p < 8; ++p) {
+    for (std::size_t c = 0; c < traffic_class_count; ++c) {
+      const auto kind = static_cast<TrafficClass>(c);
+      if (!fills_links(kind)) continue;
+      const PriorityUse::Row& row = use.of(p, kind);
+      all += row.packets;
+      if ((outside >> p & 1U) == 0 || row.packets == 0) continue;
+      const std::uint64_t before = proof.count;
+      proof.add(&row.first);
+      proof.count = before + row.packets;
+      constexpr std::size_t named = 8;
+      for (const std::uint32_t id : row.connections) {
+        if (connections.size() < named) connections.push_back(id);
+      }
+    }
+  }
+  // A priority that nobody paused may be lossless all the same; one that the ports leave out is not.
+  const bool announced = lossless.any_pfc;
+  Finding finding = finding_of(announced ? Severity::warning : Severity::notice,
+                               fmt::format("RoCE on {}", priority_words(outside)), proof);
+  finding.confidence = announced ? 0.9 : 0.5;
+  std::sort(connections.begin(), connections.end());
+  connections.erase(std::unique(connections.begin(), connections.end()), connections.end());
+  finding.connections = std::move(connections);
+  finding.explanation = fmt::format(
+      "{} that carry RoCE requests or READ responses take {}, which {}: {}.", share_text(proof.count, all),
+      priority_words(outside),
+      announced ? "no port announces as lossless (PFC), nor does any pause it" : "nobody ever pauses",
+      announced && lossless.paused == 0
+          ? fmt::format("announced is {}", priority_words(lossless.announced))
+          : fmt::format("paused or announced is {}", priority_words(protected_ones)));
+  finding.explanation += " Such packets are dropped where a queue is full, and go-back-N repeats them.";
+  const auto wanted = static_cast<unsigned>(std::countr_zero(protected_ones));
+  finding.advice = fmt::format(
+      "Let RoCE take priority {0}: DSCP {1} with trust DSCP (mlnx_qos -i DEV --trust dscp), so traffic class "
+      "{2}: cma_roce_tos -d DEV -t {2} for RDMA-CM, echo {2} > "
+      "/sys/class/infiniband/DEV/tc/1/traffic_class for the rest (NCCL_IB_TC={2}, UCX_IB_TRAFFIC_CLASS={2}); "
+      "or make the priority that it has lossless at host and switch: mlnx_qos -i DEV --pfc {3}. All such "
+      "RoCE packets, with the small ones of these priorities: {4}",
+      wanted, dscp_of(map, wanted), 4 * dscp_of(map, wanted),
+      pfc_list(static_cast<std::uint8_t>(protected_ones | outside)),
+      packets_command(snapshot, priority_filter(outside, map)));
+  sink.add(std::move(finding));
+}
+
+}  // namespace roce::analyze
