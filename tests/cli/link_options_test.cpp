@@ -20,8 +20,10 @@ TEST(LinkOptions, speeds) {
 }
 
 TEST(LinkOptions, what_is_no_speed) {
-  for (const char* text : {"", "G", "0", "0G", "-1G", "+1G", "1e9", "100 G", "100X", "100GG", "1.2.3G", ".", "inf",
-                           "nan", "0x10G", "11T", "1e400", "99999999999999999999999999", "b/s", " 1G"}) {
+  for (const char* text :
+       {"",      "G",      "0", "0G",  "-1G", "+1G",   "1e9", "100 G", "100X",
+        "100GG", "1.2.3G", ".", "inf", "nan", "0x10G", "11T", "1e400", "99999999999999999999999999",
+        "b/s",   " 1G"}) {
     EXPECT_FALSE(parse_link_speed(text)) << text;
     EXPECT_NE(link_speed_error(text).find("10G, 25G, 40G, 50G, 100G, 200G, 400G, 800G"), std::string::npos);
   }
