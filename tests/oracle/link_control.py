@@ -224,6 +224,22 @@ class LinkControl(unittest.TestCase):
         self.assertEqual(got["congestion"], want["congestion"])
         self.assertEqual(got["findings"], want["findings"])
 
+    def test_filters_choose_what_is_followed(self):
+        frames = random_frames(5)
+        path = self.path("filtered.pcap")
+        write_pcap(path, frames)
+        want = report(path, "--link-speed", "100G")["congestion"]["pause"]
+        one = "eth.src == aa:bb:cc:dd:ee:03"
+        for expression in ("macc", "macc && !roce.flow", f"macc && !({one})"):
+            got = report(path, "--link-speed", "100G", "-Y", expression)["congestion"]["pause"]
+            chosen = [row for row in want if one not in expression or not row["port"].startswith("aa:")]
+            # The capture ends with the last frame that was chosen.
+            keys = ("port", "kind", "priority", "xoff", "xon", "packets")
+            self.assertEqual([[row[key] for key in keys] for row in got], [[row[key] for key in keys] for row in chosen])
+            if one not in expression:
+                self.assertEqual(got, want)
+        self.assertEqual(report(path, "-Y", "infiniband.bth")["congestion"]["pause"], [])
+
     def test_unknown_speed_gives_quanta(self):
         path = self.path("unknown.pcap")
         write_pcap(path, [(BASE_NS, pfc(PORTS[0], {3: 65535})), (BASE_NS + 10**6, pfc(PORTS[0], {3: 100})),
