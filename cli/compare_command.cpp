@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
 #include "cli/input_files.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -104,6 +105,28 @@ int print(const CompareCommand& options, const analyze::CompareResult& result, i
   return written != exit_ok ? written : status;
 }
 
+/// Two sources that Ctrl-C ends as one.
+class StopBoth final : public capture::CaptureSource {
+ public:
+  StopBoth(capture::CaptureSource& a, capture::CaptureSource& b) : a_(a), b_(b) {}
+  capture::Expected<std::size_t> next_batch(capture::FrameBatch& batch, std::size_t limit) override {
+    return a_.next_batch(batch, limit);
+  }
+  [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override {
+    return a_.interfaces();
+  }
+  [[nodiscard]] const std::vector<capture::FileInfo>& files() const override { return a_.files(); }
+  [[nodiscard]] const capture::Statistics& statistics() const override { return a_.statistics(); }
+  void request_stop() noexcept override {
+    a_.request_stop();
+    b_.request_stop();
+  }
+
+ private:
+  capture::CaptureSource& a_;
+  capture::CaptureSource& b_;
+};
+
 int run_compare(const CompareCommand& options) {
   if (options.a == "-" && options.b == "-") {
     print_error("only one of the two can be standard input");
@@ -119,10 +142,21 @@ int run_compare(const CompareCommand& options) {
   compare.progress = [&progress](const capture::CaptureSource& source, std::uint64_t frames) {
     progress.update(source, frames);
   };
-  analyze::CompareResult result = analyze::compare(point_of(a, options.a), point_of(b, options.b), compare);
+  StopBoth both(*a, *b);
+  bool interrupted = false;
+  analyze::CompareResult result;
+  {
+    const Interruptible interruptible(both);
+    result = analyze::compare(point_of(a, options.a), point_of(b, options.b), compare);
+    interrupted = interruptible.interrupted();
+  }
   progress.clear();
-  name_connections(options.a, 0, options, result);
-  name_connections(options.b, 1, options, result);
+  if (interrupted) {
+    print_error("interrupted; this is what was compared until then");
+  } else {
+    name_connections(options.a, 0, options, result);
+    name_connections(options.b, 1, options, result);
+  }
   int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
   for (const analyze::ComparePointFacts& point : result.points) {
     for (const capture::Error& error : point.errors) {

@@ -22,7 +22,7 @@ Comparison::Comparison(const ComparePoint& a, const ComparePoint& b, const Compa
 
 CompareResult Comparison::run() {
   alignment_ = align(readers_[0], readers_[1], points_[0], points_[1], options_, book_);
-  shift_ = ClockShift(alignment_.shift_ns);
+  shift_ = ClockShift(alignment_.shift_ns, alignment_.found);
   while (const std::optional<unsigned> side = next_side()) {
     take(*side);
     while (!window_.empty() && now_ns_ - corrected(window_.front()) > options_.window_ns) handle_front(false);
@@ -126,7 +126,8 @@ std::optional<std::uint64_t> Comparison::find_damaged(const Seen& seen) {
 
 void Comparison::learn_times(unsigned direction, const Seen& a, const Seen& b) {
   const std::int64_t difference = b.time_ns - a.time_ns;
-  tracks_[direction].add(a.time_ns, difference);
+  // In order of the first point's time, as they come here.
+  tracks_[direction].add(direction == 0 ? a.time_ns : b.time_ns - alignment_.shift_ns, difference);
   shift_.add(direction, difference);
   const std::int64_t excess = difference - shift_.value();
   Excess& range = excess_[direction];

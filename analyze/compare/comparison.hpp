@@ -49,7 +49,7 @@ class Comparison {
   PointReader readers_[2];
   FlowBook book_;
   Alignment alignment_;
-  ClockShift shift_{0};
+  ClockShift shift_{0, false};
   CompareWindow window_;
   CompareResult result_;
   DelayTrack tracks_[2];

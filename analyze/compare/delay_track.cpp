@@ -46,7 +46,12 @@ void DelayTrack::extend(std::vector<Point>& hull, Point point, int sign) {
 
 void DelayTrack::add(std::int64_t time_ns, std::int64_t difference_ns) {
   const Point point{time_ns, difference_ns};
-  if (count_ == 0) first_ns_ = last_ns_ = time_ns;
+  if (count_ == 0) {
+    first_ns_ = last_ns_ = time_ns;
+    least_ = largest_ = difference_ns;
+  }
+  least_ = std::min(least_, difference_ns);
+  largest_ = std::max(largest_, difference_ns);
   last_ns_ = std::max(last_ns_, time_ns);
   if (count_ % step_ == 0) {
     if (samples_.size() >= most_samples) {
@@ -62,6 +67,7 @@ void DelayTrack::add(std::int64_t time_ns, std::int64_t difference_ns) {
 }
 
 std::int64_t DelayTrack::least(double drift, std::int64_t since_ns) const noexcept {
+  if (drift == 0) return least_;
   double best = INFINITY;
   for (const Point& p : lower_)
     best = std::min(best, static_cast<double>(p.difference_ns) - drift_of(drift, p.time_ns, since_ns));
@@ -69,6 +75,7 @@ std::int64_t DelayTrack::least(double drift, std::int64_t since_ns) const noexce
 }
 
 std::int64_t DelayTrack::largest(double drift, std::int64_t since_ns) const noexcept {
+  if (drift == 0) return largest_;
   double best = -INFINITY;
   for (const Point& p : upper_)
     best = std::max(best, static_cast<double>(p.difference_ns) - drift_of(drift, p.time_ns, since_ns));
@@ -162,7 +169,8 @@ void ClockShift::add(unsigned direction, std::int64_t difference_ns) noexcept {
   } else if (!current_.largest || difference_ns > *current_.largest) {
     current_.largest = difference_ns;
   }
-  if (++counted_ % epoch != 0 && counted_ > 64) return;
+  constexpr unsigned beginning = 64;
+  if (++counted_ % epoch != 0 && (sure_ || counted_ > beginning)) return;
   Bounds both = current_;
   if (previous_.least && (!both.least || *previous_.least < *both.least)) both.least = previous_.least;
   if (previous_.largest && (!both.largest || *previous_.largest > *both.largest))

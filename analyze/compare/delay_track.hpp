@@ -51,7 +51,8 @@ class DelayTrack {
   std::int64_t last_ns_ = 0;
   std::uint64_t step_ = 1;
   std::vector<Point> samples_;
-  std::vector<Point> lower_, upper_;  ///< corners of the convex hull, by time
+  std::vector<Point> lower_, upper_;      ///< corners of the convex hull, by time
+  std::int64_t least_ = 0, largest_ = 0;  ///< also of those that were older than the one before them
 };
 
 /// What the differences of both directions say of the clocks.
@@ -68,7 +69,8 @@ struct ClockEstimate {
 /// A running estimate of the difference between the clocks, between what the two directions allow.
 class ClockShift {
  public:
-  explicit ClockShift(std::int64_t start_ns) noexcept : shift_(start_ns) {}
+  /// `sure`: the start is not a guess, and stays until much was seen.
+  ClockShift(std::int64_t start_ns, bool sure) noexcept : shift_(start_ns), sure_(sure) {}
   void add(unsigned direction, std::int64_t difference_ns) noexcept;
   [[nodiscard]] std::int64_t value() const noexcept { return shift_; }
 
@@ -78,6 +80,7 @@ class ClockShift {
     std::optional<std::int64_t> least, largest;  ///< of A to B, and of B to A
   };
   std::int64_t shift_;
+  bool sure_;
   Bounds current_, previous_;
   unsigned counted_ = 0;
 };

@@ -58,10 +58,13 @@ struct FlowState {
   std::uint32_t pair = 0;
   Sequence sequence[spaces];
   std::vector<Arrival> arrivals;                 ///< ascending
+  bool reorders = false;                         ///< it remembers more of them
   std::vector<std::uint32_t> open_acknowledges;  ///< lost ones that none has covered yet; places in the list
 };
 
 constexpr std::size_t most_arrivals = 64;
+constexpr std::size_t most_of_reordered = 1024;
+constexpr std::size_t most_reordered = 1024;  ///< flows that may have so many
 constexpr std::size_t most_open = 64;
 
 /// The last transmission of a PSN. Direct-mapped: what has the same slot takes it over.
@@ -97,18 +100,37 @@ struct FlowBook::Impl {
   tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
   std::vector<FlowState> flows;
   std::vector<AddressPair> pairs;
+  std::size_t reordered = 0;  ///< flows
   std::vector<Slot> slots = std::vector<Slot>(slot_count);
 
+  /// `arrivals` ascends in both numbers: it holds what nothing sent later has overtaken.
   void order(FlowState& flow, const Passage& passage, CompareDirection& direction) {
     std::vector<Arrival>& arrivals = flow.arrivals;
-    while (!arrivals.empty() && arrivals.back().number > passage.arrival_number) {
-      direction.late.add(arrivals.back().first_number, arrivals.back().time_ns);
-      direction.most_late_ns = std::max(direction.most_late_ns, arrivals.back().time_ns - passage.arrival_ns);
-      arrivals.pop_back();
+    // Nearly always the end: packets come here as they passed the first point.
+    auto place = arrivals.end();
+    while (place != arrivals.begin() && (place - 1)->first_number > passage.number) --place;
+    const auto is_late = [&](std::uint64_t first_number, std::int64_t time_ns, std::int64_t overtaker_ns) {
+      direction.late.add(first_number, time_ns);
+      direction.most_late_ns = std::max(direction.most_late_ns, time_ns - overtaker_ns);
+      if (!flow.reorders && reordered < most_reordered) {
+        flow.reorders = true;
+        ++reordered;
+      }
+    };
+    if (place != arrivals.end() && place->number < passage.arrival_number) {
+      is_late(passage.number, passage.arrival_ns, place->time_ns);
+      return;
     }
-    if (arrivals.size() >= most_arrivals)
-      arrivals.erase(arrivals.begin(), arrivals.begin() + most_arrivals / 2);
-    arrivals.push_back({passage.arrival_number, passage.arrival_ns, passage.number});
+    auto overtaken = place;
+    while (overtaken != arrivals.begin() && (overtaken - 1)->number > passage.arrival_number) {
+      --overtaken;
+      is_late(overtaken->first_number, overtaken->time_ns, passage.arrival_ns);
+    }
+    place = arrivals.erase(overtaken, place);
+    arrivals.insert(place, {passage.arrival_number, passage.arrival_ns, passage.number});
+    const std::size_t most = flow.reorders ? most_of_reordered : most_arrivals;
+    if (arrivals.size() >= most)
+      arrivals.erase(arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(most / 2));
   }
 
   static void repair(LostPacket& lost, std::uint64_t by, CompareDirection& direction) {
