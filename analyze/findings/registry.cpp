@@ -56,6 +56,17 @@ constexpr FindingRule rules[] = {
     {"cm_rejected", warning, "connection rejected", find_cm_rejected},
     {"cm_unanswered", warning, "connection request unanswered", find_cm_unanswered},
     {"version_mix", notice, "RoCE v1 and v2 between the same hosts", find_version_mix},
+    {"marking_directions", warning, "the two directions are marked differently", find_marking_directions},
+    {"marking_changes", warning, "marks change within a flow", find_marking_changes},
+    {"retransmission_marking", warning, "repeats are marked differently", find_retransmission_marking},
+    {"not_ect", warning, "RoCE data that ECN cannot mark", find_not_ect},
+    {"cnp_marking", warning, "CNPs are not marked as CNPs", find_cnp_marking},
+    {"pcp_without_dscp", notice, "VLAN priority and DSCP contradict each other", find_pcp_without_dscp},
+    {"cm_traffic_class", notice, "marks differ from what the CM agreed", find_cm_traffic_class},
+    {"udp_source_ports", notice, "UDP source ports do not spread over paths", find_udp_source_ports},
+    {"ce_without_cnp", warning, "congestion marks without CNPs", find_ce_without_cnp},
+    {"cnp_without_ce", info, "CNPs without congestion marks", find_cnp_without_ce},
+    {"cnp_ignored", warning, "a sender does not slow down for CNPs", find_cnp_ignored},
     {"source_mac_changed", notice, "source MAC address changes", find_source_mac_changed},
 };
 

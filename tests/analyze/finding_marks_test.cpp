@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on marks, ECN and CNPs.
+#include <optional>
+
+#include "tests/analyze/findings_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::uint8_t write_only = 0x0a, ud_send = 0x64, acknowledge = 0x11, cnp = 0x81;
+constexpr std::uint8_t not_ect = 0, ect0 = 2, ce = 3;
+
+/// What a packet looks like.
+struct Look {
+  std::uint8_t opcode = write_only;
+  std::uint8_t dscp = 0;
+  std::uint8_t ecn = not_ect;
+  std::optional<std::uint8_t> pcp = std::nullopt;
+  std::uint16_t port = 50'000;
+};
+
+/// Snapshots whose flows are counted packet by packet.
+struct MarkMaker : SnapshotMaker {
+  std::uint64_t number = 0;
+
+  MarkMaker() { snapshot.icrc_checked = true; }
+  /// A connection whose flows have no packets yet.
+  Connection& join(unsigned a, unsigned b) {
+    Connection& connection = connect(a, b);
+    for (unsigned side = 0; side < 2; ++side) {
+      Flow& flow = of(connection, side);
+      flow.packets = flow.bytes = 0;
+      flow.any_time = false;
+      connection.packets[side] = 0;
+    }
+    return connection;
+  }
+  Flow& of(const Connection& connection, unsigned side) { return snapshot.flows[*connection.flow[side]]; }
+  void send(const Connection& connection, unsigned side, const Look& look, unsigned times = 1) {
+    send(of(connection, side), look, times);
+    snapshot.connections[connection.id].packets[side] += times;
+  }
+  void send(Flow& flow, const Look& look, unsigned times = 1) {
+    PacketRecord r;
+    r.key = flow.key;
+    r.flags = PacketRecord::valid | PacketRecord::selected | PacketRecord::has_ports;
+    r.opcode = look.opcode;
+    r.traffic_class = static_cast<std::uint8_t>(look.dscp << 2U | look.ecn);
+    r.udp_source = look.port;
+    r.ttl = 64;
+    r.wire = 200;
+    r.payload = look.opcode == write_only ? 100 : 0;
+    if (look.pcp) {
+      r.flags |= PacketRecord::tagged;
+      r.tag = static_cast<std::uint16_t>(*look.pcp << 13U | 100U);
+    }
+    for (unsigned i = 0; i < times; ++i) {
+      r.time_ns = static_cast<std::int64_t>(++number) * 1000;
+      flow.count(r, number);
+    }
+    flow.settle();
+  }
+  [[nodiscard]] std::vector<Finding> look(std::string_view id) {
+    snapshot.markings = MarkingMatrix::of(snapshot.flows);
+    snapshot.congestion.cnp_packets = 0;
+    for (const Flow& flow : snapshot.flows) snapshot.congestion.cnp_packets += flow.opcodes.of(cnp);
+    return run(id);
+  }
+};
+
+TEST(MarkingDirectionsFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26}, 100);
+  maker.send(c, 1, {acknowledge, 0}, 25);
+  const auto found = maker.look("marking_directions");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].subject, "10.0.0.2 > 10.0.0.1");
+  EXPECT_EQ(found[0].count, 25U);
+  EXPECT_EQ(found[0].packets.front(), 101U);
+  EXPECT_TRUE(says(found[0], "data from 10.0.0.1: DSCP 26, ack from 10.0.0.2: DSCP 0"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "-Y 'roce.flow == 1 && roce.class == ack && roce.dscp == 0 && !roce.vlan'"))
+      << found[0].advice;
+}
+
+TEST(MarkingDirectionsFinding, AClassOfItsOwnIsOnlyWorthKnowing) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 24}, 100);
+  maker.send(c, 1, {acknowledge, 16}, 25);
+  const auto found = maker.look("marking_directions");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+}
+
+TEST(MarkingDirectionsFinding, ManyPairsAreToldOnce) {
+  MarkMaker maker;
+  for (unsigned i = 0; i < 20; ++i) {
+    const Connection& c = maker.join(1, 2 + i);
+    maker.send(c, 0, {write_only, 26}, 10);
+    maker.send(c, 1, {acknowledge, 0}, i == 7 ? 50 : 3);
+  }
+  const auto found = maker.look("marking_directions");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 50U + 19 * 3);
+  EXPECT_EQ(found[0].subject, "20 directions from host to host");
+  EXPECT_TRUE(says(found[0], "Most from 10.0.0.9 to 10.0.0.1")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Those (50): roceanalyze packets")) << found[0].advice;
+}
+
+TEST(MarkingDirectionsFinding, NearMiss) {
+  MarkMaker maker;
+  const Connection& alike = maker.join(1, 2);
+  maker.send(alike, 0, {write_only, 26, ect0}, 100);
+  maker.send(alike, 1, {acknowledge, 26}, 25);  // another ECN only
+  const Connection& other = maker.join(3, 4);   // another mark, in both directions
+  maker.send(other, 0, {write_only, 34}, 100);
+  maker.send(other, 1, {acknowledge, 34}, 25);
+  maker.send(other, 1, {cnp, 48}, 2);
+  EXPECT_TRUE(maker.look("marking_directions").empty());
+}
+
+TEST(MarkingChangesFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26}, 100);
+  maker.send(c, 0, {write_only, 0}, 7);
+  maker.send(c, 0, {write_only, 26}, 100);
+  const auto found = maker.look("marking_changes");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 7U);
+  EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{101}));
+  EXPECT_TRUE(says(found[0], "packet 101 (data) has DSCP 0, most have DSCP 26")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "7 of 207 packets")) << found[0].explanation;
+}
+
+TEST(MarkingChangesFinding, ATagOnSomePackets) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect, 3}, 100);
+  maker.send(c, 0, {write_only, 26}, 4);
+  const auto found = maker.look("marking_changes");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 4U);
+  EXPECT_TRUE(says(found[0], "has DSCP 26, untagged, most have DSCP 26, PCP 3")) << found[0].explanation;
+}
+
+TEST(MarkingChangesFinding, NearMiss) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, ect0}, 100);
+  maker.send(c, 0, {write_only, 26, ce}, 3);  // by the network
+  maker.send(c, 0, {acknowledge, 16}, 3);     // a class of its own
+  maker.send(c, 0, {cnp, 48}, 3);             // another one
+  const Connection& d = maker.join(1, 2);     // another flow
+  maker.send(d, 0, {write_only, 10}, 100);
+  Flow& gsi = maker.of(maker.join(1, 2), 0);  // the CM speaks for many programs
+  gsi.key.dst_qp = 1;
+  maker.send(gsi, {ud_send, 0}, 3);
+  maker.send(gsi, {ud_send, 26}, 3);
+  Flow& ud = maker.of(maker.join(1, 2), 0);  // several senders
+  ud.service = dissect::Service::ud;
+  maker.send(ud, {ud_send, 0}, 3);
+  maker.send(ud, {ud_send, 26}, 3);
+  EXPECT_TRUE(maker.look("marking_changes").empty());
+}
+
+TEST(RetransmissionMarkingFinding, Trigger) {
+  MarkMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retransmitted_nak, 9);
+  happen(c.sent[0], Event::repeat_marked_otherwise, 4);
+  const auto found = maker.look("retransmission_marking");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 4U);
+  EXPECT_TRUE(says(found[0], "4 of 9 packets (44.4 %)")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "All repeats (9): ")) << found[0].advice;
+}
+
+TEST(RetransmissionMarkingFinding, NearMiss) {
+  MarkMaker maker;
+  happen(maker.connect(1, 2).sent[0], Event::retransmitted_nak, 9);
+  EXPECT_TRUE(maker.look("retransmission_marking").empty());
+}
+
+TEST(NotEctFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& good = maker.join(1, 2);
+  maker.send(good, 0, {write_only, 26, ect0}, 300);
+  const Connection& bad = maker.join(3, 2);
+  maker.send(bad, 0, {write_only, 26, not_ect}, 100);
+  const auto found = maker.look("not_ect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].subject, "10.0.0.3 > 10.0.0.2");
+  EXPECT_EQ(found[0].count, 100U);
+  EXPECT_TRUE(says(found[0], "while 75.0 % of the capture may be marked")) << found[0].explanation;
+}
+
+TEST(NotEctFinding, NearMiss) {
+  MarkMaker nobody;  // nobody uses ECN
+  nobody.send(nobody.join(1, 2), 0, {write_only, 26, not_ect}, 300);
+  EXPECT_TRUE(nobody.look("not_ect").empty());
+  MarkMaker acks;  // only acknowledgements are without
+  const Connection& c = acks.join(1, 2);
+  acks.send(c, 0, {write_only, 26, ect0}, 300);
+  acks.send(c, 1, {acknowledge, 26, not_ect}, 300);
+  EXPECT_TRUE(acks.look("not_ect").empty());
+}
+
+TEST(CnpMarkingFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, ect0}, 300);
+  maker.send(c, 1, {cnp, 0}, 5);
+  maker.send(c, 1, {cnp, 48, ce}, 2);
+  const auto found = maker.look("cnp_marking");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(says(found[0], "5 of 7 CNPs (71.4 %) from 10.0.0.2 to 10.0.0.1 are not marked (DSCP 0)"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[1], "2 CNPs from 10.0.0.2 to 10.0.0.1 are marked CE")) << found[1].explanation;
+  EXPECT_EQ(found[1].title, "CNPs marked CE");
+}
+
+TEST(CnpMarkingFinding, NearMiss) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, ect0}, 300);
+  maker.send(c, 1, {cnp, 48}, 5);
+  EXPECT_TRUE(maker.look("cnp_marking").empty());
+  MarkMaker plain;  // nothing is marked: that is another matter
+  const Connection& d = plain.join(1, 2);
+  plain.send(d, 0, {write_only, 0}, 300);
+  plain.send(d, 1, {cnp, 0}, 5);
+  EXPECT_TRUE(plain.look("cnp_marking").empty());
+}
+
+TEST(PcpWithoutDscpFinding, Trigger) {
+  MarkMaker maker;
+  maker.send(maker.join(1, 2), 0, {write_only, 0, not_ect, 5}, 80);
+  maker.send(maker.join(3, 4), 0, {write_only, 26, not_ect, 0}, 20);
+  const auto found = maker.look("pcp_without_dscp");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_TRUE(says(found[0], "DSCP 0, PCP 5 (data): behind the first router")) << found[0].explanation;
+  EXPECT_TRUE(says(found[1], "DSCP 26, PCP 0 (data): on every switch that trusts the tag"))
+      << found[1].explanation;
+}
+
+TEST(PcpWithoutDscpFinding, NearMiss) {
+  MarkMaker maker;
+  maker.send(maker.join(1, 2), 0, {write_only, 26, not_ect, 3}, 80);
+  maker.send(maker.join(1, 2), 0, {write_only, 0, not_ect, 0}, 80);
+  maker.send(maker.join(1, 2), 0, {write_only, 26}, 80);
+  Flow& v1 = maker.of(maker.join(1, 2), 0);
+  v1.key.transport = dissect::Transport::roce_v1;
+  maker.send(v1, {write_only, 0, not_ect, 3}, 80);
+  EXPECT_TRUE(maker.look("pcp_without_dscp").empty());
+}
+
+/// Of the connection's CM exchange.
+void agree(MarkMaker& maker, Connection& connection, std::uint8_t traffic_class, std::uint8_t sl) {
+  CmExchange exchange;
+  exchange.traffic_class = traffic_class;
+  exchange.sl = sl;
+  exchange.req = {1, 1000, 1};
+  connection.cm = static_cast<std::uint32_t>(maker.snapshot.exchanges.size());
+  maker.snapshot.exchanges.push_back(exchange);
+}
+
+TEST(CmTrafficClassFinding, Trigger) {
+  MarkMaker maker;
+  Connection& c = maker.join(1, 2);
+  agree(maker, c, 106, 3);
+  maker.send(c, 0, {write_only, 0}, 80);
+  maker.send(c, 1, {acknowledge, 26, not_ect, 5}, 20);
+  const auto found = maker.look("cm_traffic_class");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].count, 80U);
+  EXPECT_TRUE(says(found[0],
+                   "the REQ (packet 1) says traffic class 106 (DSCP 26) and SL 3, and data packets go "
+                   "out with DSCP 0, untagged"))
+      << found[0].explanation;
+  EXPECT_EQ(found[1].count, 20U);
+  EXPECT_TRUE(says(found[1], "acknowledgements go out with DSCP 26, PCP 5")) << found[1].explanation;
+}
+
+TEST(CmTrafficClassFinding, NearMiss) {
+  MarkMaker maker;
+  Connection& c = maker.join(1, 2);
+  agree(maker, c, 106, 3);
+  maker.send(c, 0, {write_only, 26, ce, 3}, 80);
+  maker.send(c, 1, {acknowledge, 26}, 20);
+  maker.send(c, 1, {cnp, 48, not_ect, 6}, 2);  // CNPs are marked by the NIC
+  Connection& plain = maker.join(1, 2);
+  agree(maker, plain, 0, 0);
+  maker.send(plain, 0, {write_only, 0}, 80);
+  Connection& unknown = maker.join(1, 2);  // the REQ was not captured
+  agree(maker, unknown, 0, 0);
+  maker.snapshot.exchanges.back().req = {};
+  maker.send(unknown, 0, {write_only, 26}, 80);
+  EXPECT_TRUE(maker.look("cm_traffic_class").empty());
+}
+
+TEST(UdpSourcePortsFinding, Trigger) {
+  MarkMaker maker;
+  for (unsigned i = 0; i < 8; ++i) maker.send(maker.join(1, 2), 0, {write_only, 26}, 10);
+  maker.send(maker.join(3, 4), 0, {write_only, 26, not_ect, std::nullopt, 0}, 5);
+  const auto found = maker.look("udp_source_ports");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_EQ(found[0].count, 80U);
+  EXPECT_TRUE(says(found[0],
+                   "packets to 8 queue pairs leave from 1 UDP source port, the port with most (50000) "
+                   "carries 100 % of the bytes"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[1], "port 0: 5 packets")) << found[1].explanation;
+}
+
+TEST(UdpSourcePortsFinding, NearMiss) {
+  MarkMaker maker;
+  for (unsigned i = 0; i < 7; ++i) maker.send(maker.join(1, 2), 0, {write_only, 26}, 10);
+  for (unsigned i = 0; i < 8; ++i) {  // three queue pairs a port
+    const auto port = static_cast<std::uint16_t>(50'000 + i / 3);
+    maker.send(maker.join(3, 4), 0, {write_only, 26, not_ect, std::nullopt, port}, 10);
+  }
+  for (unsigned i = 0; i < 8; ++i) maker.send(maker.join(5, 6), 1, {acknowledge, 26}, 10);
+  EXPECT_TRUE(maker.look("udp_source_ports").empty());
+}
+
+/// A connection whose side 0 is slowed down.
+Connection& congest(MarkMaker& maker, std::uint64_t ces, std::uint64_t cnps, std::uint64_t without_ce = 0) {
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::ce_marked, ces);
+  happen(c.sent[1], Event::cnp, cnps, 1000);
+  c.cnps[1] = cnps;
+  CongestionSide& side = *c.congestion[0];
+  side.ce = ces;
+  side.cnps = cnps;
+  side.cnps_without_ce = without_ce;
+  return c;
+}
+
+TEST(CeWithoutCnpFinding, Trigger) {
+  MarkMaker maker;
+  congest(maker, 100, 0);
+  const auto found = maker.run("ce_without_cnp");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_LT(found[0].confidence, 0.8);
+  EXPECT_TRUE(says(found[0], "100 of 10000 packets (1.0 %) sent by 10.0.0.1 were marked CE"))
+      << found[0].explanation;
+}
+
+TEST(CeWithoutCnpFinding, NearMiss) {
+  MarkMaker maker;
+  congest(maker, 100, 1);
+  congest(maker, 2, 0);  // the CNP may come behind the end
+  Connection& one_way = congest(maker, 100, 0);
+  one_way.packets[1] = 0;
+  (*congest(maker, 100, 0).congestion[0]).left_out = 1;  // a filter may hide the CNPs
+  EXPECT_TRUE(maker.run("ce_without_cnp").empty());
+}
+
+TEST(CnpWithoutCeFinding, Trigger) {
+  MarkMaker maker;
+  congest(maker, 0, 40, 40);
+  const auto found = maker.run("cnp_without_ce");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::info);
+  EXPECT_TRUE(says(found[0], "40 of 40 CNPs (100 %) to 10.0.0.1 came without")) << found[0].explanation;
+}
+
+TEST(CnpWithoutCeFinding, NearMiss) {
+  MarkMaker maker;
+  congest(maker, 100, 40, 1);  // the first one answers what came before the capture
+  Connection& alone = congest(maker, 0, 40, 40);
+  alone.packets[0] = 0;  // nothing of the packets that may be marked
+  EXPECT_TRUE(maker.run("cnp_without_ce").empty());
+}
+
+/// CNPs every 50 us to a sender with these rates in Gb/s, who fell after so many of them.
+CongestionSide& slow(Connection& c, std::uint64_t before, std::uint64_t between, std::uint32_t fell) {
+  CongestionSide& side = *c.congestion[0];
+  side.before = {before * 125'000, 1'000'000};
+  side.between = {between * 125'000, 1'000'000};
+  for (std::uint64_t i = 1; i < side.cnps; ++i) side.cnp_spacing.add(50'000);
+  side.fell = fell;
+  side.held = static_cast<std::uint32_t>(side.cnps) - 1 - fell;
+  return side;
+}
+
+TEST(CnpIgnoredFinding, Trigger) {
+  MarkMaker maker;
+  slow(congest(maker, 100, 40), 90, 91, 1);
+  const auto found = maker.run("cnp_ignored");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_LT(found[0].confidence, 0.7);
+  EXPECT_TRUE(says(found[0], "90.0 Gb/s before the first CNP, 91.0 Gb/s between the CNPs"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "After 1 of 39 CNPs its rate fell")) << found[0].explanation;
+}
+
+TEST(CnpIgnoredFinding, NearMiss) {
+  MarkMaker maker;
+  slow(congest(maker, 100, 40), 90, 40, 1);   // slower on the whole
+  slow(congest(maker, 100, 40), 40, 40, 15);  // slowed down before, up and down since
+  slow(congest(maker, 100, 9), 90, 90, 0);    // too few
+  CongestionSide& rare = slow(congest(maker, 100, 40), 90, 90, 0);
+  rare.cnp_spacing.sum_ns *= 1000;  // 50 ms apart
+  slow(congest(maker, 100, 40), 90, 90, 0).left_out = 1;
+  EXPECT_TRUE(maker.run("cnp_ignored").empty());
+}
+
+}  // namespace
+}  // namespace roce::analyze
