@@ -64,6 +64,18 @@ template <class Plain>
   return frame.captured >= start.network + Plain::Header::size + Udp::size + Bth::size;
 }
 
+/// Whether what stands there is RoCE v2 of a queue pair, and nothing else: no tunnel.
+template <class Plain>
+[[gnu::always_inline]] inline bool is_plain(const capture::Frame& frame, Start start) noexcept {
+  if (!has_headers<Plain>(frame, start)) return false;
+  const std::uint8_t* const ip = frame.data + start.network;
+  const std::uint8_t* const udp = ip + Plain::Header::size;
+  const std::uint8_t* const bth = udp + Udp::size;
+  if (!Plain::accepts(ip) || read<Udp::dstport>(udp) != udp_port_roce_v2) return false;
+  // Management datagrams, which are walked further, go to the queue pairs 0 and 1.
+  return read<Bth::tver>(bth) == 0 && read<Bth::destqp>(bth) > gsi_qpn;
+}
+
 /// Fills `parts` and `facts` for a frame that Plain accepts, but for what only a whole record asks for. False
 /// where there is something to say that the short way does not.
 template <class Plain>
@@ -119,14 +131,9 @@ struct TakeRecord {
 
   template <class Plain, bool /*Tagged*/>
   [[gnu::always_inline]] bool take(const capture::Frame& frame, Start start) const noexcept {
-    if (!has_headers<Plain>(frame, start)) return false;
+    if (!is_plain<Plain>(frame, start)) return false;
     const std::uint8_t* const base = frame.data;
     const std::uint8_t* const ip = base + start.network;
-    const std::uint8_t* const udp = ip + Plain::Header::size;
-    const std::uint8_t* const bth = udp + Udp::size;
-    if (!Plain::accepts(ip) || read<Udp::dstport>(udp) != udp_port_roce_v2) return false;
-    // Management datagrams, which are walked further, go to the queue pairs 0 and 1.
-    if (read<Bth::tver>(bth) != 0 || read<Bth::destqp>(bth) <= gsi_qpn) return false;
     RecordParts parts;
     if (!lay_out<Plain>(frame, start, parts, facts)) return false;
     PathHash path(frame.point);
@@ -219,7 +226,8 @@ struct PutImage {
 
   template <class Plain, bool Tagged>
   bool take(const capture::Frame& frame, Start start) const {
-    if (!has_headers<Plain>(frame, start)) return false;
+    // Of a packet that came the general way: its image would be that of the headers around it.
+    if (!is_plain<Plain>(frame, start)) return false;
     number = images.put(words_of<Plain, Tagged>(frame, start.network), place, path);
     return true;
   }
