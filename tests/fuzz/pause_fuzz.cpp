@@ -155,8 +155,8 @@ class Capture {
   }
 
   std::vector<std::uint8_t> ethernet(std::array<std::uint8_t, 6> to, std::uint16_t type) const {
-    std::vector<std::uint8_t> bytes(to.begin(), to.end());
-    bytes.insert(bytes.end(), source_.begin(), source_.end());
+    std::vector<std::uint8_t> bytes(to.size() + source_.size());
+    std::copy(source_.begin(), source_.end(), std::copy(to.begin(), to.end(), bytes.begin()));
     put(bytes, type);
     return bytes;
   }
@@ -213,11 +213,11 @@ class Capture {
 
   void lldp(Input& in) {
     std::vector<std::uint8_t> bytes = ethernet({0x01, 0x80, 0xc2, 0, 0, 0x0e}, 0x88cc);
-    for (const unsigned v : {0x02, 0x02, 0x07, 0x41, 0x04, 0x02, 0x05, 0x65, 0x06, 0x02, 0x00}) {
+    for (const int v : {0x02, 0x02, 0x07, 0x41, 0x04, 0x02, 0x05, 0x65, 0x06, 0x02, 0x00}) {
       bytes.push_back(static_cast<std::uint8_t>(v));
     }
     bytes.push_back(in.byte());
-    for (const unsigned v : {0xfe, 0x06, 0x00, 0x80, 0xc2, 0x0b})
+    for (const int v : {0xfe, 0x06, 0x00, 0x80, 0xc2, 0x0b})
       bytes.push_back(static_cast<std::uint8_t>(v));
     put(bytes, in.word());
     put(bytes, 0);
