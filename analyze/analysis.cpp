@@ -388,7 +388,9 @@ class Pipeline final : private Relay::Stages {
       return;
     }
     std::uint64_t speed = 0;
-    {
+    // Interfaces beyond the last number share it, and reading on changes what it says.
+    constexpr std::uint16_t shared = 0xffff;
+    if (frame.interface != shared) {
       const std::lock_guard lock(source_mutex_);
       const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
       if (frame.interface < interfaces.size()) speed = interfaces[frame.interface].speed_bps;

@@ -28,7 +28,7 @@ std::size_t end_of_mirror(const Dissection& d) noexcept {
   return end;
 }
 
-/// DSCP of an IPv4 header, of an IPv6 header or of a GRH, which has IPv6's first bytes.
+/// DSCP of an IPv4 or an IPv6 header.
 std::uint8_t dscp_at(bool ipv4, const std::uint8_t* p) noexcept {
   return static_cast<std::uint8_t>(ipv4 ? p[1] >> 2U : (load_be16(p) >> 6U & 63U));
 }
@@ -62,7 +62,6 @@ std::optional<LinkView> link_view(const std::uint8_t* frame, const Dissection& d
         continue;
       case HeaderId::ipv4:
       case HeaderId::ipv6:
-      case HeaderId::grh:
         view.dscp = dscp_at(layer.id == HeaderId::ipv4, p);
         return view;
       default:
@@ -96,7 +95,7 @@ std::optional<LinkView> link_view_fast(const capture::Frame& frame) noexcept {
       if (p[at + next_header_place] == gre) return std::nullopt;
       break;
     case ethertype_roce_v1:
-      break;
+      return view;
     default:
       return std::nullopt;
   }

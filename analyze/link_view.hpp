@@ -16,7 +16,7 @@ struct LinkView {
   std::uint64_t dst = 0;
   std::uint64_t src = 0;
   std::optional<std::uint8_t> pcp;  ///< of the outermost tag
-  std::uint8_t dscp = 0;            ///< of the first IP header or GRH behind it; 0 without one
+  std::uint8_t dscp = 0;  ///< of the first IP header behind it; 0 without one: no switch looks into a GRH
 };
 /// Nothing for a frame without Ethernet header.
 [[nodiscard]] std::optional<LinkView> link_view(const std::uint8_t* frame,

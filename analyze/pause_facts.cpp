@@ -59,8 +59,11 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
   PriorityUse use;
   std::array<std::array<std::vector<First>, traffic_class_count>, 8> firsts;
   for (const Flow& flow : snapshot.flows) {
+    const bool v2 = flow.key.transport == dissect::Transport::roce_v2_ipv4 ||
+                    flow.key.transport == dissect::Transport::roce_v2_ipv6;
     for (const MarkRow& row : flow.marks()) {
-      const std::uint8_t priority = map.priority_of(row.marks.dscp, row.marks.pcp);
+      // No switch looks into the GRH of RoCE v1.
+      const std::uint8_t priority = map.priority_of(v2 ? row.marks.dscp : std::uint8_t{0}, row.marks.pcp);
       const auto c = static_cast<std::size_t>(row.traffic_class);
       PriorityUse::Row& to = use.rows[priority][c];
       to.packets += row.packets;
