@@ -101,6 +101,7 @@ struct PairDifferences {
   std::uint64_t count = 0;
   std::int64_t least = 0, largest = 0;
   std::int64_t hops = 0;
+  std::size_t order = 0;  ///< by the first packet
 };
 
 std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
@@ -112,7 +113,7 @@ std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
     });
     if (found == pairs.end()) {
       if (pairs.size() >= most) continue;
-      pairs.push_back({match.src, match.dst, 0, match.difference_ns, match.difference_ns, 0});
+      pairs.push_back({match.src, match.dst, 0, match.difference_ns, match.difference_ns, 0, pairs.size()});
       found = pairs.end() - 1;
     }
     ++found->count;
@@ -145,7 +146,9 @@ void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) 
       if (if_there != if_back) {
         set_direction(book, pair, if_there > if_back ? 0 : 1);
       } else {
-        set_direction(book, pair, &pair < &*back ? 0 : 1);
+        // No delay to be seen. Either point may be the first one.
+        set_direction(book, pair, pair.order < back->order ? 0 : 1);
+        if (AddressPair* known = book.pair(pair.src, pair.dst)) known->either = true;
       }
     }
   }

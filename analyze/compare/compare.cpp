@@ -114,7 +114,11 @@ void Comparison::finish_pairs() {
     }
     const unsigned direction = pair.direction.value_or(0);
     merge(result_.directions[direction].lost, pair.alone_first[direction]);
-    merge(result_.directions[direction].missed, pair.alone_first[1 - direction]);
+    if (pair.either) {
+      merge(result_.directions[1 - direction].lost, pair.alone_first[1 - direction]);
+    } else {
+      merge(result_.directions[direction].missed, pair.alone_first[1 - direction]);
+    }
   }
   for (unsigned side = 0; side < 2; ++side) {
     const PointReader& reader = readers_[side];
@@ -136,7 +140,8 @@ void Comparison::finish_lost() {
   // What was listed before it was known whether the other point shows the pair of addresses at all.
   std::erase_if(lost, [this](const LostPacket& packet) {
     const AddressPair* pair = book_.pair(packet.key.src, packet.key.dst);
-    return pair == nullptr || pair->matched == 0 || pair->direction.value_or(0) != packet.direction;
+    return pair == nullptr || pair->matched == 0 ||
+           (!pair->either && pair->direction.value_or(0) != packet.direction);
   });
   for (const LostPacket& packet : lost) {
     if (!packet.repaired_by && book_.went_on(packet)) ++result_.directions[packet.direction].unrepaired;

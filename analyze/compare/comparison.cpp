@@ -218,7 +218,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
     return;
   }
   AddressPair& pair = book_.pair_of(seen.flow);
-  const unsigned direction = pair.direction ? *pair.direction : unsigned{seen.point};
+  const unsigned direction = pair.direction && !pair.either ? *pair.direction : unsigned{seen.point};
   CompareDirection& counts = result_.directions[direction];
   const bool at_first = direction == seen.point;
   if (!at_first && has_matched_copy(seen)) {
@@ -236,7 +236,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   if (!at_first) return;
   if (seen.has(PointPacket::damaged)) ++counts.lost_damaged;
   const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
-  if (pair.direction)
+  if (pair.direction && !pair.either)
     book_.sent({seen.flow, seen.opcode, seen.psn, seen.number, false, 0, 0}, listed, result_.lost, counts);
 }
 

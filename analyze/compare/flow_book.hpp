@@ -15,6 +15,7 @@ namespace roce::analyze {
 struct AddressPair {
   dissect::IpAddress src, dst;
   std::optional<unsigned> direction;  ///< the order in which its packets pass the points
+  bool either = false;                ///< it is not known: what is absent at either point was lost before it
   std::uint64_t matched = 0;
   std::uint64_t alone[2]{};  ///< packets that only this point shows, and the other one could have
   Counted alone_first[2];

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses, order, copies and who shows what: two captures made by hand.
+#include <gtest/gtest.h>
+
+#include "tests/analyze/compare_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+TEST(Compare, SaysNothingOfTrafficThatPassesWhole) {
+  TwoPoints points;
+  points.talk(200);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].matched, 200U);
+  EXPECT_EQ(r.directions[1].matched, 200U);
+  EXPECT_TRUE(r.findings.empty());
+  EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+}
+
+TEST(Compare, NamesWhatWasLostAndWhatRepairedIt) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  points.send(0, 20, 2'000'000, lost);
+  points.send(0, 21, 2'010'000);
+  points.send(0, 20, 2'500'000);  // goes back
+  points.send(0, 21, 2'510'000);
+  points.send(1, 21, 2'600'000, lost);
+  points.send(1, 21, 2'700'000);
+  points.talk(20, 3'000'000, 22);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].lost.count, 1U);
+  EXPECT_EQ(r.directions[1].lost.count, 1U);
+  ASSERT_EQ(r.lost.size(), 2U);
+  EXPECT_EQ(r.lost[0].psn, 20U);
+  EXPECT_EQ(r.lost[0].direction, 0U);
+  EXPECT_EQ(r.lost[0].packet, 41U);  // of A: 40 before it
+  EXPECT_EQ(r.lost[0].repaired_by, 43U);
+  EXPECT_EQ(r.lost[1].direction, 1U);
+  EXPECT_EQ(r.lost[1].packet, 44U);  // of B: 40, PSN 21, both again
+  EXPECT_EQ(r.lost[1].repaired_by, 45U);
+  EXPECT_EQ(r.directions[0].repeats.between, 2U);  // the run began with what was lost there
+  EXPECT_EQ(r.directions[0].repeats.packets(), 2U);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings.front().id, "lost_between");
+  EXPECT_EQ(r.findings.front().packets, std::vector<std::uint64_t>{41});
+}
+
+TEST(Compare, TellsLossesBeforeAndBehindBothPoints) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way before;
+  before.in_first = before.in_second = false;
+  points.send(0, 20, 2'000'000, before);
+  points.send(0, 21, 2'010'000);
+  points.send(0, 20, 2'500'000);
+  points.send(0, 21, 2'510'000);
+  points.send(0, 22, 2'600'000);  // passes both, is lost behind
+  points.send(0, 22, 4'000'000);
+  points.talk(20, 5'000'000, 23);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].lost.count, 0U);
+  EXPECT_EQ(r.directions[0].repeats.before, 2U);
+  EXPECT_EQ(r.directions[0].repeats.behind, 1U);
+}
+
+TEST(Compare, OfEqualCopiesTheOneBeforeTheRepairWasLost) {
+  TwoPoints points;
+  points.ipv6 = true;  // repeats are alike to the last byte
+  points.talk(50);
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  points.send(0, 50, 5'000'000, lost);
+  points.send(0, 50, 75'000'000);
+  points.talk(50, 80'000'000, 51);
+  const CompareResult r = points.result();
+  ASSERT_EQ(r.lost.size(), 1U);
+  EXPECT_EQ(r.lost[0].packet, 101U);
+  EXPECT_EQ(r.lost[0].repaired_by, 102U);
+  EXPECT_EQ(r.directions[0].delay->max, 10'000);
+}
+
+TEST(Compare, OfEqualCopiesTheSecondMayBeLost) {
+  TwoPoints points;
+  points.ipv6 = true;
+  points.talk(50);
+  points.send(0, 50, 5'000'000);
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  points.send(0, 50, 75'000'000, lost);
+  points.send(0, 50, 150'000'000);
+  points.talk(50, 160'000'000, 51);
+  const CompareResult r = points.result();
+  ASSERT_EQ(r.lost.size(), 1U);
+  EXPECT_EQ(r.lost[0].packet, 102U);
+  EXPECT_EQ(r.lost[0].repaired_by, 103U);
+  EXPECT_EQ(r.directions[0].delay->max, 10'000);
+}
+
+TEST(Compare, CountsWhatWasOvertaken) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way slow;
+  slow.delay_ns = 3'000'000;
+  points.send(0, 20, 2'000'000, slow);
+  for (std::uint32_t i = 21; i < 30; ++i) points.send(0, i, 2'000'000 + i * 1000);
+  points.talk(20, 8'000'000, 30);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].late.count, 1U);
+  ASSERT_EQ(r.directions[0].late.first.size(), 1U);
+  EXPECT_EQ(r.directions[0].late.first[0], 41U);
+  EXPECT_EQ(r.directions[0].most_late_ns, 3'000'000 - 31'000);  // PSN 21 came 31 us behind it
+  EXPECT_EQ(r.directions[1].late.count, 0U);
+  EXPECT_NE(find_finding(r, "reordered_between"), nullptr);
+}
+
+TEST(Compare, KnowsDamagedPacketsAgain) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way flip;
+  flip.flip = true;
+  points.send(0, 20, 2'000'000, flip);
+  TwoPoints::Way other;  // a flipped bit of the PSN: the ICRC is all that is left of it
+  other.change = [](support::RoceFrame& frame) {
+    const std::vector<std::uint8_t> right = support::build(frame);
+    const std::uint8_t* end = right.data() + right.size();
+    frame.icrc = static_cast<std::uint32_t>(end[-4]) | static_cast<std::uint32_t>(end[-3]) << 8U |
+                 static_cast<std::uint32_t>(end[-2]) << 16U | static_cast<std::uint32_t>(end[-1]) << 24U;
+    frame.bth.psn ^= 0x40000;
+  };
+  points.send(0, 21, 2'010'000, other);
+  points.talk(20, 3'000'000, 22);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.points[0].damaged, 0U);
+  EXPECT_EQ(r.points[1].damaged, 2U);
+  EXPECT_EQ(r.directions[0].corrupted.count, 2U);
+  EXPECT_EQ(r.directions[0].lost.count, 0U);
+  EXPECT_EQ(r.directions[0].missed.count, 0U);
+  EXPECT_NE(find_finding(r, "damaged_between"), nullptr);
+}
+
+TEST(Compare, CopiesOfTheNetworkAreNoCopiesOfTheCapture) {
+  TwoPoints points;
+  points.talk(50);
+  TwoPoints::Way twice;
+  twice.copies = 2;
+  points.send(0, 50, 5'000'000, twice);
+  points.send(1, 50, 5'100'000, twice);
+  points.talk(50, 6'000'000, 51);
+  const CompareResult r = points.result();
+  for (const CompareDirection& d : r.directions) {
+    EXPECT_EQ(d.duplicated.count, 1U);
+    EXPECT_EQ(d.lost.count, 0U);
+    EXPECT_EQ(d.missed.count, 0U);
+  }
+}
+
+TEST(Compare, LeavesOutWhatOneCaptureMirrorsTwice) {
+  TwoPoints points;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    TwoPoints::Way twice;
+    twice.copies = 2;
+    points.send(0, i, i * 100'000, twice);
+    points.send(1, i, i * 100'000 + 50'000);
+  }
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.points[0].doubled, 0U);
+  EXPECT_EQ(r.points[1].doubled, 200U);
+  EXPECT_EQ(r.directions[0].matched, 200U);
+  EXPECT_EQ(r.directions[0].duplicated.count, 0U);
+  EXPECT_TRUE(r.findings.empty());
+}
+
+TEST(Compare, DoesNotCallLostWhatTheOtherCaptureNeverShows) {
+  TwoPoints points;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    points.send(0, i, i * 100'000);
+    TwoPoints::Way unseen;
+    unseen.in_first = false;  // B does not capture what B sends
+    points.send(1, i, i * 100'000 + 50'000, unseen);
+  }
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].matched, 100U);
+  EXPECT_EQ(r.directions[1].matched, 0U);
+  EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  EXPECT_EQ(r.directions[1].missed.count, 0U);
+  EXPECT_EQ(r.points[0].other_pairs, 1U);
+  EXPECT_EQ(r.points[0].other_packets.count, 99U);  // the last one came when B's capture had ended
+  EXPECT_NE(find_finding(r, "seen_at_one_point"), nullptr);
+  EXPECT_FALSE(r.clocks.offset_ns.has_value());
+  ASSERT_TRUE(r.directions[0].delay.has_value());
+  EXPECT_EQ(r.directions[0].delay->min, 0);
+}
+
+TEST(Compare, NamesWhatTheFirstCaptureMissed) {
+  TwoPoints points;
+  points.talk(50);
+  TwoPoints::Way missed;
+  missed.in_first = false;
+  points.send(0, 50, 5'000'000, missed);
+  points.talk(50, 6'000'000, 51);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].missed.count, 1U);
+  EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  EXPECT_NE(find_finding(r, "missed_by_capture"), nullptr);
+}
+
+TEST(Compare, JudgesOnlyWhileBothCapture) {
+  TwoPoints points;
+  TwoPoints::Way unseen;
+  unseen.in_second = false;
+  for (std::uint32_t i = 0; i < 50; ++i) points.send(0, i, i * 100'000, unseen);  // B begins later
+  points.talk(50, 5'000'000, 50);
+  for (std::uint32_t i = 100; i < 150; ++i) points.send(0, i, i * 100'000, unseen);  // and ends earlier
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].matched, 50U);
+  EXPECT_EQ(r.directions[0].lost.count, 0U);
+  EXPECT_EQ(r.directions[0].not_covered, 100U);
+}
+
+TEST(Compare, SaysPlainlyThatTrafficIsNotTheSame) {
+  TwoPoints points, others;
+  points.talk(100);
+  others.talk(100, 0, 5000);
+  points.fill();
+  others.fill();
+  const CompareResult r = compare({&points.a, {}}, {&others.b, {}});
+  EXPECT_EQ(r.matched(), 0U);
+  EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  EXPECT_TRUE(r.lost.empty());
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings.front().id, "not_same_traffic");
+  EXPECT_EQ(r.findings.front().severity, Severity::error);
+}
+
+TEST(Compare, FindsNoDifferenceBetweenAFileAndItself) {
+  TwoPoints points;
+  points.talk(100);
+  points.send(0, 7, 20'000'000);
+  points.fill();
+  MemorySource again = points.a;
+  const CompareResult r = compare({&points.a, {}}, {&again, {}});
+  EXPECT_EQ(r.matched(), 201U);
+  EXPECT_TRUE(r.findings.empty());
+  EXPECT_EQ(r.clocks.offset_ns, 0);
+  EXPECT_EQ(r.directions[0].delay->max, 0);
+}
+
+TEST(Compare, BearsAnEmptyFile) {
+  TwoPoints points;
+  points.talk(10);
+  points.fill();
+  MemorySource nothing;
+  const CompareResult r = compare({&points.a, {}}, {&nothing, {}});
+  EXPECT_EQ(r.matched(), 0U);
+  EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  MemorySource none;
+  MemorySource neither;
+  EXPECT_EQ(compare({&none, {}}, {&neither, {}}).matched(), 0U);
+}
+
+TEST(Compare, ComparesWhatWasReadableOfADamagedFile) {
+  TwoPoints points;
+  points.talk(50);
+  capture::Error error;
+  points.b.fail_with(error);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.matched(), 100U);
+  EXPECT_EQ(r.points[1].errors.size(), 1U);
+}
+
+TEST(Compare, MatchesBySequenceWhereThereAreNoTimes) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  points.send(0, 20, 2'000'000, lost);
+  points.talk(20, 3'000'000, 21);
+  points.fill();
+  MemorySource a, b;
+  const auto timeless = [](MemorySource& from, MemorySource& to) {
+    capture::FrameBatch batch;
+    (void)from.next_batch(batch, 1000);
+    for (const capture::Frame& frame : batch.frames)
+      to.add({frame.data, frame.data + frame.captured}, capture::no_time);
+  };
+  timeless(points.a, a);
+  timeless(points.b, b);
+  const CompareResult r = compare({&a, {}}, {&b, {}});
+  EXPECT_FALSE(r.times_known);
+  EXPECT_EQ(r.matched(), 80U);
+  EXPECT_EQ(r.directions[0].lost.count, 1U);
+  EXPECT_FALSE(r.directions[0].delay.has_value());
+}
+
+TEST(Compare, KeepsItsWindowAndSaysSo) {
+  TwoPoints points;
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  points.talk(10);
+  for (std::uint32_t i = 10; i < 3000; ++i)
+    points.send(0, i, 2'000'000 + i * 100, i % 2 == 0 ? lost : TwoPoints::Way{});
+  points.talk(10, 20'000'000, 3000);
+  CompareOptions options;
+  options.window_packets = 1024;
+  options.lost_limit = 100;
+  const CompareResult r = points.result(options);
+  EXPECT_EQ(r.directions[0].lost.count, 1495U);
+  EXPECT_EQ(r.lost.size(), 100U);
+  EXPECT_EQ(r.lost_omitted, 1395U);
+  EXPECT_GT(r.window_exceeded, 0U);
+  EXPECT_NE(find_finding(r, "window_exceeded"), nullptr);
+}
+
+}  // namespace
+}  // namespace roce::analyze

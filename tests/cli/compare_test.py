@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command `compare`: outputs, exit status, pipes, damaged and strange input. Usage: compare_test.py ROCEANALYZE
+SAMPLES"""
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SAMPLES = [os.path.abspath(path) for path in sys.argv[1:3]]
+del sys.argv[1:3]
+
+LOSS = [os.path.join(SAMPLES, f"04_write_loss1.{point}.pcap.zst") for point in ("ca", "cb")]
+ANSWERS = [os.path.join(SAMPLES, f"04_atomic_ackloss5.{point}.pcap") for point in ("ca", "cb")]
+OTHER = os.path.join(SAMPLES, "03_rping.pcap")
+
+
+def run(*arguments, status=0, **more):
+    result = subprocess.run([PROGRAM, "compare", *arguments], capture_output=True, timeout=120, check=False, **more)
+    assert result.returncode == status, (arguments, result.returncode, result.stderr)
+    return result.stdout.decode(), result.stderr.decode()
+
+
+def said(*arguments, **more):
+    return json.loads(run(*arguments, "--json", **more)[0])
+
+
+class Compare(unittest.TestCase):
+    def test_text_has_verdict_losses_and_clocks(self):
+        text, errors = run(*LOSS)
+        for words in ("Packets lost between the points", "46 of 3669 packets", "B's clock is", "lost between",
+                      "for a loss between them"):
+            self.assertIn(words, text)
+        self.assertEqual(errors, "")
+
+    def test_every_key_is_there(self):
+        report = said(*LOSS)
+        for key in ("lost", "lost_a_to_b", "lost_b_to_a", "clock_offset_ns", "delay_ns", "changed", "findings"):
+            self.assertIn(key, report)
+        self.assertEqual(set(report["lost"][0]) & {"connection", "psn", "packet", "repaired_by"},
+                         {"connection", "psn", "packet", "repaired_by"})
+        self.assertLessEqual({"dscp", "pcp", "ecn", "ttl", "vlan"}, set(report["changed"]))
+
+    def test_the_other_way_round_is_the_same_with_changed_names(self):
+        one, other = said(*ANSWERS), said(*reversed(ANSWERS))
+        self.assertEqual((one["lost_a_to_b"], one["lost_b_to_a"]), (other["lost_b_to_a"], other["lost_a_to_b"]))
+        self.assertEqual([l["packet"] for l in one["lost"]], [l["packet"] for l in other["lost"]])
+        self.assertEqual(one["clock_offset_error_ns"], other["clock_offset_error_ns"])
+        self.assertAlmostEqual(one["clock_offset_ns"], -other["clock_offset_ns"], delta=1)  # half a nanosecond
+
+    def test_lost_packets_as_csv_are_those_of_json(self):
+        rows = list(csv.DictReader(io.StringIO(run(*ANSWERS, "--csv")[0], newline="")))
+        lost = said(*ANSWERS)["lost"]
+        self.assertEqual([(int(r["packet"]), int(r["psn"]), r["direction"]) for r in rows],
+                         [(l["packet"], l["psn"], l["direction"]) for l in lost])
+
+    def test_connections_are_those_of_the_report(self):
+        lost = said(*ANSWERS)["lost"][0]
+        shown = subprocess.run([PROGRAM, "packets", ANSWERS[1], "-Y", f"frame.number == {lost['packet']}", "-T", "fields",
+                                "-e", "roce.connection", "-e", "infiniband.bth.psn"], capture_output=True, check=True)
+        self.assertEqual(shown.stdout.decode().split(), [str(lost["connection"]), str(lost["psn"])])
+
+    def test_a_pipe_says_the_same(self):
+        with open(ANSWERS[0], "rb") as file:
+            piped = said("-", ANSWERS[1], stdin=file)
+        named = said(*ANSWERS)
+        for report in (piped, named):
+            report["a"]["files"] = []
+        # Only what was lost from a file has a connection's number: a pipe cannot be read twice.
+        self.assertEqual(piped, named)
+
+    def test_a_container_makes_no_difference(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packed = os.path.join(folder, "a.gz")
+            with open(ANSWERS[0], "rb") as plain, gzip.open(packed, "wb") as file:
+                file.write(plain.read())
+            one, other = said(*ANSWERS), said(packed, ANSWERS[1])
+        for report in (one, other):
+            report["a"]["files"] = []
+        self.assertEqual(one, other)
+
+    def test_fail_on(self):
+        run(*LOSS, "--fail-on", "error", status=1)
+        run(*ANSWERS, "--fail-on", "info", status=1)
+        run(OTHER, OTHER, "--fail-on", "info")
+
+    def test_other_traffic_is_named_so(self):
+        report = said(LOSS[0], OTHER, "--fail-on", "error", status=1)
+        self.assertFalse(report["same_traffic"])
+        self.assertEqual((report["lost_a_to_b"], report["lost_b_to_a"], report["lost"]), (0, 0, []))
+        self.assertEqual(report["findings"][0]["id"], "not_same_traffic")
+        self.assertIn("do not show the same traffic", run(LOSS[0], OTHER)[0])
+
+    def test_a_file_cut_short_is_compared_as_far_as_it_goes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cut = os.path.join(folder, "cut.pcap")
+            with open(ANSWERS[1], "rb") as whole, open(cut, "wb") as file:
+                file.write(whole.read(60_000))
+            text, errors = run(ANSWERS[0], cut, "--json", status=3)
+            report = json.loads(text)
+            self.assertGreater(report["matched"]["a_to_b"], 100)
+            self.assertEqual(report["lost_a_to_b"], 0)  # not covered is not lost
+            self.assertGreater(report["not_covered"]["a_to_b"], 100)
+            self.assertIn("cut.pcap", errors)
+
+    def test_wrong_usage_and_missing_files(self):
+        run(LOSS[0], status=2)
+        run("-", "-", status=2)
+        run(*LOSS, "--json", "--csv", status=2)
+        run(*LOSS, "--fail-on", "nothing", status=2)
+        self.assertIn("no_such_file", run(LOSS[0], "no_such_file", status=3)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
