@@ -280,6 +280,7 @@ class Pipeline final : private Relay::Stages {
     view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : batch.previous_time_ns;
     view.icrc = icrc;
     view.flow = flow;
+    view.policy = options_.policy.get();
     if (options_.known != nullptr) view.verdict = options_.known->find(view.number);
     return options_.filter->matches(view);
   }
@@ -498,6 +499,10 @@ class Pipeline final : private Relay::Stages {
     }
     snapshot->errors = std::move(errors_);
     snapshot->totals = std::move(totals_);
+    if (options_.policy) {
+      snapshot->policy = options_.policy;
+      snapshot->breaches = find_breaches(*options_.policy, snapshot->flows, snapshot->markings);
+    }
     find_all(*snapshot);
     return snapshot;
   }

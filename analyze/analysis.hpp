@@ -10,6 +10,7 @@
 #include "analyze/filter.hpp"
 #include "analyze/pause_tracker.hpp"
 #include "analyze/priority_map.hpp"
+#include "analyze/policy/marking_policy.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/time_bound.hpp"
 #include "analyze/verdict_store.hpp"
@@ -24,6 +25,7 @@ struct AnalysisOptions {
   std::string same_packets;        ///< see Snapshot
   const Filter* filter = nullptr;  ///< only what matches is analysed
   TimeRange times;                 ///< what lies outside is left out
+  std::shared_ptr<const MarkingPolicy> policy;  ///< what packets are judged by; null: nothing
   std::size_t flow_limit = FlowTable::default_limit;
   std::size_t epoch_frames = 4096;    ///< handled at once, at most; they and their records stay in the cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options

@@ -5,6 +5,8 @@
 
 #include "analyze/marking.hpp"
 #include "analyze/packet_facts.hpp"
+#include "analyze/policy/marking_policy.hpp"
+#include "analyze/policy/subject.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/infiniband.hpp"
@@ -152,6 +154,17 @@ void service(const PacketView& packet, Values& out) {
 
 void operation(const PacketView& packet, Values& out) {
   if (const std::uint8_t* p = bth_of(packet)) add_text(out, dissect::operation_name(p[0]));
+}
+
+void marking_violations(const PacketView& packet, Values& out) {
+  if (packet.policy == nullptr) return;
+  const std::optional<MarkingSubject> subject = subject_of(packet);
+  if (!subject) return;
+  const Judgement judgement = packet.policy->test(*subject);
+  for (std::size_t i = 0; judgement.broken() && i < mark_check_count; ++i) {
+    const auto check = static_cast<MarkCheck>(i);
+    if (judgement.broken(check)) add_text(out, packet.policy->key(*subject, judgement, check));
+  }
 }
 
 void tunnels(const PacketView& packet, Values& out) {
@@ -317,6 +330,7 @@ const VirtualField fields[] = {
        if (p.dissection->stop != dissect::Stop::complete)
          add_text(out, dissect::stop_name(p.dissection->stop));
      }},
+    {facts("roce.marking.violation", "Broken rule of the policy", ValueType::text), marking_violations},
     {icrc_status_facts(),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.dissection->is_transport()) add_text(out, dissect::crc_status_name(p.icrc->status));

@@ -12,6 +12,7 @@
 #include "analyze/packet_facts.hpp"
 #include "analyze/packet_line.hpp"
 #include "analyze/packet_words.hpp"
+#include "analyze/policy/subject.hpp"
 #include "analyze/value_format.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/header_table.hpp"
@@ -103,6 +104,13 @@ void append_ends(std::string& out, const HeaderInfo& header, const std::uint8_t*
   }
 }
 
+/// "[Marking violation: class.data.dscp: DSCP 26 expected, DSCP 0 found]"
+std::string breach_text(const Breach& breach) {
+  std::string text = "[Marking violation: ";
+  text.append(breach.key).append(": ").append(breach.expected).append(" expected, ");
+  return text.append(breach.found).append(" found]");
+}
+
 class Builder {
  public:
   explicit Builder(const PacketView& packet) : packet_(packet) {}
@@ -111,6 +119,7 @@ class Builder {
     frame();
     for (const Layer& layer : by_offset()) header(layer);
     analysis();
+    marking();
     notes();
     return std::move(lines_);
   }
@@ -267,6 +276,12 @@ class Builder {
       computed(row.facts.label, row.facts.name, row.facts.type == ValueType::time ? " seconds" : "");
     }
     if (lines_.size() == title + 1) lines_.pop_back();  // nothing to say
+  }
+
+  void marking() {
+    for (const Breach& breach : breaches_of(packet_)) {
+      add(0, breach_text(breach), "roce.marking.violation");
+    }
   }
 
   void notes() {

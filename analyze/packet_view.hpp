@@ -12,6 +12,8 @@
 
 namespace roce::analyze {
 
+class MarkingPolicy;
+
 /// One packet with all that is known of it, for fields, filters, trees and lines. Borrows
 /// everything; valid as long as the frame's batch.
 struct PacketView {
@@ -24,6 +26,7 @@ struct PacketView {
   std::optional<dissect::IcrcResult> icrc;  ///< absent with --no-icrc
   std::optional<std::uint64_t> flow;        ///< roce.flow
   const Verdict* verdict = nullptr;         ///< roce.connection, roce.analysis.*; null = not analysed
+  const MarkingPolicy* policy = nullptr;    ///< of roce.marking.violation; null = none
 
   [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }
   [[nodiscard]] dissect::Bytes bytes() const noexcept { return {frame->data, frame->captured}; }

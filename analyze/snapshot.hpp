@@ -16,6 +16,7 @@
 #include "analyze/flow_table.hpp"
 #include "analyze/marking_matrix.hpp"
 #include "analyze/pause_tracker.hpp"
+#include "analyze/policy/breaches.hpp"
 #include "analyze/priority_map.hpp"
 #include "analyze/series.hpp"
 #include "analyze/totals.hpp"
@@ -49,8 +50,10 @@ struct Snapshot {
   PriorityMap priorities;               ///< which priority a packet takes
   MarkingMatrix markings;               ///< of the listed flows
   Congestion congestion;
-  std::vector<Finding> findings;       ///< most severe first
-  std::uint64_t findings_dropped = 0;  ///< beyond the bound
+  std::shared_ptr<const MarkingPolicy> policy;  ///< that packets were judged by; null: none
+  std::vector<RuleBreach> breaches;             ///< of its rules
+  std::vector<Finding> findings;                ///< most severe first
+  std::uint64_t findings_dropped = 0;           ///< beyond the bound
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 

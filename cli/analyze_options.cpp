@@ -143,6 +143,7 @@ void AnalyzeOptions::add_to(CLI::App& command) {
   command.add_option("--color", color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
+  add_policy_option(command, policy);
   command
       .add_option("--roce-ip-protocol", roce_ip_protocol,
                   "also take IP packets of this protocol number as RoCE over IP")
@@ -160,6 +161,28 @@ Pass run_pass(capture::CaptureSource& source, analyze::AnalysisOptions options, 
   pass.snapshot = analyze::analyze(source, options);
   pass.interrupted = interruptible.interrupted();
   return pass;
+}
+
+std::shared_ptr<const analyze::MarkingPolicy> read_policy(const std::string& file_or_profile) {
+  auto policy = analyze::load_policy(file_or_profile);
+  if (policy) return *policy;
+  for (const analyze::PolicyError& error : policy.error()) print_error("--policy: " + error.describe());
+  return nullptr;
+}
+
+void add_policy_option(CLI::App& command, std::string& policy) {
+  command
+      .add_option("--policy", policy,
+                  "judge the marks of packets by a policy: a file, or a profile that check --list-policies names")
+      ->type_name("FILE|PROFILE");
+}
+
+std::string policy_argument(const std::string& policy) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+,:@%-=";
+  if (policy.empty()) return {};
+  const bool is_plain = policy.find_first_not_of(plain) == std::string::npos;
+  return " --policy " + (is_plain ? policy : std::string("POLICY"));
 }
 
 void print_lost_verdicts(const analyze::VerdictStore& verdicts) {
@@ -181,6 +204,7 @@ std::string same_packets(const AnalyzeOptions& options) {
   };
   add_time("--from", options.from);
   add_time("--to", options.to);
+  text += policy_argument(options.policy);
   if (options.no_icrc) text += " --no-icrc";
   if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
   return text;
@@ -205,13 +229,18 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
     print_error(wrong);
     return {nullptr, exit_usage};
   }
+  analyze::AnalysisOptions analysis;
+  if (!options.policy.empty()) {
+    analysis.policy = read_policy(options.policy);
+    if (!analysis.policy) return {nullptr, exit_usage};
+    analysis.priorities = analysis.policy->priority_map();
+  }
   auto source = capture::open_files(options.files);
   if (!source) {
     print_error(source.error().describe());
     return {nullptr, exit_input};
   }
 
-  analyze::AnalysisOptions analysis;
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);

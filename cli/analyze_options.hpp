@@ -21,6 +21,7 @@ struct AnalyzeOptions {
   std::string link_speed;   ///< empty: as the capture says
   std::string pause_storm;  ///< empty: the default
   std::string color = "auto";
+  std::string policy;  ///< a file or a profile
   unsigned jobs = 0;
   unsigned roce_ip_protocol = 0;
   bool no_icrc = false;
@@ -46,6 +47,14 @@ struct Pass {
 [[nodiscard]] Pass run_pass(capture::CaptureSource& source, analyze::AnalysisOptions options,
                             std::string_view label = {});
 inline constexpr std::string_view first_pass_label = "pass 1 of 2 ";
+
+/// The policy of that file or profile; what is wrong with it goes to standard error, and nullptr comes back.
+[[nodiscard]] std::shared_ptr<const analyze::MarkingPolicy> read_policy(const std::string& file_or_profile);
+/// --policy
+void add_policy_option(CLI::App& command, std::string& policy);
+/// " --policy nvidia", as commands that look at the same packets need it; a file whose name a shell would take
+/// apart is called POLICY.
+[[nodiscard]] std::string policy_argument(const std::string& policy);
 
 /// Says on standard error how many packets have no verdict because there was no room to keep it.
 void print_lost_verdicts(const analyze::VerdictStore& verdicts);

@@ -17,5 +17,7 @@ void add_markings(CLI::App& app, Action& action);
 void add_connections(CLI::App& app, Action& action);
 void add_packets(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
+void add_policy(CLI::App& app, Action& action);
 
 }  // namespace roce::cli

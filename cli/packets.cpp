@@ -52,11 +52,13 @@ analyze::TimeRange times_of(const PacketsOptions& options) {
 class Run {
  public:
   Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
-      std::optional<analyze::Filter> filter, std::unique_ptr<capture::CaptureSource> source)
+      std::optional<analyze::Filter> filter, std::unique_ptr<capture::CaptureSource> source,
+      std::shared_ptr<const analyze::MarkingPolicy> policy)
       : options_(options),
         printer_(std::move(printer)),
         filter_(std::move(filter)),
-        source_(std::move(source)) {
+        source_(std::move(source)),
+        policy_(std::move(policy)) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
     times_ = times_of(options);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
@@ -184,6 +186,7 @@ class Run {
     analyze::PacketView view;
     view.number = ++number_;
     view.frame = &frame;
+    view.policy = policy_.get();
     const auto& interfaces = source_->interfaces();
     if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
     view.first_time_ns = first_time_;
@@ -222,6 +225,7 @@ class Run {
   std::unique_ptr<PacketPrinter> printer_;
   std::optional<analyze::Filter> filter_;
   std::unique_ptr<capture::CaptureSource> source_;
+  std::shared_ptr<const analyze::MarkingPolicy> policy_;
   std::unique_ptr<capture::PcapngWriter> writer_;
   dissect::Options dissect_options_;
   analyze::TimeRange times_;
@@ -278,12 +282,17 @@ int run_packets(const PacketsOptions& options) {
   }
   if (options.no_analysis && filter && filter->needs_analysis())
     return usage("-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
+  std::shared_ptr<const analyze::MarkingPolicy> policy;
+  if (!options.policy.empty()) {
+    policy = read_policy(options.policy);
+    if (!policy) return exit_usage;
+  }
   auto source = capture::open_files(options.files);
   if (!source) {
     print_error(source.error().describe());
     return exit_input;
   }
-  return Run(options, std::move(*printer), std::move(filter), std::move(*source)).run();
+  return Run(options, std::move(*printer), std::move(filter), std::move(*source), std::move(policy)).run();
 }
 
 void add_packets(CLI::App& app, Action& action) {
@@ -326,6 +335,7 @@ void add_packets(CLI::App& app, Action& action) {
                    "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
+  add_policy_option(*command, options->policy);
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
   command->add_flag("--no-analysis", options->no_analysis,
                     "print at once, without reading the files first to see what was lost and sent again");

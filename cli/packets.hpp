@@ -17,6 +17,7 @@ struct PacketsOptions {
   std::vector<std::string> field_options;  ///< -E header=y, separator=,, quote=d, occurrence=f, aggregator=,
   std::string time = "r";                  ///< -t
   std::string write;                       ///< -w
+  std::string policy;                      ///< --policy, a file or a profile
   std::string from, to;                    ///< as parse_time() reads them
   std::uint64_t count = 0;                 ///< -c: frames read, 0 = all
   unsigned roce_ip_protocol = 0;

@@ -2,7 +2,6 @@
 // The commands `report`, `flows`, `connections` and `markings`.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "analyze/connection_columns.hpp"
@@ -10,6 +9,7 @@
 #include "analyze/marking_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
+#include "cli/fail_on.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 
@@ -55,17 +55,6 @@ int print_json(Write&& write, int status) {
   Output out;
   write(JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
   return finish(out, status);
-}
-
-/// Whether a finding is at or above the severity of that name.
-bool reaches(const analyze::Snapshot& snapshot, const std::string& severity) {
-  using analyze::Severity;
-  for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
-    if (analyze::severity_name(least) != severity) continue;
-    return std::any_of(snapshot.findings.begin(), snapshot.findings.end(),
-                       [least](const analyze::Finding& finding) { return finding.severity >= least; });
-  }
-  return false;
 }
 
 int run_report(const ReportOptions& options) {
@@ -140,11 +129,7 @@ void add_report(CLI::App& app, Action& action) {
   command->add_option("--top", options->top, "connections and flows to list (0 = all)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit with status 1 if a finding is at or above: info, notice, warning, error")
-      ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
-      ->type_name("LEVEL");
+  add_fail_on_option(*command, options->fail_on);
   command->add_flag("--json", options->json, "one JSON object");
   command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });

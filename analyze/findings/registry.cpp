@@ -68,6 +68,15 @@ constexpr FindingRule rules[] = {
     {"cnp_without_ce", info, "CNPs without congestion marks", find_cnp_without_ce},
     {"cnp_ignored", warning, "a sender does not slow down for CNPs", find_cnp_ignored},
     {"source_mac_changed", notice, "source MAC address changes", find_source_mac_changed},
+    {"policy_dscp", warning, "DSCP against the policy", find_policy_dscp},
+    {"policy_ecn", warning, "ECN against the policy", find_policy_ecn},
+    {"policy_pcp", warning, "VLAN priority against the policy", find_policy_pcp},
+    {"policy_priority", warning, "priority against the policy", find_policy_priority},
+    {"policy_vlan", warning, "VLAN tag against the policy", find_policy_vlan},
+    {"policy_ttl", warning, "TTL against the policy", find_policy_ttl},
+    {"policy_address", error, "address outside the allow list", find_policy_address},
+    {"policy_pkey", error, "P_Key outside the allow list", find_policy_pkey},
+    {"policy_version", warning, "RoCE version against the policy", find_policy_version},
 };
 
 }  // namespace

@@ -62,6 +62,15 @@ void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink);
 void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink);
 void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink);
 void find_dcbx_priority_differs(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_dscp(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_ecn(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_pcp(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_priority(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_vlan(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_ttl(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_address(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_pkey(const Snapshot& snapshot, FindingSink& sink);
+void find_policy_version(const Snapshot& snapshot, FindingSink& sink);
 void find_sick_host(const Snapshot& snapshot, FindingSink& sink);
 void find_sick_link(const Snapshot& snapshot, FindingSink& sink);
 

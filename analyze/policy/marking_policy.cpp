@@ -86,6 +86,14 @@ MarkingPolicy::MarkingPolicy(PolicyModel model) : model_(std::move(model)) {
   }
 }
 
+PriorityMap MarkingPolicy::priority_map() const noexcept {
+  PriorityMap map;
+  map.trust = model_.trust == Trust::dscp ? PriorityMap::Trust::dscp : PriorityMap::Trust::tag;
+  for (std::size_t dscp = 0; dscp < map.by_dscp.size(); ++dscp)
+    map.by_dscp[dscp] = priority_of_dscp(model_, static_cast<std::uint8_t>(dscp));
+  return map;
+}
+
 void MarkingPolicy::add_rules() {
   for (const FlowRule& rule : model_.rules) {
     Rule compiled;

@@ -17,6 +17,7 @@
 #include "analyze/marking.hpp"
 #include "analyze/policy/policy_error.hpp"
 #include "analyze/policy/policy_model.hpp"
+#include "analyze/priority_map.hpp"
 
 namespace roce::analyze {
 
@@ -80,6 +81,8 @@ class MarkingPolicy {
   /// The rule behind a broken check of `judgement`.
   [[nodiscard]] std::string_view key(const MarkingSubject& subject, const Judgement& judgement,
                                      MarkCheck check) const noexcept;
+  /// Which priority the policy says that a packet takes.
+  [[nodiscard]] PriorityMap priority_map() const noexcept;
   /// All that test() finds, in words.
   [[nodiscard]] std::vector<Breach> judge(const MarkingSubject& subject) const;
   /// What packets of the class should carry: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if nothing is asked.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,8 +22,15 @@ using ReadPolicyFile = std::function<tl::expected<std::string, std::string>(cons
                                                                    const std::string& file,
                                                                    const ReadPolicyFile& read);
 
+/// Comments in a policy that is written: whole lines without the #, separated by line breaks.
+struct PolicyComments {
+  std::string top;
+  std::array<std::string, traffic_class_count> classes;
+  std::string map;
+  std::string allow;
+};
 /// The policy as TOML; parse_policy() makes the same model of it.
-[[nodiscard]] std::string policy_toml(const PolicyModel& model);
+[[nodiscard]] std::string policy_toml(const PolicyModel& model, const PolicyComments& comments = {});
 /// The keys of a MarkRule, a line each.
 void append_mark_rule(std::string& out, const MarkRule& marks);
 

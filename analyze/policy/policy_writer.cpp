@@ -81,6 +81,20 @@ void line(std::string& out, std::string_view key, std::string_view value) {
   out += fmt::format("{} = {}\n", key, value);
 }
 
+/// What no comment may hold, control characters but for the tab, becomes "?".
+void append_comment(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    out += "# ";
+    for (const char c : text.substr(0, end)) {
+      const auto byte = static_cast<unsigned char>(c);
+      out += (byte < 0x20 && c != '\t') || byte >= 0x7f ? '?' : c;
+    }
+    out += '\n';
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
 std::string class_names(TrafficClasses classes) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < traffic_class_count; ++i) {
@@ -128,12 +142,14 @@ void append_mark_rule(std::string& out, const MarkRule& marks) {
   if (marks.lossless) line(out, "lossless", *marks.lossless ? "true" : "false");
 }
 
-std::string policy_toml(const PolicyModel& model) {
+std::string policy_toml(const PolicyModel& model, const PolicyComments& comments) {
   std::string out;
+  append_comment(out, comments.top);
   append_top(out, model);
   const bool mapped = std::any_of(model.dscp_to_priority.begin(), model.dscp_to_priority.end(),
                                   [](const auto& priority) { return priority.has_value(); });
   if (mapped) out += "\n[dscp_to_priority]\n";
+  if (mapped) append_comment(out, comments.map);
   for (std::size_t dscp = 0; dscp < model.dscp_to_priority.size(); ++dscp) {
     const auto& priority = model.dscp_to_priority[dscp];
     if (priority) line(out, std::to_string(dscp), std::to_string(*priority));
@@ -141,9 +157,13 @@ std::string policy_toml(const PolicyModel& model) {
   for (std::size_t i = 0; i < traffic_class_count; ++i) {
     if (!model.classes[i]) continue;
     out += fmt::format("\n[class.{}]\n", traffic_class_name(static_cast<TrafficClass>(i)));
+    append_comment(out, comments.classes[i]);
     append_mark_rule(out, *model.classes[i]);
   }
-  if (model.addresses || model.p_keys) out += "\n[allow]\n";
+  if (model.addresses || model.p_keys) {
+    out += "\n[allow]\n";
+    append_comment(out, comments.allow);
+  }
   if (model.addresses) line(out, "addresses", addresses(*model.addresses));
   if (model.p_keys) line(out, "p_keys", p_keys(*model.p_keys));
   if (model.pcp_from_tos || model.pcp_from_dscp) out += "\n[checks]\n";

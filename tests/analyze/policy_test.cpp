@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "analyze/policy/traffic_class_file.hpp"
 #include "tests/analyze/policy_support.hpp"
@@ -467,6 +471,19 @@ lossless = false
   const auto again = parse_policy(written, "again", {});
   ASSERT_TRUE(again.has_value()) << written << describe_all(again.error());
   EXPECT_EQ(*model, *again) << written;
+}
+
+TEST(PolicyPage, ItsExampleIsAPolicy) {
+  std::ifstream file(std::string(ROCE_SOURCE_DIR) + "/docs/policy.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = page.find("```toml\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string text = page.substr(begin + 8, page.find("```", begin + 8) - begin - 8);
+  const PolicyFiles files{{"tc_mlx5_0", "tclass=106\n"}};
+  const auto model = parse_policy(text, "example.toml", reader_of(files));
+  ASSERT_TRUE(model.has_value()) << describe_all(model.error());
+  EXPECT_EQ(model->traffic_class.size(), 2U);
+  EXPECT_EQ(model->rules.size(), 1U);
 }
 
 TEST(AddressPrefix, ContainsAndPrints) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `check`: the report's findings against a policy, for scripts and CI.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "analyze/policy/marking_policy.hpp"
+#include "cli/analyze_options.hpp"
+#include "cli/command.hpp"
+#include "cli/fail_on.hpp"
+#include "cli/junit.hpp"
+#include "cli/output.hpp"
+#include "cli/page.hpp"
+#include "cli/report.hpp"
+#include "cli/text_table.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Finding;
+using analyze::RuleBreach;
+using analyze::Snapshot;
+
+struct CheckOptions {
+  AnalyzeOptions analyze;
+  std::string fail_on = "warning";
+  std::string junit;  ///< a file, - for standard output
+  std::string show;   ///< --show-policy
+  bool list = false;  ///< --list-policies
+  bool json = false;
+  bool pretty = false;
+};
+
+int usage(std::string_view message) {
+  print_error(message);
+  return exit_usage;
+}
+
+int list_policies() {
+  std::size_t longest = 0;
+  for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
+    longest = std::max(longest, profile.name.size());
+  Output out;
+  for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
+    out.write(fmt::format("{:<{}}  {}\n", profile.name, longest, profile.summary));
+  return out.finish();
+}
+
+int show_policy(const std::string& name) {
+  const analyze::PolicyProfile* profile = analyze::find_profile(name);
+  if (profile == nullptr) {
+    // Says which there are, and which may have been meant.
+    if (analyze::load_policy(name)) return usage(name + ": is a file, not a profile: --list-policies");
+    (void)read_policy(name);
+    return exit_usage;
+  }
+  Output out;
+  out.write(profile->text);
+  return out.finish();
+}
+
+/// "warning policy_dscp: 10.0.0.1 > 10.0.0.2 QP 0x000011: Rule class.data.dscp ...".
+std::string finding_line(const Finding& finding) {
+  return printable(fmt::format("{} {}: {}: {}", severity_name(finding.severity), finding.id, finding.subject,
+                               finding.explanation));
+}
+
+/// The findings, a line each, and what that means.
+std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
+  std::string text;
+  const auto least = severity_named(options.fail_on).value_or(analyze::Severity::warning);
+  std::size_t failing = 0;
+  for (const Finding& finding : snapshot.findings) {
+    failing += finding.severity >= least ? 1 : 0;
+    text += finding_line(finding) + '\n';
+  }
+  const std::string where =
+      fmt::format("{} RoCE packets in {} flows, policy {}", snapshot.totals.roce_packets,
+                  snapshot.flows.size(), printable(options.analyze.policy));
+  if (failing == 0) {
+    text += fmt::format("ok: nothing at or above {} ({})\n", options.fail_on, where);
+  } else {
+    text +=
+        fmt::format("failed: {} at or above {} ({})\n",
+                    failing == 1 ? "1 finding" : fmt::format("{} findings", failing), options.fail_on, where);
+  }
+  if (snapshot.findings_dropped != 0)
+    text += fmt::format("{} more findings were not kept\n", snapshot.findings_dropped);
+  return text;
+}
+
+/// Writes the JUnit file; exit_input if that fails.
+int write_junit(const CheckOptions& options, const Snapshot& snapshot) {
+  const auto least = severity_named(options.fail_on).value_or(analyze::Severity::warning);
+  int descriptor = 1;
+  if (options.junit != "-") {
+    descriptor = ::open(options.junit.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+      print_error(fmt::format("{}: {}", options.junit, std::strerror(errno)));
+      return exit_input;
+    }
+  }
+  int failed = 0;
+  {
+    Output out(descriptor);
+    out.write(junit_xml(snapshot, least, options.analyze.policy));
+    out.flush();
+    failed = out.error();
+  }
+  if (descriptor != 1 && ::close(descriptor) != 0 && failed == 0) failed = errno;
+  if (failed == 0) return exit_ok;
+  print_error(
+      fmt::format("{}: {}", descriptor == 1 ? "standard output" : options.junit, std::strerror(failed)));
+  return exit_input;
+}
+
+int run_check(const CheckOptions& options) {
+  if (options.list) return list_policies();
+  if (!options.show.empty()) return show_policy(options.show);
+  if (options.analyze.files.empty()) return usage("check: which FILE? (- is standard input)");
+  if (options.analyze.policy.empty())
+    return usage("check: against which policy? --policy FILE|PROFILE; --list-policies names the profiles");
+  if (options.junit == "-" && options.json)
+    return usage("check: --junit - and --json both want standard output");
+  const Analyzed result = analyze_files(options.analyze);
+  if (!result.snapshot) return result.status;
+  const Snapshot& snapshot = *result.snapshot;
+  // An input that could not be read outweighs what was found in the rest.
+  int status =
+      result.status == exit_ok && reaches(snapshot, options.fail_on) ? int{exit_findings} : result.status;
+  if (!options.junit.empty()) {
+    if (const int written = write_junit(options, snapshot); written != exit_ok) status = written;
+    if (options.junit == "-") return status;
+  }
+  Output out;
+  if (options.json) {
+    report_json(snapshot, options.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+  } else {
+    out.write(check_text(options, snapshot));
+  }
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand(
+      "check",
+      "judge a capture by a policy: one line a finding, exit status 1 if one is at or above --fail-on");
+  options->analyze.add_to(*command);
+  command->get_option("FILE")->required(false);
+  add_fail_on_option(*command, options->fail_on);
+  command->add_flag("--list-policies", options->list, "print the profiles that --policy takes, one a line");
+  command->add_option("--show-policy", options->show, "print a profile as a file to start from")
+      ->type_name("NAME");
+  command->add_option("--junit", options->junit, "write the findings as JUnit XML; - is standard output")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "the report as one JSON object");
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_check(*options); }; });
+}
+
+}  // namespace roce::cli
