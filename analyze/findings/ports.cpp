@@ -74,17 +74,17 @@ std::string pause_filter(std::uint64_t mac) {
 }
 
 std::string priority_filter(std::uint8_t priorities, const PriorityMap& map) {
-  using Trust = PriorityMap::Trust;
+  using From = PriorityMap::Trust;
   const auto wanted = [priorities](unsigned priority) { return (priorities >> (priority & 7U) & 1U) != 0; };
   std::vector<std::string> tests;
   std::vector<std::string> dscps;
-  if (map.trust != Trust::dscp) add_tests(tests, "roce.pcp", 8, wanted);
-  if (map.trust != Trust::tag)
+  if (map.trust != From::dscp) add_tests(tests, "roce.pcp", 8, wanted);
+  if (map.trust != From::tag)
     add_tests(dscps, "roce.dscp", 64, [&](unsigned dscp) { return wanted(map.by_dscp[dscp]); });
   const std::string by_dscp = fmt::format("{}", fmt::join(dscps, " || "));
   if (!dscps.empty()) {
-    tests.push_back(map.trust == Trust::dscp ? by_dscp : fmt::format("(!vlan && ({}))", by_dscp));
-  } else if (map.trust == Trust::tag && wanted(map.untagged)) {
+    tests.push_back(map.trust == From::dscp ? by_dscp : fmt::format("(!vlan && ({}))", by_dscp));
+  } else if (map.trust == From::tag && wanted(map.untagged)) {
     tests.emplace_back("!vlan");
   }
   if (tests.empty()) return "infiniband.bth";
