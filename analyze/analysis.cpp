@@ -17,6 +17,7 @@
 #include "analyze/packet_record.hpp"
 #include "analyze/pause_tracker.hpp"
 #include "analyze/point_text.hpp"
+#include "analyze/policy_links.hpp"
 #include "analyze/prefetch.hpp"
 #include "analyze/relay.hpp"
 #include "analyze/time_order.hpp"
@@ -350,11 +351,16 @@ class Pipeline final : private Relay::Stages {
     }
   }
 
+  /// A policy knows best which priority a packet takes.
+  static PriorityMap priorities_of(const AnalysisOptions& options) {
+    return options.policy ? priority_map_of(options.policy->model()) : options.priorities;
+  }
+
   static PauseOptions pause_options(const AnalysisOptions& options) {
     PauseOptions pauses;
     pauses.link_speed_bps = options.link_speed_bps;
     pauses.storm_ns = options.pause_storm_ns;
-    pauses.priorities = options.priorities;
+    pauses.priorities = priorities_of(options);
     return pauses;
   }
 
@@ -486,7 +492,7 @@ class Pipeline final : private Relay::Stages {
     snapshot->series = std::move(followed.series);
     snapshot->pauses = pauses_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
     snapshot->dcbx = links_.finish();
-    snapshot->priorities = options_.priorities;
+    snapshot->priorities = priorities_of(options_);
     totals_.diagnostics.add(DiagnosticId::link_ports,
                             snapshot->pauses.dropped_frames + snapshot->dcbx.dropped_frames);
     snapshot->markings = MarkingMatrix::of(snapshot->flows);

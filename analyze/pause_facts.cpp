@@ -90,6 +90,7 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
 
 PriorityMap announced_map(const Snapshot& snapshot) {
   PriorityMap map = snapshot.priorities;
+  if (snapshot.policy) return map;
   for (const DcbxPort& port : snapshot.dcbx.ports) map = with_announced_dscps(map, port.settings());
   return map;
 }

@@ -48,7 +48,7 @@ struct PriorityUse {
 }
 [[nodiscard]] PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map);
 
-/// The snapshot's map, with the DSCPs that ports announce a priority for.
+/// The snapshot's map; without a policy, with the DSCPs that ports announce a priority for.
 [[nodiscard]] PriorityMap announced_map(const Snapshot& snapshot);
 
 /// Bits of priorities that some PFC frame paused, and that some port announces as lossless.

@@ -53,6 +53,8 @@ constexpr FindingRule rules[] = {
     {"dcbx_mismatch", warning, "the two ends of a link announce what does not fit", find_dcbx_mismatch},
     {"dcbx_priority_differs", warning, "RoCE takes another priority than announced",
      find_dcbx_priority_differs},
+    {"dcbx_policy_differs", warning, "a port announces otherwise than the policy has it",
+     find_dcbx_policy_differs},
     {"cm_rejected", warning, "connection rejected", find_cm_rejected},
     {"cm_unanswered", warning, "connection request unanswered", find_cm_unanswered},
     {"version_mix", notice, "RoCE v1 and v2 between the same hosts", find_version_mix},

@@ -319,6 +319,48 @@ TEST(DcbxPriorityDiffersFinding, NearMiss) {
   EXPECT_TRUE(other.run("dcbx_priority_differs").empty());
 }
 
+std::shared_ptr<const MarkingPolicy> policy_with_lossless(unsigned priority) {
+  PolicyModel model;
+  model.lossless.emplace();
+  model.lossless->add(priority);
+  model.dscp_to_priority[26] = 3;
+  return std::make_shared<const MarkingPolicy>(std::move(model));
+}
+
+TEST(DcbxPolicyDiffersFinding, Trigger) {
+  Link link;
+  link.options_.policy = policy_with_lossless(3);
+  link.at(0, lldp(switch_mac, ieee_pfc(false, 0x10) + ieee_application(5, 5, 26))).at(ms, data_with(26));
+  const auto found = link.run("dcbx_policy_differs");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "PFC on 4 instead of 3, DSCP 26 on 5 instead of 3.")) << found[0].explanation;
+}
+
+TEST(DcbxPolicyDiffersFinding, NearMiss) {
+  Link same;
+  same.options_.policy = policy_with_lossless(3);
+  same.at(0, lldp(switch_mac, ieee_pfc(false, 0x08) + ieee_application(3, 5, 26))).at(ms, data_with(26));
+  EXPECT_TRUE(same.run("dcbx_policy_differs").empty());
+  Link no_policy;
+  no_policy.at(0, lldp(switch_mac, ieee_pfc(false, 0x10))).at(ms, data_with(26));
+  EXPECT_TRUE(no_policy.run("dcbx_policy_differs").empty());
+}
+
+TEST(PauseFindings, APolicyKnowsWhichPriorityAPacketTakes) {
+  for (const bool with_policy : {false, true}) {
+    Link link;
+    if (with_policy) {
+      PolicyModel model;
+      model.dscp_to_priority[10] = 3;  // else 1
+      link.options_.policy = std::make_shared<const MarkingPolicy>(std::move(model));
+    }
+    link.at(0, pfc(host_mac, {{3, 65535}})).at(50 * us, data_with(10));
+    EXPECT_EQ(link.run("pause_unused_priority").size(), with_policy ? 0U : 1U);
+    EXPECT_EQ(link.run("traffic_while_paused").size(), with_policy ? 1U : 0U);
+  }
+}
+
 TEST(PortFindings, ManyPortsAreToldOnce) {
   Link link;
   for (unsigned i = 0; i < 30; ++i) link.at(i, pfc(hex_of(0x020000000100 + i, 12), {}));
