@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -475,7 +476,9 @@ lossless = false
 
 TEST(PolicyPage, ItsExampleIsAPolicy) {
   std::ifstream file(std::string(ROCE_SOURCE_DIR) + "/docs/policy.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  std::stringstream content;
+  content << file.rdbuf();
+  const std::string page = content.str();
   const std::size_t begin = page.find("```toml\n");
   ASSERT_NE(begin, std::string::npos);
   const std::string text = page.substr(begin + 8, page.find("```", begin + 8) - begin - 8);
