@@ -79,7 +79,8 @@ class Commands(unittest.TestCase):
             (["report", RPING, "-Y", "infiniband.bth.psm == 1"], "infiniband.bth.psn"),
             (["report", RPING, "-Y", "frame.number =="], "^"),
             (["report", RPING, "--frobnicate"], "--frobnicate"),
-            (["check", RPING], "no command 'check'"),
+            (["check", RPING], "against which policy?"),
+            (["devices"], "no command 'devices'"),
             (["connections", RPING, "--sort", "nonsense"], "no column 'nonsense'"),
         ]
         for words, expected in cases:
