@@ -11,6 +11,8 @@ import collections
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -67,6 +69,16 @@ def ieee_applications(*entries):
 def ieee_ets(willing, classes, shares):
     packed = bytes(classes[i] << 4 | classes[i + 1] for i in range(0, 8, 2))
     return ieee(0x09, bytes([willing << 7]) + packed + bytes(shares) + bytes([2] * 8))
+
+
+def roce(target, source, dscp, psn, pcp=None, size=64):
+    """RC SEND Only, with a checked IPv4 header and an ICRC of zeros."""
+    bth = struct.pack(">BBHII", 0x04, 0, 0xFFFF, 0x15, psn) + bytes(size) + bytes(4)
+    udp = struct.pack(">HHHH", 0xC1B9, 4791, 8 + len(bth), 0)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, dscp << 2, 28 + len(bth), psn, 0x4000, 64, 17, 0, bytes([10, 0, 0, 2]),
+                     bytes([10, 0, 0, 1]))
+    tag = b"" if pcp is None else struct.pack(">HH", 0x8100, pcp << 13 | 5)
+    return target + source + tag + b"\x08\x00" + ip + udp + bth
 
 
 def write_pcap(path, frames):
@@ -275,6 +287,45 @@ class LinkControl(unittest.TestCase):
                             want[tuple(sorted((port, other))), lane] = total
             self.assertEqual({(tuple(sorted(row["ports"])), GLOBAL if row["kind"] == "pause" else row["priority"]):
                               row["total_at_least_ns"] for row in got["congestion"]["pause_mutual"]}, want)
+
+    def test_commands_show_the_evidence(self):
+        """A link with everything wrong: what each finding says to type shows the packets that prove it."""
+        host, switch, other = PORTS
+        frames = [(0, lldp(switch, ieee_pfc(0, 0x08), ieee_applications((3, 3, 4791)))),
+                  (1000, lldp(host, ieee_pfc(0, 0x10), ieee_applications((5, 3, 4791))))]
+        for i in range(100):
+            time = 2000 + i * 300_000
+            frames += [(time, pfc(host, {3: 65535})), (time + 10, pfc(switch, {3: 65535}))]
+            frames += [(time + 50_000, roce(host, switch, 26, 4 * i)), (time + 60_000, roce(host, switch, 0, 4 * i + 1)),
+                       (time + 70_000, roce(host, switch, 0, 4 * i + 2, pcp=3)),
+                       (time + 80_000, roce(host, switch, 26, 4 * i + 3, pcp=6))]
+        end = frames[-1][0]
+        frames += [(end + 1, pfc(switch, {1: 100})), (end + 2, pause(host, 100)), (end + 3, pfc(host, {}, reserved=2))]
+        for i in range(20):
+            frames.append((end + 200_000_000 + i * 1_000_000, pfc(switch, {7: 65535})))
+        frames = [(BASE_NS + time, frame) for time, frame in frames]
+        path, without_pause = self.path("everything.pcap"), self.path("pfc.pcap")
+        write_pcap(path, frames)
+        # PAUSE protects every priority, so where it is used none is without protection.
+        write_pcap(without_pause, [(time, frame) for time, frame in frames if frame[14:16] != b"\x00\x01"])
+        of_ports = {"pause_storm", "pause_heavy", "pause_mutual", "pause_unused_priority", "roce_not_lossless",
+                    "traffic_while_paused", "global_pause_beside_pfc", "pause_malformed", "dcbx_mismatch",
+                    "dcbx_priority_differs", "dcbx_policy_differs"}
+        options = ("--no-icrc", "--link-speed", "100G", "--pause-storm", "10ms")
+        seen = set()
+        for file, more in ((path, ()), (without_pause, ()), (path, ("--policy", "nvidia"))):
+            for finding in report(file, *options, *more)["findings"]:
+                if finding["id"] not in of_ports:
+                    continue
+                seen.add(finding["id"])
+                with self.subTest(finding["id"], subject=finding["subject"]):
+                    command, = re.findall(r"All [^.:?]*: (roceanalyze packets FILE.*? -Y '[^']*')", finding["advice"])
+                    words = shlex.split(command)
+                    words[0], words[2] = PROGRAM, file
+                    done = subprocess.run(words + ["-T", "fields", "-e", "frame.number"], check=True,
+                                          capture_output=True)
+                    self.assertLessEqual(set(finding["packets"]), {int(n) for n in done.stdout.split()}, command)
+        self.assertEqual(seen, of_ports)
 
     def test_lldp(self):
         frames = [
