@@ -48,14 +48,15 @@ void find_dcbx_priority_differs(const Snapshot& snapshot, FindingSink& sink) {
         priority_words(bits), share_text(proof.count, all), priority_words(outside));
     const auto wanted = static_cast<unsigned>(std::countr_zero(bits));
     finding.advice = fmt::format(
-        "Mark RoCE as announced: DSCP {1} (traffic class {2}) for priority {0}, cma_roce_tos -d DEV -t {2}, "
+        "Mark RoCE as announced: DSCP {1} for priority {0} (traffic class {2}, with ECT(0)), cma_roce_tos -d "
+        "DEV -t {2}, "
         "echo "
         "{2} > /sys/class/infiniband/DEV/tc/1/traffic_class; on tagged frames the VLAN's priority: ip link "
         "set "
         "DEV.VLAN type vlan egress-qos-map {0}:{0}. Or announce what is used: dcb app replace dev DEV "
         "port-prio "
         "4791:{3}, lldptool -T -i DEV -V APP app={3},3,4791. All RoCE packets of these priorities: {4}",
-        wanted, dscp_of(map, wanted), 4 * dscp_of(map, wanted), std::countr_zero(outside),
+        wanted, dscp_of(map, wanted), traffic_class_for(map, wanted), std::countr_zero(outside),
         packets_command(snapshot, priority_filter(outside, map)));
     findings.push_back(std::move(finding));
   }

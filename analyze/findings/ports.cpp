@@ -69,6 +69,11 @@ unsigned dscp_of(const PriorityMap& map, unsigned priority) noexcept {
                                     : static_cast<unsigned>(std::distance(map.by_dscp.begin(), found));
 }
 
+unsigned traffic_class_for(const PriorityMap& map, unsigned priority) noexcept {
+  constexpr unsigned ect0 = 2;
+  return 4 * dscp_of(map, priority) + ect0;
+}
+
 std::string pause_filter(std::uint64_t mac) {
   return fmt::format("eth.src == {} && macc", mac_text(mac));
 }
@@ -83,7 +88,8 @@ std::string priority_filter(std::uint8_t priorities, const PriorityMap& map) {
     add_tests(dscps, "roce.dscp", 64, [&](unsigned dscp) { return wanted(map.by_dscp[dscp]); });
   const std::string by_dscp = fmt::format("{}", fmt::join(dscps, " || "));
   if (!dscps.empty()) {
-    tests.push_back(map.trust == From::dscp ? by_dscp : fmt::format("(!vlan && ({}))", by_dscp));
+    const std::string all = dscps.size() == 1 ? by_dscp : fmt::format("({})", by_dscp);
+    tests.push_back(map.trust == From::dscp ? by_dscp : fmt::format("(!vlan && {})", all));
   } else if (map.trust == From::tag && wanted(map.untagged)) {
     tests.emplace_back("!vlan");
   }

@@ -32,6 +32,8 @@ void for_each_lane(const Snapshot& snapshot, const LaneVisitor& look);
 
 /// The lowest DSCP that the map gives this priority; its class selector where it gives none.
 [[nodiscard]] unsigned dscp_of(const PriorityMap& map, unsigned priority) noexcept;
+/// That DSCP and ECT(0), as hosts are told it: RoCE data that is Not-ECT gets no CE marks.
+[[nodiscard]] unsigned traffic_class_for(const PriorityMap& map, unsigned priority) noexcept;
 
 /// A display filter for the pause frames of that port, and for RoCE packets that take one of these
 /// priorities.

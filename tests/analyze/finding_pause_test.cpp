@@ -162,6 +162,10 @@ TEST(RoceNotLosslessFinding, Trigger) {
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "announced is priority 3")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "DSCP 26")) << found[0].advice;
+  EXPECT_TRUE(says(found[0], "cma_roce_tos -d DEV -t 106")) << found[0].advice;  // 26 x 4 + ECT(0)
+  EXPECT_TRUE(
+      says(found[0], "infiniband.bth && (roce.pcp == 0 || (!vlan && (roce.dscp >= 0 && roce.dscp <= 7)))"))
+      << found[0].advice;
 }
 
 TEST(RoceNotLosslessFinding, TriggerByPausesAlone) {
