@@ -2,14 +2,12 @@
 #include "analyze/marking_matrix.hpp"
 
 #include <fmt/format.h>
+#include <tsl/robin_map.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "analyze/flow_columns.hpp"
 #include "analyze/flow_table.hpp"
@@ -39,40 +37,82 @@ struct ByOrder {
   bool operator()(const Marking& a, const Marking& b) const noexcept { return order_of(a) < order_of(b); }
 };
 
+/// Numbers of directions, in order of first appearance. There may be a hundred thousand flows.
+class Numbers {
+ public:
+  std::uint32_t of(const Flow& flow, Directions directions) {
+    FlowKey key;
+    if (directions != Directions::all) key.src = flow.key.src;
+    if (directions == Directions::pairs) key.dst = flow.key.dst;
+    if (!known_.empty() && last_ == key) return last_number_;  // flows often follow each other so
+    last_ = key;
+    last_number_ = known_.try_emplace(key, static_cast<std::uint32_t>(known_.size())).first->second;
+    return last_number_;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+  };
+  tsl::robin_map<FlowKey, std::uint32_t, Hash> known_;
+  FlowKey last_;
+  std::uint32_t last_number_ = 0;
+};
+
 Directions directions_of(const std::vector<Flow>& flows) {
-  std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> pairs;
-  std::set<dissect::IpAddress> senders;
+  Numbers pairs, senders;
   for (const Flow& flow : flows) {
-    if (pairs.size() <= MarkingMatrix::pair_limit) pairs.emplace(flow.key.src, flow.key.dst);
-    senders.insert(flow.key.src);
+    if (pairs.size() <= MarkingMatrix::pair_limit) pairs.of(flow, Directions::pairs);
+    senders.of(flow, Directions::senders);
     if (senders.size() > MarkingMatrix::sender_limit) return Directions::all;
   }
   return pairs.size() <= MarkingMatrix::pair_limit ? Directions::pairs : Directions::senders;
 }
 
+/// What tells the rows of one direction apart.
+std::uint32_t cell_of(const MarkRow& row) noexcept {
+  const std::uint32_t tag = row.marks.pcp ? 1U + *row.marks.pcp : 0U;
+  return static_cast<std::uint32_t>(row.traffic_class) << 16U | tag << 8U |
+         static_cast<std::uint32_t>(row.marks.dscp) << 2U | row.marks.ecn;
+}
+
+/// A number itself would be its hash else, and all directions fall into the place of their cell.
+struct Mixed {
+  std::size_t operator()(std::uint64_t key) const noexcept {
+    key *= 0x9e3779b97f4a7c15U;
+    return key ^ key >> 32U;
+  }
+};
+
 /// False where the rows would be too many.
 bool count(const std::vector<Flow>& flows, MarkingMatrix& matrix) {
-  std::map<Marking, Marking, ByOrder> rows;
+  Numbers directions;
+  tsl::robin_map<std::uint64_t, std::uint32_t, Mixed> places;
+  matrix.rows.clear();
   matrix.others = 0;
+  std::vector<std::uint32_t> of_flow;
   for (const Flow& flow : flows) {
+    const std::uint64_t direction = directions.of(flow, matrix.directions);
     std::uint64_t counted = 0;
-    std::vector<Marking*> of_flow;  // VLANs, TTLs and P_Keys are no rows of the matrix
+    of_flow.clear();  // VLANs, TTLs and P_Keys are no rows of the matrix
     for (const MarkRow& row : flow.marks()) {
-      Marking key = row_of(flow, row, matrix.directions);
-      Marking& marking = rows.try_emplace(key, key).first->second;
+      const std::uint32_t next = static_cast<std::uint32_t>(matrix.rows.size());
+      const std::uint32_t place = places.try_emplace(direction << 32U | cell_of(row), next).first->second;
+      if (place == next) matrix.rows.push_back(row_of(flow, row, matrix.directions));
+      Marking& marking = matrix.rows[place];
       marking.packets += row.packets;
       counted += row.packets;
       if (marking.first_packet == 0 || row.first_packet < marking.first_packet)
         marking.first_packet = row.first_packet;
-      if (std::find(of_flow.begin(), of_flow.end(), &marking) != of_flow.end()) continue;
-      of_flow.push_back(&marking);
+      if (std::find(of_flow.begin(), of_flow.end(), place) != of_flow.end()) continue;
+      of_flow.push_back(place);
       ++marking.flows;
     }
     matrix.others += flow.packets - std::min(flow.packets, counted);
-    if (rows.size() > MarkingMatrix::row_limit && matrix.directions != Directions::all) return false;
+    if (matrix.rows.size() > MarkingMatrix::row_limit && matrix.directions != Directions::all) return false;
   }
-  matrix.rows.reserve(rows.size());
-  for (auto& [key, marking] : rows) matrix.rows.push_back(std::move(marking));
+  std::sort(matrix.rows.begin(), matrix.rows.end(), ByOrder{});
   return true;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <tsl/robin_map.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyze/findings/hosts.hpp"
 #include "analyze/findings/marked.hpp"
@@ -11,32 +14,62 @@
 namespace roce::analyze {
 namespace {
 
+constexpr std::size_t kept = 64;           // flows that a finding may name
+constexpr std::uint64_t enough = 8;        // flows that should spread
+constexpr std::uint64_t flows_a_port = 4;  // more than these on average are no spread
+constexpr std::size_t many_ports = 64;     // more than these are a spread whatever the flows
+
 /// Queue pairs of one address pair, and the UDP source ports that spread them over equal paths.
 struct Ports {
-  std::map<std::uint16_t, std::uint64_t> bytes;  ///< by port: of flows that begin with it
-  std::uint64_t all_bytes = 0;
   std::uint64_t flows = 0;
-  std::uint64_t zero = 0;  ///< packets with port 0
-  std::vector<const Flow*> seen;
+  std::uint64_t zero = 0;            ///< packets with port 0
+  std::vector<std::uint16_t> ports;  ///< distinct ones, many_ports + 1 at most
+  [[nodiscard]] bool narrow() const noexcept {
+    return flows >= enough && ports.size() <= many_ports && ports.size() * flows_a_port <= flows;
+  }
 };
 
-constexpr std::size_t kept = 64;            // flows that a finding may name
-constexpr std::uint64_t enough = 8;         // flows that should spread
-constexpr std::uint64_t flows_a_port = 4;   // more than these on average are no spread
-constexpr std::size_t ports_a_pair = 4096;  // no more are counted
+struct Hash {
+  std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+};
+/// By flow key of which only the addresses are there.
+using AllPorts = tsl::robin_map<FlowKey, Ports, Hash>;
 
-void count(const Flow& flow, Ports& spread) {
-  const auto ports = flow.udp_sports.sorted();
-  if (ports.empty()) return;
-  ++spread.flows;
-  spread.all_bytes += flow.bytes;
-  for (const auto& entry : ports) {
-    if (entry.key == 0) spread.zero += entry.count;
-    if (spread.bytes.size() < ports_a_pair || spread.bytes.count(entry.key) != 0)
-      spread.bytes[entry.key] += entry.key == ports.front().key ? flow.bytes : 0;
-  }
-  if (spread.seen.size() < kept) spread.seen.push_back(&flow);
+FlowKey pair_of(const Flow& flow) noexcept {
+  FlowKey key;
+  key.src = flow.key.src;
+  key.dst = flow.key.dst;
+  return key;
 }
+
+/// Acknowledgements are small: where they go matters little.
+bool looked_at(const Flow& flow) noexcept {
+  return is_v2(flow.key.transport) && flow.payload_bytes != 0 && flow.key.dst_qp > 1;
+}
+
+AllPorts count(const Snapshot& snapshot) {
+  AllPorts all;
+  for (const Flow& flow : snapshot.flows) {
+    if (!looked_at(flow)) continue;
+    Ports& ports = all[pair_of(flow)];
+    ++ports.flows;
+    if (ports.ports.size() > many_ports && flow.udp_sports.of(0) == 0) continue;
+    for (const auto& entry : flow.udp_sports.sorted()) {
+      if (entry.key == 0) ports.zero += entry.count;
+      const bool known = std::find(ports.ports.begin(), ports.ports.end(), entry.key) != ports.ports.end();
+      if (!known && ports.ports.size() <= many_ports) ports.ports.push_back(entry.key);
+    }
+  }
+  return all;
+}
+
+/// Of a pair of addresses with something to be said.
+struct Bytes {
+  std::uint64_t all = 0;
+  std::map<std::uint16_t, std::uint64_t> of_port;  ///< of flows by their lowest port
+  std::vector<const Flow*> flows;                  ///< the first ones
+};
+using AllBytes = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Bytes>;
 
 /// All packets of a flow, whatever their marks.
 void add_all(const Flow& flow, Marked& marked, std::string test) {
@@ -50,27 +83,39 @@ void add_all(const Flow& flow, Marked& marked, std::string test) {
 }  // namespace
 
 void find_udp_source_ports(const Snapshot& snapshot, FindingSink& sink) {
-  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Ports> spreads;
+  const AllPorts all = count(snapshot);
+  const bool any = std::any_of(all.begin(), all.end(), [](const auto& entry) {
+    return entry.second.zero != 0 || entry.second.narrow();
+  });
+  if (!any) return;
+  AllBytes bytes;
   for (const Flow& flow : snapshot.flows) {
-    // Acknowledgements are small: where they go matters little.
-    if (!is_v2(flow.key.transport) || flow.payload_bytes == 0 || flow.key.dst_qp <= 1) continue;
-    count(flow, spreads[{flow.key.src, flow.key.dst}]);
+    if (!looked_at(flow)) continue;
+    const Ports& ports = all.at(pair_of(flow));
+    if (!ports.narrow() && (ports.zero == 0 || flow.udp_sports.of(0) == 0)) continue;
+    Bytes& of_pair = bytes[{flow.key.src, flow.key.dst}];
+    of_pair.all += flow.bytes;
+    const auto used = flow.udp_sports.sorted();
+    if (!used.empty()) of_pair.of_port[used.front().key] += flow.bytes;
+    if (of_pair.flows.size() < kept) of_pair.flows.push_back(&flow);
   }
   MarkedPairs pairs;
-  for (const auto& [ends, spread] : spreads) {
-    const bool narrow = spread.flows >= enough && spread.bytes.size() * flows_a_port <= spread.flows;
-    if (!narrow && spread.zero == 0) continue;
-    const auto most = std::max_element(spread.bytes.begin(), spread.bytes.end(),
+  for (const auto& [ends, of_pair] : bytes) {
+    const Ports& ports = all.at(pair_of(*of_pair.flows.front()));
+    const auto most = std::max_element(of_pair.of_port.begin(), of_pair.of_port.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    for (const Flow* flow : spread.seen) {
-      if (!narrow && flow->udp_sports.of(0) == 0) continue;
+    std::string note = fmt::format(
+        "packets to {} leave from {}", plural(ports.flows, "queue pair", "queue pairs"),
+        ports.ports.size() > many_ports ? fmt::format("more than {} UDP source ports", many_ports)
+                                        : plural(ports.ports.size(), "UDP source port", "UDP source ports"));
+    if (ports.zero != 0) note += fmt::format(" (port 0: {})", packets_text(ports.zero));
+    if (ports.narrow() && most != of_pair.of_port.end()) {
+      note += fmt::format(", the port with most ({}) carries {} of the bytes", most->first,
+                          percent_text(most->second, of_pair.all));
+    }
+    for (const Flow* flow : of_pair.flows) {
       Marked& marked = marked_of(pairs, *flow);
-      marked.note =
-          fmt::format("{} to {} queue pairs {} {}{}, the port with most ({}) carries {} of the bytes",
-                      narrow ? "packets" : "packets with source port 0", spread.flows, "leave from",
-                      plural(spread.bytes.size(), "UDP source port", "UDP source ports"),
-                      spread.zero != 0 ? fmt::format(" (port 0: {})", packets_text(spread.zero)) : "",
-                      most->first, percent_text(most->second, std::max<std::uint64_t>(1, spread.all_bytes)));
+      marked.note = note;
       add_all(*flow, marked, "infiniband.bth");
     }
   }
