@@ -23,6 +23,9 @@ const Broken broken[] = {
     {"[class.data]\ndscp = [1, 2\n", 2, 14, "not TOML"},
     {"name = \"\xff\"", 1, 8, "utf-8"},
     {"[class.data]\ndscp = 26\n[class.data]\n", 3, 1, "cannot redefine existing table"},
+    {"trust = \"dscp\"\n[\x01", 2, 2, "not TOML: a control character"},
+    {"# \x7f", 1, 3, "not TOML: a control character"},
+    {"[/class.data]\n", 1, 2, "not TOML"},
     // Keys that do not exist, and what was meant.
     {"trsut = \"dscp\"", 1, 1, "no key 'trsut' in a policy; did you mean 'trust'?"},
     {"  loss_less = 3", 1, 3, "did you mean 'lossless'?"},
