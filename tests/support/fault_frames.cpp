@@ -8,8 +8,6 @@
 namespace roce::support {
 namespace {
 
-constexpr std::uint8_t tos = 26 << 2 | 2;  // DSCP 26, ECT(0)
-constexpr std::uint8_t hop_limit = 64;
 constexpr std::size_t data_size = std::size_t{1} << 16;
 constexpr std::size_t largest_packet = 4096;
 constexpr MacAddress router_mac{0x52, 0x54, 0x00, 0xff, 0x00, 0x01};
@@ -58,10 +56,14 @@ void FaultFrames::address(End sender, const Endpoints& endpoints, std::uint16_t 
   frame_.source_mac = routed ? router_mac : host_mac(endpoints.host[from]);
   frame_.destination_mac = host_mac(endpoints.host[to]);
   frame_.vlans.clear();
+  if (marks_.vlan) {
+    frame_.vlans.push_back({.pcp = marks_.pcp, .vid = *marks_.vlan});
+  }
+  const auto tos = static_cast<std::uint8_t>(marks_.dscp << 2 | marks_.ecn);
   if (copy && options_.mirror == Mirror::vlan) {
     frame_.vlans.push_back({.pcp = 3, .vid = 100});
   }
-  const std::uint8_t hops = routed ? hop_limit - 1 : hop_limit;
+  const auto hops = static_cast<std::uint8_t>(marks_.ttl - (routed ? 1 : 0));
   if (options_.ipv6) {
     frame_.network = Ipv6{.source = host_ipv6(endpoints.host[from]),
                           .destination = host_ipv6(endpoints.host[to]),
@@ -105,6 +107,19 @@ FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, b
   const bool a_to_b = sender_of(packet) == End::a;
   const bool second = options_.split_interfaces ? !a_to_b : copy && options_.mirror == Mirror::interface;
   return {.bytes = bytes_, .interface = second ? 1U : 0U};
+}
+
+FaultFrame FaultFrames::make_cnp(End sender, const Endpoints& endpoints, const FrameMarks& marks) {
+  marks_ = marks;
+  address(sender, endpoints, 0, false);
+  frame_.bth =
+      Bth{.opcode = cnp_opcode, .becn = true, .dest_qp = endpoints.qp[1 - static_cast<unsigned>(sender)]};
+  frame_.extended.clear();
+  frame_.extended.cnp_reserved();
+  frame_.payload = {};
+  build(frame_, bytes_);
+  frame_.bth = {};
+  return {.bytes = bytes_};
 }
 
 FaultFrame FaultFrames::make(CmMessage message, std::uint32_t connection, const Endpoints& endpoints) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,12 +17,25 @@ struct FaultFrame {
   std::uint32_t interface = 0;
 };
 
+struct FrameMarks {
+  std::uint8_t dscp = 26;
+  std::uint8_t ecn = 2;
+  std::uint8_t ttl = 64;
+  std::optional<std::uint16_t> vlan{};
+  std::uint8_t pcp = 0;
+};
+
 class FaultFrames {
  public:
   explicit FaultFrames(const FaultOptions& options);
 
   // `copy`: as the capture sees a packet for the second time (options.mirror).
   FaultFrame make(const Packet& packet, const Endpoints& endpoints, bool copy);
+
+  // The marks of what is made from now on.
+  void set_marks(const FrameMarks& marks) { marks_ = marks; }
+  // A congestion notification.
+  FaultFrame make_cnp(End sender, const Endpoints& endpoints, const FrameMarks& marks);
 
   // A CM message, without faults.
   FaultFrame make(CmMessage message, std::uint32_t connection, const Endpoints& endpoints);
@@ -37,6 +51,7 @@ class FaultFrames {
   RoceFrame frame_;
   std::vector<std::uint8_t> bytes_;
   std::uint32_t cm_psn_ = 0;
+  FrameMarks marks_{};
 };
 
 MacAddress host_mac(std::uint32_t host);

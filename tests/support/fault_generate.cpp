@@ -3,13 +3,17 @@
 // about it. The same for the same options.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "tests/support/capture_file.hpp"
 #include "tests/support/fault_frames.hpp"
+#include "tests/support/fault_marks.hpp"
 #include "tests/support/fault_simulator.hpp"
 #include "tests/support/fault_truth_file.hpp"
 
@@ -115,37 +119,96 @@ void add_rates(CLI::App& app, FaultRates& r) {
   }
 }
 
+void add_marks(CLI::App& app, MarkOptions& m) {
+  app.add_option("--mismarked", m.mismarked,
+                 "part of the flows with wrong marks (with --faults marks and the like)");
+  app.add_option("--congested", m.congested, "part of the flows whose data may get CE");
+  app.add_option("--ce", m.ce, "of a data packet of such a flow: probability");
+  app.add_option("--cnp-faults", m.cnp_faults,
+                 "part of the flows whose CNPs are missing, unfounded or marked wrongly");
+  add_choice(app, "--cnp-per", m.cnp_per,
+             {{"flow", CnpPer::flow}, {"address_pair", CnpPer::address_pair}, {"port", CnpPer::port}},
+             "what CNPs are spaced by: flow, address_pair or port");
+  app.add_option("--cnp-delay-ns", m.cnp_delay, "from CE to CNP");
+  app.add_option("--cnp-spacing-ns", m.cnp_spacing, "least distance of CNPs");
+  app.add_option("--link-gigabits", m.link_gigabits, "for the length of pauses");
+}
+
 class Writer final : public SimulatorSink {
  public:
   Writer(const FaultOptions& options, const std::string& path, FileFormat format, const std::string& truth)
       : options_(options),
         frames_(options),
         file_(path, format, FaultFrames::interfaces(options)),
-        truth_(truth, options.ipv6) {}
+        truth_(truth, options.ipv6),
+        marks_(options, [this](Time time, std::span<const std::uint8_t> bytes) { insert(time, bytes); }) {}
 
   void captured(const Packet& packet, const Endpoints& endpoints, Time time, bool copy) override {
+    begin_frame(time);
+    if (options_.marks.on) {
+      frames_.set_marks(marks_.marks_of(packet, endpoints, time, file_number(simulated_)));
+    }
     const FaultFrame frame = frames_.make(packet, endpoints, copy);
     file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
   }
   void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
                    Time time) override {
+    begin_frame(time);
     const FaultFrame frame = frames_.make(message, connection, endpoints);
     file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
   }
-  void frame(const FrameTruth& truth) override { truth_.frame(truth); }
-  void lost(const LossTruth& truth) override { truth_.lost(truth); }
+  void frame(const FrameTruth& truth) override {
+    FrameTruth told = truth;
+    for (std::uint64_t* number : {&told.frame, &told.original, &told.previous, &told.duplicate_of}) {
+      *number = file_number(*number);
+    }
+    truth_.frame(told);
+  }
+  void lost(const LossTruth& truth) override {
+    LossTruth told = truth;
+    told.frame = file_number(told.frame);
+    truth_.lost(told);
+  }
   void connection(const ConnectionTruth& truth) override { truth_.connection(truth); }
   void close(const SimulatorTotals& totals) {
+    if (options_.marks.on) {
+      marks_.finish(last_, [this](const std::string& line) { truth_.line(line); });
+    }
     truth_.totals(totals);
     truth_.close();
     file_.close();
   }
 
  private:
+  void begin_frame(Time time) {
+    if (options_.marks.on) {
+      marks_.advance(time);
+    }
+    last_ = time;
+    ++simulated_;
+  }
+  // A frame that the simulator knows nothing of.
+  void insert(Time time, std::span<const std::uint8_t> bytes) {
+    inserted_.push_back(simulated_);
+    file_.write(options_.start_time + time, bytes);
+  }
+  // Of a frame by the simulator's number; 0 stays none.
+  std::uint64_t file_number(std::uint64_t simulated) const {
+    if (simulated == 0) {
+      return 0;
+    }
+    const auto before = std::lower_bound(inserted_.begin(), inserted_.end(), simulated);
+    return simulated + static_cast<std::uint64_t>(before - inserted_.begin());
+  }
+
   const FaultOptions& options_;
   FaultFrames frames_;
   CaptureFile file_;
   TruthFile truth_;
+  FaultMarks marks_;
+  std::uint64_t simulated_ = 0;          // frames of the simulator
+  std::vector<std::uint64_t> inserted_;  // how many of these were before each other frame
+  Time last_ = 0;
 };
 
 // The preset must be known before the other options are, which go over it.
@@ -189,6 +252,7 @@ int main(int argc, char** argv) {
   add_rules(app, options);
   add_network(app, options);
   add_rates(app, options.rates);
+  add_marks(app, options.marks);
   CLI11_PARSE(app, argc, argv);
 
   std::string_view reason = contradiction(options);

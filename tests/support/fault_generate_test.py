@@ -82,6 +82,57 @@ class FaultGenerate(unittest.TestCase):
             else:
                 self.assertEqual(told, truth[-1]["totals"][total])
 
+    def test_marks_are_as_the_truth_says(self):
+        path, truth = self.make("--faults", "marks", "--packets", "20000", "--congested", "0.5", "--ce", "0.05",
+                                "--cnp-faults", "0.3")
+        wrong, wrong_cnps, ce, cnps = ({} for _ in range(4))
+        frames = frames_of_pcap(path)
+        for number, frame in enumerate(frames, 1):
+            tag = int.from_bytes(frame[14:16], "big") if frame[12:14] == b"\x81\x00" else None
+            ip = frame[18 if tag is not None else 14:]
+            flow = ip[12:16], ip[16:20], int.from_bytes(ip[33:36], "big")
+            marks = ip[1] >> 2, ip[1] & 3, ip[8], tag
+            if ip[28] == 0x81:
+                cnps[flow] = cnps.get(flow, 0) + 1
+                if marks != (48, 0, 64, 6 << 13 | 100):
+                    wrong_cnps[flow] = wrong_cnps.get(flow, 0) + 1
+                continue
+            if marks[1] == 3:
+                ce[flow] = ce.get(flow, 0) + 1
+            if marks not in ((26, 2, 64, 3 << 13 | 100), (26, 3, 64, 3 << 13 | 100)):
+                count, first = wrong.get(flow, (0, number))
+                wrong[flow] = count + 1, first
+        key = lambda e: (*(bytes(map(int, e[end].split("."))) for end in ("src", "dst")), e["dst_qp"])
+        self.assertEqual({key(e): (e["packets"], e["frame"]) for e in truth if "marking" in e}, wrong)
+        self.assertEqual({key(e): e["packets"] for e in truth if "cnp_marking" in e}, wrong_cnps)
+        congested = [e for e in truth if "congestion" in e]
+        self.assertEqual({key(e): e["ce"] for e in congested if e["ce"]}, ce)
+        self.assertEqual(sum(e["cnps"] for e in congested), sum(cnps.values()))
+        self.assertTrue(wrong and wrong_cnps and ce)
+        # Numbers count the CNPs between.
+        repeats = [e for e in truth if "retransmission" in e]
+        self.assertTrue(repeats)
+        for entry in repeats:
+            frame = frames[entry["frame"] - 1]
+            ip = frame[18 if frame[12:14] == b"\x81\x00" else 14:]
+            self.assertEqual(int.from_bytes(ip[37:40], "big"), entry["psn"])
+
+    def test_pauses_are_as_the_truth_says(self):
+        path, truth = self.make("--faults", "pauses", "--packets", "20000")
+        xoff, xon = {}, {}
+        for frame in frames_of_pcap(path):
+            if frame[12:14] != b"\x88\x08":
+                continue
+            self.assertEqual((frame[:6], frame[14:18], len(frame)), (b"\x01\x80\xc2\0\0\x01", b"\1\1\0\x08", 60))
+            counts = xoff if any(frame[24:26]) else xon
+            counts[frame[6:12]] = counts.get(frame[6:12], 0) + 1
+        pauses = [e for e in truth if "pause" in e]
+        self.assertEqual({e["pause"] for e in pauses},
+                         {"resumed", "refreshed", "expiring", "needless_xon", "storm", "mutual"})
+        port = lambda e: bytes.fromhex(e["port"].replace(":", ""))
+        self.assertEqual({port(e): e["xoff"] for e in pauses}, xoff)
+        self.assertEqual({port(e): e["xon"] for e in pauses if e["xon"]}, xon)
+
     def test_clean_traffic(self):
         path, truth = self.make("--packets", "5000", "--qps", "3", "--mix", "1", "0", "0", "0", "--path-mtu", "1024")
         self.assertEqual(len(truth), 4)  # three connections and the totals
@@ -113,8 +164,9 @@ class FaultGenerate(unittest.TestCase):
         self.assertFalse(filecmp.cmp(one, other, shallow=False))
 
     def test_refusals(self):
-        for arguments in (["--faults", "none_such"], ["--window", "4"], ["--loss-before", "2"],
-                          ["--split-interfaces"], ["--mix", "0", "0", "0", "0"]):
+        for arguments in (["--faults", "none_such"], ["--faults", "marks", "--cm"],
+                          ["--faults", "marks", "--capture-duplicate", "0.1"], ["--window", "4"],
+                          ["--loss-before", "2"], ["--split-interfaces"], ["--mix", "0", "0", "0", "0"]):
             result = subprocess.run([GENERATE, os.devnull, *arguments], capture_output=True, text=True)
             self.assertEqual(result.returncode != 0, True, arguments)
             self.assertTrue(result.stderr)

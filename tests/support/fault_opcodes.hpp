@@ -19,6 +19,7 @@ constexpr std::uint8_t acknowledge_opcode = 0x11;
 constexpr std::uint8_t atomic_acknowledge_opcode = 0x12;
 constexpr std::uint8_t fetch_add_opcode = 0x14;
 constexpr std::uint8_t ud_send_only_opcode = 0x64;
+constexpr std::uint8_t cnp_opcode = 0x81;
 
 constexpr std::uint8_t ack_syndrome = 0x1f;  // credits not used
 constexpr std::uint8_t rnr_nak_syndrome = 0x20;

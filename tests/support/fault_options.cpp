@@ -88,6 +88,24 @@ constexpr Preset presets[] = {
        o.rates = {.capture_duplicate = 1};
        o.mirror = Mirror::hop;
      }},
+    // Wrong marks of a quarter of the flows, with losses so that some are sent again.
+    {"marks",
+     [](FaultOptions& o) {
+       o.rates = losing(0.01);
+       o.marks = {.on = true, .mismarked = 0.25};
+     }},
+    {"congestion",
+     [](FaultOptions& o) {
+       o.rates = {};
+       o.marks = {.on = true, .congested = 0.5, .ce = 0.05, .cnp_faults = 0.3};
+     }},
+    {"pauses",
+     [](FaultOptions& o) {
+       o.rates = {};
+       o.hosts = 8;
+       o.idle = 1'500'000;  // time enough for some pauses
+       o.marks = {.on = true, .pauses = true};
+     }},
     {"rnr", [](FaultOptions& o) { o.rates = {.rnr = 0.02}; }},
     {"slow", [](FaultOptions& o) { o.rates = {.slow = 0.002}; }},
     {"access", [](FaultOptions& o) { o.rates = {.access = 0.0005}; }},
@@ -129,6 +147,12 @@ std::string_view contradiction(const FaultOptions& options) {
   if (options.split_interfaces && options.mirror == Mirror::interface &&
       options.rates.capture_duplicate > 0) {
     return "copies of another interface and one interface a direction exclude each other";
+  }
+  if (options.marks.on && (options.rates.capture_duplicate > 0 || options.split_interfaces)) {
+    return "marks are told for captures that have each packet once, on one interface";
+  }
+  if (options.marks.on && options.connection_manager) {
+    return "marks are not told of CM messages";
   }
   return {};
 }

@@ -18,6 +18,21 @@ enum class Mirror { same, interface, vlan, hop };     // how a capture comes to 
 enum class Victims { all, requests, responses };      // what losses, duplicates and delays befall
 enum class Recovery { go_back_n, in_any_order, selective_repeat };
 enum class Captured { both, a_to_b, b_to_a };
+enum class CnpPer { flow, address_pair, port };  // what a NIC limits the distance of its CNPs by
+
+// Wrong marks, congestion and pauses (fault_marks.hpp). Off: untagged frames with DSCP 26 and ECT(0).
+struct MarkOptions {
+  bool on = false;
+  double mismarked = 0;   // of a flow
+  double congested = 0;   // of a flow: its data may get CE
+  double ce = 0;          // of a data packet of such a flow
+  double cnp_faults = 0;  // of a flow: its CNPs are missing, come without CE, or are marked wrongly
+  CnpPer cnp_per = CnpPer::flow;
+  Time cnp_delay = 4'000;  // from CE to CNP, at the capture
+  Time cnp_spacing = 50'000;
+  bool pauses = false;         // hosts send PFC, each in its own way
+  double link_gigabits = 100;  // of their links
+};
 
 // Probabilities 0..1. Before and after the capture, in the direction in which the packet travels.
 struct FaultRates {
@@ -81,6 +96,7 @@ struct FaultOptions {
   std::uint64_t start_time = 1'700'000'000'000'000'000;  // ns since the epoch
   std::uint64_t seed = 1;
   FaultRates rates{};
+  MarkOptions marks{};
 };
 
 // Sets what the named preset is about and leaves the rest. False if there is no such preset.

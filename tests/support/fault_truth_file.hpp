@@ -11,6 +11,13 @@
 //     "repeat":bool, "decidable":bool}
 //   {"connection":I, "a":{"address","qp","psn"}, "b":{...}, "udp_port":P, "posted":[A,B],
 //     "completed":[A,B], "answered":[A,B], "frames":[A to B, B to A], "state":[A,B]} at the end
+//   with options.marks (fault_marks.hpp), all flows and ports of which there is something to say:
+//   {"marking":WHAT, "connection", "direction", "src", "dst", "dst_qp", "packets":N, "frame":first}
+//   {"cnp_marking":WHAT, ... of the CNPs' own direction, "packets":N}
+//   {"congestion":FAULT, ... of the data, "ce", "cnps", "without_ce", "delays", "least_delay",
+//   "largest_delay"}
+//   {"pause":KIND, "port":MAC, "priority", "xoff", "xon", "refreshed", "needless_xon", "paused_at_end",
+//     "pauses":[[from, until, "xon" or "expired" or "capture"] ...]} in ns since the start
 //   {"totals":{...}} last
 #pragma once
 
@@ -34,11 +41,10 @@ class TruthFile {
   void lost(const LossTruth& truth);
   void connection(const ConnectionTruth& truth);
   void totals(const SimulatorTotals& totals);
+  void line(const std::string& text);  // as it is
   void close();
 
  private:
-  void line(const std::string& text);
-
   std::string path_;
   bool ipv6_;
   std::FILE* file_ = nullptr;
