@@ -185,6 +185,7 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
   FlowState& state = states[place];
   note_frame(state, record, number);
   if (state.point == FlowState::no_point) state.point = static_cast<std::uint16_t>(record.point);
+  if (!state.icrc_matched) note_icrc(state, record);
   if (state.connection != no_place) [[likely]] {
     const bool alone = state.unpaired != nullptr && !only_looked_at(state, record);
     verdict = step_at(state.connection, state.side, record, number, place);
@@ -200,6 +201,31 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
     return;
   }
   verdict = hold(place, record, number);
+}
+
+/// What the flow's ICRCs have been like, at the point where it is followed.
+void Tracker::Impl::note_icrc(FlowState& state, const PacketRecord& record) {
+  const bool elsewhere =
+      state.connection != no_place ? only_looked_at(state, record) : record.point != state.point;
+  if (elsewhere) return;
+  if (record.icrc_wrong()) {
+    if (state.wrong_icrcs != 3) ++state.wrong_icrcs;
+  } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
+    if (record.has(PacketRecord::bad_header)) {
+      state.header_wrong = true;
+    } else {
+      state.icrc_matched = true;
+    }
+  }
+}
+
+/// Whether what a packet says can be believed. The receiver of a damaged one throws it away, unless the
+/// capture itself is at fault: then all of this direction are wrong.
+bool Tracker::Impl::believed(std::uint32_t place, const PacketRecord& record) const {
+  if (!record.damaged()) return true;
+  const FlowState& state = states[place];
+  if (record.icrc_wrong()) return state.icrc_by_capture();
+  return !state.icrc_matched && flows.at(place).packets >= 3;
 }
 
 /// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
@@ -305,7 +331,8 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool counts = record.has(PacketRecord::selected);
 
-  if (info.request && track.spaces[side] != nullptr && !record.damaged()) {
+  const bool followed = believed(place, record);
+  if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
     if ((track.jump != nullptr || track.spaces[side]->far_off(record)) &&
         jumped(connection, side, record, number, place, verdict)) {
@@ -318,28 +345,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   if (side == 1) s.verdict.set(Verdict::b_to_a);
   if (c.service == Service::reserved && info.operation != dissect::Operation::cnp) c.service = info.service;
 
-  bool followed = true;
-  if (record.icrc_wrong()) {
-    // Its receiver throws it away, and what it says cannot be believed, unless the capture itself is
-    // at fault: then nothing matches.
-    if (counts) happened(s, side, Event::icrc_mismatch);
-    std::uint64_t seen = 0;
-    bool matched = false;
-    for (const std::uint32_t each : track.places) {
-      if (each == no_place) continue;
-      seen += flows.at(each).packets;
-      matched = matched || states[each].icrc_matched || states[each].header_wrong;
-    }
-    followed = !matched && seen >= 3;
-  } else if (record.damaged()) {
-    // So it does with this one, unless checksums are only written behind the capture: then all of this
-    // direction are wrong.
-    followed = !states[place].icrc_matched && flows.at(place).packets >= 3;
-    if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match))
-      states[place].header_wrong = true;
-  } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
-    states[place].icrc_matched = true;
-  }
+  if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];

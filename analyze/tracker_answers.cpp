@@ -123,7 +123,7 @@ struct Crowd {
 
 void Tracker::Impl::note_request(std::uint32_t place, const PacketRecord& request) {
   Unpaired* const waiting = states[place].unpaired.get();
-  if (waiting == nullptr || request.damaged()) return;
+  if (waiting == nullptr || waiting->icrc_awaited || !believed(place, request)) return;
   waiting->requests.add(request, dissect::opcode_info(request.opcode), trace_budget);
 }
 
@@ -245,7 +245,7 @@ double Tracker::Impl::seen_from(std::uint32_t place, std::uint32_t other) {
 /// An answer narrows down whose requests it answers.
 void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   Unpaired* waiting = states[place].unpaired.get();
-  if (waiting == nullptr || answer.damaged()) return;
+  if (waiting == nullptr || waiting->icrc_awaited || !believed(place, answer)) return;
   const FlowKey& own = flows.at(place).key;
   if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
   // Many flows that cannot be told apart must not make every packet a search.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the capture: packets that still wait, and what can only be said of a connection when it is over.
 #include <algorithm>
+#include <map>
 
 #include "analyze/tracker_impl.hpp"
 
@@ -74,6 +75,34 @@ void Tracker::Impl::conclude(Track& track) {
   pairing.confidence = base * fitting;
 }
 
+/// Flows too short to show whose fault their wrong ICRCs are: the capture's, if it is so with all that their
+/// host sent otherwise.
+void Tracker::Impl::settle_short_flows() {
+  std::vector<std::uint32_t> doubtful;
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    const FlowState& state = states[place];
+    if (state.connection == no_place && state.unpaired != nullptr && state.unpaired->icrc_awaited)
+      doubtful.push_back(place);
+  }
+  if (doubtful.empty()) return;
+  std::map<dissect::IpAddress, bool> by_capture;  // of hosts
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    const FlowState& state = states[place];
+    if (!state.icrc_by_capture() && !state.any_icrc_right()) continue;
+    const auto [host, fresh] = by_capture.try_emplace(flows.at(place).key.src, true);
+    host->second = host->second && state.icrc_by_capture();
+  }
+  for (const std::uint32_t place : doubtful) {
+    const auto host = by_capture.find(flows.at(place).key.src);
+    if (host != by_capture.end() && host->second) states[place].wrong_icrcs = 3;
+    settle_icrc(place);
+  }
+  // Pairing brings packets, which may be of these as well.
+  for (const std::uint32_t place : doubtful) {
+    if (states[place].unpaired != nullptr && states[place].connection == no_place) find_partner(place);
+  }
+}
+
 /// Packets that still wait for the other direction are followed without it. True if there were any: they
 /// may have begun flows that wait in turn.
 bool Tracker::Impl::release_waiting() {
@@ -82,9 +111,9 @@ bool Tracker::Impl::release_waiting() {
     FlowState& state = states[place];
     if (state.unpaired == nullptr || state.connection != no_place || state.unpaired->held.empty()) continue;
     const Unpaired& waiting = *state.unpaired;
-    const bool garbage =
-        waiting.held.size() < 3 && std::all_of(waiting.held.begin(), waiting.held.end(),
-                                               [](const Held& packet) { return packet.record.damaged(); });
+    const bool garbage = waiting.held.size() < 3 && !state.icrc_by_capture() &&
+                         std::all_of(waiting.held.begin(), waiting.held.end(),
+                                     [](const Held& packet) { return packet.record.damaged(); });
     if (!garbage && !waiting.only_cnps) {
       go_alone(place);
       more = true;
@@ -103,6 +132,7 @@ bool Tracker::Impl::release_waiting() {
 
 Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
+  settle_short_flows();
   pair_cnps();
   // What waited may begin connections of its own, whose packets wait in turn. Each round they come nearer to
   // where they are counted; what only another point shows is counted already.

@@ -68,6 +68,7 @@ struct Unpaired {
   bool only_cnps = true;
   bool ambiguous = false;
   bool listed = false;
+  bool icrc_awaited = false;  ///< its first packets have a wrong ICRC: whose fault that is will be seen
 };
 
 /// A flow without a sequence to follow (UD, RD, vendor): only doubles are told apart.
@@ -89,7 +90,8 @@ struct alignas(64) FlowState {
   std::unique_ptr<PlainFlow> plain_flow;
   /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
   std::uint32_t image = 0;
-  std::uint8_t side = 0;
+  std::uint8_t side : 1 = 0;
+  std::uint8_t wrong_icrcs : 2 = 0;    ///< of its first packets, before any was right; counted up to 3
   std::uint8_t without_image : 2 = 0;  ///< packets that had none although they could have; wraps
   bool plain : 1 = false;
   bool retired : 1 = false;        ///< its key belongs to another flow by now
@@ -100,6 +102,13 @@ struct alignas(64) FlowState {
   std::uint16_t point = no_point;  ///< PacketRecord::point of the first packet
 
   static constexpr std::uint16_t no_point = 0xffff;
+
+  [[nodiscard]] bool any_icrc_right() const noexcept { return icrc_matched || header_wrong; }
+  /// So far every packet's is wrong: the capture saw them before their NIC wrote it.
+  [[nodiscard]] bool icrc_by_capture() const noexcept { return wrong_icrcs == 3 && !any_icrc_right(); }
+  [[nodiscard]] bool icrc_doubtful() const noexcept {
+    return wrong_icrcs != 0 && wrong_icrcs != 3 && !any_icrc_right();
+  }
 };
 static_assert(sizeof(FlowState) == 64);
 
@@ -161,9 +170,12 @@ struct Tracker::Impl {
   void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void note_marks(Step& s, std::uint32_t place);
   void drop_stray(Track& track);
+  void note_icrc(FlowState& state, const PacketRecord& record);
+  [[nodiscard]] bool believed(std::uint32_t place, const PacketRecord& record) const;
   void evict();
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
+  void settle_short_flows();
   [[nodiscard]] bool release_waiting();
   Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
@@ -209,6 +221,7 @@ struct Tracker::Impl {
   Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void find_partner(std::uint32_t place);
   void drop_unpaired(std::uint32_t place);
+  void settle_icrc(std::uint32_t place);
   [[nodiscard]] bool opposite(std::uint32_t place, std::uint32_t other);
   void pair(std::uint32_t place, std::uint32_t other, Evidence evidence);
   std::uint32_t go_alone(std::uint32_t place);

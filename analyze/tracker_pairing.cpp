@@ -11,6 +11,8 @@ namespace {
 
 /// Packets that wait for the other direction, of one flow.
 constexpr std::size_t held_of_flow = 512;
+/// Of them, those that may pass until a flow whose first ICRCs are wrong shows three of the same kind.
+constexpr std::size_t held_for_icrc = 16;
 
 FlowKey reversed(const FlowKey& key, std::uint32_t qpn) {
   FlowKey other = key;
@@ -22,6 +24,10 @@ FlowKey reversed(const FlowKey& key, std::uint32_t qpn) {
 
 std::uint8_t with(std::uint8_t evidence, Evidence more) {
   return static_cast<std::uint8_t>(evidence | 1U << static_cast<unsigned>(more));
+}
+
+bool awaits_icrc(const FlowState& state) noexcept {
+  return state.unpaired != nullptr && state.unpaired->icrc_awaited;
 }
 
 }  // namespace
@@ -42,6 +48,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   if (fresh) {
     state.unpaired = std::make_unique<Unpaired>();
     state.unpaired->first = record;
+    state.unpaired->icrc_awaited = state.icrc_doubtful();
     if (!state.queued) holding.push_back(place);
     state.queued = true;
   }
@@ -49,14 +56,21 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   waiting.held.push_back({record, number});
   ++held;
   if (info.operation != dissect::Operation::cnp) waiting.only_cnps = false;
-  if (info.request) note_request(place, record);
+  const bool settled =
+      !fresh && waiting.icrc_awaited && (!state.icrc_doubtful() || waiting.held.size() >= held_for_icrc);
+  if (settled) {
+    settle_icrc(place);
+  } else if (info.request) {
+    note_request(place, record);
+  }
   // Pairing replays packets, which may begin new flows, for which others leave, this one's partner among
   // them: then the flow is neither paired nor waiting any more.
   const auto waits = [&] {
     return states[place].unpaired != nullptr && states[place].connection == no_place;
   };
+  if (settled) find_partner(place);
   if (fresh) {
-    find_partner(place);
+    if (!state.unpaired->icrc_awaited) find_partner(place);
     if (waits()) {
       unpaired.add(place, record);
       ++listings;
@@ -74,13 +88,22 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   return verdict;
 }
 
+/// It is known by now whether the capture or the wire made the first packets' ICRCs wrong.
+void Tracker::Impl::settle_icrc(std::uint32_t place) {
+  Unpaired& waiting = *states[place].unpaired;
+  waiting.icrc_awaited = false;
+  for (const Held& packet : waiting.held) {
+    if (dissect::opcode_info(packet.record.opcode).request) note_request(place, packet.record);
+  }
+}
+
 /// Evidence that needs no answers: the CM, or a source port that follows from both queue pair numbers.
 void Tracker::Impl::find_partner(std::uint32_t place) {
   const FlowKey key = flows.at(place).key;
   if (const auto told = cm_peers.find({key.dst, key.dst_qp}); told != cm_peers.end()) {
     if (told->second.address == key.src) {
       const std::uint32_t other = flows.find(reversed(key, told->second.qpn));
-      if (other != no_place && other != place && !states[other].plain &&
+      if (other != no_place && other != place && !states[other].plain && !awaits_icrc(states[other]) &&
           (states[other].connection == no_place || !tracks[states[other].connection].result.paired())) {
         pair(place, other, Evidence::cm);
       }
@@ -95,7 +118,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
   const std::span<const std::uint32_t> on_port = unpaired.on_port(record);
   if (on_port.size() > few) return;
   for (const std::uint32_t other : on_port) {
-    if (!opposite(place, other)) continue;
+    if (!opposite(place, other) || awaits_icrc(states[other])) continue;
     const FlowKey& candidate = flows.at(other).key;
     if (cm_peers.find({candidate.dst, candidate.dst_qp}) != cm_peers.end()) continue;
     if (source_port_of(key.dst_qp, candidate.dst_qp) != record.udp_source) continue;
@@ -148,7 +171,7 @@ void Tracker::Impl::describe(Track& track, std::uint32_t place, unsigned side) {
 void Tracker::Impl::attach(std::uint32_t connection, std::uint32_t place, unsigned side) {
   tracks[connection].places[side] = place;
   states[place].connection = connection;
-  states[place].side = static_cast<std::uint8_t>(side);
+  states[place].side = side & 1U;
   describe(tracks[connection], place, side);
   link(tracks[connection]);
 }
@@ -305,6 +328,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
 
 /// The other direction does not come: the flow is followed without it, until it does.
 std::uint32_t Tracker::Impl::go_alone(std::uint32_t place) {
+  if (awaits_icrc(states[place])) settle_icrc(place);
   const std::uint32_t connection = new_connection(place);
   tracks[connection].result.pairing.ambiguous = states[place].unpaired->ambiguous;
   std::vector<Held> packets = std::move(states[place].unpaired->held);
