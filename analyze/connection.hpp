@@ -84,6 +84,7 @@ struct RetryChain {
   std::uint64_t max_spacing_ns = 0;
   bool answered = false;    ///< the last resend was answered in the end
   bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend
+  bool needless = false;    ///< the answer had been captured before the first resend
 };
 
 struct RnrStats {
@@ -100,6 +101,9 @@ struct RequesterTrouble {
   std::vector<RefusedRequest> refused;  ///< the first 4
   RetryChain worst_chain;
   std::uint64_t chains = 0;
+  /// How often a timer ran out: each resend of a chain, but for a missing response; and of them for a READ.
+  std::uint64_t timeouts = 0;
+  std::uint64_t read_timeouts = 0;
   std::unique_ptr<RnrStats> rnr;  ///< only with RNR NAKs
   Histogram nak_generation_ns;    ///< packet that shows the gap to the NAK, as captured
   Histogram nak_reaction_ns;      ///< NAK to the first packet sent again

@@ -184,7 +184,7 @@ constexpr ConnectionColumn
             count_column<ConnectionRow, repeated_after<Cause::nak>>(
                 "retransmitted_nak", "after NAK", "packets sent again after a PSN sequence NAK", hidden),
             count_column<ConnectionRow, repeated_after<Cause::timeout>>(
-                "retransmitted_timeout", "timeouts", "packets sent again after silence", 2),
+                "retransmitted_timeout", "by timer", "packets sent again after silence", 2),
             count_column<ConnectionRow, repeated_after<Cause::rnr>>(
                 "retransmitted_rnr", "after RNR", "packets sent again after an RNR NAK", hidden),
             count_column<ConnectionRow, repeated_after<Cause::read_retry>>(

@@ -177,6 +177,16 @@ bool PsnSpace::hears_answers(const Step& s) const noexcept {
          s.r.time_ns - last_request_ns_ >= long_silence_ns;
 }
 
+/// Whether a READ is issued again because the timer ran out. One that misses a response does so at once, when
+/// a later one comes; a slow host some milliseconds after that.
+bool PsnSpace::read_stood_still(const Step& s, std::int64_t psn) const noexcept {
+  constexpr std::int64_t slow_reaction_ns = 10'000'000;
+  if (run_cause_ != Cause::read_retry || !run_after_silence_ || !hears_answers(s)) return false;
+  if (last_answer_ns_ == capture::no_time) return true;
+  const bool later_ones_came = response_next_ > psn + 1;
+  return s.r.time_ns - last_answer_ns_ >= (later_ones_came ? slow_reaction_ns : silence_ns);
+}
+
 void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   if (run_cause_ == Cause::nak || run_cause_ == Cause::rnr) {
     chain_open_ = false;
@@ -184,6 +194,10 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   }
   const PacketRecord& r = s.r;
   Requester& requester = s.connection.requester[side_];
+  if (s.counts && (run_cause_ == Cause::timeout || read_stood_still(s, psn))) {
+    ++requester.trouble->timeouts;
+    if (run_cause_ == Cause::read_retry) ++requester.trouble->read_timeouts;
+  }
   if (!chain_open_ || chain_psn_ != psn) {
     *chain_ = RetryChain{};
     chain_->psn = r.psn;
@@ -195,6 +209,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_psn_ = psn;
     chain_open_ = true;
     chain_->answered = acked_known_ && acked_ > psn;  // before it was repeated at all
+    chain_->needless = chain_->answered;
     if (s.counts) ++requester.trouble->chains;
   }
   const bool timed = r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;

@@ -232,6 +232,7 @@ class alignas(64) PsnSpace {
     return last_copy_ >= 0 && psn == last_copy_ + 1 && next_ == last_copy_next_;
   }
   void take_back_copy(Step& s);
+  [[nodiscard]] bool read_stood_still(const Step& s, std::int64_t psn) const noexcept;
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
   void asked_again_after(std::int64_t took_ns) noexcept {
     if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;

@@ -40,7 +40,10 @@ void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     constexpr Scale scale{.warning_from = 0.05, .warning_at_least = 20};
     const Case& worst = group.worst();
-    const std::string chain = chain_text(snapshot, *worst.connection, worst.side);
+    // The longest row may be of requests that nobody had answered.
+    const std::string chain = worst.requester().trouble->worst_chain.needless
+                                  ? chain_text(snapshot, *worst.connection, worst.side)
+                                  : std::string();
     return Words{
         severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: the "

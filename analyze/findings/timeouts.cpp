@@ -12,6 +12,12 @@ bool asked_again(const Connection& connection, unsigned side) {
          connection.requester[1 - side].trouble->chains == 0;
 }
 
+/// Whether the timer ran out for nothing but READs, which are issued again for their own reason.
+bool only_reads(const Connection& connection, unsigned side) {
+  return connection.requester[side].trouble->read_timeouts != 0 &&
+         connection.sent[side].count(Event::retransmitted_timeout) == 0;
+}
+
 std::vector<Case> cases_of(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -20,17 +26,45 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     if (!asked_again(connection, side)) return;
     // Given up: retries_exhausted tells it. Mostly needless: spurious_retransmission does.
     if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
-    if (2 * sent.count(Event::spurious) >= sent.count(Event::retransmitted_timeout)) return;
-    add_case(snapshot, cases, connection,
-             {side, side, Event::retransmitted_timeout, all_packets(connection, side)});
+    const std::uint64_t all = all_packets(connection, side);
+    if (2 * sent.count(Event::spurious) < sent.count(Event::retransmitted_timeout)) {
+      add_case(snapshot, cases, connection, {side, side, Event::retransmitted_timeout, all});
+    } else if (only_reads(connection, side) &&
+               add_case(snapshot, cases, connection, {side, side, Event::retransmitted_read_retry, all})) {
+      cases.back().proof.count = requester.trouble->read_timeouts;
+    }
   });
   return cases;
 }
 
-Shown repeats_after_silence() {
-  Shown shown = shown_by_flag("roce.analysis.retransmission.cause == timeout", Event::retransmitted_timeout);
+Shown repeats_after_silence(const Group& group) {
+  const std::uint64_t count =
+      group.sum([](const Case& c) { return only_reads(*c.connection, c.side) ? 1 : 0; });
+  constexpr std::string_view timeout = "roce.analysis.retransmission.cause == timeout";
+  constexpr std::string_view read_retry = "roce.analysis.retransmission.cause == read_retry";
+  Shown shown = count == 0                    ? shown_by_flag(timeout, Event::retransmitted_timeout)
+                : count == group.cases.size() ? shown_by_flag(read_retry, Event::retransmitted_read_retry)
+                                              : Shown{};
+  if (shown.test.empty()) {
+    shown.test = fmt::format("{} || {}", timeout, read_retry);
+    shown.packets = [](const Connection& c, unsigned sender) {
+      return c.sent[sender].count(Event::retransmitted_timeout) +
+             c.sent[sender].count(Event::retransmitted_read_retry);
+    };
+  }
   shown.copies_pass = true;
   return shown;
+}
+
+/// "the timer ran out 12 times, 3 of them for a READ".
+std::string expiries_text(const Group& group) {
+  const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
+  const std::uint64_t reads = group.sum([](const Case& c) { return c.requester().trouble->read_timeouts; });
+  std::string text = "the timer ran out";
+  if (times == 0) return text;
+  text += " " + times_text(times);
+  if (reads != 0) text += reads == times ? " for a READ" : fmt::format(", {} of them for a READ", reads);
+  return text;
 }
 
 }  // namespace
@@ -39,7 +73,7 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
   // Each costs the connection milliseconds to seconds of standstill, so few packets matter.
   constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
   report_cases(sink, cases_of(snapshot), [&](const Group& group) {
-    const std::uint64_t chains = group.sum([](const Case& c) { return c.requester().trouble->chains; });
+    const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
     const std::uint64_t needless = group.sum([](const Case& c) { return c.sent().count(Event::spurious); });
     const Case* longest = &group.first();
     for (const Case& c : group.cases) {
@@ -49,12 +83,10 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     const std::string chain = chain_text(snapshot, *longest->connection, longest->side);
     Severity severity = severity_of(group.count(), group.of, scale);
     // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
-    if (chains <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
+    if (times <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
     std::string text = fmt::format("{}{} sent by {} {} something after silence, no NAK: {}.",
                                    scope_text(group), share_text(group.count(), group.of), from_text(group),
-                                   verb(group.count(), "repeats", "repeat"),
-                                   chains == 0 ? std::string("the timer ran out")
-                                               : fmt::format("the timer ran out {}", times_text(chains)));
+                                   verb(group.count(), "repeats", "repeat"), expiries_text(group));
     if (needless != 0) {
       text += fmt::format(" {} of all its repeats {} needless: the first copy had already been acknowledged.",
                           needless, verb(needless, "was", "were"));
@@ -71,7 +103,7 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
             "lost or late, else look for drops: ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the "
             "timeout (ibv_modify_qp, NCCL_IB_TIMEOUT) only when nothing is lost. {}",
             from_text(group), to_text(group),
-            show_command(snapshot, group, "The packets", repeats_after_silence())),
+            show_command(snapshot, group, "The packets", repeats_after_silence(group))),
     };
   });
 }

@@ -154,6 +154,7 @@ TEST(FindingTexts, OneIsNotMany) {
   chain.resends = 1;
   chain.first_frame = chain.last_frame = 288;
   late.requester[0].trouble->chains = 1;
+  late.requester[0].trouble->timeouts = 1;
   happen(late.sent[0], Event::retransmitted_timeout, 1, 288);
   const std::vector<Finding> found = maker.run("timeouts");
   ASSERT_EQ(found.size(), 1U);

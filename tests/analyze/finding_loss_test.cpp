@@ -317,7 +317,8 @@ TEST(TimeoutsFinding, Trigger) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);
   happen(c.sent[0], Event::retransmitted_timeout, 90);
-  c.requester[0].trouble->chains = 12;
+  c.requester[0].trouble->chains = 4;
+  c.requester[0].trouble->timeouts = 12;
   c.requester[0].trouble->worst_chain = chain_of(3, 67'200'000);
   c.cm = 0;
   maker.snapshot.exchanges.emplace_back().ack_timeout_code = 18;
@@ -359,12 +360,42 @@ TEST(TimeoutsFinding, IsLeftToWhoTellsItBetter) {
   EXPECT_TRUE(maker.run("timeouts").empty());
 }
 
+TEST(TimeoutsFinding, AReadThatStandsStillIsOne) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  c.packets[0] = 240;
+  happen(c.sent[0], Event::retransmitted_read_retry, 45);
+  c.requester[0].trouble->chains = 45;
+  const auto finds = [&] { return maker.run("timeouts"); };
+  EXPECT_TRUE(finds().empty());  // for a missing response, at once
+  c.requester[0].trouble->timeouts = 40;
+  c.requester[0].trouble->read_timeouts = 40;
+  std::vector<Finding> found = finds();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 40U);
+  EXPECT_TRUE(says(found[0], "40 of 240 packets (16.7 %) sent by 10.0.0.1 repeat something after silence"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the timer ran out 40 times for a READ.")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0],
+                   "The packets (45): roceanalyze packets FILE -Y 'roce.connection == 0 && "
+                   "roce.analysis.retransmission.cause == read_retry'"))
+      << found[0].advice;
+  happen(c.sent[0], Event::retransmitted_timeout, 9);
+  c.requester[0].trouble->timeouts = 47;
+  found = finds();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 9U);
+  EXPECT_TRUE(says(found[0], "the timer ran out 47 times, 40 of them for a READ.")) << found[0].explanation;
+}
+
 TEST(TimeoutsFinding, OneStandstillIsANotice) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);
   c.packets[0] = 40;
   happen(c.sent[0], Event::retransmitted_timeout, 4);
   c.requester[0].trouble->chains = 1;
+  c.requester[0].trouble->timeouts = 1;
   c.requester[0].trouble->worst_chain = chain_of(1, 67'200'000);
   EXPECT_EQ(maker.run("timeouts")[0].severity, Severity::notice);
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often a timer ran out: resends after silence, READs that stood still among them.
+#include "analyze/tracker.hpp"
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+constexpr std::int64_t timer_ns = 67'000'000;
+
+const RequesterTrouble& trouble(const Wire& wire) {
+  return *wire.connection().requester[0].trouble;
+}
+
+/// A READ of so many responses, from the i-th of which on it is answered.
+void answer_read(Wire& wire, std::uint32_t psn, std::uint32_t count, std::uint32_t from = 0) {
+  for (std::uint32_t i = from; i < count; ++i) {
+    const std::uint8_t opcode = count == 1 ? 0x10 : i == 0 ? 0x0d : i == count - 1 ? 0x0f : 0x0e;
+    PacketRecord r = wire.make(b, a, opcode, psn + i);
+    r.payload = 1024;
+    if (opcode != 0x0e) {
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1f000000U + psn;
+    }
+    wire.send(r);
+  }
+}
+void ask(Wire& wire, std::uint32_t psn, std::uint32_t count) {
+  PacketRecord r = wire.make(a, b, read_request, psn);
+  r.dma_length = count * 1024;
+  wire.send(r);
+}
+std::uint32_t read_well(Wire& wire, std::uint32_t psn, unsigned times) {
+  for (unsigned i = 0; i < times; ++i, psn += 4) {
+    ask(wire, psn, 4);
+    answer_read(wire, psn, 4);
+  }
+  return psn;
+}
+
+TEST(TrackerTimeouts, EachResendOfAChainIsOne) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (int i = 0; i < 5; ++i) {
+    wire.request(a, b, 120);
+    wire.request(a, b, 121);
+    wire.now_ns += timer_ns;
+  }
+  wire.request(a, b, 120);
+  wire.request(a, b, 121);
+  wire.answer(b, a, 121);
+  wire.talk(a, b, 122, 3);
+  wire.finish();
+  EXPECT_EQ(trouble(wire).chains, 1U);
+  EXPECT_EQ(trouble(wire).timeouts, 5U);
+  EXPECT_EQ(trouble(wire).read_timeouts, 0U);
+  EXPECT_FALSE(trouble(wire).worst_chain.needless);
+}
+
+TEST(TrackerTimeouts, AReadThatNothingAnswersStandsStill) {
+  Wire wire;
+  std::uint32_t psn = read_well(wire, 100, 20);
+  for (int i = 0; i < 3; ++i) {
+    ask(wire, psn, 4);
+    wire.now_ns += timer_ns;
+    ask(wire, psn, 4);
+    answer_read(wire, psn, 4);
+    psn = read_well(wire, psn + 4, 5);
+  }
+  wire.finish();
+  EXPECT_EQ(trouble(wire).timeouts, 3U);
+  EXPECT_EQ(trouble(wire).read_timeouts, 3U);
+}
+
+TEST(TrackerTimeouts, AReadThatMissesAResponseDoesNot) {
+  Wire wire;
+  std::uint32_t psn = read_well(wire, 100, 20);
+  for (int i = 0; i < 3; ++i) {
+    ask(wire, psn, 4);
+    answer_read(wire, psn, 1);
+    answer_read(wire, psn, 4, 2);  // the second is missing
+    wire.now_ns += 3'000'000;      // a slow host
+    ask(wire, psn + 1, 3);
+    answer_read(wire, psn + 1, 3);
+    psn = read_well(wire, psn + 4, 5);
+  }
+  wire.finish();
+  EXPECT_EQ(trouble(wire).chains, 3U);
+  EXPECT_EQ(trouble(wire).timeouts, 0U);
+}
+
+TEST(TrackerTimeouts, ANakedRepeatIsNone) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 121);
+  wire.now_ns += timer_ns;
+  wire.answer(b, a, 120, nak_sequence);
+  wire.request(a, b, 120);
+  wire.request(a, b, 121);
+  wire.answer(b, a, 121);
+  wire.finish();
+  EXPECT_EQ(trouble(wire).timeouts, 0U);
+}
+
+TEST(TrackerTimeouts, AChainOfWhatHadBeenAnsweredIsNeedless) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120);
+  wire.answer(b, a, 120);  // which did not arrive
+  wire.now_ns += timer_ns;
+  wire.request(a, b, 120);
+  wire.answer(b, a, 120);
+  wire.talk(a, b, 121, 3);
+  wire.finish();
+  EXPECT_TRUE(trouble(wire).worst_chain.needless);
+}
+
+}  // namespace
+}  // namespace roce::analyze
