@@ -156,10 +156,11 @@ void PsnSpace::check_order(Step& s) {
 
 void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
   if (s.info.service == dissect::Service::uc) {
-    // Never acknowledged: counted at its end.
+    // Never acknowledged: counted at its end, but not with those that were destroyed.
+    if (s.info.starts_message()) broken_ = false;
     if (s.counts && s.info.ends_message()) {
       OperationStats& kind = stats_of(kind_of(s.info.operation));
-      ++kind.count;
+      kind.count += broken_ ? 0 : 1;
       ++kind.packets;
       kind.bytes += s.r.payload;
     } else if (s.counts) {

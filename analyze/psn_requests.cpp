@@ -87,10 +87,7 @@ void PsnSpace::request(Step& s) {
       const std::int64_t missing = psn - next_;
       note_gap(s, missing);
       holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
-      if (s.info.service == dissect::Service::uc) {
-        // At least the message that the gap begins in, or the one that it ends in.
-        happened(s, side_, Event::uc_message_lost);
-      }
+      if (s.info.service == dissect::Service::uc) break_message(s);
       accept(s, psn, count, false);
     }
   } else {
@@ -108,6 +105,13 @@ void PsnSpace::request(Step& s) {
     Series::Bucket* const bucket = s.bucket();
     if (bucket != nullptr) bucket->in_flight_max = std::max(bucket->in_flight_max, s.verdict.in_flight);
   }
+}
+
+/// A gap of UC destroys at least the message that it begins in, the one that it ends in, or one between.
+void PsnSpace::break_message(Step& s) {
+  const bool known = message_known_ && inside_message_ && broken_;
+  if (!known) happened(s, side_, Event::uc_message_lost);
+  broken_ = !s.info.starts_message();
 }
 
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {

@@ -194,6 +194,7 @@ class alignas(64) PsnSpace {
   void resume_interrupted();
   void accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   void check_order(Step& s);
+  void break_message(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
   bool close_open_read(Step& s, std::int64_t psn);
   [[nodiscard]] bool inside_read(std::int64_t psn) noexcept;
@@ -392,6 +393,7 @@ class alignas(64) PsnSpace {
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss
   bool again_counted_ = false;     ///< so it counts
+  bool broken_ = false;            ///< UC: a packet of the message under way is missing, and it is counted
   Cause run_cause_ = Cause::none;
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet

@@ -41,6 +41,8 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Events& sent = connection.sent[side];
+    // Nothing is repeated there: uc_message_loss tells it.
+    if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0) return;
     // What came to the capture point, and what should have.
     const std::uint64_t all = all_packets(connection, side) + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);
@@ -66,8 +68,9 @@ std::string waste_text(const Snapshot& snapshot, const Group& group) {
   const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
   if (wasted == 0) return {};
   const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
-  return fmt::format(" {}{} arrived behind a missing one and were thrown away.", packets_text(wasted),
-                     bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)));
+  return fmt::format(" {}{} arrived behind a missing one and {} thrown away.", packets_text(wasted),
+                     bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)),
+                     verb(wasted, "was", "were"));
 }
 
 std::string repair_text(const Snapshot& snapshot, const Group& group) {
@@ -75,7 +78,11 @@ std::string repair_text(const Snapshot& snapshot, const Group& group) {
   const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
   if (repeats != 0) text = fmt::format(" {} sent again: {}.", packets_text(repeats), repeats_text(group));
   text += waste_text(snapshot, group);
-  const std::uint64_t damaged = group.sum([](const Case& c) { return c.sent().count(Event::icrc_mismatch); });
+  const std::uint64_t damaged = group.sum([](const Case& c) {
+    const std::uint64_t wrong = c.sent().count(Event::icrc_mismatch);
+    // All of them: the capture's fault, and they were followed.
+    return 20 * wrong >= 19 * c.connection->packets[c.side] ? 0 : wrong;
+  });
   if (damaged != 0) {
     text += fmt::format(
         " {} of this direction came with a wrong ICRC (finding icrc_corruption): those count as lost.",
