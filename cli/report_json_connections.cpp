@@ -110,7 +110,11 @@ void write_parameters(JsonWriter& json, const CmExchange& cm) {
   write_optional(json, "retry_count", cm.retry_count);
   write_optional(json, "rnr_retry", cm.rnr_retry);
   write_optional(json, "ack_timeout_ns", ack_timeout_ns(cm));
-  json.field("traffic_class", cm.traffic_class).field("sl", cm.sl);
+  if (cm.req) {
+    json.field("traffic_class", cm.traffic_class).field("sl", cm.sl);
+  } else {
+    json.null_field("traffic_class").null_field("sl");  // only the REQ tells
+  }
   write_optional(json, "reject_reason", cm.reject_reason);
 }
 

@@ -16,7 +16,7 @@ bool acknowledges(dissect::Service service) noexcept {
 }
 
 bool half(const Connection& connection) noexcept {
-  return acknowledges(connection.service) && !connection.paired() && !connection.pairing.ambiguous;
+  return acknowledges(connection.service) && !connection.paired();
 }
 
 /// What unpaired flows of one direction hold.
@@ -51,6 +51,7 @@ bool goes_on_unanswered(const Connection& connection, unsigned side) {
 
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
   std::map<Pair, Half> halves;
+  // Also those that several would complete: they are the other directions of some.
   for (const Connection& connection : snapshot.connections) {
     if (!half(connection)) continue;
     const unsigned side = seen_side(connection);
@@ -58,7 +59,7 @@ void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
   }
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
-    if (!half(connection)) continue;
+    if (!half(connection) || connection.pairing.ambiguous) continue;
     const unsigned side = seen_side(connection);
     if (!goes_on_unanswered(connection, side)) continue;
     // Unpaired flows the other way may well be the other directions of these, if they hold what is missing.

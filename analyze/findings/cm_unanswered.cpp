@@ -134,6 +134,7 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
             messages_command(snapshot, group, "infiniband.cm.req or infiniband.cm.rep"));
         break;
       default:
+        finding.title = "disconnect request unanswered";
         finding.explanation = fmt::format(
             "{} between {} and {} got no answer, though the DREQ was repeated: the other side is gone, or "
             "its answers get lost.",

@@ -7,10 +7,12 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::uint64_t enough = 8;
+constexpr std::uint64_t few = 3;  // as many as the tracker takes for proof, if none is right
 
 /// Nearly all: corruption on a wire that bad would leave no connection alive.
 bool all_wrong(const IcrcCounts& counts) noexcept {
-  return counts.packets >= enough && counts.wrong >= counts.packets - counts.packets / 20;
+  if (counts.packets < enough) return counts.packets >= few && counts.wrong == counts.packets;
+  return counts.wrong >= counts.packets - counts.packets / 20;
 }
 
 const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) noexcept {

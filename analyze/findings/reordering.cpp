@@ -6,6 +6,30 @@
 #include "analyze/findings/loss.hpp"
 
 namespace roce::analyze {
+namespace {
+
+/// " 10.0.0.2 does not bear it: 43 sequence NAKs for 12 packets lost, so it takes late packets for lost ones
+/// and makes the sender repeat."
+std::string cost_text(const Group& group, std::size_t paying, std::uint64_t naks, std::uint64_t reads,
+                      std::uint64_t losses) {
+  std::string asked;
+  if (naks != 0) asked = plural(naks, "sequence NAK", "sequence NAKs");
+  if (reads != 0)
+    asked += (asked.empty() ? "" : " and ") + plural(reads, "READ asked again", "READs asked again");
+  const bool one_receiver =
+      group.single() || group.kind == Group::Kind::pair || group.kind == Group::Kind::to_host;
+  const std::string among = paying == group.cases.size()
+                                ? std::string()
+                                : fmt::format(" in {} of {} directions", paying, group.cases.size());
+  return fmt::format(
+      " {} {} not bear it{}: {} for {}, so {} late packets for lost ones and {} the sender repeat.",
+      to_text(group), one_receiver ? "does" : "do", among, asked,
+      losses == 0 ? std::string("no packet lost") : packets_text(losses) + " lost",
+      one_receiver ? "it takes" : "they take", one_receiver ? "makes" : "make");
+}
+
+}  // namespace
+
 void find_reordering(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -13,31 +37,30 @@ void find_reordering(const Snapshot& snapshot, FindingSink& sink) {
   });
   const Shown shown = shown_by_flag("roce.analysis.out_of_order", Event::out_of_order);
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    const bool by_naks = std::any_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
-      return late_taken_for_lost(c.sent(), c.answered());
-    });
-    const bool by_reads = std::any_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
-      return late_responses_taken_for_lost(*c.connection, c.side);
-    });
-    const bool costly = by_naks || by_reads;
-    const std::uint64_t naks =
-        group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
-    const std::uint64_t reads =
-        group.sum([](const Case& c) { return reads_asked_again(c.connection->requester[1 - c.side]); });
-    const std::uint64_t losses = group.sum([](const Case& c) { return losses_of(c.sent()); });
+    // The figures are of those that pay for it.
+    std::uint64_t naks = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t losses = 0;
+    std::size_t paying = 0;
+    for (const Case& c : group.cases) {
+      const bool by_naks = late_taken_for_lost(c.sent(), c.answered());
+      const bool by_reads = late_responses_taken_for_lost(*c.connection, c.side);
+      if (!by_naks && !by_reads) continue;
+      ++paying;
+      losses += losses_of(c.sent());
+      if (by_naks) naks += c.answered().count(Event::nak_sequence_error);
+      if (by_reads) reads += reads_asked_again(c.connection->requester[1 - c.side]);
+    }
+    const bool costly = paying != 0;
     const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
     const bool often = 100 * group.count() >= group.of;
     std::string text =
         fmt::format("{}{} sent by {} came late, overtaken by later ones, without having been sent twice.",
                     scope_text(group), share_text(group.count(), group.of), from_text(group));
     if (costly) {
-      text += fmt::format(
-          " {} does not bear it: {} for {}, so it takes late packets for lost ones and makes the sender "
-          "repeat.",
-          to_text(group),
-          by_naks ? plural(naks, "sequence NAK", "sequence NAKs")
-                  : plural(reads, "READ asked again", "READs asked again"),
-          losses == 0 ? std::string("no packet lost") : packets_text(losses) + " lost");
+      text += cost_text(group, paying, naks, reads, losses);
+    } else if (repeats == 0 && group.first().connection->service == dissect::Service::uc) {
+      text += " A UC receiver does not wait for them: finding uc_message_loss.";
     } else if (repeats == 0) {
       text += " Nothing was repeated for it: the receiver puts them in order, as with adaptive routing.";
     } else {

@@ -14,11 +14,12 @@ void find_zero_credits(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
         Severity::notice,
-        fmt::format("{}{} by {} {} no credit: it had no receive posted at that moment, and {} may send "
-                    "one request at a time only.{}",
-                    scope_text(group), share_text(group.count(), group.of, "acknowledgements"),
-                    to_text(group), verb(group.count(), "grants", "grant"), from_text(group),
-                    worst_text(group)),
+        fmt::format(
+            "{}{} by {} {} no credit: it had no receive posted at that moment, and {} may have only "
+            "one request under way that takes a receive (SEND, WRITE with immediate). Other WRITEs, READs "
+            "and atomics are not bound by that.{}",
+            scope_text(group), share_text(group.count(), group.of, "acknowledgements"), to_text(group),
+            verb(group.count(), "grants", "grant"), from_text(group), worst_text(group)),
         fmt::format(
             "If throughput is low, post more receives on {}, earlier. RNR NAKs (finding rnr) come "
             "next when this goes on. {}",

@@ -65,6 +65,13 @@ TEST(AsymmetricCaptureFinding, NearMiss) {
   Connection& back = maker.connect_half(6, 5);
   back.requester[0] = {};
   back.requester[1].seen = true;
+  for (int i = 0; i < 3; ++i) {  // in lockstep: each answers one of them, but which
+    maker.connect_half(13, 14);
+    Connection& answers = maker.connect_half(14, 13);
+    answers.requester[0] = {};
+    answers.requester[1].seen = true;
+    answers.pairing.ambiguous = true;
+  }
   maker.connect_half(7, 8, dissect::Service::uc);  // nobody answers there
   maker.connect_half(9, 10).packets[0] = 7;
   maker.connect(11, 12);
@@ -88,6 +95,23 @@ TEST(UcMessageLossFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::error);
   EXPECT_TRUE(says(found[0], "12 of 1000 messages (1.2 %) sent by 10.0.0.1 over UC are incomplete"));
+}
+
+TEST(UcMessageLossFinding, IsNotToldTwiceAndSaysWhatIsMissing) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect_half(1, 2, dissect::Service::uc);
+  happen(c.sent[0], Event::uc_message_lost, 12);
+  happen(c.sent[0], Event::out_of_order, 20);
+  std::vector<Finding> found = maker.run("uc_message_loss");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "packets came out of order, which a UC receiver does not bear."))
+      << found[0].explanation;
+  happen(c.sent[0], Event::lost_before_capture, 7);
+  found = maker.run("uc_message_loss");
+  EXPECT_TRUE(
+      says(found[0], "packets are missing before the capture point, or in the capture, or came out of"))
+      << found[0].explanation;
+  EXPECT_TRUE(maker.run("loss_before_capture").empty());  // nothing was sent again
 }
 
 TEST(UcMessageLossFinding, NearMiss) {
@@ -154,6 +178,11 @@ TEST(IcrcCaptureArtefactFinding, Trigger) {
            "10000 of 10000 packets (100 %) sent by 10.0.0.1 have a wrong ICRC, those of the others do not."))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.95);
+  Connection& brief = maker.connect(7, 8);
+  corrupt(maker, brief, 0, 4);
+  maker.snapshot.flows[*brief.flow[0]].packets = 4;  // the tracker took that for proof, too
+  EXPECT_EQ(maker.run("icrc_capture_artefact")[0].subject, "2 hosts");
+  EXPECT_TRUE(maker.run("icrc_corruption").empty());
 }
 
 TEST(IcrcCaptureArtefactFinding, NearMiss) {
@@ -162,7 +191,7 @@ TEST(IcrcCaptureArtefactFinding, NearMiss) {
   corrupt(maker, maker.connect(3, 4), 1, 20);
   maker.snapshot.flows.back().packets = 9'000;
   maker.flow(5, 6, 7, dissect::Service::ud);
-  maker.snapshot.flows.back().packets = maker.snapshot.flows.back().icrc_mismatches = 3;  // too few to tell
+  maker.snapshot.flows.back().packets = maker.snapshot.flows.back().icrc_mismatches = 2;  // too few to tell
   EXPECT_TRUE(maker.run("icrc_capture_artefact").empty());
 }
 
@@ -248,6 +277,7 @@ TEST(CmUnansweredFinding, Trigger) {
   EXPECT_TRUE(says(found[1], "10.0.0.4 does send RoCE packets")) << found[1].explanation;
   EXPECT_TRUE(says(found[2], "neither an RTU nor data came")) << found[2].explanation;
   EXPECT_EQ(found[3].severity, Severity::notice);
+  EXPECT_EQ(found[3].title, "disconnect request unanswered");
   EXPECT_TRUE(says(found[3],
                    "1 disconnect between 10.0.0.7 and 10.0.0.8 got no answer, though the DREQ was repeated"))
       << found[3].explanation;

@@ -71,6 +71,8 @@ TEST(ZeroCreditsFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_TRUE(says(found[0], "40 of 10000 acknowledgements (0.4 %) by 10.0.0.2 grant no credit"))
       << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Other WRITEs, READs and atomics are not bound by that."))
+      << found[0].explanation;
 }
 
 TEST(ZeroCreditsFinding, NearMiss) {
@@ -91,6 +93,35 @@ TEST(ReorderingFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(says(found[0], "10.0.0.2 does not bear it: 40 sequence NAKs for 3 packets lost"))
       << found[0].explanation;
+}
+
+TEST(ReorderingFinding, TheFiguresAreOfThoseThatPay) {
+  SnapshotMaker maker;
+  for (int i = 0; i < 5; ++i) {
+    Connection& c = maker.connect(1, 2);
+    happen(c.sent[0], Event::out_of_order, 150);
+    happen(c.sent[0], Event::lost_after_capture, i == 0 ? 3 : 45);
+    happen(c.sent[1], Event::nak_sequence_error, i == 0 ? 40 : 1);
+  }
+  const std::vector<Finding> found = maker.run("reordering");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(
+      says(found[0],
+           "10.0.0.2 does not bear it in 1 of 5 directions: 40 sequence NAKs for 3 packets lost, so it "
+           "takes late packets for lost ones and makes the sender repeat."))
+      << found[0].explanation;
+  for (unsigned i = 0; i < 5; ++i) {
+    Connection& c = maker.connect(1, 3 + i);
+    happen(c.sent[0], Event::out_of_order, 150);
+    happen(c.sent[1], Event::nak_sequence_error, 40);
+  }
+  bool several = false;
+  for (const Finding& f : maker.run("reordering")) {
+    several |= says(f, "the receivers do not bear it") &&
+               says(f, "so they take late packets for lost ones and make");
+  }
+  EXPECT_TRUE(several);
 }
 
 TEST(ReorderingFinding, LateReadResponsesMakeTheRequesterAskAgain) {
