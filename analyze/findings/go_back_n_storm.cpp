@@ -62,7 +62,8 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
         fmt::format(
             "Stop the loss first: findings loss_before_capture and loss_after_capture say where, reordering "
             "whether packets overtake each other. Then make a loss cheaper: selective repeat where both NICs "
-            "have it (mlxconfig -d DEV q | grep -i RETRANS), fewer bytes in flight. {}",
+            "have it (mlx5: mlxconfig -d DEV q RDMA_SELECTIVE_REPEAT_EN, or selective_repeat_forced_en of "
+            "mlxreg -d DEV --reg_name ROCE_ACCL --get), fewer bytes in flight. {}",
             show_command(snapshot, group, "The repeats", shown_by_repeats())),
     };
   });

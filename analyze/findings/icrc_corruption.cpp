@@ -55,9 +55,10 @@ void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, co
                     packets_text(counts.stray));
   }
   finding.advice = fmt::format(
-      "A bad cable, optic, port or memory on that side. On the hosts: ethtool -S DEV | grep -iE "
-      "'crc|symbol|fec|icrc' (rx_icrc_encapsulated counts these at the receiver), ethtool -m DEV (light "
-      "levels); on the switches: FEC and symbol errors of each port on the way. Ports that count nothing "
+      "A bad cable, optic, port or memory on that side. On the receiver: rdma statistic show "
+      "(rx_icrc_encapsulated counts these with mlx5); on both hosts: ethtool -S DEV | grep -iE "
+      "'crc|symbol|fec', ethtool -m DEV (light levels); on the switches: FEC and symbol errors of each port "
+      "on the way. Ports that count nothing "
       "point to memory or to a device that rewrites packets. {}",
       command);
   sink.add(std::move(finding));

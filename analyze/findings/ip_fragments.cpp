@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "analyze/findings/common.hpp"
+#include "analyze/findings/mtu_probe.hpp"
 
 namespace roce::analyze {
 
@@ -33,10 +33,23 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
           : fmt::format(" {} allow it (DF clear), most of them from {} to {}.",
                         share_text(may_be_cut, totals.roce_packets, "RoCE packets"),
                         address_text(most->key.src), address_text(most->key.dst)));
+  const Connection* cut = nullptr;
+  for (const Connection& c : snapshot.connections) {
+    const bool theirs = most != nullptr && most->connection == c.id;
+    if (theirs || (most == nullptr && (cut == nullptr || c.pmtu > cut->pmtu))) cut = &c;
+  }
+  const std::uint32_t pmtu = cut != nullptr ? cut->pmtu : 0;
+  const dissect::Transport transport = most != nullptr  ? most->key.transport
+                                       : cut != nullptr ? cut->transport
+                                                        : dissect::Transport::roce_v2_ipv4;
+  const dissect::IpAddress to = most != nullptr  ? most->key.dst
+                                : cut != nullptr ? cut->ends[1].address
+                                                 : dissect::IpAddress{};
   finding.advice = fmt::format(
-      "Compare the path MTU of the queue pairs plus 58 to 94 bytes of headers with the MTU of every link and "
-      "tunnel on the way: ip link show DEV on both hosts, the switch ports, ping -M do -s 4052 HOST. Lower "
+      "Compare the path MTU of the queue pairs plus up to 60 bytes of headers (80 with IPv6) with the MTU of "
+      "every link and tunnel on the way: ip link show DEV on both hosts, the switch ports, {} HOST{}. Lower "
       "the path MTU or raise the links'. {}",
+      ping_text(pmtu, transport, to), pmtu == 0 ? " (for a path MTU of 1024)" : "",
       show_command(
           snapshot, "The packets", fragments, fragments,
           "((ip.flags.mf == 1 or ip.frag_offset > 0) and ip.proto == 17) or (ipv6.fraghdr.nxt == 17 and "

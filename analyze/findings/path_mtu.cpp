@@ -35,8 +35,9 @@ void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
                 ? fmt::format(" ({} bytes{})", first.pmtu, first.pmtu_by_cm ? ", by the CM" : ", as most do")
                 : std::string(),
             worst_text(group)),
-        fmt::format("Both ends must use one path MTU: rdma resource show qp, ibv_devinfo | grep mtu, ip link "
-                    "show DEV on {} and {}. Without the CM the application sets it (path_mtu in "
+        fmt::format("Both ends must use one path MTU (path_mtu of ibv_query_qp); it follows from the port's: "
+                    "ibv_devinfo | grep active_mtu, ip link show DEV on {} and {}. Without the CM the "
+                    "application sets it (path_mtu in "
                     "ibv_modify_qp): do both sides compute it alike? {}",
                     from_text(group), to_text(group),
                     show_command(snapshot, group, "The packets",

@@ -6,6 +6,7 @@
 
 #include "analyze/findings/chains.hpp"
 #include "analyze/findings/hosts.hpp"
+#include "analyze/findings/mtu_probe.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -113,9 +114,11 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
             "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
             "with mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair "
             "still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | "
-            "grep -iE 'rdma|discard|drop|icrc')? From {}: ping -M do -s 4052 to it, for a path MTU hole "
-            "answers small packets only. Switch ACLs and ECMP paths for UDP 4791. {}",
+            "grep -iE 'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, for a "
+            "path MTU hole answers small ones only. Switch ACLs and ECMP paths for UDP 4791. {}",
             to_text(group), from_text(group),
+            ping_text(group.first().connection->pmtu, group.first().connection->transport,
+                      group.first().to().address),
             one_request ? show_command(snapshot, group, "The request", shown_by_chain(group.first()))
                         : show_command(snapshot, group, "The repeats", shown_by_repeats())),
         {},
