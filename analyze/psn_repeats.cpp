@@ -177,7 +177,14 @@ void PsnSpace::advance_run(const Step& s, const Again& again) {
   if (again.continuing && may_tell && run_cause_ == Cause::nak && naks_.find(again.psn) == nullptr) {
     went_on_repeating();
   }
-  if (run_frame_ != s.number) lone_ = false;
+  if (run_frame_ != s.number) {
+    // Where no ID tells, that the sender goes on from there is what makes sure that it went back.
+    const bool sure =
+        lone_ && again.continuing && !again.ids_rise && run_cause_ == Cause::nak && !keeps_all();
+    OpenNak* nak = sure ? naks_.find(run_nak_) : nullptr;
+    if (nak != nullptr && nak->frame < run_frame_) naks_.consume(nak);
+    lone_ = false;
+  }
   if (!again.overtaken) run_next_ = again.psn + again.count;
   repeated_to_ = std::max(repeated_to_, again.psn + again.count);
   last_repeat_ = s.number;

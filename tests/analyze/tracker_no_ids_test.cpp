@@ -126,5 +126,35 @@ TEST_F(TrackerNoIds, ACopyAheadInARunIsNotItsEnd) {
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
 }
 
+/// A NAK that was obeyed says nothing against the next one.
+TEST_F(TrackerNoIds, EachNakOfACapturedPacketIsALossBehindTheCapture) {
+  talk(100, 20);
+  std::uint32_t psn = 120;
+  for (int loss = 0; loss < 5; ++loss) {
+    for (std::uint32_t i = 0; i < 6; ++i) request(psn + i);
+    answer(psn - 1);
+    answer(psn + 2, nak_sequence);
+    wire.now_ns += 5000;
+    for (std::uint32_t i = 2; i < 6; ++i) request(psn + i);
+    answer(psn + 5);
+    psn += 6;
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 5U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 20U);
+}
+
+/// Two NAKs with nothing sent again between them: what they name comes late.
+TEST_F(TrackerNoIds, ANakBehindOneThatNobodyObeyedProvesNothing) {
+  talk(100, 20);
+  for (std::uint32_t i = 0; i < 9; ++i) request(120 + i);
+  answer(122, nak_sequence);
+  answer(125, nak_sequence);
+  answer(128);
+  talk(129, 8);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
