@@ -90,7 +90,7 @@ void PsnSpace::request(Step& s) {
       if (s.info.service == dissect::Service::uc) break_message(s);
       accept(s, psn, count, false);
     }
-  } else {
+  } else if (holes_.empty() || !comes_behind_its_answer(s, psn, count)) {
     repeat(s, psn, count == 0 ? 1 : count);
   }
 

@@ -210,6 +210,10 @@ class alignas(64) PsnSpace {
     bool continuing = false;  ///< the next of the present run
     bool overtaken = false;   ///< by others of its run
   };
+  [[nodiscard]] std::int64_t only_answered_from();
+  [[nodiscard]] bool comes_behind_its_answer(Step& s, std::int64_t psn, std::int64_t count);
+  void take_back_missed(Step& s, std::int64_t psn, std::int64_t count);
+  void answered_already(const Step& s);
   [[nodiscard]] Again look_back(Step& s, std::int64_t psn, std::int64_t count);
   [[nodiscard]] bool copies_are_rare() const noexcept;
   void return_to_interrupted(Step& s, std::int64_t psn);
