@@ -103,6 +103,14 @@ struct NamedByNaks {
   [[nodiscard]] bool unreliable() const noexcept { return late >= 4 && late > 2 * lost; }
 };
 
+/// A repeat that was missing in its run, and that another run brought: it may have been late, not lost.
+struct Refilled {
+  std::int64_t psn = -1;
+  std::uint64_t frame = 0;  ///< where its loss was counted
+  std::uint16_t ip_id = 0;  ///< of the packet that showed it missing
+  bool counted = false;     ///< that packet counts
+};
+
 /// A run in which another seems to begin, where no IDs tell.
 struct Interrupted {
   std::int64_t start = 0;

@@ -36,7 +36,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   settle_holes(s, again);
   remember_repeat(s, again, cause);
   count_waste(s, again, cause, spurious);
-  if (run_next_ >= next_) end_run(s, again);
+  if (run_next_ >= next_ && !again.overtaken) end_run(s, again);
 }
 
 /// What takes part in a repeat is known of the packet before anything is decided.
@@ -168,7 +168,7 @@ void PsnSpace::skip_in_run(Step& s, const Again& again, std::uint16_t id_before,
                          static_cast<std::uint16_t>(s.r.ip_id - id_before) == missing + 1;
   if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
   if (!again.ids_rise) interrupt_run(s);
-  holes_.add({run_next_, again.psn, s.r.time_ns, s.number, true, false, false, 0, were_sent});
+  holes_.add({run_next_, again.psn, s.r.time_ns, s.number, true, false, false, s.r.ip_id, were_sent});
   note_gap(s, missing);
 }
 
@@ -252,15 +252,10 @@ void PsnSpace::settle_holes(Step& s, const Again& again) {
   const Hole* hole = again.hole;
   if (hole != nullptr && (!again.overtaken || !hole->of_repeat)) {
     if (hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
-    // Overtaken, it fills its own place in the run.
-    const std::uint64_t missing =
-        again.overtaken ? holes_.missing(again.psn, run_frame_) : holes_.missing(again.psn);
-    if (missing > 0) lose(s, side_, Lost::before_capture, missing);
+    if (!again.overtaken) settle_repeated(s, again);
     if (!hole->of_repeat) count_goodput(s);
   }
-  if (!again.overtaken) return;
-  const std::uint64_t shown_by = holes_.counted_by(again.psn);
-  if (shown_by >= run_frame_) unlose(s, side_, Lost::before_capture, 1, shown_by);
+  if (again.overtaken) settle_overtaken(s, again);
 }
 
 void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {

@@ -74,7 +74,7 @@ void PsnSpace::request(Step& s) {
   if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
   const bool asked_for_one = keeps_all() && run_cause_ == Cause::nak;
   if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_ && !asked_for_one) {
-    holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, 0,
+    holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, r.ip_id,
                 false});  // the end of what was sent again
   }
   if (psn == next_) [[likely]] {

@@ -33,20 +33,11 @@ Hole* Holes::find(std::int64_t psn) noexcept {
   return of_repeat;
 }
 
-std::uint64_t Holes::missing(std::int64_t psn, std::uint64_t before) const noexcept {
+std::uint64_t Holes::missing(std::int64_t psn) const noexcept {
   if (!list_) return 0;
   return static_cast<std::uint64_t>(std::count_if(list_->begin(), list_->end(), [&](const Hole& hole) {
-    return psn >= hole.from && psn < hole.to && !hole.counted && (!hole.of_repeat || hole.frame < before);
+    return psn >= hole.from && psn < hole.to && !hole.counted;
   }));
-}
-
-std::uint64_t Holes::counted_by(std::int64_t psn) const noexcept {
-  std::uint64_t frame = 0;
-  if (!list_) return frame;
-  for (const Hole& hole : *list_) {
-    if (hole.counted && psn >= hole.from && psn < hole.to) frame = std::max(frame, hole.frame);
-  }
-  return frame;
 }
 
 void Holes::fill(std::int64_t psn, std::int64_t count) {

@@ -135,12 +135,8 @@ class Holes {
              return hole.from < to && hole.to > from;
            });
   }
-  /// How many transmissions of `psn` are missing and not counted yet; of repeats those shown before that
-  /// frame.
-  [[nodiscard]] std::uint64_t missing(std::int64_t psn,
-                                      std::uint64_t before = ~std::uint64_t{0}) const noexcept;
-  /// The packet that showed and counted the latest of them, or 0.
-  [[nodiscard]] std::uint64_t counted_by(std::int64_t psn) const noexcept;
+  /// How many transmissions of `psn` are missing and not counted yet.
+  [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
   /// Takes [psn, psn + count) out of all holes.
   void fill(std::int64_t psn, std::int64_t count);
   /// Forgets everything below `psn`.

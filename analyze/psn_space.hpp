@@ -226,6 +226,9 @@ class alignas(64) PsnSpace {
   [[nodiscard]] Cause cause_of(const Step& s, const Again& again) const noexcept;
   [[nodiscard]] bool say_repeated(Step& s, const Again& again, Cause cause);
   void settle_holes(Step& s, const Again& again);
+  void keep_refilled(const Step& s, const Hole& hole, std::int64_t psn);
+  void settle_repeated(Step& s, const Again& again);
+  void settle_overtaken(Step& s, const Again& again);
   void remember_repeat(Step& s, const Again& again, Cause cause);
   void count_waste(Step& s, const Again& again, Cause cause, bool spurious);
   void end_run(const Step& s, const Again& again);
@@ -419,6 +422,9 @@ class alignas(64) PsnSpace {
   std::int64_t nak_behind_ = -1;         ///< behind what had been sent when the last NAK came; -1: judged
   std::int64_t waited_for_ = -1;         ///< what the responder lacks, when it said so last
   std::uint64_t run_frame_ = 0;
+  /// The last repeats that were counted as lost, where IPv4 IDs would show them late.
+  std::unique_ptr<std::array<Refilled, 32>> refilled_;
+  std::uint8_t refilled_next_ = 0;
 
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
   std::unique_ptr<std::array<Seen, 8>> replaced_answers_;
