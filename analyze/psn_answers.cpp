@@ -35,6 +35,13 @@ void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
     if (op == nullptr || op->kind != OperationKind::read) return;
     frame = op->frame;
     since = op->start_ns;
+    // Behind the first response: since the READ was issued last.
+    const bool again = op->retried && psn >= again_from_ && psn < again_to_;
+    request = op->retried ? sent_.find(again ? again_from_ : op->first) : nullptr;
+    if (request != nullptr) {
+      frame = request->frame;
+      since = request->time_ns;
+    }
   }
   s.verdict.request = static_cast<std::uint32_t>(frame);
   // A copy that came late or again may not be the one that is answered.

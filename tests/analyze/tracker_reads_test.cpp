@@ -247,5 +247,41 @@ TEST(TrackerReads, AReadOvertakenByTheFirstPacketsCapturedIsAnsweredOnce) {
   EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
 }
 
+/// Of a READ the later responses answer the request that was issued last, too: else one standstill is taken
+/// for how long answers take, and the next one for no silence.
+TEST(TrackerReads, EveryResponseToAReadThatTheTimerSentAgainIsOne) {
+  Wire wire;
+  warm_up(wire);
+  constexpr std::uint32_t reads = 20;
+  std::uint32_t psn = 124;
+  for (std::uint32_t i = 0; i < reads; ++i, psn += 8) {
+    read(wire, psn, 8);
+    if (i % 4 == 3) {
+      wire.now_ns += 134'000'000;
+      read(wire, psn, 8);
+    }
+    respond(wire, psn, psn + 8);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), reads / 4 * 8);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::read_retry), reads / 4);
+  EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+}
+
+/// The first request was answered, slowly, or the second one: one set of responses is no proof of another.
+TEST(TrackerReads, OneSetOfResponsesToAReadSentTwiceHasNoGap) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  wire.now_ns += 1'100'000;
+  read(wire, 124, 8);
+  respond(wire, 124, 132);
+  read(wire, 132, 8);
+  respond(wire, 132, 140);
+  wire.finish();
+  EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
