@@ -142,7 +142,10 @@ void PsnSpace::answer(Step& s) {
   last_answer_ns_ = r.time_ns;
   if (s.info.operation == Operation::atomic_acknowledge)
     own_answer(s, psn, before != nullptr ? &repeated : nullptr);
-  if (!r.has(PacketRecord::has_aeth)) return;  // cut by the capture: it may be anything
+  if (!r.has(PacketRecord::has_aeth)) {
+    answers_cut_ = answers_cut_ || s.info.operation == Operation::acknowledge;
+    return;  // cut by the capture: it may be anything
+  }
 
   const auto syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
   const unsigned kind = syndrome >> 5U & 3U;

@@ -173,6 +173,7 @@ bool PsnSpace::nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noex
 bool PsnSpace::hears_answers(const Step& s) const noexcept {
   constexpr std::int64_t long_silence_ns = 10'000'000;
   if (answers_seen_ || s.flow(side_ ^ 1U) != nullptr) return true;
+  if (answers_cut_) return false;  // any of them may have been one
   return s.r.time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
          s.r.time_ns - last_request_ns_ >= long_silence_ns;
 }

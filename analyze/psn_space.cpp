@@ -255,7 +255,7 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   // too late; then a single repeat at the end of a capture proves nothing.
   constexpr std::uint32_t enough = 3;
   const bool unanswered = chain_open_ && !chain_->answered;
-  if (!new_since_run_ && chain_.there() && chain_->resends >= (unanswered ? 1U : enough)) {
+  if (!new_since_run_ && !answers_cut_ && chain_.there() && chain_->resends >= (unanswered ? 1U : enough)) {
     const std::uint64_t spacing = std::max<std::uint64_t>(chain_->max_spacing_ns, 1'000'000);
     const double silence = static_cast<double>(shared.last_time_ns) - static_cast<double>(last_request_ns_);
     const bool ended = shared.any_time && last_request_ns_ != capture::no_time &&

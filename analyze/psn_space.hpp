@@ -241,6 +241,7 @@ class alignas(64) PsnSpace {
   }
   void take_back_copy(Step& s);
   [[nodiscard]] bool read_stood_still(const Step& s, std::int64_t psn) const noexcept;
+  [[nodiscard]] bool implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept;
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
   void asked_again_after(std::int64_t took_ns) noexcept {
     if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;
@@ -398,6 +399,8 @@ class alignas(64) PsnSpace {
   bool keeps_early_ = false;       ///< the run fills the hole that a responder waits for that keeps the rest
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
+  bool run_implied_ = false;       ///< and a later answer made the sender ask
+  bool answers_cut_ = false;       ///< the capture cut the AETHs off
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss
   bool again_counted_ = false;     ///< so it counts
   bool broken_ = false;            ///< UC: a packet of the message under way is missing, and it is counted

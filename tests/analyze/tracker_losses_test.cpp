@@ -214,5 +214,32 @@ TEST(TrackerLosses, WrongIpHeadersOfAllPacketsOfASenderMeanNothing) {
   EXPECT_GE(wire.connection().requester[0].requests, 36U);
 }
 
+/// What answers say is behind the end of what was captured of them: each may have been a NAK, or an ACK.
+TEST(TrackerLosses, AnswersWithoutAethTellNeitherATimeoutNorThatNobodyAnswered) {
+  for (const bool cut : {true, false}) {
+    Wire wire;
+    const auto acknowledged = [&](std::uint32_t psn) {
+      PacketRecord r = wire.make(b, a, acknowledge, psn);
+      if (!cut) r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | (psn - 99);
+      wire.send(r);
+    };
+    for (std::uint32_t psn = 100; psn < 120; ++psn) {
+      wire.request(a, b, psn);
+      acknowledged(psn);
+    }
+    wire.request(a, b, 120);
+    std::uint32_t again = 0;
+    for (int i = 0; i < 8; ++i) {
+      wire.now_ns += 67'000'000;
+      again = wire.request(a, b, 120);
+      if (cut) acknowledged(120);
+    }
+    wire.finish(1'000'000'000);
+    EXPECT_EQ(wire.verdict(again).cause, cut ? Cause::unknown : Cause::timeout);
+    EXPECT_EQ(wire.connection().requester[0].retries_exhausted, !cut);
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
