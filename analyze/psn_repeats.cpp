@@ -221,6 +221,8 @@ Cause PsnSpace::cause_of(const Step& s, const Again& again) const noexcept {
       {Cause::read_retry, Cause::read_retry, Cause::timeout},
   };
   const Cause run = of_last_run ? last_run_cause_ : run_cause_;
+  // What goes with a READ that a later response made the sender issue again: no timer ran out.
+  if (run == Cause::read_retry && run_implied_) return run;
   for (const Words& row : words) {
     if (row.run == run) return s.info.operation == Operation::read_request ? row.of_read : row.of_other;
   }

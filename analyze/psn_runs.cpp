@@ -84,6 +84,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
                                                              : Cause::unknown;
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
+  run_implied_ = run_cause_ == Cause::read_retry && implied_nak(r.time_ns, psn);
   if (acked_known_) expected = std::max(expected, std::min(acked_, psn));
   // Nobody answers any more: the requests, or the responses, are gone. What comes now answers the repeats.
   const bool no_answers =
@@ -102,7 +103,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   }
   // A run that does not begin where it must: its head was lost on the way here.
   if (expected >= 0 && expected < psn) {
-    holes_.add({expected, psn, r.time_ns, s.number, true, false, false, 0, false});
+    holes_.add({expected, psn, r.time_ns, s.number, true, false, false, r.ip_id, false});
     note_gap(s, psn - expected);
   }
   run_start_ = head;
@@ -172,20 +173,26 @@ bool PsnSpace::nak_came_twice(std::int64_t psn, std::int64_t time_ns) const noex
 /// still tells.
 bool PsnSpace::hears_answers(const Step& s) const noexcept {
   constexpr std::int64_t long_silence_ns = 10'000'000;
-  if (answers_seen_ || s.flow(side_ ^ 1U) != nullptr) return true;
   if (answers_cut_) return false;  // any of them may have been one
+  if (answers_seen_ || s.flow(side_ ^ 1U) != nullptr) return true;
   return s.r.time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
          s.r.time_ns - last_request_ns_ >= long_silence_ns;
 }
 
-/// Whether a READ is issued again because the timer ran out. One that misses a response does so at once, when
-/// a later one comes; a slow host some milliseconds after that.
+/// Whether a READ issued again from there is the reaction to a response behind a missing one, which is an
+/// implied NAK (IBTA 9.7.5.2.8): it comes soon after, where a timer starts anew with each response.
+bool PsnSpace::implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept {
+  constexpr std::int64_t slow_reaction_ns = 10'000'000;  // of a host; less than most timers
+  return response_next_ > psn + 1 && time_ns != capture::no_time && last_answer_ns_ != capture::no_time &&
+         time_ns - last_answer_ns_ < slow_reaction_ns;
+}
+
+/// Whether a READ is issued again because the timer ran out.
 bool PsnSpace::read_stood_still(const Step& s, std::int64_t psn) const noexcept {
-  constexpr std::int64_t slow_reaction_ns = 10'000'000;
   if (run_cause_ != Cause::read_retry || !run_after_silence_ || !hears_answers(s)) return false;
   if (last_answer_ns_ == capture::no_time) return true;
   const bool later_ones_came = response_next_ > psn + 1;
-  return s.r.time_ns - last_answer_ns_ >= (later_ones_came ? slow_reaction_ns : silence_ns);
+  return later_ones_came ? !implied_nak(s.r.time_ns, psn) : s.r.time_ns - last_answer_ns_ >= silence_ns;
 }
 
 void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {

@@ -283,5 +283,25 @@ TEST(TrackerReads, OneSetOfResponsesToAReadSentTwiceHasNoGap) {
   EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
 }
 
+/// A response behind the missing one asks for it, and for all requests behind the READ: no timer did.
+TEST(TrackerReads, WhatGoesWithAReadAskedForAgainAtOnceIsNoTimeout) {
+  for (const bool at_once : {true, false}) {
+    Wire wire;
+    warm_up(wire);
+    read(wire, 124, 4);
+    wire.request(a, b, 128);
+    wire.send(response(wire, 124, first));
+    wire.send(response(wire, 126, middle));
+    wire.send(response(wire, 127, last));
+    wire.now_ns += at_once ? 5000 : 67'000'000;
+    read(wire, 125, 3);
+    const auto write = wire.request(a, b, 128);
+    respond(wire, 125, 128);
+    wire.answer(b, a, 128);
+    wire.finish();
+    EXPECT_EQ(wire.verdict(write).cause, at_once ? Cause::read_retry : Cause::timeout);
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
