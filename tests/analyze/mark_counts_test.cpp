@@ -38,7 +38,8 @@ struct Counted {
   std::uint64_t number = 0;
 
   Counted() { flow.key = packet(0, 0).key; }
-  bool operator()(PacketRecord r) {
+  bool operator()(const PacketRecord& sent) {
+    PacketRecord r = sent;
     r.time_ns = static_cast<std::int64_t>(++number * 10);
     return flow.count(r, number);
   }
