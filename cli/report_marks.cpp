@@ -32,14 +32,24 @@ struct ClassMarks {
 };
 using MarksKey = std::tuple<std::uint8_t, std::optional<std::uint8_t>, std::uint8_t>;
 
+/// ", ok" or ", violation (expected DSCP 26)"; empty where no policy judges them.
+std::string verdict_of(const ClassMarks& marks) {
+  const auto violation = std::find_if(marks.rows.begin(), marks.rows.end(),
+                                      [](const Marking* row) { return row->verdict == "violation"; });
+  if (violation != marks.rows.end()) return fmt::format(", violation (expected {})", (*violation)->expected);
+  const bool judged = std::any_of(marks.rows.begin(), marks.rows.end(),
+                                  [](const Marking* row) { return !row->verdict.empty(); });
+  return judged ? ", ok" : "";
+}
+
 std::string text_of(const ClassMarks& marks, bool alone, bool all_directions) {
   std::string text = analyze::marks_text(*marks.rows.front());
-  if (alone) return text;
+  if (alone) return text + verdict_of(marks);
   text += fmt::format(": {}", marks.packets);
   if (marks.rows.size() == 1 && !all_directions && marks.rows.front()->src) {
     text += fmt::format(" ({})", analyze::direction_text(*marks.rows.front()));
   }
-  return text;
+  return text + verdict_of(marks);
 }
 
 std::int64_t as_duration(std::uint64_t ns) noexcept {
@@ -92,7 +102,7 @@ void write_classes(Page& page, const Snapshot& s) {
     marks.rows.push_back(&row);
     directions[row.traffic_class].emplace(row.src, row.dst);
   }
-  if (all.size() < 2) return;
+  if (all.empty() || (all.size() < 2 && !s.policy)) return;  // said already
   page.section("by class");
   constexpr std::size_t shown = 4;
   for (const auto& [traffic_class, by_marks] : classes) {

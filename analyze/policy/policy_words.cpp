@@ -20,7 +20,7 @@ std::string ecn_text(const EcnSet& set) {
 }
 
 std::string vlan_text(const VlanRule& rule) {
-  constexpr std::string_view names[] = {"tagged or not", "a VLAN tag", "no VLAN tag"};
+  constexpr std::string_view names[] = {"", "a VLAN tag", "no VLAN tag"};
   if (rule.need == VlanNeed::one_of) return "VLAN " + set_text(rule.ids);
   return std::string(names[static_cast<std::size_t>(rule.need)]);
 }
@@ -143,7 +143,9 @@ std::string MarkingPolicy::expected(const MarkingSubject& subject) const {
   if (!v1) {
     for (const MarkCheck check : of_v2) add(check);
   }
-  for (const MarkCheck check : of_all) add(check);
+  for (const MarkCheck check : of_all) {
+    if (check != MarkCheck::pcp || subject.marks.pcp) add(check);  // without a tag there is none
+  }
   return text;
 }
 

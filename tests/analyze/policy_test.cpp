@@ -180,6 +180,20 @@ p_keys = [0xffff, "0x8001-0x8003"]
   EXPECT_EQ(breaches(p, s), "allow.p_keys: a P_Key of the allow list, not P_Key 0x8004");
 }
 
+TEST(Policy, SaysWhatItExpects) {
+  const MarkingPolicy p =
+      policy_of("[class.data]\ndscp = 26\npcp = 3\nvlan = \"any\"\n[class.ack]\nvlan = \"required\"");
+  MarkingSubject s = subject();
+  EXPECT_EQ(p.expected(s), "DSCP 26");
+  s.marks.pcp = 5;
+  s.marks.vlan = 1;
+  EXPECT_EQ(p.expected(s), "DSCP 26, PCP 3");
+  s.traffic_class = TrafficClass::ack;
+  EXPECT_EQ(p.expected(s), "a VLAN tag");
+  s.traffic_class = TrafficClass::cm;
+  EXPECT_EQ(p.expected(s), "");
+}
+
 TEST(Policy, RulesInTheirOrder) {
   const MarkingPolicy p = policy_of(R"(
 [class.data]

@@ -136,6 +136,11 @@ class Check(unittest.TestCase):
                                     ("data", 26, "not_ect"): (1, "violation"), ("ack", 0, "not_ect"): (1, "violation"),
                                     ("cnp", 26, "not_ect"): (1, "violation")})
 
+        text = run("report", self.capture, "--policy", "nvidia")[1]
+        self.assertIn("DSCP 26, ECT(0): 2, ok", text)
+        self.assertRegex(text, r"DSCP 0, ECT\(0\): 1, violation\s+\(expected\s+DSCP\s+26")
+        self.assertNotIn("violation", run("report", self.capture)[1])
+
     def test_field(self):
         def numbers(expression, *policy):
             return run("packets", self.capture, *policy, "-Y", expression, "-T", "fields", "-e", "frame.number",
