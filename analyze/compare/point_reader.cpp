@@ -19,6 +19,12 @@ std::uint32_t four_bytes(const std::uint8_t* p) noexcept {
   return std::uint32_t{p[0]} << 24U | std::uint32_t{p[1]} << 16U | std::uint32_t{p[2]} << 8U | p[3];
 }
 
+/// From 1970 to 2043: what lies beyond is no time of a packet, and within it no sum of three differences
+/// overflows.
+std::int64_t time_of(const capture::Frame& frame) noexcept {
+  return std::clamp<std::int64_t>(frame.time_ns, 0, PacketBrief::latest_ns / 2);
+}
+
 }  // namespace
 
 bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
@@ -84,9 +90,7 @@ bool PointReader::read() {
       if (frame.time_ns == capture::no_time) {
         timeless_ = true;
       } else {
-        // What lies beyond PacketBrief's bound is no time of a packet; within it no difference overflows.
-        const std::int64_t time =
-            std::clamp(frame.time_ns, -PacketBrief::latest_ns / 2, PacketBrief::latest_ns / 2);
+        const std::int64_t time = time_of(frame);
         if (!any_time_) first_time_ns_ = last_time_ns_ = time;
         any_time_ = true;
         first_time_ns_ = std::min(first_time_ns_, time);
@@ -95,10 +99,7 @@ bool PointReader::read() {
       PointPacket packet;
       if (!make(frame, packet)) continue;
       packet.number = frames_;
-      packet.time_ns =
-          frame.time_ns == capture::no_time
-              ? last_time_ns_
-              : std::clamp(frame.time_ns, -PacketBrief::latest_ns / 2, PacketBrief::latest_ns / 2);
+      packet.time_ns = frame.time_ns == capture::no_time ? last_time_ns_ : time_of(frame);
       ++packets_;
       ahead_.push_back(packet);
     }

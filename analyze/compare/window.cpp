@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <new>
 
 namespace roce::analyze {
 namespace {
@@ -25,9 +26,10 @@ std::int64_t distance(std::int64_t a_ns, std::int64_t b_ns, std::int64_t expecte
 CompareWindow::CompareWindow(std::size_t capacity)
     : mask_(capacity - 1),
       bucket_mask_(capacity * 2 - 1),
-      // Not set to 0: memory that no packet needs is not touched.
-      slots_(new Seen[capacity]),
-      buckets_(new std::uint64_t[capacity * 2]()) {}
+      slots_(static_cast<Seen*>(std::malloc(capacity * sizeof(Seen)))),
+      buckets_(static_cast<std::uint64_t*>(std::calloc(capacity * 2, sizeof(std::uint64_t)))) {
+  if (slots_ == nullptr || buckets_ == nullptr) throw std::bad_alloc();
+}
 
 std::uint64_t CompareWindow::push(const Seen& seen) {
   Seen& slot = at(end_);

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "analyze/compare/point_reader.hpp"
@@ -43,7 +45,7 @@ struct Seen {
   void set(State bit) noexcept { state = static_cast<std::uint8_t>((state | bit) & 0x7fU); }
   [[nodiscard]] bool has(PointPacket::Flag flag) const noexcept { return (flags & flag) != 0; }
 };
-static_assert(sizeof(Seen) == 56);
+static_assert(sizeof(Seen) == 56 && std::is_trivially_copyable_v<Seen> && std::is_aggregate_v<Seen>);
 
 /// A ring of packets of both points in the order in which they were read, found again by their sign. What is
 /// pushed out must have been handled before.
@@ -98,8 +100,12 @@ class CompareWindow {
   std::uint64_t bucket_mask_;
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
-  std::unique_ptr<Seen[]> slots_;             ///< touched only as far as they are used
-  std::unique_ptr<std::uint64_t[]> buckets_;  ///< place of the newest plus one; 0: none
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  // From the system as they are and as zeros, and touched only as far as they are used.
+  std::unique_ptr<Seen[], Free> slots_;
+  std::unique_ptr<std::uint64_t[], Free> buckets_;  ///< place of the newest plus one; 0: none
   std::vector<std::uint64_t> alike_[2];
 };
 

@@ -101,6 +101,28 @@ TEST(CompareClocks, FindsTheBeginningOfALaterFile) {
   EXPECT_EQ(r.clocks.offset_ns, 3'600'000'000'000);
 }
 
+TEST(CompareClocks, BearsTimesThatAreNone) {
+  TwoPoints points;
+  points.talk(50);
+  points.fill();
+  MemorySource a, b;
+  const auto with_times = [](MemorySource& from, MemorySource& to, std::int64_t even, std::int64_t odd) {
+    capture::FrameBatch batch;
+    (void)from.next_batch(batch, 1000);
+    bool is_odd = false;
+    for (const capture::Frame& frame : batch.frames) {
+      to.add({frame.data, frame.data + frame.captured}, is_odd ? odd : even);
+      is_odd = !is_odd;
+    }
+  };
+  with_times(points.a, a, INT64_MAX, INT64_MIN + 1);
+  with_times(points.b, b, INT64_MIN + 1, INT64_MAX);
+  const CompareResult r = compare({&a, {}}, {&b, {}});
+  EXPECT_EQ(r.points[0].packets, 100U);
+  EXPECT_EQ(r.points[1].packets, 100U);
+  EXPECT_LE(r.matched(), 100U);
+}
+
 support::Ipv4& ipv4_of(support::RoceFrame& frame) {
   return std::get<support::Ipv4>(frame.network);
 }
