@@ -28,7 +28,10 @@ struct Test {
   double chance;
   double weight;  ///< of `chance`, in flows
 };
-constexpr Test of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5};
+constexpr Test of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5}, of_port{0.8, 0.45, 5};
+/// Answers that come as soon as those before prove little more than those did: connections in lockstep have
+/// one pace.
+constexpr double most_pace = 3;
 /// Not even then has an answer come to what nobody sent, unless the capture missed that very request.
 constexpr double of_nothing = 4;
 /// Some flow will be the best by chance; it must be better than chance, and than the next.
@@ -174,9 +177,15 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   for (const Candidate& c : candidates) {
     if (c.delay_ns > 0 && (promptest == 0 || c.delay_ns < promptest)) promptest = c.delay_ns;
   }
-  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace};
+  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port};
+  const auto on_port = [&](const Candidate& c) {
+    const PacketRecord& first = states[c.place].unpaired->first;
+    if (!answer.has(PacketRecord::has_ports) || !first.has(PacketRecord::has_ports)) return Told::nothing;
+    return answer.udp_source == first.udp_source ? Told::fits : Told::contradicts;
+  };
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& c = candidates[i];
+    at_port.add(on_port(c));
     Look& look = looked[i];
     look = look_at(states[c.place].unpaired->requests, answer);
     if (look.delay_ns > 0) {
@@ -209,7 +218,10 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& c = candidates[i];
     const Look& look = looked[i];
-    double gain = at_place.gain(look.place) + at_pace.gain(look.pace);
+    double gain = at_place.gain(look.place);
+    c.pace_fit = static_cast<float>(std::clamp(c.pace_fit + at_pace.gain(look.pace), -most_pace, most_pace));
+    // Said once: each answer comes from the same. Where nobody has it, each direction chose its own.
+    c.port_fit = at_port.passed == 0 ? 0 : static_cast<float>(at_port.gain(on_port(c)));
     if (look.place == Told::fits && !std::exchange(c.fitted, true) && at_place.passed == 1 &&
         !states[c.place].unpaired->requests.begins_below(low_psn)) {
       c.has_own_number = true;

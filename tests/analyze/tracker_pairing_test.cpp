@@ -244,6 +244,47 @@ TEST(TrackerPairing, LockstepIsAmbiguousAndSaysSo) {
   wire.expect_all_counted();
 }
 
+/// Two connections in lockstep: each request of both, then each answer, of which `swapped` ones come the
+/// other way round. Each connection has a port of its own, the same both ways, or all have one.
+std::uint32_t paired_in_lockstep(bool own_ports, unsigned unswapped_of_8) {
+  Wire wire;
+  const auto port_of = [&](std::uint32_t i) {
+    return static_cast<std::uint16_t>(own_ports ? 0xc111 + 7 * i : 0xc000);
+  };
+  for (std::uint32_t psn = 0; psn < 120; ++psn) {
+    for (const std::uint32_t i : {0U, 1U}) {
+      wire.port = port_of(i);
+      wire.request({1, 0x10 + i}, {2, 0x20 + i}, psn);
+    }
+    wire.now_ns += 2000;
+    const bool in_order = psn % 8 < unswapped_of_8;
+    for (const std::uint32_t k : {0U, 1U}) {
+      const std::uint32_t i = in_order ? k : 1 - k;
+      wire.port = port_of(i);
+      wire.answer({2, 0x20 + i}, {1, 0x10 + i}, psn);
+      wire.now_ns += 3000;
+    }
+    wire.now_ns += 20'000;
+  }
+  wire.finish();
+  wire.expect_all_counted();
+  std::uint32_t paired = 0;
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    ++paired;
+    EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp);
+  }
+  return paired;
+}
+
+/// How soon answers come tells nothing, however often: either order may seem the steadier one.
+TEST(TrackerPairing, ThePaceOfAnswersAloneDoesNotPair) {
+  for (unsigned unswapped = 0; unswapped <= 8; ++unswapped) {
+    EXPECT_EQ(paired_in_lockstep(false, unswapped), 0U) << unswapped;
+    paired_in_lockstep(true, unswapped);  // never wrongly
+  }
+}
+
 TEST(TrackerPairing, OneDirectionIsHalfSeen) {
   Wire wire;
   for (std::uint32_t i = 0; i < 700; ++i) wire.request(a, b, i);
