@@ -14,8 +14,10 @@ bool asked_again(const Connection& connection, unsigned side) {
 
 /// Whether the timer ran out for nothing but READs, which are issued again for their own reason.
 bool only_reads(const Connection& connection, unsigned side) {
+  const Events& sent = connection.sent[side];
   return connection.requester[side].trouble->read_timeouts != 0 &&
-         connection.sent[side].count(Event::retransmitted_timeout) == 0;
+         sent.count(Event::retransmitted_timeout) == 0 &&
+         2 * sent.count(Event::spurious) < sent.count(Event::retransmitted_read_retry);
 }
 
 std::vector<Case> cases_of(const Snapshot& snapshot) {

@@ -381,6 +381,11 @@ TEST(TimeoutsFinding, AReadThatStandsStillIsOne) {
                    "The packets (45): roceanalyze packets FILE -Y 'roce.connection == 0 && "
                    "roce.analysis.retransmission.cause == read_retry'"))
       << found[0].advice;
+  Connection& needless = maker.connect(3, 4);  // spurious_retransmission tells it
+  happen(needless.sent[0], Event::retransmitted_read_retry, 10);
+  happen(needless.sent[0], Event::spurious, 10);
+  needless.requester[0].trouble->timeouts = needless.requester[0].trouble->read_timeouts = 1;
+  EXPECT_EQ(finds().size(), 1U);
   happen(c.sent[0], Event::retransmitted_timeout, 9);
   c.requester[0].trouble->timeouts = 47;
   found = finds();
