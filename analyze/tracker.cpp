@@ -238,8 +238,10 @@ void Tracker::Impl::link(const Track& track) {
     // A request far off decides what the next one is.
     const bool jumped = track.jump != nullptr;
     const bool views = track.views != nullptr;
+    // So does an answer far off.
+    const bool answers = open && !views && track.far_answer == nullptr && state.unpaired == nullptr;
     state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
-    state.spaces[1] = open && !views && state.unpaired == nullptr ? track.spaces[side ^ 1U].get() : nullptr;
+    state.spaces[1] = answers ? track.spaces[side ^ 1U].get() : nullptr;
   }
 }
 
@@ -340,6 +342,14 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     }
   }
 
+  if (info.response && track.spaces[side ^ 1U] != nullptr && followed) {
+    Verdict verdict;
+    if ((track.far_answer != nullptr || track.spaces[side ^ 1U]->far_off(record)) &&
+        answers_jumped(connection, side, record, number, place, verdict)) {
+      return verdict;
+    }
+  }
+
   Step s{record, info, number, counts, side, c, flows, track.places, shared, {}};
   s.verdict.connection = c.id;
   if (side == 1) s.verdict.set(Verdict::b_to_a);
@@ -427,12 +437,58 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
   }
   const std::unique_ptr<Held> first = std::move(track.jump);
   for (const std::uint32_t each : track.places) {
-    if (each != no_place) retire(each);
+    if (each != no_place && !states[each].retired) retire(each);
   }
   Verdict of_first;
   track_long(first->record, first->number, of_first);
   track_long(record, number, verdict);
   return true;
+}
+
+/// An answer far from all that was asked waits for the next one: if that goes on from there, its flow's queue
+/// pair number belongs to another connection by now, whose requests go to another queue pair: a flow that is
+/// there already, for they came first. True if the packet was dealt with.
+bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                                   std::uint64_t number, std::uint32_t place, Verdict& verdict) {
+  Track& track = tracks[connection];
+  // Where its flow has requests as well, these will jump.
+  if (track.answers_stray || track.views != nullptr || track.spaces[side] != nullptr) return false;
+  const bool far = track.spaces[side ^ 1U]->far_off(record);
+  if (track.far_answer == nullptr) {
+    if (track.jump != nullptr) return false;  // the requests have jumped too
+    track.far_answer = std::make_unique<Held>(Held{record, number});
+    track.far_side = static_cast<std::uint8_t>(side);
+    link(track);
+    verdict.connection = track.result.id;
+    publish(number, verdict);
+    return true;
+  }
+  if (track.far_side != side) return false;
+  const std::uint32_t step_psn = (record.psn - track.far_answer->record.psn) & 0xffffffU;
+  if (!far || step_psn == 0 || step_psn > 4096) {
+    // One may be garbage. Where they go on but lead nowhere the responder has its own idea of the PSN.
+    release_far_answer(connection);
+    tracks[connection].answers_stray = far;
+    return false;
+  }
+  const std::unique_ptr<Held> first = std::move(track.far_answer);
+  link(track);
+  retire(place);
+  Verdict of_first;
+  track_long(first->record, first->number, of_first);
+  track_long(record, number, verdict);
+  return true;
+}
+
+/// It is followed as any other.
+void Tracker::Impl::release_far_answer(std::uint32_t connection) {
+  const std::unique_ptr<Held> held_back = std::move(tracks[connection].far_answer);
+  if (held_back == nullptr) return;
+  const unsigned side = tracks[connection].far_side;
+  tracks[connection].answers_stray = true;
+  link(tracks[connection]);
+  step(connection, side, held_back->record, held_back->number, tracks[connection].places[side]);
+  tracks[connection].answers_stray = false;
 }
 
 void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {

@@ -132,6 +132,10 @@ struct alignas(64) Track {
   std::uint8_t jump_side = 0;
   bool in_use = false;
   Connection result;
+  /// An answer far from all requests: to those of another queue pair, if the next one follows it.
+  std::unique_ptr<Held> far_answer;
+  std::uint8_t far_side = 0;
+  bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
 };
 
 struct EndHash {
@@ -168,6 +172,9 @@ struct Tracker::Impl {
                std::uint32_t place);
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
               std::uint32_t place, Verdict& verdict);
+  bool answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                      std::uint64_t number, std::uint32_t place, Verdict& verdict);
+  void release_far_answer(std::uint32_t connection);
   void publish(std::uint64_t number, const Verdict& verdict);
   void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void note_marks(Step& s, std::uint32_t place);

@@ -37,7 +37,9 @@ void Tracker::Impl::leave(std::uint32_t place) {
   states[place].queued = queued;
   if (connection == no_place) return;
   Track& track = tracks[connection];
-  if (track.jump != nullptr && track.jump->record.has(PacketRecord::selected)) flows.count_evicted(1);
+  for (const Held* const waits : {track.jump.get(), track.far_answer.get()}) {
+    if (waits != nullptr && waits->record.has(PacketRecord::selected)) flows.count_evicted(1);
+  }
   if (track.views != nullptr) {
     for (const CaptureViews::Packet& packet : track.views->held) {
       if (packet.record.has(PacketRecord::selected)) flows.count_evicted(1);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue pair number that is used again towards another peer, without the CM: its requests begin a flow, but
+// the answers to it come in the one that was there.
+#include "analyze/tracker.hpp"
+#include "tests/analyze/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+constexpr End other{2, 0x33};
+constexpr std::uint32_t elsewhere = 0x800000;
+
+TEST(TrackerReuse, AnswersToAnotherQueuePairAreAnotherConnection) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.talk(a, other, elsewhere, 20);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_TRUE(c.paired());
+    EXPECT_EQ(c.pairing.answered, 20U);
+    EXPECT_EQ(c.pairing.unfitting, 0U);
+    EXPECT_EQ(c.requester[0].acks, 20U);
+    EXPECT_EQ(c.sent[1].count(Event::msn_backwards), 0U);
+  }
+  EXPECT_EQ(*wire.connection(1).ends[1].qp, other.qpn);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerReuse, ASingleFarAnswerIsGarbage) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.answer(b, a, elsewhere);
+  wire.talk(a, b, 120, 20);
+  wire.answer(b, a, elsewhere + 7);  // the last packet
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().requester[0].acks, 42U);
+  EXPECT_EQ(wire.connection().requester[0].next_psn, 140U);
+  wire.expect_all_counted();
+}
+
+/// The two ends disagree on the first PSN: everything is acknowledged as old.
+TEST(TrackerReuse, AResponderThatStandsElsewhereIsNoOther) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.request(a, b, 120 + i);
+    wire.answer(b, a, elsewhere);
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().requester[0].acks, 40U);
+  wire.expect_all_counted();
+}
+
+/// Each far from the one before: none waits longer than until the next.
+TEST(TrackerReuse, AnswersOfAllKindsEndTheSearch) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t i = 1; i < 2000; ++i) wire.answer(b, a, 100 + i * 524'287);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().requester[0].acks, 2019U);
+  wire.expect_all_counted();
+}
+
+}  // namespace
+}  // namespace roce::analyze
