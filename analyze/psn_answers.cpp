@@ -128,7 +128,9 @@ void PsnSpace::answer(Step& s) {
     read_response(s, psn);
     return;
   }
-  const bool earlier = sent_earlier(answer_facts_, r);
+  // What was sent before the others confirms no more than they did: else the host's counter went once around.
+  const bool news = acked_known_ && psn >= acked_;
+  const bool earlier = !news && sent_earlier(answer_facts_, r);
   if (!earlier) answer_facts_.learn(r);
   const Seen* taken = answers_.find(psn);
   const Seen* before = taken != nullptr && taken->opcode == r.opcode ? taken : nullptr;
