@@ -144,8 +144,12 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen) {
   const std::uint32_t path = seen != nullptr ? seen->path : facts.path;
   constexpr std::int64_t merged_ns = 100'000'000;  // no network holds a copy back that long
   const bool timed = seen != nullptr && seen->time_ns != capture::no_time && s.r.time_ns != capture::no_time;
-  const bool by_capture = seen == nullptr || path != s.r.path ||
-                          std::uint64_t{facts.doubled} * 2 >= facts.single ||
+  const auto mostly = [](const StreamFacts& stream, unsigned one_of) {
+    return stream.doubled != 0 && std::uint64_t{stream.doubled} * one_of >= stream.single;
+  };
+  // Without IDs not every copy of a READ response is known for one; where all requests come twice, it is.
+  const bool as_requests = &facts == &answer_facts_ && mostly(request_facts_, 2) && mostly(facts, 16);
+  const bool by_capture = seen == nullptr || path != s.r.path || mostly(facts, 2) || as_requests ||
                           (timed && (s.r.time_ns - seen->time_ns >= merged_ns || same_record(*seen, s.r)));
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
