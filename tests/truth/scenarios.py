@@ -31,7 +31,8 @@ def faults(name, *arguments):
 
 
 SCENARIOS = [
-    Scenario("all0.1", faults("all0.1")),
+    # One READ that is answered anew is some twenty packets: too few frames make a lottery of a thousandth.
+    Scenario("all0.1", faults("all0.1"), share=3),
     Scenario("all1", faults("all1")),
     Scenario("clean", faults("clean"), innocent=True),
     Scenario("reorder", faults("reorder"), innocent=True),
