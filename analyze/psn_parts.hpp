@@ -107,6 +107,7 @@ struct NamedByNaks {
 struct Refilled {
   std::int64_t psn = -1;
   std::uint64_t frame = 0;  ///< where its loss was counted
+  std::uint64_t by = 0;     ///< the packet of the other run
   std::uint16_t ip_id = 0;  ///< of the packet that showed it missing
   bool counted = false;     ///< that packet counts
 };

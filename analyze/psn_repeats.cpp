@@ -55,7 +55,7 @@ PsnSpace::Again PsnSpace::look_back(Step& s, std::int64_t psn, std::int64_t coun
                                 psn == acked_ && silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
   again.continuing = in_run_ && psn == run_next_ && !timer_after_lone;
   // A repeat that was overtaken by others of its run keeps the run's cause.
-  again.overtaken = again.earlier && run_start_ >= 0;
+  again.overtaken = run_start_ >= 0 && (again.ids_rise ? again.earlier : late_in_run(s, again));
   return again;
 }
 
@@ -118,7 +118,7 @@ bool PsnSpace::is_late(Step& s, const Again& again) {
     const bool expected_again = (rnr_open_ && psn <= rnr_psn_) || asked_for || again.continuing;
     // What was not sent before the packet that showed the hole is sent again, and was overtaken as well.
     const bool original = again.earlier && (!again.hole->shown || behind(r.ip_id, again.hole->ip_id));
-    const bool fills_it = again.ids_rise ? original : !expected_again && !silent_before(r.time_ns);
+    const bool fills_it = again.ids_rise ? original : !expected_again && !timer_sends(psn, r.time_ns);
     if (fills_it || uc) {
       late(s, psn, again.count, again.hole);
       return true;
@@ -186,6 +186,7 @@ void PsnSpace::advance_run(const Step& s, const Again& again) {
     lone_ = false;
   }
   if (!again.overtaken) run_next_ = again.psn + again.count;
+  if (!again.ids_rise) skip_overtakers();
   repeated_to_ = std::max(repeated_to_, again.psn + again.count);
   last_repeat_ = s.number;
 }

@@ -191,6 +191,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   seen.late = 1;
   sent_.put(seen, needed_from(psn), s.shared.budget);
   request_facts_.count_single();
+  if (!request_facts_.ids_rise(s.r)) request_facts_.count_late();
   count_goodput(s);
   issue(s, psn, count, Cause::none);
   mark_late(s);

@@ -229,6 +229,14 @@ class alignas(64) PsnSpace {
   void keep_refilled(const Step& s, const Hole& hole, std::int64_t psn);
   void settle_repeated(Step& s, const Again& again);
   void settle_overtaken(Step& s, const Again& again);
+  [[nodiscard]] Refilled* refilled_in_run(std::int64_t psn) noexcept;
+  [[nodiscard]] bool late_in_run(const Step& s, const Again& again) noexcept;
+  void skip_overtakers() noexcept;
+  [[nodiscard]] bool surely_lost(const Hole& hole, std::int64_t psn) noexcept;
+  /// Whether order says little of what was lost.
+  [[nodiscard]] bool reorders() const noexcept {
+    return std::uint64_t{request_facts_.late} * 64U >= request_facts_.single;
+  }
   void remember_repeat(Step& s, const Again& again, Cause cause);
   void count_waste(Step& s, const Again& again, Cause cause, bool spurious);
   void end_run(const Step& s, const Again& again);
@@ -250,6 +258,10 @@ class alignas(64) PsnSpace {
   void issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause);
   void note_order(Step& s);
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
+  /// After silence the timer sends the oldest request that is not confirmed, or one of before.
+  [[nodiscard]] bool timer_sends(std::int64_t psn, std::int64_t time_ns) const noexcept {
+    return silent_before(time_ns) && (!acked_known_ || psn <= acked_);
+  }
   void note_idle(const PacketBrief& r) noexcept;
   void note_in_flight(Verdict& verdict) noexcept;
   Pending& start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn, std::uint64_t number);

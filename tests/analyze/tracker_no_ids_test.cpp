@@ -156,5 +156,87 @@ TEST_F(TrackerNoIds, ANakBehindOneThatNobodyObeyedProvesNothing) {
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 0U);
 }
 
+/// A repeat whose packets overtake each other is one repeat, and nothing of it is lost.
+TEST_F(TrackerNoIds, ARepeatOutOfOrderIsOneRepeat) {
+  const std::vector<std::vector<std::uint32_t>> orders{
+      {2, 4, 3, 5, 7, 6}, {7, 6, 5, 4, 3, 2}, {4, 2, 6, 3, 7, 5}};
+  std::vector<std::uint32_t> repeats;
+  std::uint32_t first = 120;
+  talk(100, 20);
+  for (const std::vector<std::uint32_t>& order : orders) {
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if (i != 2) request(first + i);
+    }
+    answer(first + 2, nak_sequence);
+    wire.now_ns += 5000;
+    for (const std::uint32_t i : order) repeats.push_back(request(first + i));
+    answer(first + 7);
+    talk(first + 8, 4);
+    first += 12;
+  }
+  wire.finish();
+  for (const std::uint32_t repeat : repeats) EXPECT_EQ(wire.verdict(repeat).cause, Cause::nak) << repeat;
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), orders.size());
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), repeats.size());
+  EXPECT_EQ(wire.connection().sent[0].count(Event::go_back_n), orders.size());
+}
+
+/// What a repeat lacked and a NAK asks for then was lost once more.
+TEST_F(TrackerNoIds, WhatARepeatLacksAndANakAsksForIsLost) {
+  talk(100, 20);
+  for (std::uint32_t psn = 120; psn < 128; ++psn) {
+    if (psn != 122) request(psn);
+  }
+  answer(122, nak_sequence);
+  wire.now_ns += 5000;
+  for (std::uint32_t psn = 122; psn < 128; ++psn) {
+    if (psn != 124) request(psn);
+  }
+  answer(124, nak_sequence);
+  wire.now_ns += 5000;
+  for (std::uint32_t psn = 124; psn < 128; ++psn) request(psn);
+  answer(127);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 2U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 9U);
+}
+
+/// On a path that reorders, what a repeat lacks may have come later than what tells; nobody asks for it.
+TEST_F(TrackerNoIds, WherePacketsOvertakeEachOtherAGapInARepeatIsNoLoss) {
+  talk(100, 8);
+  std::uint32_t psn = 108;
+  for (int i = 0; i < 4; ++i, psn += 2) {
+    request(psn + 1);
+    request(psn);
+    answer(psn + 1);
+  }
+  for (std::uint32_t i = 0; i < 6; ++i) request(psn + i);
+  for (const std::uint32_t missing : {3U, 6U}) {
+    wire.now_ns += 67'000'000;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      if (i != missing) request(psn + i);
+    }
+  }
+  answer(psn + 5);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 11U);
+}
+
+/// The timer sends the oldest request that nobody confirmed: another one after silence is late.
+TEST_F(TrackerNoIds, AfterSilenceOnlyTheOldestIsSentAgain) {
+  talk(100, 20);
+  request(120);
+  request(121);
+  request(123);
+  wire.now_ns += 3'000'000;
+  const auto late = request(122);
+  answer(123);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
+  EXPECT_FALSE(wire.verdict(late).has(Verdict::retransmission));
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
