@@ -272,6 +272,12 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const bool in_order = !earlier && answer_facts_.ids_rise(r);  // so it is not the first copy, late
   const bool known = psn >= std::min(first_, first_late_) || seen != nullptr;
   const bool given_before = (!first_copy || in_order) && acked_known_ && psn < acked_ && known;
+  // Without IDs: nobody asked for it since it was missed, so it was overtaken, or answers what was asked
+  // before.
+  const bool unordered = !answer_facts_.ids_rise(r);
+  if (unordered && hole != nullptr && last_repeat_ < hole->frame) answer_facts_.count_late();
+  // Where responses overtake each other a gap is no loss.
+  const bool tells = !unordered || std::uint64_t{answer_facts_.late} * 64U < answer_facts_.single;
   bool filled = false;
   bool guessed = false;
   bool late = false;
@@ -316,8 +322,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       guessed = issued.instead && seen == nullptr;
       guesses_open_ = guesses_open_ || guessed;
       mark_repeated_answer(s, cause, seen);
-      if (hole != nullptr) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
-      filled = hole != nullptr;
+      filled = hole != nullptr && tells;
+      if (filled) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       if (first_copy || psn >= response_next_) goodput();
     } else {
       if (first_copy) mark_late(s);

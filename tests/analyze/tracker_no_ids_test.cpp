@@ -238,5 +238,67 @@ TEST_F(TrackerNoIds, AfterSilenceOnlyTheOldestIsSentAgain) {
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
 }
 
+/// What nothing asked for is late, though it lies before all that was captured.
+TEST_F(TrackerNoIds, BeforeTheFirstPacketCapturedItIsLateUnlessSomethingAskedForIt) {
+  request(101);
+  request(102);
+  const auto late = request(100);
+  answer(102);
+  request(103);
+  answer(99, nak_sequence);
+  const auto again = request(99);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(late).has(Verdict::out_of_order));
+  EXPECT_FALSE(wire.verdict(late).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::nak);
+}
+
+/// A READ whose responses come in that order, and the READ for what is behind the first gap.
+class TrackerNoIdsReads : public TrackerNoIds {
+ protected:
+  void read(std::uint32_t psn, std::uint32_t count) {
+    PacketRecord r = wire.make(a, b, read_request, psn);
+    r.dma_length = count * 1024;
+    send(r);
+  }
+  void respond(const std::vector<std::uint32_t>& order, std::uint32_t first, std::uint32_t last) {
+    for (const std::uint32_t psn : order) {
+      const std::uint8_t opcode = psn == first ? 0x0d : psn == last ? 0x0f : 0x0e;
+      PacketRecord r = wire.make(b, a, opcode, psn);
+      r.payload = 1024;
+      send(r);
+    }
+  }
+};
+
+TEST_F(TrackerNoIdsReads, ResponsesOutOfOrderAreNotLost) {
+  talk(100, 4);
+  for (std::uint32_t psn = 104; psn < 104 + 8 * 8; psn += 8) {
+    read(psn, 8);
+    respond({psn, psn + 1, psn + 3, psn + 2, psn + 4, psn + 5, psn + 6, psn + 7}, psn, psn + 7);
+    wire.now_ns += 5000;
+    read(psn + 2, 6);
+    respond({psn + 2, psn + 4, psn + 3, psn + 5, psn + 6, psn + 7}, psn + 2, psn + 7);
+    wire.now_ns += 5000;
+    read(psn + 3, 5);
+    respond({psn + 3, psn + 4, psn + 5, psn + 6, psn + 7}, psn + 3, psn + 7);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+}
+
+TEST_F(TrackerNoIdsReads, AResponseThatOnlyTheSecondReadBroughtWasLost) {
+  talk(100, 4);
+  for (std::uint32_t psn = 104; psn < 104 + 8 * 8; psn += 8) {
+    read(psn, 8);
+    respond({psn, psn + 1, psn + 3, psn + 4, psn + 5, psn + 6, psn + 7}, psn, psn + 7);
+    wire.now_ns += 5000;
+    read(psn + 2, 6);
+    respond({psn + 2, psn + 3, psn + 4, psn + 5, psn + 6, psn + 7}, psn + 2, psn + 7);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 8U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
