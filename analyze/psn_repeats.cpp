@@ -130,6 +130,13 @@ bool PsnSpace::is_late(Step& s, const Again& again) {
     late(s, psn, again.count, nullptr);
     return true;
   }
+  // So where no ID tells; but what is sent again something asks for, or the timer sends it.
+  const bool no_id = !r.has(PacketRecord::has_ip_id) || r.ip_id == request_facts_.last_id;
+  const bool asked_for = naks_.up_to(psn) != nullptr || (rnr_open_ && psn <= rnr_psn_);
+  if (psn < first_ && no_id && !again.ids_rise && !asked_for && !in_run_ && !silent_before(r.time_ns)) {
+    late(s, psn, again.count, nullptr);
+    return true;
+  }
   if (uc) return true;  // a stray
   if (!again.earlier || again.seen == nullptr || again.seen->filled == 0 ||
       !behind(r.ip_id, again.seen->ip_id)) {
