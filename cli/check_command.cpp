@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
+#include <vector>
 
+#include "analyze/edit_distance.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
@@ -54,10 +57,12 @@ int list_policies() {
 int show_policy(const std::string& name) {
   const analyze::PolicyProfile* profile = analyze::find_profile(name);
   if (profile == nullptr) {
-    // Says which there are, and which may have been meant.
     if (analyze::load_policy(name)) return usage(name + ": is a file, not a profile: --list-policies");
-    (void)read_policy(name);
-    return exit_usage;
+    std::vector<std::string_view> names;
+    for (const analyze::PolicyProfile& each : analyze::policy_profiles()) names.push_back(each.name);
+    const std::string_view meant = analyze::nearest_word(name, names);
+    return usage(fmt::format("--show-policy: {} is none of the profiles {}{}", name, fmt::join(names, ", "),
+                             meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
   }
   Output out;
   out.write(profile->text);
@@ -68,6 +73,48 @@ int show_policy(const std::string& name) {
 std::string finding_line(const Finding& finding) {
   return printable(fmt::format("{} {}: {}: {}", severity_name(finding.severity), finding.id, finding.subject,
                                finding.explanation));
+}
+
+/// Whether the policy asks anything of any packet.
+bool asks(const analyze::PolicyModel& model) {
+  constexpr unsigned both = analyze::roce_v1_allowed | analyze::roce_v2_allowed;
+  const auto some = [](const auto& marks) { return marks && !marks->empty(); };
+  return std::any_of(model.classes.begin(), model.classes.end(), some) || !model.rules.empty() ||
+         !model.traffic_class.empty() || model.addresses || model.p_keys || model.pcp_from_tos ||
+         model.pcp_from_dscp || model.versions != both;
+}
+
+/// The classes that the policy names and the capture lacks: "ack, cnp".
+std::string classes_unseen(const Snapshot& snapshot) {
+  using analyze::TrafficClass;
+  std::string text;
+  const auto& classes = snapshot.policy->model().classes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (!classes[i] || classes[i]->empty()) continue;
+    const auto of = static_cast<TrafficClass>(i);
+    // READ responses are judged as data where they have no table of their own.
+    const bool with_responses =
+        of == TrafficClass::data && !classes[static_cast<std::size_t>(TrafficClass::response)];
+    const bool seen = std::any_of(
+        snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const analyze::Marking& row) {
+          return row.traffic_class == of || (with_responses && row.traffic_class == TrafficClass::response);
+        });
+    if (!seen) text += fmt::format("{}{}", text.empty() ? "" : ", ", traffic_class_name(of));
+  }
+  return text;
+}
+
+/// What a pass does not speak for, a line each.
+std::string not_judged_text(const Snapshot& snapshot) {
+  if (!snapshot.policy) return {};
+  std::string text;
+  if (!asks(snapshot.policy->model())) text += "not judged: the policy asks nothing of any packet\n";
+  if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
+    text += fmt::format("not judged: no packet of the policy's class {}\n", unseen);
+  if (const std::uint64_t others = snapshot.markings.others; others != 0)
+    text += fmt::format("not judged: {} {} of flows with more marks than are kept of a flow\n", others,
+                        others == 1 ? "packet" : "packets");
+  return text;
 }
 
 /// The findings, a line each, and what that means.
@@ -82,7 +129,11 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   const std::string where =
       fmt::format("{} RoCE packets in {} flows, policy {}", snapshot.totals.roce_packets,
                   snapshot.flows.size(), printable(options.analyze.policy));
-  if (failing == 0) {
+  text += not_judged_text(snapshot);
+  if (failing == 0 && snapshot.markings.others != 0) {
+    text +=
+        fmt::format("incomplete: nothing at or above {} in what was judged ({})\n", options.fail_on, where);
+  } else if (failing == 0) {
     text += fmt::format("ok: nothing at or above {} ({})\n", options.fail_on, where);
   } else {
     text +=
@@ -130,9 +181,21 @@ int run_check(const CheckOptions& options) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const Snapshot& snapshot = *result.snapshot;
+  if (snapshot.totals.roce_packets == 0) {
+    // A pass would say that something was found to be right.
+    print_error("check: no RoCE packets, so nothing to judge");
+    return result.status != exit_ok ? result.status : int{exit_input};
+  }
   // An input that could not be read outweighs what was found in the rest.
   int status =
       result.status == exit_ok && reaches(snapshot, options.fail_on) ? int{exit_findings} : result.status;
+  // Packets that nobody judged may be wrong.
+  if (status == exit_ok && snapshot.markings.others != 0) {
+    print_error(
+        fmt::format("check: {} RoCE packets were not judged: their flows have more marks than are kept",
+                    snapshot.markings.others));
+    status = exit_input;
+  }
   if (!options.junit.empty()) {
     if (const int written = write_junit(options, snapshot); written != exit_ok) status = written;
     if (options.junit == "-") return status;

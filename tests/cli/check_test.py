@@ -86,6 +86,7 @@ class Check(unittest.TestCase):
                 self.assertEqual(by_name[1].replace(name, "P"), by_file[1].replace(shown, "P").replace(name, "P"))
         status, _, err = run("check", "--show-policy", "nvidai")
         self.assertEqual(status, 2)
+        self.assertIn("--show-policy: nvidai is none of the profiles", err)
         self.assertIn("did you mean 'nvidia'?", err)
 
     def test_exit_status(self):
@@ -103,6 +104,31 @@ class Check(unittest.TestCase):
         self.assertEqual((status, out), (2, ""))
         self.assertRegex(err, r"bad\.toml:1:9: expected \"dscp\" or \"pcp\", not \"dcsp\"; did you mean 'dscp'\?")
         self.assertRegex(err, r"bad\.toml:2:2: no key 'clas' in a policy; did you mean 'class'\?")
+
+    def test_a_pass_says_what_it_does_not_speak_for(self):
+        nothing = self.path("nothing.pcap", "")
+        write_capture(nothing, [bytes(12) + b"\x08\x06" + bytes(46)])
+        status, out, err = run("check", nothing, "--policy", "nvidia")
+        self.assertEqual((status, out), (3, ""))
+        self.assertIn("no RoCE packets, so nothing to judge", err)
+        right = self.path("right.pcap", "")
+        write_capture(right, [udp_frame(106, psn=psn) for psn in range(10)])
+        status, out, _ = run("check", right, "--policy", self.path("cnp.toml", "[class.cnp]\ndscp = 48\n"))
+        self.assertEqual(status, 0)
+        self.assertIn("not judged: no packet of the policy's class cnp\n", out)
+        status, out, _ = run("check", right, "--policy", self.path("none.toml", "# later\n"))
+        self.assertEqual(status, 0)
+        self.assertIn("not judged: the policy asks nothing of any packet\n", out)
+        data = self.path("data.toml", "[class.data]\ndscp = 26\n")
+        self.assertNotIn("not judged", run("check", right, "--policy", data)[1])
+        # 40 kinds of marks, which a flow does not keep.
+        many = self.path("many.pcap", "")
+        write_capture(many, [udp_frame(106, psn=n, ttl=64 + n) for n in range(40)])
+        status, out, err = run("check", many, "--policy", data)
+        self.assertEqual(status, 3)
+        self.assertIn("not judged: 8 packets of flows with more marks than are kept of a flow\n", out)
+        self.assertRegex(out.splitlines()[-1], "^incomplete: ")
+        self.assertIn("8 RoCE packets were not judged", err)
 
     def violations(self, *words):
         """id, rule -> number of packets, first packets"""
