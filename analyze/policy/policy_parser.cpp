@@ -260,11 +260,68 @@ void read_class_table(const TomlNode& value, PolicyTarget& t) {
   }
 }
 
+/// Of the value of a table's key; of the table where it has none.
+TextPlace place_of(const TomlNode& table, std::string_view key) {
+  const auto at = std::find_if(table.entries.begin(), table.entries.end(),
+                               [key](const TomlEntry& entry) { return entry.key == key; });
+  return at != table.entries.end() ? at->value.place : table.place;
+}
+
+/// Whether all of them are IPv4, or all are not; nothing of both or none.
+std::optional<bool> all_ipv4(const std::vector<AddressPrefix>& prefixes) {
+  // A prefix shorter than that of IPv4 holds addresses of both kinds.
+  constexpr unsigned before_ipv4 = 96;
+  dissect::IpAddress mapped;  // 0.0.0.0
+  mapped.bytes[10] = mapped.bytes[11] = 0xff;
+  std::optional<bool> all;
+  for (const AddressPrefix& prefix : prefixes) {
+    if (prefix.bits() < before_ipv4 && prefix.contains(mapped)) return std::nullopt;
+    const bool ipv4 = prefix.address().is_v4_mapped();
+    if (all && *all != ipv4) return std::nullopt;
+    all = ipv4;
+  }
+  return all;
+}
+
+bool has_conditions(const FlowRule& rule) {
+  return !rule.src.empty() || !rule.dst.empty() || !rule.p_keys.empty() || !rule.qps.empty();
+}
+
+/// Rules that no packet comes to: one without conditions is tried first and takes all of its classes.
+void find_dead_rules(const TomlNode& value, PolicyTarget& t) {
+  const std::vector<FlowRule>& rules = t.model.rules;
+  const auto mistaken = [&](std::size_t i, std::string_view why) {
+    t.mistakes.add(value.items[i].place,
+                   fmt::format("the rule '{}' can never apply: {}", rules[i].name, why));
+  };
+  unsigned global = 0;  // classes that rules without conditions take
+  std::string_view first;
+  for (const FlowRule& rule : rules) {
+    if (has_conditions(rule)) continue;
+    global |= rule.classes;
+    if (first.empty()) first = rule.name;
+  }
+  unsigned before = 0;  // those that such rules above this one take
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const FlowRule& rule = rules[i];
+    const bool conditions = has_conditions(rule);
+    if ((rule.classes & ~(conditions ? global : before)) == 0) {
+      mistaken(i, fmt::format("rules without src, dst, p_key and qp ('{}') are tried first and take all "
+                              "packets of its classes; give marks for all in [class.data], [class.ack] ...",
+                              first));
+    }
+    if (!conditions) before |= rule.classes;
+    const auto from = all_ipv4(rule.src), to = all_ipv4(rule.dst);
+    if (from && to && *from != *to) mistaken(i, "no packet goes from IPv4 to IPv6 or back");
+  }
+}
+
 void read_rules(const TomlNode& value, PolicyTarget& t) {
   if (value.kind != TomlNode::Kind::array) {
     t.mistakes.add(value.place, fmt::format("expected tables, [[rule]], not {}", kind_text(value)));
     return;
   }
+  const std::size_t mistakes_before = t.mistakes.errors.size();
   for (const TomlNode& item : value.items) {
     if (!is_table(item, "[[rule]]", t.mistakes)) continue;
     if (t.model.rules.size() == most_rules) {
@@ -282,10 +339,12 @@ void read_rules(const TomlNode& value, PolicyTarget& t) {
                      "a rule without marks: expected dscp, ecn, pcp, vlan, ttl, priority or lossless");
     for (std::size_t i = 0; i + 1 < t.model.rules.size(); ++i) {
       if (t.model.rules[i].name != rule.name) continue;
-      t.mistakes.add(item.place, fmt::format("a second rule of the name '{}'", rule.name));
+      t.mistakes.add(place_of(item, "name"), fmt::format("a second rule of the name '{}'", rule.name));
       break;
     }
   }
+  if (t.model.rules.size() == value.items.size() && t.mistakes.errors.size() == mistakes_before)
+    find_dead_rules(value, t);
 }
 
 constexpr KeyRow<PolicyTarget> allow_rows[] = {

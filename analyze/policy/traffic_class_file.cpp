@@ -104,7 +104,10 @@ class LineParser {
     if (equals == std::string_view::npos) return number_of(item) ? take(Field::tclass, item) : unknown(name);
     const auto* row = std::find(std::begin(field_names), std::end(field_names), name);
     if (row == std::end(field_names)) return unknown(name);
-    return take(static_cast<Field>(row - std::begin(field_names)), trimmed(item.substr(equals + 1)), name);
+    const std::string_view behind = item.substr(equals + 1);
+    const std::string_view value = trimmed(behind);
+    // Without a value a mistake stands where it should be.
+    return take(static_cast<Field>(row - std::begin(field_names)), value.empty() ? behind : value, name);
   }
 
   bool unknown(std::string_view name) {
@@ -115,7 +118,7 @@ class LineParser {
   }
 
   bool take(Field field, std::string_view value, std::string_view name = {}) {
-    const std::string_view where = value.empty() ? name : value;
+    const std::string_view where = value;
     const unsigned bit = 1U << static_cast<unsigned>(field);
     if ((out_.seen & bit) != 0) {
       fail(name.empty() ? value : name,
@@ -244,7 +247,7 @@ bool is_traffic_class_file(std::string_view text) {
     line = trimmed(line);
     if (line.starts_with("Global ")) line = trimmed(line.substr(7));
     const std::size_t equals = line.find('=');
-    const std::string_view name = line.substr(0, equals);
+    const std::string_view name = trimmed(line.substr(0, equals));
     is = equals == std::string_view::npos
              ? number_of(line.substr(0, line.find(','))).has_value()
              : std::find(std::begin(field_names), std::end(field_names), name) != std::end(field_names);

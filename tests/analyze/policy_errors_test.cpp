@@ -104,8 +104,15 @@ const Broken broken[] = {
     {"[[rule]]\nsrc = \"10.0.0.1\"", 1, 1, "a rule without marks"},
     {"[[rule]]\nname = \"a b\"\ndscp = 1", 2, 8, "expected a name of letters, digits, _ and -"},
     {"[[rule]]\nname = 3\ndscp = 1", 2, 8, "expected a name"},
-    {"[[rule]]\nname = \"x\"\ndscp = 1\n[[rule]]\nname = \"x\"\ndscp = 2", 4, 1,
+    {"[[rule]]\nname = \"x\"\ndscp = 1\n[[rule]]\nname = \"x\"\ndscp = 2", 5, 8,
      "a second rule of the name 'x'"},
+    {"[[rule]]\nname = \"all\"\nttl = 64\n[[rule]]\nname = \"x\"\nsrc = \"10.0.0.1\"\ndscp = 2", 4, 1,
+     "the rule 'x' can never apply: rules without src, dst, p_key and qp ('all') are tried first"},
+    {"[[rule]]\nsrc = \"10.0.0.1\"\ndscp = 2\n[[rule]]\nttl = 64", 1, 1, "the rule '1' can never apply"},
+    {"[[rule]]\nclass = \"data\"\nttl = 64\n[[rule]]\nclass = \"data\"\ndscp = 2", 4, 1,
+     "the rule '2' can never apply"},
+    {"[[rule]]\nsrc = \"10.0.0.1\"\ndst = [\"fe80::1\", \"fe80::/64\"]\ndscp = 2", 1, 1,
+     "no packet goes from IPv4 to IPv6 or back"},
     {"[[rule]]\nname = \"2\"\ndscp = 1\n[[rule]]\ndscp = 2", 4, 1, "a second rule of the name '2'"},
     {"[[rule]]\nsrc = \"10.0.0.300\"\ndscp = 1", 2, 7, "\"10.0.0.300\" is no address"},
     {"[[rule]]\ndst = [\"10.0.0.1\", \"10.0.0.0/33\"]\ndscp = 1", 2, 20, "\"10.0.0.0/33\" is no address"},
@@ -158,6 +165,17 @@ TEST(PolicyErrors, PointAtEveryMistakeInEveryPlace) {
   }
 }
 
+TEST(PolicyErrors, RulesThatCanApplyAreNone) {
+  for (const std::string_view text :
+       {"[[rule]]\nclass = \"data\"\nttl = 64\n[[rule]]\nsrc = \"10.0.0.1\"\ndscp = 2",
+        "[[rule]]\nsrc = \"10.0.0.1\"\ndscp = 1\n[[rule]]\nsrc = \"10.0.0.1\"\ndst = \"10.0.0.2\"\ndscp = 2",
+        "[[rule]]\nsrc = [\"10.0.0.1\", \"fe80::1\"]\ndst = \"fe80::2\"\ndscp = 2",
+        "[[rule]]\nsrc = \"10.0.0.1\"\ndst = \"::/0\"\ndscp = 2"}) {
+    const auto model = parse_policy(text, "p.toml", {});
+    EXPECT_TRUE(model.has_value()) << text << '\n' << (model ? "" : describe_all(model.error()));
+  }
+}
+
 TEST(PolicyErrors, EveryMistakeOfAFileIsToldInOrder) {
   const auto model = parse_policy("trust = \"x\"\n[class.data]\ndscp = 64\necn = 9\n", "dir/p.toml", {});
   ASSERT_FALSE(model.has_value());
@@ -183,7 +201,8 @@ TEST(PolicyErrors, AreBounded) {
 const Broken broken_lines[] = {
     {"tclass=256", 1, 8, "'256' is no traffic class: expected 0 to 255"},
     {"tclass=-2", 1, 8, "'-2' is no traffic class"},
-    {"tclass=", 1, 1, "'' is no traffic class"},
+    {"tclass = 300", 1, 10, "'300' is no traffic class"},
+    {"tclass=", 1, 8, "'' is no traffic class"},
     {"tclass=x", 1, 8, "'x' is no traffic class"},
     {"tclass=16,src_ip=1.1.1.2,dst_ip=1.1.1.0/33", 1, 33, "'1.1.1.0/33' is no IPv4 address"},
     {"# hosts\n\ntclass=16,  src_ip=1.1.1", 3, 20, "'1.1.1' is no IPv4 address"},
