@@ -404,6 +404,48 @@ TEST(CnpIgnoredFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "After 1 of 39 CNPs its rate fell")) << found[0].explanation;
 }
 
+/// What the NIC of 10.0.0.2 keeps apart: the CNPs of a queue pair, whatever others get.
+void limit_by_flow(CnpSender& sender) {
+  constexpr unsigned cnps = 30;
+  sender.flows = 2;
+  sender.pairs = 1;
+  for (unsigned i = 0; i < cnps; ++i) {
+    sender.flow_spacing_ns.add(50'000);
+    sender.port_spacing_ns.add(i % 2 == 0 ? 10 : 50'000);
+  }
+}
+
+TEST(CeWithoutCnpFinding, CnpsToAnotherQueuePairMayBeForAllOfThem) {
+  MarkMaker maker;
+  congest(maker, 100, 0);
+  Connection& answered = congest(maker, 100, 20);
+  maker.send(answered, 1, {cnp, 48}, 20);
+  CnpSender& sender = maker.snapshot.congestion.senders.emplace_back();
+  sender.address = maker.of(answered, 1).key.src;
+  EXPECT_TRUE(maker.look("ce_without_cnp").empty());
+  limit_by_flow(sender);
+  ASSERT_EQ(sender.limited_by(), CnpSender::Limit::flow);
+  EXPECT_EQ(maker.look("ce_without_cnp").size(), 1U);
+}
+
+TEST(CeWithoutCnpFinding, AcknowledgementsSlowNobody) {
+  MarkMaker maker;
+  Connection& c = congest(maker, 100, 0);
+  maker.send(c, 0, {acknowledge, 26, ce}, 98);
+  EXPECT_TRUE(maker.look("ce_without_cnp").empty());
+}
+
+TEST(CeWithoutCnpFinding, TheCaptureEndsBeforeAnAnswer) {
+  MarkMaker maker;
+  Connection& c = congest(maker, 100, 0);
+  Flow& answers = maker.of(c, 1);
+  const std::int64_t first = c.sent[0].find(Event::ce_marked)->first_time_ns;
+  answers.last_time_ns = first + 99'999;
+  EXPECT_TRUE(maker.look("ce_without_cnp").empty());
+  answers.last_time_ns = first + 100'000;
+  EXPECT_EQ(maker.look("ce_without_cnp").size(), 1U);
+}
+
 TEST(CnpIgnoredFinding, NearMiss) {
   MarkMaker maker;
   slow(congest(maker, 100, 40), 90, 40, 1);   // slower on the whole
