@@ -227,6 +227,18 @@ TEST(CnpMarkingFinding, Trigger) {
 TEST(CnpMarkingFinding, NearMiss) {
   MarkMaker maker;
   const Connection& c = maker.join(1, 2);
+TEST(NotEctFinding, EverywhereAlthoughThereAreCnps) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect}, 300);
+  maker.send(c, 1, {cnp, 48, not_ect}, 20);
+  const auto found = maker.look("not_ect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 300U);
+  EXPECT_TRUE(says(found[0], "while there are 20 CNPs in the capture")) << found[0].explanation;
+}
+
   maker.send(c, 0, {write_only, 26, ect0}, 300);
   maker.send(c, 1, {cnp, 48}, 5);
   EXPECT_TRUE(maker.look("cnp_marking").empty());
