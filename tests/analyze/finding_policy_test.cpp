@@ -167,6 +167,54 @@ TEST(PolicyPcpFinding, Trigger) {
   EXPECT_TRUE(says(by_tos[0], "checks.pcp_from_tos")) << by_tos[0].explanation;
 }
 
+TEST(PolicyPcpFinding, AdviceKeepsTheDscp) {
+  constexpr std::string_view nvidia = "[class.data]\ndscp = 26\npcp = 3\necn = [\"ect0\", \"ce\"]";
+  PolicyCapture right;
+  right.flow(1, 2, {tagged(5, 100)});
+  const auto found = right.run("policy_pcp", nvidia);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "by a ToS of 106 (cma_roce_tos -d DEV -t 106")) << found[0].advice;
+  PolicyCapture wrong;  // the DSCP of the policy, not of the packets
+  wrong.flow(1, 2, {tagged(5, 100, 40)});
+  const auto both = wrong.run("policy_pcp", nvidia);
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_TRUE(says(both[0], "by a ToS of 106")) << both[0].advice;
+  const auto none = wrong.run("policy_pcp", "[class.data]\ndscp = 40\npcp = 3");
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_TRUE(says(none[0], "which no DSCP of the policy makes so")) << none[0].advice;
+}
+
+TEST(MarkingFindings, WhatThePolicyWantsIsOnlyInformation) {
+  const Sent ack{acknowledge, 0, 0};
+  constexpr std::string_view meant = "[class.data]\ndscp = 26\n[class.ack]\ndscp = 0";
+  const auto capture = [&] {
+    PolicyCapture made;
+    Connection& c = made.maker.connect(1, 2);
+    c.flow[0] = made.maker.snapshot.flows.size();
+    made.flow(1, 2, {tagged(3, 100), tagged(4, 100)});
+    c.flow[1] = made.maker.snapshot.flows.size();
+    made.flow(2, 1, {ack});
+    return made;
+  };
+  for (const auto& [policy, severity] :
+       {std::pair{meant, Severity::info},
+        std::pair{std::string_view("[class.data]\ndscp = 26"), Severity::warning},
+        std::pair{std::string_view("[class.data]\nttl = 64\n[class.ack]\nttl = 64"), Severity::warning}}) {
+    PolicyCapture made = capture();
+    const auto found = made.run("marking_directions", policy);
+    ASSERT_EQ(found.size(), 1U) << policy;
+    EXPECT_EQ(found[0].severity, severity) << policy;
+  }
+  PolicyCapture tags = capture();
+  const auto either = tags.run("marking_changes", "[class.data]\npcp = [3, 4]");
+  ASSERT_EQ(either.size(), 1U);
+  EXPECT_EQ(either[0].severity, Severity::info);
+  PolicyCapture one = capture();
+  const auto wrong = one.run("marking_changes", "[class.data]\npcp = 3");
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].severity, Severity::warning);
+}
+
 TEST(PolicyPcpFinding, NearMiss) {
   PolicyCapture capture;
   capture.flow(1, 2, {tagged(3, 100), marked(26)});
