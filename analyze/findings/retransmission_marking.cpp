@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "analyze/findings/common.hpp"
+#include <map>
+
+#include "analyze/findings/marked.hpp"
 
 namespace roce::analyze {
+
+namespace {
+
+/// Whether most packets that are not marked as the first of their class are no repeats: then the marks of the
+/// flow changed while it ran, which marking_changes tells, and repeats have the new ones as the rest has.
+bool changed_for_all(const Snapshot& snapshot, const Connection& connection, unsigned side,
+                     std::uint64_t repeats) {
+  const Flow* flow = flow_of(snapshot, connection, side);
+  if (flow == nullptr) return false;
+  std::map<TrafficClass, Label> first;
+  std::uint64_t otherwise = 0;
+  for (const MarkRow& row : flow->marks()) {  // in order of first appearance
+    const Label label = label_of(row.marks);
+    if (first.try_emplace(row.traffic_class, label).first->second != label) otherwise += row.packets;
+  }
+  return otherwise > 2 * repeats;
+}
+
+}  // namespace
 
 void find_retransmission_marking(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    const std::uint64_t repeats = connection.sent[side].count(Event::repeat_marked_otherwise);
+    if (repeats == 0 || changed_for_all(snapshot, connection, side, repeats)) return;
     add_case(snapshot, cases, connection,
              {side, side, Event::repeat_marked_otherwise, repeats_of(connection.sent[side])});
   });

@@ -196,6 +196,23 @@ TEST(NotEctFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].subject, "10.0.0.3 > 10.0.0.2");
   EXPECT_EQ(found[0].count, 100U);
+TEST(RetransmissionMarkingFinding, RepeatsAreMarkedAsTheirOriginals) {
+  MarkMaker maker;
+  Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, ect0}, 100);
+  maker.send(c, 0, {write_only, 10, ect0}, 100);  // three of these are repeats
+  happen(c.sent[0], Event::retransmitted_nak, 3);
+  happen(c.sent[0], Event::repeat_marked_otherwise, 3);
+  EXPECT_TRUE(maker.look("retransmission_marking").empty());
+  MarkMaker policed;  // only repeats have the other marks
+  Connection& d = policed.join(1, 2);
+  policed.send(d, 0, {write_only, 26, ect0}, 100);
+  policed.send(d, 0, {write_only, 10, ect0}, 3);
+  happen(d.sent[0], Event::retransmitted_nak, 3);
+  happen(d.sent[0], Event::repeat_marked_otherwise, 3);
+  EXPECT_EQ(policed.look("retransmission_marking").size(), 1U);
+}
+
   EXPECT_TRUE(says(found[0], "while 75.0 % of the capture may be marked")) << found[0].explanation;
 }
 
