@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyze/policy/subject.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -95,6 +97,30 @@ std::string ecn_test_of(const MarkRow& row) {
 std::string label_text(const Marks& marks, bool tags) {
   if (marks.pcp) return fmt::format("DSCP {}, PCP {}", marks.dscp, *marks.pcp);
   return fmt::format("DSCP {}{}", marks.dscp, tags ? ", untagged" : "");
+}
+
+bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row) {
+  if (!snapshot.policy) return false;
+  constexpr std::uint8_t codes = 64;
+  const auto wrong = [](const Judgement& judgement) {
+    return judgement.broken(MarkCheck::dscp) || judgement.broken(MarkCheck::pcp) ||
+           judgement.broken(MarkCheck::vlan) || judgement.broken(MarkCheck::priority) ||
+           judgement.broken(MarkCheck::lossless) || judgement.broken(MarkCheck::pcp_from_tos) ||
+           judgement.broken(MarkCheck::pcp_from_dscp);
+  };
+  MarkingSubject subject = subject_of(flow.key, row);
+  if (wrong(snapshot.policy->test(subject))) return false;
+  // A policy that would let any DSCP and any tag pass did not mean these.
+  for (std::uint8_t dscp = 0; dscp < codes; ++dscp) {
+    subject.marks.dscp = dscp;
+    if (wrong(snapshot.policy->test(subject))) return true;
+  }
+  subject.marks = row.marks;
+  for (std::uint8_t pcp = 0; subject.marks.pcp && pcp < PrioritySet::limit; ++pcp) {
+    subject.marks.pcp = pcp;
+    if (wrong(snapshot.policy->test(subject))) return true;
+  }
+  return false;
 }
 
 void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPairs& pairs,

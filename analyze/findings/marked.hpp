@@ -24,7 +24,8 @@ struct Marked {
   std::vector<std::uint32_t> connections;  ///< the first few
   std::uint64_t of = 0;                    ///< packets that could have shown it
   Proof proof;
-  std::string note;  ///< for the rule's own use: of the first one
+  std::string note;   ///< for the rule's own use: of the first one
+  bool meant = true;  ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
 
   /// Counts a row of a flow; rows of a flow one after the other.
   void add(const Flow& flow, const MarkRow& row);
@@ -60,6 +61,10 @@ struct Label {
 [[nodiscard]] constexpr bool unmarked(const Label& label) noexcept {
   return label.dscp == 0 && label.pcp.value_or(0) == 0;
 }
+
+/// Whether the policy, if there is one, judges DSCP or priority of packets of this row and finds them right:
+/// then it is meant so, whatever other packets look like.
+[[nodiscard]] bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row);
 
 /// A finding a pair while there are few, else one that describes the pair with most packets. `describe`
 /// leaves the command out; it is added to the advice.

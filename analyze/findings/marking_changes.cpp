@@ -32,7 +32,7 @@ std::string text_of(const Label& label, bool tags) {
   return label_text(marks, tags);
 }
 
-void look_at(const Flow& flow, MarkedPairs& pairs) {
+void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
   // Several senders of a host may share a UD queue pair as their destination.
   if (flow.service == dissect::Service::ud) return;
   const std::vector<MarkRow> rows = flow.marks();
@@ -55,7 +55,9 @@ void look_at(const Flow& flow, MarkedPairs& pairs) {
     const bool tags = std::any_of(labels.begin(), labels.end(),
                                   [](const auto& label) { return label.first.pcp.has_value(); });
     for (const MarkRow& row : rows) {
-      if (row.traffic_class != of || label_of(row.marks) == most->first) continue;
+      if (row.traffic_class != of) continue;
+      marked.meant = marked.meant && meant_so(snapshot, flow, row);
+      if (label_of(row.marks) == most->first) continue;
       if (marked.note.empty()) {
         marked.note =
             fmt::format("packet {} ({}) has {}, most have {}", row.first_packet, traffic_class_name(of),
@@ -71,16 +73,18 @@ void look_at(const Flow& flow, MarkedPairs& pairs) {
 void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
   if (!can_be(snapshot)) return;
   MarkedPairs pairs;
-  for (const Flow& flow : snapshot.flows) look_at(flow, pairs);
+  for (const Flow& flow : snapshot.flows) look_at(snapshot, flow, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
-        Severity::warning,
+        marked.meant ? Severity::info : Severity::warning,
         fmt::format("{} of {} from {} to {} {} not marked as the others of the same flow and class are: {}. "
-                    "They take another queue than those, may overtake them or be dropped where the others "
-                    "are lossless.",
+                    "{}",
                     share_text(marked.proof.count, marked.of), plural(marked.flows.size(), "flow", "flows"),
                     address_text(marked.src), address_text(marked.dst), verb(marked.proof.count, "is", "are"),
-                    marked.note),
+                    marked.note,
+                    marked.meant ? "The policy allows all of these marks."
+                                 : "They take another queue than those, may overtake them or be dropped "
+                                   "where the others are lossless."),
         fmt::format("Capture at {} itself, or at the first switch port: if the marks differ there, the host "
                     "changes them (traffic class set while running: cma_roce_tos, the traffic_class file, tc "
                     "or nft rules); if not, a switch or router on the way re-marks (its policers and class "

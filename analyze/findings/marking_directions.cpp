@@ -37,6 +37,12 @@ Direction direction_of(const Flow& flow, bool payload) {
   return direction;
 }
 
+std::set<Label> labels_of(const Direction& direction) {
+  std::set<Label> labels;
+  for (const MarkRow& row : direction.rows) labels.insert(label_of(row.marks));
+  return labels;
+}
+
 void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs& pairs) {
   const Flow* const flows[] = {flow_of(snapshot, connection, 0), flow_of(snapshot, connection, 1)};
   if (flows[0] == nullptr || flows[1] == nullptr || !connection.paired()) return;
@@ -45,6 +51,8 @@ void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs
   if (a.packets == 0) a = direction_of(*flows[0], false);
   if (b.packets == 0) b = direction_of(*flows[1], false);
   if (a.packets == 0 || b.packets == 0 || a.label == b.label) return;
+  // Both began with the same marks and changed to the same ones, but did not send as much before and after.
+  if (labels_of(a) == labels_of(b)) return;
   const bool first = unmarked(a.label) || (a.of == TrafficClass::ack && !unmarked(b.label));
   const Direction& odd = first ? a : b;
   const Direction& other = first ? b : a;
@@ -60,6 +68,12 @@ void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs
   if (marked.note.empty() || (unmarked(odd.label) && marked.note.front() != '!')) {
     // The mark in front of a note tells describe() that one side is not marked at all.
     marked.note = fmt::format("{}{}, {}", unmarked(odd.label) ? "!" : "", text(other), text(odd));
+  }
+  for (const Direction* each : {&odd, &other}) {
+    for (const MarkRow& row : each->rows) {
+      if (label_of(row.marks) == each->label)
+        marked.meant = marked.meant && meant_so(snapshot, *each->flow, row);
+    }
   }
   for (const MarkRow& row : odd.rows) {
     marked.of += row.packets;
@@ -84,13 +98,16 @@ void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const bool unmarked = marked.note.front() == '!';
     return Words{
-        unmarked ? Severity::warning : Severity::notice,
+        marked.meant ? Severity::info
+        : unmarked   ? Severity::warning
+                     : Severity::notice,
         fmt::format("The two directions of {} between {} and {} are marked differently ({}). {}",
                     plural(marked.flows.size(), "connection", "connections"), address_text(marked.src),
                     address_text(marked.dst), marked.note.substr(unmarked ? 1 : 0),
-                    unmarked ? "One of them is not marked at all, so it shares the queue of ordinary "
-                               "traffic and is dropped there under load."
-                             : "That is right only where the fabric has a class of its own for it."),
+                    marked.meant ? "The policy wants it so."
+                    : unmarked   ? "One of them is not marked at all, so it shares the queue of ordinary "
+                                   "traffic and is dropped there under load."
+                                 : "That is right only where the fabric has a class of its own for it."),
         fmt::format("Set the same on both hosts: cma_roce_tos -d DEV -t TOS for RDMA-CM, the traffic_class "
                     "file or the program's own setting (perftest --tclass, NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS) "
                     "else. TOS is DSCP x 4. The side to look at first: {}.",

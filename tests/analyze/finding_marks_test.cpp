@@ -122,6 +122,17 @@ TEST(MarkingDirectionsFinding, NearMiss) {
   EXPECT_TRUE(maker.look("marking_directions").empty());
 }
 
+TEST(MarkingDirectionsFinding, BothChangedTheSameWay) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, ect0}, 20);
+  maker.send(c, 1, {acknowledge, 26}, 6);
+  maker.send(c, 0, {write_only, 10, ect0}, 22);
+  maker.send(c, 1, {acknowledge, 10}, 5);
+  EXPECT_TRUE(maker.look("marking_directions").empty());
+  EXPECT_EQ(maker.look("marking_changes").size(), 2U);
+}
+
 TEST(MarkingChangesFinding, Trigger) {
   MarkMaker maker;
   const Connection& c = maker.join(1, 2);
@@ -185,17 +196,6 @@ TEST(RetransmissionMarkingFinding, NearMiss) {
   EXPECT_TRUE(maker.look("retransmission_marking").empty());
 }
 
-TEST(NotEctFinding, Trigger) {
-  MarkMaker maker;
-  const Connection& good = maker.join(1, 2);
-  maker.send(good, 0, {write_only, 26, ect0}, 300);
-  const Connection& bad = maker.join(3, 2);
-  maker.send(bad, 0, {write_only, 26, not_ect}, 100);
-  const auto found = maker.look("not_ect");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_EQ(found[0].subject, "10.0.0.3 > 10.0.0.2");
-  EXPECT_EQ(found[0].count, 100U);
 TEST(RetransmissionMarkingFinding, RepeatsAreMarkedAsTheirOriginals) {
   MarkMaker maker;
   Connection& c = maker.join(1, 2);
@@ -213,7 +213,30 @@ TEST(RetransmissionMarkingFinding, RepeatsAreMarkedAsTheirOriginals) {
   EXPECT_EQ(policed.look("retransmission_marking").size(), 1U);
 }
 
+TEST(NotEctFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& good = maker.join(1, 2);
+  maker.send(good, 0, {write_only, 26, ect0}, 300);
+  const Connection& bad = maker.join(3, 2);
+  maker.send(bad, 0, {write_only, 26, not_ect}, 100);
+  const auto found = maker.look("not_ect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].subject, "10.0.0.3 > 10.0.0.2");
+  EXPECT_EQ(found[0].count, 100U);
   EXPECT_TRUE(says(found[0], "while 75.0 % of the capture may be marked")) << found[0].explanation;
+}
+
+TEST(NotEctFinding, EverywhereAlthoughThereAreCnps) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect}, 300);
+  maker.send(c, 1, {cnp, 48, not_ect}, 20);
+  const auto found = maker.look("not_ect");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 300U);
+  EXPECT_TRUE(says(found[0], "while there are 20 CNPs in the capture")) << found[0].explanation;
 }
 
 TEST(NotEctFinding, NearMiss) {
@@ -244,18 +267,6 @@ TEST(CnpMarkingFinding, Trigger) {
 TEST(CnpMarkingFinding, NearMiss) {
   MarkMaker maker;
   const Connection& c = maker.join(1, 2);
-TEST(NotEctFinding, EverywhereAlthoughThereAreCnps) {
-  MarkMaker maker;
-  const Connection& c = maker.join(1, 2);
-  maker.send(c, 0, {write_only, 26, not_ect}, 300);
-  maker.send(c, 1, {cnp, 48, not_ect}, 20);
-  const auto found = maker.look("not_ect");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_EQ(found[0].count, 300U);
-  EXPECT_TRUE(says(found[0], "while there are 20 CNPs in the capture")) << found[0].explanation;
-}
-
   maker.send(c, 0, {write_only, 26, ect0}, 300);
   maker.send(c, 1, {cnp, 48}, 5);
   EXPECT_TRUE(maker.look("cnp_marking").empty());
@@ -393,46 +404,6 @@ TEST(CeWithoutCnpFinding, NearMiss) {
   EXPECT_TRUE(maker.run("ce_without_cnp").empty());
 }
 
-TEST(CnpWithoutCeFinding, Trigger) {
-  MarkMaker maker;
-  congest(maker, 0, 40, 40);
-  const auto found = maker.run("cnp_without_ce");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, Severity::info);
-  EXPECT_TRUE(says(found[0], "40 of 40 CNPs (100 %) to 10.0.0.1 came without")) << found[0].explanation;
-}
-
-TEST(CnpWithoutCeFinding, NearMiss) {
-  MarkMaker maker;
-  congest(maker, 100, 40, 1);  // the first one answers what came before the capture
-  Connection& alone = congest(maker, 0, 40, 40);
-  alone.packets[0] = 0;  // nothing of the packets that may be marked
-  EXPECT_TRUE(maker.run("cnp_without_ce").empty());
-}
-
-/// CNPs every 50 us to a sender with these rates in Gb/s, who fell after so many of them.
-CongestionSide& slow(Connection& c, std::uint64_t before, std::uint64_t between, std::uint32_t fell) {
-  CongestionSide& side = *c.congestion[0];
-  side.before = {before * 125'000, 1'000'000};
-  side.between = {between * 125'000, 1'000'000};
-  for (std::uint64_t i = 1; i < side.cnps; ++i) side.cnp_spacing.add(50'000);
-  side.fell = fell;
-  side.held = static_cast<std::uint32_t>(side.cnps) - 1 - fell;
-  return side;
-}
-
-TEST(CnpIgnoredFinding, Trigger) {
-  MarkMaker maker;
-  slow(congest(maker, 100, 40), 90, 91, 1);
-  const auto found = maker.run("cnp_ignored");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_LT(found[0].confidence, 0.7);
-  EXPECT_TRUE(says(found[0], "90.0 Gb/s before the first CNP, 91.0 Gb/s between the CNPs"))
-      << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "After 1 of 39 CNPs its rate fell")) << found[0].explanation;
-}
-
 /// What the NIC of 10.0.0.2 keeps apart: the CNPs of a queue pair, whatever others get.
 void limit_by_flow(CnpSender& sender) {
   constexpr unsigned cnps = 30;
@@ -473,6 +444,46 @@ TEST(CeWithoutCnpFinding, TheCaptureEndsBeforeAnAnswer) {
   EXPECT_TRUE(maker.look("ce_without_cnp").empty());
   answers.last_time_ns = first + 100'000;
   EXPECT_EQ(maker.look("ce_without_cnp").size(), 1U);
+}
+
+TEST(CnpWithoutCeFinding, Trigger) {
+  MarkMaker maker;
+  congest(maker, 0, 40, 40);
+  const auto found = maker.run("cnp_without_ce");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::info);
+  EXPECT_TRUE(says(found[0], "40 of 40 CNPs (100 %) to 10.0.0.1 came without")) << found[0].explanation;
+}
+
+TEST(CnpWithoutCeFinding, NearMiss) {
+  MarkMaker maker;
+  congest(maker, 100, 40, 1);  // the first one answers what came before the capture
+  Connection& alone = congest(maker, 0, 40, 40);
+  alone.packets[0] = 0;  // nothing of the packets that may be marked
+  EXPECT_TRUE(maker.run("cnp_without_ce").empty());
+}
+
+/// CNPs every 50 us to a sender with these rates in Gb/s, who fell after so many of them.
+CongestionSide& slow(Connection& c, std::uint64_t before, std::uint64_t between, std::uint32_t fell) {
+  CongestionSide& side = *c.congestion[0];
+  side.before = {before * 125'000, 1'000'000};
+  side.between = {between * 125'000, 1'000'000};
+  for (std::uint64_t i = 1; i < side.cnps; ++i) side.cnp_spacing.add(50'000);
+  side.fell = fell;
+  side.held = static_cast<std::uint32_t>(side.cnps) - 1 - fell;
+  return side;
+}
+
+TEST(CnpIgnoredFinding, Trigger) {
+  MarkMaker maker;
+  slow(congest(maker, 100, 40), 90, 91, 1);
+  const auto found = maker.run("cnp_ignored");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_LT(found[0].confidence, 0.7);
+  EXPECT_TRUE(says(found[0], "90.0 Gb/s before the first CNP, 91.0 Gb/s between the CNPs"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "After 1 of 39 CNPs its rate fell")) << found[0].explanation;
 }
 
 TEST(CnpIgnoredFinding, NearMiss) {
