@@ -19,6 +19,8 @@ constexpr Unit speed_units[] = {{"", 1},    {"K", 1e3}, {"k", 1e3},  {"M", 1e6},
                                 {"G", 1e9}, {"g", 1e9}, {"T", 1e12}, {"t", 1e12}};
 constexpr Unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
+/// No Ethernet link is slower; "100" is 100 Gb/s without its unit, and pauses would last for minutes.
+constexpr double slowest_bps = 1e6;
 constexpr double fastest_bps = 1e13;
 constexpr double longest_ns = 86'400e9;
 
@@ -47,7 +49,7 @@ std::optional<std::uint64_t> parse_link_speed(const std::string& text) {
     break;
   }
   const auto bps = parse(value, speed_units);
-  if (!bps || *bps < 1 || *bps > fastest_bps) return std::nullopt;
+  if (!bps || *bps < slowest_bps || *bps > fastest_bps) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(*bps));
 }
 
@@ -55,7 +57,7 @@ std::string link_speed_error(const std::string& text) {
   if (parse_link_speed(text)) return {};
   return fmt::format(
       "not a link speed: '{}' (10G, 25G, 40G, 50G, 100G, 200G, 400G, 800G, or any number of bits a second "
-      "with K, M, G or T)",
+      "from 1M to 10T with K, M, G or T; without one it is bits a second)",
       text);
 }
 

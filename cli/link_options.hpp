@@ -9,7 +9,8 @@
 namespace roce::cli {
 
 /// Bits a second of "100G", "2.5G", "40000M" or a plain number of them; K, M, G and T are powers of 1000,
-/// "b/s", "bps" or "bit/s" may follow. Nothing for anything else, 0, and more than 10 Tb/s.
+/// "b/s", "bps" or "bit/s" may follow. Nothing for anything else, less than 1 Mb/s (a unit was forgotten),
+/// and more than 10 Tb/s.
 [[nodiscard]] std::optional<std::uint64_t> parse_link_speed(const std::string& text);
 /// What is wrong with such a text, and what is expected; empty for a speed.
 [[nodiscard]] std::string link_speed_error(const std::string& text);

@@ -11,7 +11,8 @@ TEST(LinkOptions, speeds) {
   EXPECT_EQ(parse_link_speed("10g"), 10'000'000'000U);
   EXPECT_EQ(parse_link_speed("2.5G"), 2'500'000'000U);
   EXPECT_EQ(parse_link_speed("40000M"), 40'000'000'000U);
-  EXPECT_EQ(parse_link_speed("64k"), 64'000U);
+  EXPECT_EQ(parse_link_speed("1000k"), 1'000'000U);  // the slowest
+  EXPECT_EQ(parse_link_speed("1000000"), 1'000'000U);
   EXPECT_EQ(parse_link_speed("1.6T"), 1'600'000'000'000U);
   EXPECT_EQ(parse_link_speed("25000000000"), 25'000'000'000U);
   EXPECT_EQ(parse_link_speed("400Gb/s"), 400'000'000'000U);
@@ -28,6 +29,14 @@ TEST(LinkOptions, what_is_no_speed) {
     EXPECT_NE(link_speed_error(text).find("10G, 25G, 40G, 50G, 100G, 200G, 400G, 800G"), std::string::npos);
   }
   EXPECT_TRUE(link_speed_error("100G").empty());
+}
+
+TEST(LinkOptions, a_speed_without_its_unit_is_refused) {
+  // Taken for bits a second, 100 would make minutes of each pause.
+  for (const char* text : {"1", "10", "100", "400", "100000", "999999", "100bps", "100b/s", "64k", "999k"}) {
+    EXPECT_FALSE(parse_link_speed(text)) << text;
+    EXPECT_NE(link_speed_error(text).find("from 1M to 10T with K, M, G or T"), std::string::npos);
+  }
 }
 
 TEST(LinkOptions, durations) {
