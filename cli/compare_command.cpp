@@ -182,7 +182,7 @@ void add_compare(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--window", options->window,
-          "packets of both captures kept while their fellows are looked for (a power of two, 64 bytes each)")
+          "packets of both captures kept while their fellows are looked for (a power of two, 80 bytes each)")
       ->check(CLI::Range(least_window, largest_window))
       ->type_name("N");
   command

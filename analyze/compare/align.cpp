@@ -48,6 +48,7 @@ class Anchors {
 };
 
 bool alike(const PointPacket& x, const PointPacket& y) noexcept {
+  if (!same_extended(x, y)) return false;
   return !x.has(PointPacket::icrc_known) || !y.has(PointPacket::icrc_known) || x.icrc == y.icrc;
 }
 
@@ -185,7 +186,8 @@ bool is_doubled(const std::deque<PointPacket>& packets) {
   const std::size_t count = std::min(packets.size(), beginning);
   for (std::size_t i = 0; i < count; ++i) {
     const PointPacket& packet = packets[i];
-    const auto [place, made] = last.try_emplace(packet.sign ^ packet.icrc, packet.time_ns);
+    const auto [place, made] =
+        last.try_emplace(packet.sign ^ packet.icrc ^ std::uint64_t{packet.extended} << 32U, packet.time_ns);
     if (made) continue;
     if (packet.time_ns - place.value() <= soon_ns) ++again;
     place.value() = packet.time_ns;

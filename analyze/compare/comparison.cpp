@@ -53,6 +53,7 @@ void Comparison::take(unsigned side) {
   seen.time_ns = packet.time_ns;
   seen.flow = book_.place_of(packet.key);
   seen.icrc = packet.icrc;
+  seen.extended = packet.extended;
   seen.psn = packet.psn;
   seen.path = packet.path;
   seen.vlan = packet.vlan;
@@ -77,7 +78,7 @@ void Comparison::take(unsigned side) {
 
 void Comparison::mark_if_doubled(Seen& seen) {
   window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
-    if (other.point != seen.point || other.icrc != seen.icrc) return true;
+    if (other.point != seen.point || other.icrc != seen.icrc || !same_extended(other, seen)) return true;
     seen.set(Seen::again);
     if (std::abs(seen.time_ns - other.time_ns) > doubled_within_ns) return false;
     // Seen at another place of one capture; or as all packets of it are.
@@ -175,7 +176,7 @@ bool Comparison::has_matched_copy(const Seen& seen) {
   bool found = false;
   window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
     found = other.point == seen.point && other.fellow != 0 && other.icrc == seen.icrc &&
-            std::abs(other.time_ns - seen.time_ns) <= options_.window_ns;
+            same_extended(other, seen) && std::abs(other.time_ns - seen.time_ns) <= options_.window_ns;
     return !found;
   });
   return found;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "analyze/copy_ring.hpp"
 #include "analyze/fast_record.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ip.hpp"
@@ -17,6 +16,18 @@ using dissect::HeaderId;
 
 std::uint32_t four_bytes(const std::uint8_t* p) noexcept {
   return std::uint32_t{p[0]} << 24U | std::uint32_t{p[1]} << 16U | std::uint32_t{p[2]} << 8U | p[3];
+}
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t word) noexcept {
+  h = (h ^ word) * 0x9e3779b97f4a7c15U;
+  return h ^ h >> 32U;
+}
+
+std::uint64_t sign_of(const PacketRecord& r) noexcept {
+  std::uint64_t h = mix(r.psn, std::uint64_t{r.opcode} << 32U | r.payload);
+  h = mix(h, r.has(PacketRecord::has_ip_id) ? std::uint64_t{r.ip_id} + 1 : 0);
+  h = (r.key_hash ^ h) * 0x9e3779b97f4a7c15U;
+  return h ^ h >> 31U;
 }
 
 /// From 1970 to 2043: what lies beyond is no time of a packet, and within it no sum of three differences
@@ -66,8 +77,15 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   if (record.has(PacketRecord::tagged)) packet.flags |= PointPacket::tagged;
   packet.key = record.key;
   packet.key_hash = record.key_hash;
-  packet.sign = (record.key_hash ^ key_of(record)) * 0x9e3779b97f4a7c15U;
-  packet.sign ^= packet.sign >> 31U;
+  packet.sign = sign_of(record);
+  packet.extended = 0;
+  if (record.has(PacketRecord::has_aeth)) {
+    packet.extended = record.aeth;
+    packet.flags |= PointPacket::extended_known;
+  } else if (record.has(PacketRecord::has_reth)) {
+    packet.extended = static_cast<std::uint32_t>(mix(record.dma_length, record.r_key));
+    packet.flags |= PointPacket::extended_known;
+  }
   packet.psn = record.psn;
   packet.path = record.path;
   packet.vlan = record.vlan_id();

@@ -19,15 +19,19 @@ struct PointPacket {
   enum Flag : std::uint8_t {
     tagged = 1,  ///< vlan and pcp are there
     icrc_known = 2,
-    damaged = 4,  ///< its ICRC or its IPv4 header checksum is wrong
+    damaged = 4,         ///< its ICRC or its IPv4 header checksum is wrong
+    extended_known = 8,  ///< its AETH, RETH or AtomicETH is there: no snap length cut it off
   };
 
   FlowKey key;
   std::uint64_t key_hash = 0;
-  std::uint64_t sign = 0;    ///< a hash of what no place on the way changes, without the ICRC
+  /// A hash of what no place on the way changes and each capture shows, however short its snap length: up to
+  /// the BTH. What lies behind it is compared where both show it: `extended` and `icrc`.
+  std::uint64_t sign = 0;
   std::uint64_t number = 0;  ///< in its file
   std::int64_t time_ns = 0;
   std::uint32_t icrc = 0;
+  std::uint32_t extended = 0;  ///< the AETH, or a hash of the RETH or AtomicETH; no packet has both
   std::uint32_t psn = 0;
   std::uint32_t path = 0;  ///< PacketBrief::path
   std::uint16_t vlan = 0;
@@ -39,6 +43,13 @@ struct PointPacket {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
 };
+
+/// Whether the headers behind the BTH allow that two packets of one sign are one.
+template <class Packet>
+[[nodiscard]] bool same_extended(const Packet& x, const Packet& y) noexcept {
+  return x.extended == y.extended || !x.has(PointPacket::extended_known) ||
+         !y.has(PointPacket::extended_known);
+}
 
 /// Reads a source packet by packet, and lets some be read ahead without being taken.
 class PointReader {

@@ -11,10 +11,19 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// Whether the ICRCs allow that they are one packet. A damaged one may have any.
+/// Whether what both show behind the BTH allows that they are one packet. A damaged one may have any ICRC.
 bool may_be_one(const Seen& x, const Seen& y) noexcept {
+  if (!same_extended(x, y)) return false;
   if (!x.has(PointPacket::icrc_known) || !y.has(PointPacket::icrc_known) || x.icrc == y.icrc) return true;
   return x.has(PointPacket::damaged) != y.has(PointPacket::damaged);
+}
+
+/// Whether one is damaged and the other one known not to be: of a cut one the ICRC cannot be judged.
+bool damage_differs(const Seen& x, const Seen& y) noexcept {
+  if (x.has(PointPacket::damaged) == y.has(PointPacket::damaged)) return false;
+  const Seen& whole = x.has(PointPacket::damaged) ? y : x;
+  const Seen& broken = x.has(PointPacket::damaged) ? x : y;
+  return whole.has(PointPacket::icrc_known) || !broken.has(PointPacket::icrc_known);
 }
 
 std::int64_t distance(std::int64_t a_ns, std::int64_t b_ns, std::int64_t expected_ns) noexcept {
@@ -55,19 +64,28 @@ void CompareWindow::join(std::uint64_t one, std::uint64_t other, bool corrupted)
 
 void CompareWindow::resolve(std::uint64_t place, std::int64_t expected_ns) {
   for (std::vector<std::uint64_t>& side : alike_) side.clear();
-  for_sign(at(place).sign, [this](const Seen& seen, std::uint64_t found) {
+  const Seen& self = at(place);
+  for_sign(self.sign, [&](const Seen& seen, std::uint64_t found) {
     std::vector<std::uint64_t>& side = alike_[seen.point];
-    if (!seen.is(Seen::resolved) && !seen.is(Seen::doubled) && side.size() < most_alike)
+    if (!seen.is(Seen::resolved) && !seen.is(Seen::doubled) && side.size() < most_alike &&
+        (seen.point == self.point || same_extended(seen, self)))
       side.push_back(found);
     return true;
   });
+  // Of its own point those that one of the other point's may be as well.
+  if (std::vector<std::uint64_t>& own = alike_[self.point]; own.size() > 1) {
+    const std::vector<std::uint64_t>& others = alike_[1U - self.point];
+    std::erase_if(own, [&](std::uint64_t mine) {
+      return std::none_of(others.begin(), others.end(),
+                          [&](std::uint64_t other) { return same_extended(at(mine), at(other)); });
+    });
+  }
   for (std::vector<std::uint64_t>& side : alike_) std::reverse(side.begin(), side.end());
   const auto& [a, b] = alike_;
   if (a.size() == 1 && b.size() == 1) {
     const Seen& x = at(a.front());
     const Seen& y = at(b.front());
-    if (may_be_one(x, y))
-      join(a.front(), b.front(), x.has(PointPacket::damaged) != y.has(PointPacket::damaged));
+    if (may_be_one(x, y)) join(a.front(), b.front(), damage_differs(x, y));
   } else if (!a.empty() && !b.empty()) {
     resolve_many(a, b, expected_ns);
   }
@@ -101,8 +119,7 @@ void CompareWindow::resolve_many(const std::vector<std::uint64_t>& a, const std:
     while (j > i && least[i * width + j] == least[i * width + j - 1]) --j;
     const Seen& x = at(few[i - 1]);
     const Seen& y = at(many[j - 1]);
-    if (may_be_one(x, y))
-      join(few[i - 1], many[j - 1], x.has(PointPacket::damaged) != y.has(PointPacket::damaged));
+    if (may_be_one(x, y)) join(few[i - 1], many[j - 1], damage_differs(x, y));
     --j;
   }
 }

@@ -30,6 +30,7 @@ struct Seen {
   std::uint32_t older = 0;  ///< so much earlier the one before it in the same bucket came; 0: none
   std::uint32_t flow = 0;
   std::uint32_t icrc = 0;
+  std::uint32_t extended = 0;  ///< PointPacket::extended
   std::uint32_t psn = 0;
   std::uint32_t path = 0;
   std::uint16_t vlan = 0;
@@ -45,7 +46,7 @@ struct Seen {
   void set(State bit) noexcept { state = static_cast<std::uint8_t>((state | bit) & 0x7fU); }
   [[nodiscard]] bool has(PointPacket::Flag flag) const noexcept { return (flags & flag) != 0; }
 };
-static_assert(sizeof(Seen) == 56 && std::is_trivially_copyable_v<Seen> && std::is_aggregate_v<Seen>);
+static_assert(sizeof(Seen) == 64 && std::is_trivially_copyable_v<Seen> && std::is_aggregate_v<Seen>);
 
 /// A ring of packets of both points in the order in which they were read, found again by their sign. What is
 /// pushed out must have been handled before.
