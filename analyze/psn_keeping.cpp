@@ -11,7 +11,7 @@ namespace roce::analyze {
 /// one that it names had arrived. If all that had been captured by then was confirmed, with nothing sent
 /// again but that one, the responder had kept them: one that takes packets in order only would have needed
 /// them again.
-void PsnSpace::judge_keeping() {
+void PsnSpace::judge_keeping(Step& s) {
   if (nak_behind_ < 0) return;
   const bool with_others = run_frame_ > last_nak_.frame && !(lone_ && run_start_ == last_nak_.psn);
   const bool confirmed = acked_known_ && acked_ >= nak_behind_;
@@ -21,6 +21,11 @@ void PsnSpace::judge_keeping() {
   keeping_ = static_cast<std::int8_t>(std::min(keeping_ + 1, 4));
   goes_back_ = false;
   if (!known) expect_both(acked_);
+  // And the sender, which obeys each NAK, sent it once only since: that was no late packet.
+  Seen* seen = sent_.find(last_nak_.psn);
+  const bool came_once =
+      seen != nullptr && seen->late != 0 && seen->cause == 0 && seen->frame > last_nak_.frame;
+  if (came_once && seen->psn >= first_ && !request_facts_.ids_rise(s.r)) take_back_late(s, *seen, Cause::nak);
 }
 
 /// It asked for this packet only, and the sender goes on behind it.

@@ -109,7 +109,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   }
   if (loss_pending_ && psn > loss_psn_) settle_loss(s, psn - 1);
   skip_answered(s, psn);
-  if (code == sequence_error) judge_keeping();
+  if (code == sequence_error) judge_keeping(s);
   forget_refused(psn);
   progress(s, psn);
   if (code != sequence_error) {

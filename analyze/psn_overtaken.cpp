@@ -63,6 +63,39 @@ bool PsnSpace::late_in_run(const Step& s, const Again& again) noexcept {
   return lacked || refilled_in_run(again.psn) != nullptr || (in_run && reorders());
 }
 
+/// What was taken for late was sent again after all.
+void PsnSpace::take_back_late(Step& s, Seen& seen, Cause cause) {
+  seen.late = 0;
+  seen.filled = 1;
+  seen.cause = static_cast<std::uint8_t>(cause) & 7U;
+  if (request_facts_.late > 0) request_facts_.late = (request_facts_.late - 1U) & 0x7fffffffU;
+  lose_at(s, side_, Lost::before_capture, seen.frame, seen.time_ns);
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
+      verdict->clear(Verdict::out_of_order);
+      verdict->set(Verdict::retransmission);
+      verdict->cause = cause;
+    }
+  }
+  if (!s.counts) return;
+  s.connection.sent[side_].take_back(Event::out_of_order, seen.frame);
+  if (Flow* flow = s.flow(side_)) {
+    std::uint64_t& sum = flow->sequence_to_change().out_of_order;
+    if (sum > 0) --sum;
+  }
+  count_repeat(s, side_, cause);
+}
+
+/// Without IDs the first packet of a run looks late where it had been missing, until the sender goes on with
+/// what it had sent.
+void PsnSpace::take_back_late_head(Step& s, std::int64_t psn) {
+  const bool unasked = run_cause_ == Cause::timeout || run_cause_ == Cause::unknown;
+  if (!unasked || request_facts_.ids_rise(s.r) || (acked_known_ && psn <= acked_)) return;
+  Seen* head = sent_.find(psn - 1);
+  if (head == nullptr || head->late == 0 || head->cause != 0 || head->psn < first_) return;
+  if (head->time_ns == last_request_ns_) take_back_late(s, *head, run_cause_);
+}
+
 /// What is next in the run has come already, before its turn.
 void PsnSpace::skip_overtakers() noexcept {
   for (const Seen* seen = sent_.find(run_next_);

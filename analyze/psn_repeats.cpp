@@ -323,7 +323,7 @@ void PsnSpace::take_back_lone_repeat(Step& s) {
   const bool lone = run_cause_ == Cause::nak && lone_ && seen != nullptr && seen->filled != 0 &&
                     seen->frame == run_frame_ && last_nak_.psn == run_start_;
   // Selective repeat sends it alone.
-  const bool selective = !goes_back_ && reactions_ > 1;
+  const bool selective = keeps_all() || (!goes_back_ && reactions_ > 1);
   if (!lone || selective || request_facts_.ids_rise(s.r)) return;
   in_run_ = false;
   if (reactions_ < 2) {

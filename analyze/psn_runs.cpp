@@ -37,7 +37,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   std::int64_t expected = -1;
   // Only what a NAK asked for was sent again: the responder keeps what comes early.
   const bool selective = in_run_ && lone_ && run_cause_ == Cause::nak && run_next_ < next_ && !goes_back_;
-  if (run_frame_ > last_nak_.frame || acked_ >= nak_behind_) judge_keeping();
+  if (run_frame_ > last_nak_.frame || acked_ >= nak_behind_) judge_keeping(s);
   keeps_early_ = !keeps_all() && selective && acked_known_ && psn == acked_;
   interrupt_run(s);
   last_run_cause_ = run_cause_;
@@ -113,6 +113,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   run_acked_ = acked_;
   in_run_ = true;
   new_since_run_ = false;
+  take_back_late_head(s, psn);
   follow_chain(s, psn, seen);
 }
 

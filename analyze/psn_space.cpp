@@ -46,6 +46,15 @@ void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
   if (Series::Bucket* bucket = s.bucket()) bucket->lost += static_cast<std::uint32_t>(count);
 }
 
+void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64_t time_ns) {
+  if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(frame)) show_lost(*verdict, where, true, 1);
+  }
+  if (!s.counts) return;
+  if (s.flow(side) != nullptr) ++s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
+  s.connection.sent[side].add(lost_event[static_cast<std::size_t>(where)], frame, time_ns);
+}
+
 void count_repeat(Step& s, unsigned side, Cause cause) {
   if (!s.counts) return;
   constexpr std::array<Event, cause_count> events{

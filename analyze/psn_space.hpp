@@ -72,6 +72,8 @@ inline constexpr std::int64_t silence_ns = 1'000'000;
 void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 /// Books transmissions of `side` as lost, shown by this packet.
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
+/// The same of one, shown by an earlier packet of `side`.
+void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64_t time_ns);
 /// Takes that back from a packet that showed it, and that counted if `counted`.
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame, bool counted);
 inline void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
@@ -230,6 +232,8 @@ class alignas(64) PsnSpace {
   void settle_repeated(Step& s, const Again& again);
   void settle_overtaken(Step& s, const Again& again);
   [[nodiscard]] Refilled* refilled_in_run(std::int64_t psn) noexcept;
+  void take_back_late(Step& s, Seen& seen, Cause cause);
+  void take_back_late_head(Step& s, std::int64_t psn);
   [[nodiscard]] bool late_in_run(const Step& s, const Again& again) noexcept;
   void skip_overtakers() noexcept;
   [[nodiscard]] bool surely_lost(const Hole& hole, std::int64_t psn) noexcept;
@@ -292,7 +296,7 @@ class alignas(64) PsnSpace {
   void give_up(const Issued& issued);
   /// Whether the responder is known to keep what comes before its turn.
   [[nodiscard]] bool keeps_all() const noexcept { return keeping_ > 0; }
-  void judge_keeping();
+  void judge_keeping(Step& s);
   void went_on_repeating();
   void drop_asked_for(std::int64_t executed);
   [[nodiscard]] std::size_t bring_forward(std::int64_t psn, const dissect::OpcodeInfo& info);

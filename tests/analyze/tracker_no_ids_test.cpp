@@ -253,6 +253,47 @@ TEST_F(TrackerNoIds, BeforeTheFirstPacketCapturedItIsLateUnlessSomethingAskedFor
   EXPECT_EQ(wire.verdict(again).cause, Cause::nak);
 }
 
+/// The first packet of a run fills its gap as a late one would; that the sender goes on with what it had sent
+/// tells. Only this direction was captured.
+TEST_F(TrackerNoIds, TheHeadOfARunIsSentAgainWithTheRest) {
+  for (std::uint32_t psn = 100; psn < 120; ++psn) request(psn);
+  request(121);
+  request(122);
+  wire.now_ns += 30'000;
+  const auto head = request(120);
+  const auto next = request(121);
+  request(122);
+  for (std::uint32_t psn = 123; psn < 130; ++psn) request(psn);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(head).has(Verdict::retransmission));
+  EXPECT_FALSE(wire.verdict(head).has(Verdict::out_of_order));
+  EXPECT_TRUE(wire.verdict(next).has(Verdict::retransmission));
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 1U);
+  EXPECT_EQ(wire.flow(a, b).sequence().out_of_order, 0U);
+}
+
+/// A responder that keeps what comes early, and a sender that sends only what was asked for: once, so it was
+/// lost. Had it been late, it would have come twice.
+TEST_F(TrackerNoIds, WhatSelectiveRepeatBringsOnceWasLost) {
+  talk(100, 20);
+  std::uint32_t psn = 120;
+  std::vector<std::uint32_t> repeats;
+  for (int loss = 0; loss < 4; ++loss, psn += 12) {
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      if (i != 2) request(psn + i);
+    }
+    answer(psn + 2, nak_sequence);
+    request(psn + 6);
+    wire.now_ns += 5000;
+    repeats.push_back(request(psn + 2));
+    for (std::uint32_t i = 7; i < 12; ++i) request(psn + i);
+    answer(psn + 11);
+  }
+  wire.finish();
+  for (const std::uint32_t repeat : repeats) EXPECT_EQ(wire.verdict(repeat).cause, Cause::nak) << repeat;
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 4U);
+}
+
 /// A READ whose responses come in that order, and the READ for what is behind the first gap.
 class TrackerNoIdsReads : public TrackerNoIds {
  protected:
