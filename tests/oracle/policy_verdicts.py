@@ -3,10 +3,10 @@
 """Which packets break which rule of a policy: roce.marking.violation and the findings against what tshark's fields and
 the tables of this script say, of every packet.
 
-    policy_verdicts.py ROCEANALYZE [FILE|DIRECTORY...]
+    policy_verdicts.py ROCEANALYZE [--all] [FILE|DIRECTORY...]
 
-Without files: samples/ of the project, and the capture of marking_counts.py in which every class has many marks. Exit
-status 77: there is no tshark here.
+Without files: samples/ of the project, without --all the small ones only; and the capture of marking_counts.py in which
+every class has many marks. Exit status 77: there is no tshark here.
 """
 
 import collections
@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 import marking_counts  # noqa: E402
 from tshark_fields import SKIP, files_of, run  # noqa: E402
 
+SMALL = 8192  # bytes of a sample that is judged without --all
 EVERY = ("not_ect", "ect0", "ect1", "ce")
 CAPABLE, NOT_CE = ("ect0", "ect1", "ce"), ("not_ect", "ect0", "ect1")
 # The table of the profile "nvidia": class -> DSCP, ECN, PCP of tagged packets.
@@ -93,8 +94,8 @@ def own(marks):
         yield "allow.p_keys"
 
 
-def compare(program, path, policy, judge):
-    """Returns packets compared, broken ones, and lines of what differs."""
+def compare(program, path, policy, judge, judged):
+    """Returns packets compared, broken ones, and lines of what differs. `judged` are tshark's packets."""
     status, out, _ = run([program, "report", "--json", "--no-icrc", path, "--policy", policy])
     report = json.loads(out) if status == 0 else None
     if report is None or report["roce"]["v1"] + report["roce"]["native_ib"] != 0:
@@ -105,7 +106,7 @@ def compare(program, path, policy, judge):
     copies = (marking_counts.copies_of(program, path)
               if any(f["duplicate_captures"] for f in report["flows"]) else set())
     packets, theirs, counts, first = 0, {}, collections.Counter(), {}
-    for number, marks in marking_counts.packets_of(path):
+    for number, marks in judged:
         packets += 1
         keys = sorted(judge(marks))
         if keys:
@@ -132,10 +133,13 @@ def main():
     if shutil.which("tshark") is None:
         print("no tshark here: skipped")
         return SKIP
+    everything = "--all" in sys.argv
+    named = [word for word in sys.argv[2:] if word != "--all"]
     with tempfile.TemporaryDirectory() as directory:
         here = os.path.dirname(os.path.abspath(__file__))
-        files = files_of(sys.argv[2:] or [os.path.join(here, "..", "..", "samples")])
-        if len(sys.argv) == 2:
+        files = files_of(named or [os.path.join(here, "..", "..", "samples")])
+        if not named:
+            files = [file for file in files if everything or os.path.getsize(file) <= SMALL]
             files.append(os.path.join(directory, "made.pcap"))
             marking_counts.made(files[-1])
         policy = os.path.join(directory, "own.toml")
@@ -143,8 +147,9 @@ def main():
             out.write(OWN)
         packets = broken = differing = 0
         for path in files:
+            judged = list(marking_counts.packets_of(path))
             for name, judge in (("nvidia", nvidia), (policy, own)):
-                seen, bad, wrong = compare(program, path, name, judge)
+                seen, bad, wrong = compare(program, path, name, judge, judged)
                 packets, broken, differing = packets + seen, broken + bad, differing + len(wrong)
                 for line in wrong[:10]:
                     print(f"{path}: {os.path.basename(name)}: {line}")
