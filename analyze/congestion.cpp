@@ -10,11 +10,12 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::uint64_t enough = 20;
+constexpr double few = 0.05;
 
 /// Whether hardly any distance is much shorter than they are on average, without the longest ones: something
 /// keeps them apart.
 bool kept_apart(const Histogram& spacing) noexcept {
-  constexpr double few = 0.05, step = 0.1, most = 0.96;
+  constexpr double step = 0.1, most = 0.96;
   double sum = 0;
   unsigned parts = 0;
   for (double part = few; part < most; part += step) {
@@ -35,7 +36,12 @@ CnpSender::Limit CnpSender::limited_by() const noexcept {
   if (kept_apart(port_spacing_ns)) return pairs > 1 ? Limit::port : Limit::address_pair;
   if (pairs > 1 && flows > pairs && kept_apart(pair_spacing_ns)) return Limit::address_pair;
   if (kept_apart(flow_spacing_ns)) return Limit::flow;
-  return flow_spacing_ns.count() >= enough ? Limit::none : Limit::unknown;
+  // Where marks are rarer than a limit allows CNPs, those come when marks do, and show no limit. That there
+  // is none is seen only from CNPs that come closer than any limit in use.
+  constexpr std::uint64_t shortest_limit_ns = 4'000;  // what NICs come with
+  return flow_spacing_ns.count() >= enough && flow_spacing_ns.percentile(few) < shortest_limit_ns
+             ? Limit::none
+             : Limit::unknown;
 }
 
 std::string_view limit_name(CnpSender::Limit limit) noexcept {

@@ -191,6 +191,20 @@ TEST(CnpLimit, IsUnknownOfOneFlow) {
   EXPECT_EQ(sender.limited_by(), CnpSender::Limit::unknown);
 }
 
+TEST(CnpLimit, OfRareMarksIsUnknown) {
+  // CNPs come when marks do, 50 us apart or much more: no limit can be told from them, nor its absence.
+  constexpr std::int64_t after_us[] = {50, 700, 60, 2'000, 90, 1'200};
+  const auto at_random = [&](std::int64_t unit_ns) {
+    std::int64_t at_ns = 0;
+    return cnps(2, 400, [&, at_ns](unsigned i) mutable {
+      at_ns += after_us[i % 6] * unit_ns;
+      return std::pair(i % 5 % 4, at_ns);
+    });
+  };
+  EXPECT_EQ(at_random(1000).limited_by(), CnpSender::Limit::unknown);
+  EXPECT_EQ(at_random(5).limited_by(), CnpSender::Limit::none);  // hardly any time between them
+}
+
 TEST(CnpLimit, OnePairDoesNotTellPortFromPair) {
   const CnpSender sender =
       cnps(1, 400, [](unsigned i) { return std::pair(i % 2, std::int64_t{i} * 50'000); });
