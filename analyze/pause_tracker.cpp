@@ -247,7 +247,7 @@ void PauseTracker::add_mutual(LaneId one, LaneId other, std::int64_t end_ns) {
       found != mutual_.end()
           ? found->second
           : mutual_.emplace(std::array{a, b, std::uint32_t{one.second}}, pauses_.mutual.size()).first->second;
-  if (place == pauses_.mutual.size()) pauses_.mutual.push_back({a, b, one.second, 0, 0, 0, {}});
+  if (place == pauses_.mutual.size()) pauses_.mutual.push_back({a, b, one.second, false, 0, 0, 0, {}});
   MutualPause& mutual = pauses_.mutual[place];
   ++mutual.times;
   mutual.total_ns += std::min(lasted, std::numeric_limits<std::int64_t>::max() - mutual.total_ns);
@@ -258,7 +258,13 @@ void PauseTracker::add_mutual(LaneId one, LaneId other, std::int64_t end_ns) {
 void PauseTracker::see_packet(std::uint64_t number, const capture::Frame& frame, const LinkView& link) {
   if (!usable(frame.time_ns) || frame.point >= points_.size()) return;
   std::optional<std::uint32_t> to = find(frame.point, link.dst);
-  const std::vector<std::uint64_t>& ends = points_[frame.point].ends;
+  Point& point = points_[frame.point];
+  const std::vector<std::uint64_t>& ends = point.ends;
+  const bool to_port = to.has_value();
+  if (ends.size() == 2 && !point.others) {
+    const auto stranger = [&ends](std::uint64_t mac) { return mac != ends[0] && mac != ends[1]; };
+    point.others = stranger(link.src) || stranger(link.dst);
+  }
   if (!to && ends.size() == 2) {
     // What one end of a link sends goes to the other, whatever its address further on.
     if (link.src == ends[0]) to = find(frame.point, ends[1]);
@@ -266,11 +272,11 @@ void PauseTracker::see_packet(std::uint64_t number, const capture::Frame& frame,
   }
   if (!to) return;
   const std::uint8_t priority = options_.priorities.priority_of(link.dscp, link.pcp);
-  check_overrun({*to, priority}, number, frame);
-  check_overrun({*to, PausePort::global}, number, frame);
+  check_overrun({*to, priority}, number, frame, to_port);
+  check_overrun({*to, PausePort::global}, number, frame, to_port);
 }
 
-void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame) {
+void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port) {
   const PausePort& port = pauses_.ports[id.first];
   PauseLane* const lane = port.lanes[id.second].get();
   // Where the speed is not known, neither is how long the pause lasts.
@@ -281,6 +287,7 @@ void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture:
   }
   lane->overrun.add(number, frame.time_ns);
   lane->overrun_bytes += frame.wire;
+  lane->overrun_to_port = lane->overrun_to_port || to_port;
 }
 
 Pauses PauseTracker::finish(std::optional<std::int64_t> last_time_ns) {
@@ -296,6 +303,9 @@ Pauses PauseTracker::finish(std::optional<std::int64_t> last_time_ns) {
       if (!lane->paused_at_end) ++lane->expired;
       close(points_[pauses_.ports[place].point], {place, i}, end);
     }
+  }
+  for (MutualPause& mutual : pauses_.mutual) {
+    mutual.others = points_[pauses_.ports[mutual.a].point].others;
   }
   places_.clear();
   points_.clear();

@@ -64,6 +64,9 @@ struct PauseLane {
   std::uint64_t needless_xon = 0;  ///< while not paused
   std::uint64_t pauses = 0;
   bool paused_at_end = false;  ///< when the capture ended
+  /// Whether some packet of `overrun` was addressed to the port. Else it follows from both ends of its link
+  /// being known alone, and a mirror of two links with one port each shows the same.
+  bool overrun_to_port = false;
   /// Sum over all XOFFs: what was asked for, not what was paused; a refresh takes the place of the rest.
   std::uint64_t asked_quanta = 0;
   /// At the port's speed; where that is unknown, at `fastest_link_bps`: they are at least as long.
@@ -105,6 +108,8 @@ struct MutualPause {
   std::size_t a = 0;  ///< index into Pauses::ports, the lower one
   std::size_t b = 0;
   std::uint8_t lane = 0;
+  /// RoCE packets of other addresses came at that point during pauses: the two may be ports of two links.
+  bool others = false;
   std::uint64_t times = 0;
   std::int64_t total_ns = 0;
   std::int64_t longest_ns = 0;
@@ -155,6 +160,7 @@ class PauseTracker {
   struct Point {
     std::vector<std::uint64_t> ends;  ///< MACs of ports, the first three
     std::vector<LaneId> open;         ///< paused lanes, bounded
+    bool others = false;              ///< two ends are known, and a packet came from or to somebody else
   };
   struct Last {  ///< the frame before of a port, to know a second record of it
     std::int64_t time_ns = capture::no_time;
@@ -169,7 +175,7 @@ class PauseTracker {
   void expire(Point& point, std::int64_t time_ns);
   void close(Point& point, LaneId id, std::int64_t end_ns);
   void add_mutual(LaneId one, LaneId other, std::int64_t end_ns);
-  void check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame);
+  void check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port);
 
   PauseOptions options_;
   Pauses pauses_;

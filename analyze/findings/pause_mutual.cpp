@@ -16,7 +16,8 @@ void find_pause_mutual(const Snapshot& snapshot, FindingSink& sink) {
     const PausePort& b = snapshot.pauses.ports[mutual.b];
     const auto at_point = std::count_if(snapshot.pauses.ports.begin(), snapshot.pauses.ports.end(),
                                         [&](const PausePort& port) { return port.point == a.point; });
-    const bool one_link = at_point == 2;
+    // Two hosts on a mirror of their two ports pause as the ends of one link do; but they have peers.
+    const bool one_link = at_point == 2 && !mutual.others;
     const bool known = is_speed_known(a) && is_speed_known(b);
     const Severity severity = !one_link                                       ? Severity::notice
                               : mutual.longest_ns >= snapshot.pauses.storm_ns ? Severity::error
@@ -37,8 +38,11 @@ void find_pause_mutual(const Snapshot& snapshot, FindingSink& sink) {
         one_link ? (severity == Severity::error
                         ? " Neither can send, so neither gets room: this is what a deadlock looks like."
                         : " While it lasts neither can send; if it did not end, it would be a deadlock.")
-                 : " The capture point shows more ports that pause, so these two need not be the ends of one "
-                   "link.";
+        : at_point == 2
+            ? " RoCE packets come by that are from or to another MAC address, so these two need not be the "
+              "ends of one link: a mirror of two links shows the same."
+            : " The capture point shows more ports that pause, so these two need not be the ends of one "
+              "link.";
     finding.advice =
         "Look for a loop of buffers that wait for each other: routes that go up again after they went down, "
         "packets flooded because a MAC address or ARP entry is missing, more than one lossless priority with "

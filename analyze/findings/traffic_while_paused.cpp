@@ -14,15 +14,22 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
     Proof proof;
     proof.add(&lane.overrun);
     const std::string who = port_text(snapshot, port.mac, port.point);
-    Finding finding = finding_of(lane.overrun.count >= many ? Severity::warning : Severity::notice,
-                                 fmt::format("to {}, {}", who, lane_text(i)), proof);
-    finding.confidence = 0.7;
+    Finding finding =
+        finding_of(lane.overrun.count >= many && lane.overrun_to_port ? Severity::warning : Severity::notice,
+                   fmt::format("to {}, {}", who, lane_text(i)), proof);
+    finding.confidence = lane.overrun_to_port ? 0.7 : 0.4;
     finding.explanation = fmt::format(
         "{} ({}) of RoCE were sent to port {} on {} while it had paused that, later than the {} after an "
         "XOFF "
         "that may be on their way. Who sends them does not obey, and the port may have to drop them.",
         packets_text(lane.overrun.count), bytes_text(lane.overrun_bytes), who, lane_text(i),
         duration_text(in_flight_allowance_ns(port.speed_bps)));
+    if (!lane.overrun_to_port) {
+      finding.explanation +=
+          " None is addressed to the port itself: they come from the only other one that sends link control "
+          "frames at this capture point. If the two are not the ends of one link (a mirror of several), this "
+          "does not hold.";
+    }
     const std::uint8_t wanted = i == PausePort::global ? std::uint8_t{0} : static_cast<std::uint8_t>(1U << i);
     finding.advice =
         i == PausePort::global

@@ -116,6 +116,22 @@ TEST(PauseMutualFinding, NearMiss) {
   EXPECT_TRUE(link.run("pause_mutual").empty());
 }
 
+TEST(PauseMutualFinding, TwoHostsOnAMirrorNeedNotFaceEachOther) {
+  const std::string far = "0200000000aa";
+  for (const bool peers : {false, true}) {
+    Link link;
+    for (std::int64_t t = 0; t < 250 * ms; t += 300 * us) {
+      link.at(t, pfc(host_mac, {{3, 65535}})).at(t + us, pfc(switch_mac, {{3, 65535}}));
+      link.at(t + 2 * us, as_request(tagged_roce(peers ? far : switch_mac, host_mac, 2), next_psn()));
+    }
+    const auto found = link.run("pause_mutual");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, peers ? Severity::notice : Severity::error);
+    EXPECT_DOUBLE_EQ(found[0].confidence, peers ? 0.4 : 0.9);
+    EXPECT_EQ(says(found[0], "a mirror of two links shows the same"), peers) << found[0].explanation;
+  }
+}
+
 TEST(PauseUnusedPriorityFinding, Trigger) {
   Link link;
   link.at(0, pfc(host_mac, {{4, 100}}));
@@ -199,6 +215,19 @@ TEST(TrafficWhilePausedFinding, Trigger) {
   EXPECT_EQ(found[0].count, 12U);
   EXPECT_EQ(found[0].packets.front(), 2U);
   EXPECT_TRUE(says(found[0], "later than the 8.11 µs after an XOFF")) << found[0].explanation;
+}
+
+TEST(TrafficWhilePausedFinding, TheOtherEndIsBelievedLess) {
+  Link link;  // two ports pause; what one of them sends to somebody else need not reach the other
+  link.at(0, pfc(switch_mac, {{3, 65535}})).at(us, pfc(host_mac, {{5, 65535}}));
+  for (int i = 0; i < 12; ++i)
+    link.at((20 + i) * us, as_request(tagged_roce("0200000000aa", host_mac, 3), next_psn()));
+  const auto found = link.run("traffic_while_paused");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_DOUBLE_EQ(found[0].confidence, 0.4);
+  EXPECT_EQ(found[0].count, 12U);
+  EXPECT_TRUE(says(found[0], "None is addressed to the port itself")) << found[0].explanation;
 }
 
 TEST(TrafficWhilePausedFinding, NearMiss) {
