@@ -50,7 +50,41 @@ std::uint8_t PriorityUse::used_by_data() const noexcept {
   return static_cast<std::uint8_t>(bits);
 }
 
+std::uint8_t PriorityUse::guessed_for_data() const noexcept {
+  unsigned bits = 0;
+  for (unsigned p = 0; p < rows.size(); ++p) {
+    std::uint64_t packets = 0;
+    std::uint64_t guessed = 0;
+    for (std::size_t c = 0; c < traffic_class_count; ++c) {
+      if (!fills_links(static_cast<TrafficClass>(c))) continue;
+      packets += rows[p][c].packets;
+      guessed += rows[p][c].guessed;
+    }
+    if (packets != 0 && guessed == packets) bits |= 1U << p;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
+namespace {
+
+/// DSCPs whose priority somebody tells.
+std::array<bool, 64> told_dscps(const Snapshot& snapshot) {
+  std::array<bool, 64> told{};
+  told[0] = true;
+  if (snapshot.policy) told.fill(true);
+  for (const DcbxPort& port : snapshot.dcbx.ports) {
+    for (const DcbxApplication& application : port.settings().applications) {
+      if (application.selector == DcbxApplication::dscp && application.protocol < told.size())
+        told[application.protocol] = true;
+    }
+  }
+  return told;
+}
+
+}  // namespace
+
 PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
+  const std::array<bool, 64> told = told_dscps(snapshot);
   constexpr std::size_t named = 8;
   struct First {
     std::uint64_t packet;
@@ -63,10 +97,12 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
                     flow.key.transport == dissect::Transport::roce_v2_ipv6;
     for (const MarkRow& row : flow.marks()) {
       // No switch looks into the GRH of RoCE v1.
-      const std::uint8_t priority = map.priority_of(v2 ? row.marks.dscp : std::uint8_t{0}, row.marks.pcp);
+      const auto dscp = static_cast<std::uint8_t>(v2 ? row.marks.dscp & 63U : 0U);
+      const std::uint8_t priority = map.priority_of(dscp, row.marks.pcp);
       const auto c = static_cast<std::size_t>(row.traffic_class);
       PriorityUse::Row& to = use.rows[priority][c];
       to.packets += row.packets;
+      if (!row.marks.pcp && !told[dscp]) to.guessed += row.packets;
       if (flow.connection && to.connections.size() < named &&
           std::find(to.connections.begin(), to.connections.end(), *flow.connection) == to.connections.end()) {
         to.connections.push_back(*flow.connection);

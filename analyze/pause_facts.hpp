@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/marking.hpp"
@@ -28,6 +29,7 @@ namespace roce::analyze {
 struct PriorityUse {
   struct Row {
     std::uint64_t packets = 0;
+    std::uint64_t guessed = 0;  ///< of them, those of which only DSCP >> 3 tells the priority
     Sightings first;  ///< the first packet of each flow and mark; its count means nothing
     std::vector<std::uint32_t> connections;  ///< ids of the first few
   };
@@ -41,7 +43,14 @@ struct PriorityUse {
   /// Bits of the priorities of what fills links: requests, READ responses and atomics. Where a fabric is
   /// lossless, these are. ACKs, CM and CNPs often have queues of their own.
   [[nodiscard]] std::uint8_t used_by_data() const noexcept;
+  /// Those of them that only the guess DSCP >> 3 leads to: devices may map these DSCPs elsewhere. A tag, a
+  /// policy and an announced DSCP tell; so does DSCP 0, which is everywhere what nobody has marked.
+  [[nodiscard]] std::uint8_t guessed_for_data() const noexcept;
 };
+/// What an explanation says where all rests on the guess.
+inline constexpr std::string_view guessed_priority_text =
+    " This holds if devices map a DSCP to the priority DSCP >> 3, a guess: no tag, policy or announcement "
+    "tells (--policy does).";
 [[nodiscard]] constexpr bool fills_links(TrafficClass traffic_class) noexcept {
   return traffic_class == TrafficClass::data || traffic_class == TrafficClass::response ||
          traffic_class == TrafficClass::atomic;

@@ -37,15 +37,17 @@ void find_dcbx_priority_differs(const Snapshot& snapshot, FindingSink& sink) {
       }
     }
     const DcbxPort& first = *ports.front();
+    const bool guessed = (outside & ~use.guessed_for_data()) == 0;
     Finding finding = finding_of(
-        Severity::warning,
+        guessed ? Severity::notice : Severity::warning,
         fmt::format("RoCE on {}, announced {}", priority_words(outside), priorities_text(bits)), proof);
-    finding.confidence = 0.8;
+    finding.confidence = guessed ? 0.4 : 0.8;
     finding.explanation = fmt::format(
         "By LLDP, port {}{} says that RoCE takes {}; {} that carry RoCE requests or READ responses take {}.",
         port_text(snapshot, first.mac, first.point),
         ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string(),
         priority_words(bits), share_text(proof.count, all), priority_words(outside));
+    if (guessed) finding.explanation += guessed_priority_text;
     const auto wanted = static_cast<unsigned>(std::countr_zero(bits));
     finding.advice = fmt::format(
         "Mark RoCE as announced: DSCP {1} for priority {0} (traffic class {2}, with ECT(0)), cma_roce_tos -d "

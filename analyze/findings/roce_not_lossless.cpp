@@ -38,9 +38,12 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   }
   // A priority that nobody paused may be lossless all the same; one that the ports leave out is not.
   const bool announced = lossless.any_pfc;
-  Finding finding = finding_of(announced ? Severity::warning : Severity::notice,
+  const bool guessed = (outside & ~use.guessed_for_data()) == 0;
+  Finding finding = finding_of(announced && !guessed ? Severity::warning : Severity::notice,
                                fmt::format("RoCE on {}", priority_words(outside)), proof);
-  finding.confidence = announced ? 0.9 : 0.5;
+  // A lossless priority that no RoCE seems to take is most likely where these DSCPs lead.
+  const bool unexplained = (use.used_by_data() & protected_ones) == 0;
+  finding.confidence = guessed ? (unexplained ? 0.3 : 0.4) : announced ? 0.9 : 0.5;
   std::sort(connections.begin(), connections.end());
   connections.erase(std::unique(connections.begin(), connections.end()), connections.end());
   finding.connections = std::move(connections);
@@ -52,6 +55,7 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
           ? fmt::format("announced is {}", priority_words(lossless.announced))
           : fmt::format("paused or announced is {}", priority_words(protected_ones)));
   finding.explanation += " Such packets are dropped where a queue is full, and go-back-N repeats them.";
+  if (guessed) finding.explanation += guessed_priority_text;
   const auto wanted = static_cast<unsigned>(std::countr_zero(protected_ones));
   finding.advice = fmt::format(
       "Let RoCE take priority {0}: DSCP {1} with trust DSCP (mlnx_qos -i DEV --trust dscp), so with ECT(0) "

@@ -135,13 +135,27 @@ TEST(PauseMutualFinding, TwoHostsOnAMirrorNeedNotFaceEachOther) {
 TEST(PauseUnusedPriorityFinding, Trigger) {
   Link link;
   link.at(0, pfc(host_mac, {{4, 100}}));
-  link.at(ms, data_with(26));
+  link.at(ms, data_on(3));
   const auto found = link.run("pause_unused_priority");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(says(found[0], "RoCE is on priority 3. So nothing protects RoCE")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "--pfc 0,0,0,1,0,0,0,0")) << found[0].advice;
   EXPECT_TRUE(says(found[0], "all:off 3:on")) << found[0].advice;
+}
+
+TEST(PauseUnusedPriorityFinding, AGuessedPriorityIsNoWarning) {
+  for (const bool announced : {false, true}) {
+    Link link;  // DSCP 24 may lead to priority 2
+    link.at(0, pfc(host_mac, {{2, 100}}));
+    if (announced) link.at(us, lldp(switch_mac, ieee_application(3, 5, 24)));
+    link.at(ms, data_with(24));
+    const auto found = link.run("pause_unused_priority");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, announced ? Severity::warning : Severity::notice);
+    EXPECT_DOUBLE_EQ(found[0].confidence, announced ? 0.8 : 0.4);
+    EXPECT_EQ(says(found[0], "DSCP >> 3, a guess"), !announced) << found[0].explanation;
+  }
 }
 
 TEST(PauseUnusedPriorityFinding, TriggerBesideAUsedOne) {
@@ -190,6 +204,19 @@ TEST(RoceNotLosslessFinding, TriggerByPausesAlone) {
   const auto found = link.run("roce_not_lossless");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
+}
+
+TEST(RoceNotLosslessFinding, AGuessedPriorityIsNoWarning) {
+  for (const bool announced : {false, true}) {
+    Link link;  // DSCP 3 on priority 3 is a usual map, though DSCP >> 3 is 0
+    link.at(0, lldp(switch_mac, ieee_pfc(false, 0x08) + (announced ? ieee_application(0, 5, 3) : "")));
+    link.at(ms, data_with(3));
+    const auto found = link.run("roce_not_lossless");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, announced ? Severity::warning : Severity::notice);
+    EXPECT_DOUBLE_EQ(found[0].confidence, announced ? 0.9 : 0.3);
+    EXPECT_EQ(says(found[0], "DSCP >> 3, a guess"), !announced) << found[0].explanation;
+  }
 }
 
 TEST(RoceNotLosslessFinding, NearMiss) {
@@ -339,6 +366,18 @@ TEST(DcbxPriorityDiffersFinding, Trigger) {
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{2});
   EXPECT_TRUE(says(found[0], "says that RoCE takes priority 3; 1 of 2 packets (50.0 %)"))
       << found[0].explanation;
+}
+
+TEST(DcbxPriorityDiffersFinding, AGuessedPriorityIsNoWarning) {
+  Link link;
+  link.at(0, lldp(switch_mac, ieee_application(3, 3, 4791))).at(ms, data_with(3)).at(2 * ms, data_with(4));
+  const auto found = link.run("dcbx_priority_differs");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_TRUE(says(found[0], "DSCP >> 3, a guess")) << found[0].explanation;
+  Link unmarked;
+  unmarked.at(0, lldp(switch_mac, ieee_application(3, 3, 4791))).at(ms, data_with(0));
+  EXPECT_EQ(unmarked.run("dcbx_priority_differs").at(0).severity, Severity::warning);
 }
 
 TEST(DcbxPriorityDiffersFinding, NearMiss) {
