@@ -131,24 +131,66 @@ PriorityMap announced_map(const Snapshot& snapshot) {
   return map;
 }
 
-Lossless lossless_priorities(const Snapshot& snapshot) noexcept {
+namespace {
+
+/// The PFC priorities that are in force at each port, as far as announcements tell.
+std::vector<std::uint8_t> pfc_in_force(const DcbxTable& table) {
+  std::vector<std::uint8_t> in_force;
+  for (const DcbxPort& port : table.ports) {
+    const std::optional<DcbxPfc>& pfc = port.settings().pfc;
+    in_force.push_back(pfc && pfc->in_use ? pfc->enabled : std::uint8_t{0});
+  }
+  // A willing end that heard the other and goes on announcing its own has not followed.
+  const auto heard = [](const DcbxPort& port, const DcbxPort& other) {
+    return port.last_packet > std::max(other.frames.frames[0], other.last_change_packet);
+  };
+  for (const DcbxLink& link : links_of(table)) {
+    const DcbxPort& a = table.ports[link.a];
+    const DcbxPort& b = table.ports[link.b];
+    const bool ieee = a.ieee.any() && b.ieee.any();
+    const std::optional<DcbxPfc>& x = ieee ? a.ieee.pfc : a.cee.pfc;
+    const std::optional<DcbxPfc>& y = ieee ? b.ieee.pfc : b.cee.pfc;
+    if (!x || !y || !x->in_use || !y->in_use) continue;
+    const DcbxWinner winner = pfc_winner(*x, a.mac, *y, b.mac);
+    if (winner == DcbxWinner::a && !heard(b, a)) in_force[link.b] = in_force[link.a] = x->enabled;
+    if (winner == DcbxWinner::b && !heard(a, b)) in_force[link.a] = in_force[link.b] = y->enabled;
+  }
+  return in_force;
+}
+
+}  // namespace
+
+Lossless lossless_priorities(const Snapshot& snapshot, std::optional<std::uint16_t> point) {
   Lossless lossless;
   unsigned paused = 0;
   unsigned announced = 0;
   for (const PausePort& port : snapshot.pauses.ports) {
+    if (point && port.point != *point) continue;
     for (unsigned p = 0; p < PausePort::priorities; ++p) {
       if (port.lanes[p] && port.lanes[p]->xoff.count != 0) paused |= 1U << p;
     }
     const std::unique_ptr<PauseLane>& global = port.lanes[PausePort::global];
     lossless.global = lossless.global || (global && global->xoff.count != 0);
   }
-  for (const DcbxPort& port : snapshot.dcbx.ports) {
-    if (port.settings().pfc && port.settings().pfc->in_use) announced |= port.settings().pfc->enabled;
+  const std::vector<std::uint8_t> in_force = pfc_in_force(snapshot.dcbx);
+  for (std::size_t i = 0; i < in_force.size(); ++i) {
+    if (!point || snapshot.dcbx.ports[i].point == *point) announced |= in_force[i];
   }
   lossless.paused = static_cast<std::uint8_t>(paused);
   lossless.announced = static_cast<std::uint8_t>(announced);
   lossless.any_pfc = announced != 0;
   return lossless;
+}
+
+bool is_lossless_alike_everywhere(const Snapshot& snapshot) {
+  const std::uint8_t all = lossless_priorities(snapshot).all();
+  std::vector<std::uint16_t> points;
+  for (const capture::InterfaceInfo& interface : snapshot.interfaces) points.push_back(interface.point);
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  return points.size() < 2 || std::all_of(points.begin(), points.end(), [&](std::uint16_t point) {
+           return lossless_priorities(snapshot, point).all() == all;
+         });
 }
 
 }  // namespace roce::analyze

@@ -68,6 +68,16 @@ struct Lossless {
   bool any_pfc = false;  ///< some port announces PFC for at least one priority
   [[nodiscard]] std::uint8_t all() const noexcept { return global ? 0xff : paused | announced; }
 };
-[[nodiscard]] Lossless lossless_priorities(const Snapshot& snapshot) noexcept;
+/// Of all capture points, or of one. Of two ends of a link one of which is willing, the other's announcement
+/// counts (IEEE 802.1Q, 38.4), unless the willing one goes on announcing its own.
+[[nodiscard]] Lossless lossless_priorities(const Snapshot& snapshot,
+                                           std::optional<std::uint16_t> point = std::nullopt);
+/// Whether each capture point shows the same priorities as lossless. Where not, it is not known which of
+/// them concern the RoCE packets of another point.
+[[nodiscard]] bool is_lossless_alike_everywhere(const Snapshot& snapshot);
+/// What an explanation says where it is not.
+inline constexpr std::string_view other_point_text =
+    " The capture points do not show the same priorities as lossless, and RoCE packets of one need not cross "
+    "the links of another.";
 
 }  // namespace roce::analyze

@@ -7,11 +7,12 @@
 namespace roce::analyze {
 
 void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink) {
-  const Lossless lossless = lossless_priorities(snapshot);
-  if (lossless.paused == 0 && lossless.announced == 0) return;
   std::vector<Finding> findings;
   for_each_lane(snapshot, [&](const PausePort& port, unsigned i, const PauseLane& lane) {
     if (i != PausePort::global || lane.xoff.count == 0) return;
+    // The two exclude each other on a link; PFC elsewhere is no concern of this one.
+    const Lossless lossless = lossless_priorities(snapshot, port.point);
+    if (lossless.paused == 0 && lossless.announced == 0) return;
     Proof proof;
     proof.add(&lane.xoff);
     const std::string who = port_text(snapshot, port.mac, port.point);

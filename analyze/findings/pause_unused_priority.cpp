@@ -18,20 +18,22 @@ void find_pause_unused_priority(const Snapshot& snapshot, FindingSink& sink) {
   // With data on no priority that is paused, the configuration is wrong; else it may be another traffic's.
   const bool all_wrong = (use.used_by_data() & lossless.paused) == 0 && use.used_by_data() != 0;
   const bool guessed = use.guessed_for_data() != 0 && use.guessed_for_data() == use.used_by_data();
+  const bool alike = is_lossless_alike_everywhere(snapshot);
   std::vector<Finding> findings;
   for_each_lane(snapshot, [&](const PausePort& port, unsigned i, const PauseLane& lane) {
     if (i == PausePort::global || lane.xoff.count == 0 || (used >> i & 1U) != 0) return;
     Proof proof;
     proof.add(&lane.xoff);
     const std::string who = port_text(snapshot, port.mac, port.point);
-    Finding finding = finding_of(all_wrong && !guessed ? Severity::warning : Severity::notice,
+    Finding finding = finding_of(all_wrong && !guessed && alike ? Severity::warning : Severity::notice,
                                  fmt::format("{}, {}", who, lane_text(i)), proof);
-    finding.confidence = guessed ? 0.4 : all_wrong ? 0.8 : 0.6;
+    finding.confidence = !alike ? 0.3 : guessed ? 0.4 : all_wrong ? 0.8 : 0.6;
     finding.explanation = fmt::format(
         "Port {} pauses {} ({} XOFF), but no RoCE packet of this capture takes it: RoCE is on {}.", who,
         lane_text(i), lane.xoff.count, priority_words(used));
-    if (all_wrong)
+    if (all_wrong && alike)
       finding.explanation += " So nothing protects RoCE from loss, and something else is stopped.";
+    if (!alike) finding.explanation += other_point_text;
     if (guessed) finding.explanation += guessed_priority_text;
     const std::uint8_t wanted = use.used_by_data() != 0 ? use.used_by_data() : used;
     finding.advice = fmt::format(

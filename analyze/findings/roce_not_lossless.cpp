@@ -38,8 +38,9 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   }
   // A priority that nobody paused may be lossless all the same; one that the ports leave out is not.
   const bool announced = lossless.any_pfc;
+  const bool alike = is_lossless_alike_everywhere(snapshot);
   const bool guessed = (outside & ~use.guessed_for_data()) == 0;
-  Finding finding = finding_of(announced && !guessed ? Severity::warning : Severity::notice,
+  Finding finding = finding_of(announced && !guessed && alike ? Severity::warning : Severity::notice,
                                fmt::format("RoCE on {}", priority_words(outside)), proof);
   // A lossless priority that no RoCE seems to take is most likely where these DSCPs lead.
   const bool unexplained = (use.used_by_data() & protected_ones) == 0;
@@ -55,6 +56,10 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
           ? fmt::format("announced is {}", priority_words(lossless.announced))
           : fmt::format("paused or announced is {}", priority_words(protected_ones)));
   finding.explanation += " Such packets are dropped where a queue is full, and go-back-N repeats them.";
+  if (!alike) {
+    finding.confidence = std::min(finding.confidence, 0.3);
+    finding.explanation += other_point_text;
+  }
   if (guessed) finding.explanation += guessed_priority_text;
   const auto wanted = static_cast<unsigned>(std::countr_zero(protected_ones));
   finding.advice = fmt::format(

@@ -282,6 +282,60 @@ TEST(GlobalPauseBesidePfcFinding, NearMiss) {
   EXPECT_TRUE(xon.run("global_pause_beside_pfc").empty());
 }
 
+/// All but the first `of_first` frames are of a second capture point, where another link is.
+void split(Link& link, std::size_t of_first) {
+  auto& interfaces = link.source_.interfaces_;
+  interfaces.push_back(interfaces[0]);
+  interfaces[1].point = 1;
+  for (std::size_t i = of_first; i < link.source_.frames_.size(); ++i) {
+    link.source_.frames_[i].point = 1;
+    link.source_.frames_[i].interface = 1;
+  }
+}
+
+TEST(GlobalPauseBesidePfcFinding, PfcOfAnotherLinkIsNoReason) {
+  for (const bool apart : {false, true}) {
+    Link link;
+    link.at(0, pfc(host_mac, {{3, 100}})).at(us, data_on(3)).at(ms, global_pause(switch_mac, 100));
+    if (apart) split(link, 2);
+    EXPECT_EQ(link.run("global_pause_beside_pfc").size(), apart ? 0U : 1U);
+  }
+}
+
+TEST(LosslessPriorities, AnotherLinksAreBelievedLess) {
+  for (const bool apart : {false, true}) {
+    Link link;
+    link.at(0, data_on(3))
+        .at(ms, lldp(switch_mac, ieee_pfc(false, 0x10)))
+        .at(2 * ms, pfc(host_mac, {{4, 9}}));
+    if (apart) split(link, 1);
+    for (const char* rule : {"roce_not_lossless", "pause_unused_priority"}) {
+      const auto found = link.run(rule);
+      ASSERT_EQ(found.size(), 1U) << rule;
+      EXPECT_EQ(found[0].severity, apart ? Severity::notice : Severity::warning) << rule;
+      EXPECT_EQ(says(found[0], "need not cross the links of another"), apart) << found[0].explanation;
+    }
+  }
+}
+
+TEST(LosslessPriorities, AWillingEndTakesTheOthers) {
+  for (const bool willing : {false, true}) {
+    Link link;  // PFC runs on 4, though the host announces 3
+    link.at(0, lldp(host_mac, ieee_pfc(willing, 0x08))).at(ms, lldp(switch_mac, ieee_pfc(false, 0x10)));
+    link.at(2 * ms, data_on(3));
+    const auto found = link.run("roce_not_lossless");
+    ASSERT_EQ(found.size(), willing ? 1U : 0U);
+    if (willing) {
+      EXPECT_EQ(found[0].severity, Severity::warning);
+      EXPECT_TRUE(says(found[0], "announced is priority 4")) << found[0].explanation;
+    }
+  }
+  Link unmoved;  // it has heard the other and still announces its own
+  unmoved.at(0, lldp(switch_mac, ieee_pfc(false, 0x10))).at(ms, lldp(host_mac, ieee_pfc(true, 0x08)));
+  unmoved.at(2 * ms, data_on(3));
+  EXPECT_TRUE(unmoved.run("roce_not_lossless").empty());
+}
+
 TEST(PauseMalformedFinding, Trigger) {
   Link link;
   link.at(0, pfc(host_mac, {{3, 100}}, 1)).at(us, pfc(host_mac, {})).at(ms, data_on(3));

@@ -66,10 +66,10 @@ class MemorySource : public capture::CaptureSource {
   std::vector<capture::InterfaceInfo> interfaces_;
   std::vector<capture::FileInfo> files_;
   capture::Statistics statistics_;
+  std::vector<capture::Frame> frames_;
 
  private:
   std::deque<std::vector<std::uint8_t>> bytes_;
-  std::vector<capture::Frame> frames_;
   std::size_t position_ = 0;
   std::optional<capture::Error> error_;
 };
