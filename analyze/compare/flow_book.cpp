@@ -102,6 +102,7 @@ struct FlowBook::Impl {
   std::vector<AddressPair> pairs;
   std::size_t reordered = 0;  ///< flows
   std::vector<Slot> slots = std::vector<Slot>(slot_count);
+  std::vector<std::uint32_t> lost_before;  ///< of each listed one, the copy lost before it; as Slot::lost
 
   /// `arrivals` ascends in both numbers: it holds what nothing sent later has overtaken.
   void order(FlowState& flow, const Passage& passage, CompareDirection& direction) {
@@ -165,10 +166,19 @@ struct FlowBook::Impl {
       run.last = psn;
       ++(direction.repeats.*run.cause);
     }
-    if (known && slot.lost != 0 && passage.arrived) repair(lost[slot.lost - 1], passage.number, direction);
-    // A copy that is lost too waits for the same repair as the ones before it.
+    const std::uint32_t waiting = known ? slot.lost : 0;
     slot = {place, psn_space, 0, passage.arrived};
-    if (lost_place) slot.lost = *lost_place + 1;
+    if (passage.arrived) {
+      for (std::uint32_t one = waiting; one != 0; one = lost_before[one - 1])
+        repair(lost[one - 1], passage.number, direction);
+      return;
+    }
+    // A copy that is lost too waits for the same repair as the ones before it.
+    slot.lost = waiting;
+    if (!lost_place) return;
+    if (lost_before.size() <= *lost_place) lost_before.resize(*lost_place + 1);
+    lost_before[*lost_place] = waiting;
+    slot.lost = *lost_place + 1;
   }
 
   void acknowledges(FlowState& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,

@@ -47,6 +47,25 @@ TEST(Compare, NamesWhatWasLostAndWhatRepairedIt) {
   EXPECT_EQ(r.findings.front().packets, std::vector<std::uint64_t>{41});
 }
 
+TEST(Compare, EachLostCopyIsRepairedByTheOneThatArrives) {
+  TwoPoints points;
+  points.talk(20);
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  for (unsigned i = 0; i < 3; ++i) points.send(0, 20, 2'000'000 + i * 500'000, lost);
+  points.send(0, 20, 3'500'000);
+  points.send(0, 20, 3'900'000, lost);  // a needless one: what came before it is not its repair
+  points.talk(20, 4'000'000, 21);
+  const CompareResult r = points.result();
+  ASSERT_EQ(r.lost.size(), 4U);
+  for (unsigned i = 0; i < 3; ++i) {
+    EXPECT_EQ(r.lost[i].packet, 41U + i);
+    EXPECT_EQ(r.lost[i].repaired_by, 44U);
+  }
+  EXPECT_FALSE(r.lost[3].repaired_by.has_value());
+  EXPECT_EQ(r.directions[0].repaired, 3U);
+}
+
 TEST(Compare, TellsLossesBeforeAndBehindBothPoints) {
   TwoPoints points;
   points.talk(20);
