@@ -262,7 +262,7 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
 /// Nothing else can be said then.
 void find_strangers(const CompareResult& result, std::vector<Finding>& findings) {
   const std::uint64_t a = result.points[0].packets, b = result.points[1].packets;
-  if (a == 0 || b == 0 || result.matched() * 10 >= std::min(a, b)) return;
+  if (a != 0 && b != 0 && result.matched() * 10 >= std::min(a, b)) return;
   const bool none = result.matched() == 0;
   Finding finding =
       made("not_same_traffic", none ? Severity::error : Severity::warning,
@@ -278,6 +278,16 @@ void find_strangers(const CompareResult& result, std::vector<Finding>& findings)
       "compare captures of the same time and of hosts whose traffic passes both points; behind address "
       "translation "
       "packets are not known again.";
+  for (unsigned side = 0; side < 2; ++side) {
+    if (result.points[side].packets != 0) continue;
+    finding.explanation +=
+        fmt::format(" {} shows no RoCE packet (frames: {}).", point_names[side], result.points[side].frames);
+    finding.advice =
+        "see what the capture without RoCE holds (tcpdump -c 20 -n -r FILE): it may have been made where the "
+        "traffic does not pass, by a filter that leaves it out, or with a snap length that cuts packets "
+        "before "
+        "the end of the BTH (54 bytes with IPv4, 74 with IPv6; more with tags and tunnels).";
+  }
   findings.push_back(std::move(finding));
 }
 

@@ -274,9 +274,36 @@ TEST(Compare, BearsAnEmptyFile) {
   const CompareResult r = compare({&points.a, {}}, {&nothing, {}});
   EXPECT_EQ(r.matched(), 0U);
   EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  ASSERT_EQ(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[0].id, "not_same_traffic");
   MemorySource none;
   MemorySource neither;
-  EXPECT_EQ(compare({&none, {}}, {&neither, {}}).matched(), 0U);
+  const CompareResult nothing_at_all = compare({&none, {}}, {&neither, {}});
+  EXPECT_EQ(nothing_at_all.matched(), 0U);
+  ASSERT_EQ(nothing_at_all.findings.size(), 1U);
+  EXPECT_EQ(nothing_at_all.findings[0].severity, Severity::error);
+}
+
+TEST(Compare, SaysThatAFileHasNoRoce) {
+  TwoPoints points;
+  points.talk(10);
+  points.fill();
+  MemorySource other;
+  std::vector<std::uint8_t> arp(60, 0xff);
+  arp[12] = 0x08;
+  arp[13] = 0x06;
+  for (unsigned i = 0; i < 30; ++i) other.add(arp, TwoPoints::start_ns + i * 50'000);
+  for (const bool other_first : {false, true}) {
+    MemorySource a = other_first ? other : points.a, b = other_first ? points.a : other;
+    const CompareResult r = compare({&a, {}}, {&b, {}});
+    ASSERT_FALSE(r.findings.empty());
+    EXPECT_EQ(r.findings[0].id, "not_same_traffic");
+    EXPECT_EQ(r.findings[0].severity, Severity::error);
+    EXPECT_NE(r.findings[0].explanation.find(other_first ? "A shows no RoCE packet (frames: 30)"
+                                                         : "B shows no RoCE packet (frames: 30)"),
+              std::string::npos);
+    EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
+  }
 }
 
 TEST(Compare, ComparesWhatWasReadableOfADamagedFile) {

@@ -97,6 +97,17 @@ class Compare(unittest.TestCase):
         self.assertEqual(report["findings"][0]["id"], "not_same_traffic")
         self.assertIn("do not show the same traffic", run(LOSS[0], OTHER)[0])
 
+    def test_a_file_without_roce_is_named_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            empty = os.path.join(folder, "empty.pcap")
+            with open(ANSWERS[0], "rb") as whole, open(empty, "wb") as file:
+                file.write(whole.read(24))  # pcap's file header
+            for pair in ((ANSWERS[0], empty), (empty, ANSWERS[0]), (empty, empty)):
+                report = said(*pair, "--fail-on", "error", status=1)
+                self.assertFalse(report["same_traffic"])
+                self.assertEqual([f["id"] for f in report["findings"]], ["not_same_traffic"])
+                self.assertIn("shows no RoCE packet", report["findings"][0]["explanation"])
+
     def test_a_file_cut_short_is_compared_as_far_as_it_goes(self):
         with tempfile.TemporaryDirectory() as folder:
             cut = os.path.join(folder, "cut.pcap")
