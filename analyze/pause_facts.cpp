@@ -83,7 +83,18 @@ std::array<bool, 64> told_dscps(const Snapshot& snapshot) {
 
 }  // namespace
 
-PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
+std::uint8_t announced_roce_priorities(const DcbxSettings& settings, PacketVersion version) noexcept {
+  unsigned bits = 0;
+  for (const DcbxApplication& application : settings.applications) {
+    const bool v1 = application.selector == DcbxApplication::ethertype;
+    if (!application.is_roce() || (version != PacketVersion::any && v1 != (version == PacketVersion::v1)))
+      continue;
+    bits |= application.priorities;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
+PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map, PacketVersion version) {
   const std::array<bool, 64> told = told_dscps(snapshot);
   constexpr std::size_t named = 8;
   struct First {
@@ -95,6 +106,7 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map) {
   for (const Flow& flow : snapshot.flows) {
     const bool v2 = flow.key.transport == dissect::Transport::roce_v2_ipv4 ||
                     flow.key.transport == dissect::Transport::roce_v2_ipv6;
+    if (version != PacketVersion::any && v2 != (version == PacketVersion::v2)) continue;
     for (const MarkRow& row : flow.marks()) {
       // No switch looks into the GRH of RoCE v1.
       const auto dscp = static_cast<std::uint8_t>(v2 ? row.marks.dscp & 63U : 0U);

@@ -111,11 +111,13 @@ void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
                                           fmt::join(x.ets->class_of, " "), name_of(a),
                                           fmt::join(y.ets->class_of, " "), name_of(b)));
   }
-  const std::uint8_t on_a = announced_roce_priorities(x);
-  const std::uint8_t on_b = announced_roce_priorities(y);
-  if (on_a != 0 && on_b != 0 && on_a != on_b) {
-    out.add(Severity::warning, fmt::format("RoCE is to take {} at {} and {} at {}", priority_words(on_a),
-                                           name_of(a), priority_words(on_b), name_of(b)));
+  for (const PacketVersion version : {PacketVersion::v2, PacketVersion::v1}) {
+    const std::uint8_t on_a = announced_roce_priorities(x, version);
+    const std::uint8_t on_b = announced_roce_priorities(y, version);
+    if (on_a == 0 || on_b == 0 || on_a == on_b) continue;
+    out.add(Severity::warning,
+            fmt::format("RoCE{} is to take {} at {} and {} at {}", version == PacketVersion::v1 ? " v1" : "",
+                        priority_words(on_a), name_of(a), priority_words(on_b), name_of(b)));
   }
 }
 

@@ -434,6 +434,25 @@ TEST(DcbxPriorityDiffersFinding, AGuessedPriorityIsNoWarning) {
   EXPECT_EQ(unmarked.run("dcbx_priority_differs").at(0).severity, Severity::warning);
 }
 
+TEST(DcbxPriorityDiffersFinding, EachVersionHasItsOwnAnnouncement) {
+  const std::string v1_on_4 = ieee_application(4, 1, 0x8915);
+  Link only_v1;  // says nothing of v2
+  only_v1.at(0, lldp(switch_mac, v1_on_4)).at(ms, data_on(3));
+  EXPECT_TRUE(only_v1.run("dcbx_priority_differs").empty());
+  for (const unsigned v2 : {3U, 4U}) {
+    Link both;  // 4 is v1's
+    both.at(0, lldp(switch_mac, v1_on_4 + ieee_application(v2, 3, 4791))).at(ms, data_on(4));
+    EXPECT_EQ(both.run("dcbx_priority_differs").size(), v2 == 3 ? 1U : 0U);
+  }
+}
+
+TEST(DcbxMismatchFinding, AVersionIsComparedWithItself) {
+  Link link;
+  link.at(0, lldp(switch_mac, ieee_pfc(false, 0x18) + ieee_application(3, 3, 4791)));
+  link.at(ms, lldp(host_mac, ieee_pfc(false, 0x18) + ieee_application(4, 1, 0x8915)));
+  EXPECT_TRUE(link.run("dcbx_mismatch").empty());
+}
+
 TEST(DcbxPriorityDiffersFinding, NearMiss) {
   Link link;  // the announced DSCP leads to the announced priority
   link.at(0, lldp(switch_mac, ieee_application(3, 3, 4791) + ieee_application(3, 5, 10)));
