@@ -75,6 +75,11 @@ std::string finding_line(const Finding& finding) {
                                finding.explanation));
 }
 
+/// "1 flow", "2 flows".
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 /// Whether the policy asks anything of any packet.
 bool asks(const analyze::PolicyModel& model) {
   constexpr unsigned both = analyze::roce_v1_allowed | analyze::roce_v2_allowed;
@@ -112,8 +117,8 @@ std::string not_judged_text(const Snapshot& snapshot) {
   if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
     text += fmt::format("not judged: no packet of the policy's class {}\n", unseen);
   if (const std::uint64_t others = snapshot.markings.others; others != 0)
-    text += fmt::format("not judged: {} {} of flows with more marks than are kept of a flow\n", others,
-                        others == 1 ? "packet" : "packets");
+    text += fmt::format("not judged: {} of flows with more marks than are kept of a flow\n",
+                        counted(others, "packet"));
   return text;
 }
 
@@ -127,8 +132,8 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
     text += finding_line(finding) + '\n';
   }
   const std::string where =
-      fmt::format("{} RoCE packets in {} flows, policy {}", snapshot.totals.roce_packets,
-                  snapshot.flows.size(), printable(options.analyze.policy));
+      fmt::format("{} in {}, policy {}", counted(snapshot.totals.roce_packets, "RoCE packet"),
+                  counted(snapshot.flows.size(), "flow"), printable(options.analyze.policy));
   text += not_judged_text(snapshot);
   if (failing == 0 && snapshot.markings.others != 0) {
     text +=
@@ -137,8 +142,7 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
     text += fmt::format("ok: nothing at or above {} ({})\n", options.fail_on, where);
   } else {
     text +=
-        fmt::format("failed: {} at or above {} ({})\n",
-                    failing == 1 ? "1 finding" : fmt::format("{} findings", failing), options.fail_on, where);
+        fmt::format("failed: {} at or above {} ({})\n", counted(failing, "finding"), options.fail_on, where);
   }
   if (snapshot.findings_dropped != 0)
     text += fmt::format("{} more findings were not kept\n", snapshot.findings_dropped);
