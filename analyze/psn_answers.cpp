@@ -216,7 +216,7 @@ void PsnSpace::unseen(Step& s, std::int64_t psn) {
   }
   s.verdict.set(Verdict::ack_unseen);
   happened(s, s.side, Event::ack_unseen);
-  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false, false, 0, false});
+  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false, false, 0, false, true});
   if (!pending_.empty() && pending_.back().last < 0) {
     pending_.back().broken = true;
     pending_.back().last = psn;

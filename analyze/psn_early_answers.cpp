@@ -52,15 +52,16 @@ bool PsnSpace::comes_behind_its_answer(Step& s, std::int64_t psn, std::int64_t c
 /// The capture did not miss these requests after all.
 void PsnSpace::take_back_missed(Step& s, std::int64_t psn, std::int64_t count) {
   const std::int64_t end = psn + count;
-  for (const Hole& hole : holes_.list()) {
+  for (Hole& hole : holes_.list()) {
     const std::int64_t both = std::min(hole.to, end) - std::max(hole.from, psn);
     if (hole.of_repeat || !hole.called_missed || both <= 0) continue;
     unlose(s, side_, Lost::by_capture, static_cast<std::uint64_t>(both), hole.frame);
-    if (hole.to > end || s.shared.verdicts == nullptr) continue;
-    Verdict* answer = s.shared.verdicts->at(hole.frame);
-    if (answer == nullptr || !answer->has(Verdict::ack_unseen)) continue;
-    answer->clear(Verdict::ack_unseen);
+    if (hole.to > end || !hole.unseen) continue;
+    // Once, of whatever parts are left of what that answer showed.
+    for (Hole& part : holes_.list()) part.unseen = part.unseen && part.frame != hole.frame;
     if (s.counts) s.connection.sent[side_ ^ 1U].take_back(Event::ack_unseen, hole.frame);
+    Verdict* answer = s.shared.verdicts == nullptr ? nullptr : s.shared.verdicts->at(hole.frame);
+    if (answer != nullptr) answer->clear(Verdict::ack_unseen);
   }
 }
 

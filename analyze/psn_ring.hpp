@@ -119,6 +119,7 @@ struct Hole {
   bool shown = false;          ///< by a packet behind it, with this IPv4 ID
   std::uint16_t ip_id = 0;
   bool counted = false;  ///< as lost, when it was shown
+  bool unseen = false;   ///< Event::ack_unseen was told of `frame`, for this
 };
 
 /// A few holes, ordered by PSN within their kind. Bounded: the oldest go first.
