@@ -210,10 +210,13 @@ DcbxWinner pfc_winner(const DcbxPfc& a, std::uint64_t mac_a, const DcbxPfc& b, s
   return a.willing ? DcbxWinner::b : DcbxWinner::a;
 }
 
-std::uint8_t announced_roce_priorities(const DcbxSettings& settings) noexcept {
+std::uint8_t announced_roce_priorities(const DcbxSettings& settings, PacketVersion version) noexcept {
   unsigned bits = 0;
   for (const DcbxApplication& application : settings.applications) {
-    if (application.is_roce()) bits |= application.priorities;
+    const bool v1 = application.selector == DcbxApplication::ethertype;
+    if (!application.is_roce() || (version != PacketVersion::any && v1 != (version == PacketVersion::v1)))
+      continue;
+    bits |= application.priorities;
   }
   return static_cast<std::uint8_t>(bits);
 }

@@ -111,8 +111,11 @@ struct DcbxLink {
 };
 [[nodiscard]] std::vector<DcbxLink> links_of(const DcbxTable& table);
 
-/// Priorities that some port announces for RoCE, by UDP port 4791 or ethertype 0x8915; bit p: priority p.
-[[nodiscard]] std::uint8_t announced_roce_priorities(const DcbxSettings& settings) noexcept;
+/// Which RoCE: an announcement names v1 by its ethertype (0x8915) and v2 by its UDP port (4791).
+enum class PacketVersion : std::uint8_t { any, v1, v2 };
+/// Priorities that are announced for RoCE of that version; bit p: priority p.
+[[nodiscard]] std::uint8_t announced_roce_priorities(const DcbxSettings& settings,
+                                                     PacketVersion version = PacketVersion::any) noexcept;
 /// `map` with the DSCPs that `settings` announce a priority for (selector 5).
 [[nodiscard]] PriorityMap with_announced_dscps(PriorityMap map, const DcbxSettings& settings) noexcept;
 

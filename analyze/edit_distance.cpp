@@ -6,18 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analyze/lower_case.hpp"
+
 namespace roce::analyze {
-namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-}  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -39,14 +30,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view nearest_word(std::string_view typed, std::span<const std::string_view> words) {
   constexpr std::size_t longest = 64;  // a longer one is no slip of the fingers
   if (typed.empty() || typed.size() > longest) return {};
-  const std::string wanted = lower(typed);
+  const std::string wanted = lower_case(typed);
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(2, wanted.size() / 3) + 1;
   for (const std::string_view word : words) {
-    std::size_t distance = edit_distance(wanted, lower(word));
+    std::size_t distance = edit_distance(wanted, lower_case(word));
     // "addr" begins "addresses", "vlan_id" begins with "vlan".
     const bool begins = word.size() >= 3 && wanted.size() >= 3 &&
-                        (lower(word).starts_with(wanted) || wanted.starts_with(lower(word)));
+                        (lower_case(word).starts_with(wanted) || wanted.starts_with(lower_case(word)));
     if (begins) distance = std::min<std::size_t>(distance, 2);
     // A short word has nothing in common with one that needs as many changes as it has letters.
     if (distance >= least || distance >= std::max(word.size(), wanted.size())) continue;

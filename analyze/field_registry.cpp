@@ -8,6 +8,7 @@
 #include "analyze/edit_distance.hpp"
 #include "analyze/field_extract.hpp"
 #include "analyze/field_virtual.hpp"
+#include "analyze/lower_case.hpp"
 #include "analyze/value_format.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/opcode.hpp"
@@ -172,14 +173,6 @@ const Registry& registry() {
   return instance;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 }  // namespace
 
 std::uint8_t hex_digits_of(const Field& field) {
@@ -236,11 +229,11 @@ std::vector<std::string_view> similar_fields(std::string_view name, std::size_t 
   };
   constexpr std::size_t longest_name = 128;  // a longer one is no slip of the fingers
   if (name.empty() || name.size() > longest_name) return {};
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   const std::size_t allowed = std::max<std::size_t>(2, wanted.size() / 4);
   std::vector<Candidate> candidates;
   for (const Entry& entry : registry().entries()) {
-    const std::string known = lower(entry.facts.name);
+    const std::string known = lower_case(entry.facts.name);
     // The difference in length is the least that the distance can be.
     const std::size_t longer = std::max(known.size(), wanted.size()) - std::min(known.size(), wanted.size());
     std::size_t distance = longer > allowed ? longer : edit_distance(wanted, known);

@@ -83,17 +83,6 @@ std::array<bool, 64> told_dscps(const Snapshot& snapshot) {
 
 }  // namespace
 
-std::uint8_t announced_roce_priorities(const DcbxSettings& settings, PacketVersion version) noexcept {
-  unsigned bits = 0;
-  for (const DcbxApplication& application : settings.applications) {
-    const bool v1 = application.selector == DcbxApplication::ethertype;
-    if (!application.is_roce() || (version != PacketVersion::any && v1 != (version == PacketVersion::v1)))
-      continue;
-    bits |= application.priorities;
-  }
-  return static_cast<std::uint8_t>(bits);
-}
-
 PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map, PacketVersion version) {
   const std::array<bool, 64> told = told_dscps(snapshot);
   constexpr std::size_t named = 8;

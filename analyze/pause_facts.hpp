@@ -55,14 +55,8 @@ inline constexpr std::string_view guessed_priority_text =
   return traffic_class == TrafficClass::data || traffic_class == TrafficClass::response ||
          traffic_class == TrafficClass::atomic;
 }
-/// Which RoCE: an announcement names v1 by its ethertype and v2 by its UDP port.
-enum class PacketVersion : std::uint8_t { any, v1, v2 };
 [[nodiscard]] PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map,
                                        PacketVersion version = PacketVersion::any);
-/// Bits of the priorities that are announced for that version.
-[[nodiscard]] std::uint8_t announced_roce_priorities(const DcbxSettings& settings,
-                                                     PacketVersion version) noexcept;
-
 /// The snapshot's map; without a policy, with the DSCPs that ports announce a priority for.
 [[nodiscard]] PriorityMap announced_map(const Snapshot& snapshot);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/fast_record.hpp"
+#include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/ip_checksum.hpp"
@@ -13,10 +14,6 @@ namespace {
 
 using dissect::CrcStatus;
 using dissect::HeaderId;
-
-std::uint32_t four_bytes(const std::uint8_t* p) noexcept {
-  return std::uint32_t{p[0]} << 24U | std::uint32_t{p[1]} << 16U | std::uint32_t{p[2]} << 8U | p[3];
-}
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t word) noexcept {
   h = (h ^ word) * 0x9e3779b97f4a7c15U;
@@ -53,7 +50,7 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     network = facts.icrc_place.network;
     if (!facts.cut) {
       if (check_icrc_) icrc = dissect::check_icrc_at(bytes, facts.icrc_place);
-      packet.icrc = four_bytes(frame.data + facts.icrc_place.icrc);
+      packet.icrc = dissect::load_be32(frame.data + facts.icrc_place.icrc);
       packet.flags |= PointPacket::icrc_known;
     }
   } else {
@@ -64,7 +61,7 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     network = dissection_.layers[dissection_.network].offset;
     if (check_icrc_) icrc = dissect::check_icrc(bytes, dissection_);
     if (dissection_.icrc != dissect::Dissection::none) {
-      packet.icrc = four_bytes(frame.data + dissection_.layers[dissection_.icrc].offset);
+      packet.icrc = dissect::load_be32(frame.data + dissection_.layers[dissection_.icrc].offset);
       packet.flags |= PointPacket::icrc_known;
     }
   }

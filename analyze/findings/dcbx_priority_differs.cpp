@@ -25,33 +25,20 @@ void compare_version(const Snapshot& snapshot, PacketVersion version, std::vecto
   for (const auto& [bits, ports] : announced) {
     const auto outside = static_cast<std::uint8_t>(use.used_by_data() & ~bits);
     if (outside == 0) continue;
-    Proof proof;
-    std::uint64_t all = 0;
-    for (std::uint8_t p = 0; p < 8; ++p) {
-      for (std::size_t c = 0; c < traffic_class_count; ++c) {
-        const auto kind = static_cast<TrafficClass>(c);
-        if (!fills_links(kind)) continue;
-        const PriorityUse::Row& row = use.of(p, kind);
-        all += row.packets;
-        if ((outside >> p & 1U) == 0 || row.packets == 0) continue;
-        const std::uint64_t before = proof.count;
-        proof.add(&row.first);
-        proof.count = before + row.packets;
-      }
-    }
+    const DataOn found = data_on(use, outside);
     const DcbxPort& first = *ports.front();
     const bool guessed = (outside & ~use.guessed_for_data()) == 0;
     Finding finding = finding_of(guessed ? Severity::notice : Severity::warning,
                                  fmt::format("RoCE{} on {}, announced {}", v1 ? " v1" : "",
                                              priority_words(outside), priorities_text(bits)),
-                                 proof);
+                                 found.proof);
     finding.confidence = guessed ? 0.4 : 0.8;
     finding.explanation = fmt::format(
         "By LLDP, port {}{} says that RoCE{} takes {}; {} that carry RoCE requests or READ responses take "
         "{}.",
         port_text(snapshot, first.mac, first.point),
         ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string(), v1 ? " v1" : "",
-        priority_words(bits), share_text(proof.count, all), priority_words(outside));
+        priority_words(bits), share_text(found.proof.count, found.all), priority_words(outside));
     if (guessed) finding.explanation += guessed_priority_text;
     const auto wanted = static_cast<unsigned>(std::countr_zero(bits));
     const std::string mark =

@@ -97,6 +97,30 @@ std::string priority_filter(std::uint8_t priorities, const PriorityMap& map) {
   return fmt::format("infiniband.bth && ({})", fmt::join(tests, " || "));
 }
 
+DataOn data_on(const PriorityUse& use, std::uint8_t priorities) {
+  constexpr std::size_t named = 8;
+  DataOn found;
+  for (std::uint8_t p = 0; p < 8; ++p) {
+    for (std::size_t c = 0; c < traffic_class_count; ++c) {
+      const auto kind = static_cast<TrafficClass>(c);
+      if (!fills_links(kind)) continue;
+      const PriorityUse::Row& row = use.of(p, kind);
+      found.all += row.packets;
+      if ((priorities >> p & 1U) == 0 || row.packets == 0) continue;
+      const std::uint64_t before = found.proof.count;
+      found.proof.add(&row.first);
+      found.proof.count = before + row.packets;
+      for (const std::uint32_t id : row.connections) {
+        if (found.connections.size() < named) found.connections.push_back(id);
+      }
+    }
+  }
+  std::sort(found.connections.begin(), found.connections.end());
+  found.connections.erase(std::unique(found.connections.begin(), found.connections.end()),
+                          found.connections.end());
+  return found;
+}
+
 Finding finding_of(Severity severity, std::string subject, const Proof& proof) {
   Finding finding;
   finding.severity = severity;

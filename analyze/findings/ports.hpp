@@ -40,6 +40,14 @@ void for_each_lane(const Snapshot& snapshot, const LaneVisitor& look);
 [[nodiscard]] std::string pause_filter(std::uint64_t mac);
 [[nodiscard]] std::string priority_filter(std::uint8_t priorities, const PriorityMap& map);
 
+/// Packets that fill links and take one of some priorities.
+struct DataOn {
+  Proof proof;
+  std::uint64_t all = 0;                   ///< packets that fill links, on whatever priority
+  std::vector<std::uint32_t> connections;  ///< ids of a few, ascending
+};
+[[nodiscard]] DataOn data_on(const PriorityUse& use, std::uint8_t priorities);
+
 /// A finding with this evidence.
 [[nodiscard]] Finding finding_of(Severity severity, std::string subject, const Proof& proof);
 

@@ -17,40 +17,20 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   const PriorityUse use = priority_use(snapshot, map);
   const auto outside = static_cast<std::uint8_t>(use.used_by_data() & ~protected_ones);
   if (outside == 0) return;
-  Proof proof;
-  std::uint64_t all = 0;
-  std::vector<std::uint32_t> connections;
-  for (std::uint8_t p = 0; p < 8; ++p) {
-    for (std::size_t c = 0; c < traffic_class_count; ++c) {
-      const auto kind = static_cast<TrafficClass>(c);
-      if (!fills_links(kind)) continue;
-      const PriorityUse::Row& row = use.of(p, kind);
-      all += row.packets;
-      if ((outside >> p & 1U) == 0 || row.packets == 0) continue;
-      const std::uint64_t before = proof.count;
-      proof.add(&row.first);
-      proof.count = before + row.packets;
-      constexpr std::size_t named = 8;
-      for (const std::uint32_t id : row.connections) {
-        if (connections.size() < named) connections.push_back(id);
-      }
-    }
-  }
+  const DataOn found = data_on(use, outside);
   // A priority that nobody paused may be lossless all the same; one that the ports leave out is not.
   const bool announced = lossless.any_pfc;
   const bool alike = is_lossless_alike_everywhere(snapshot);
   const bool guessed = (outside & ~use.guessed_for_data()) == 0;
   Finding finding = finding_of(announced && !guessed && alike ? Severity::warning : Severity::notice,
-                               fmt::format("RoCE on {}", priority_words(outside)), proof);
+                               fmt::format("RoCE on {}", priority_words(outside)), found.proof);
   // A lossless priority that no RoCE seems to take is most likely where these DSCPs lead.
   const bool unexplained = (use.used_by_data() & protected_ones) == 0;
   finding.confidence = guessed ? (unexplained ? 0.3 : 0.4) : announced ? 0.9 : 0.5;
-  std::sort(connections.begin(), connections.end());
-  connections.erase(std::unique(connections.begin(), connections.end()), connections.end());
-  finding.connections = std::move(connections);
+  finding.connections = found.connections;
   finding.explanation = fmt::format(
-      "{} that carry RoCE requests or READ responses take {}, which {}: {}.", share_text(proof.count, all),
-      priority_words(outside),
+      "{} that carry RoCE requests or READ responses take {}, which {}: {}.",
+      share_text(found.proof.count, found.all), priority_words(outside),
       announced ? "no port announces as lossless (PFC), nor does any pause it" : "nobody ever pauses",
       announced && lossless.paused == 0
           ? fmt::format("announced is {}", priority_words(lossless.announced))
