@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "capture/error.hpp"
+#include "capture/source.hpp"
+
+namespace roce::capture {
+
+/// What a live capture is asked for.
+struct LiveOptions {
+  /// A network interface ("eth0", "any") or an RDMA device with its port ("mlx5_0", "mlx5_0:2"; port 1
+  /// where none is named).
+  std::string device;
+  std::string filter;  ///< BPF, as tcpdump takes it; empty: all frames. Network interfaces only
+  std::uint32_t snap_length = 262'144;  ///< bytes kept of a frame
+  bool promiscuous = true;
+  std::size_t kernel_buffer_bytes = std::size_t{64} << 20U;  ///< of the kernel, for a network interface
+  std::size_t queue_bytes = std::size_t{256} << 20U;  ///< between capturing and next_batch(); full = drops
+  std::chrono::milliseconds ring_time{50};  ///< what an RDMA device's ring holds at the speed of its link
+};
+
+/// Frames seen = delivered + waiting + the three kinds of drops, whenever nothing is on its way.
+struct LiveCounts {
+  std::uint64_t received = 0;              ///< taken from the kernel or the device
+  std::uint64_t delivered = 0;             ///< given out by next_batch()
+  std::uint64_t dropped_by_kernel = 0;     ///< no room in the kernel's buffer or the device's ring
+  std::uint64_t dropped_by_interface = 0;  ///< as far as the driver says
+  std::uint64_t dropped_by_queue = 0;      ///< received, but next_batch() was not called in time
+
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    return dropped_by_kernel + dropped_by_interface + dropped_by_queue;
+  }
+};
+
+/// Frames of a device as they come. A thread of its own takes them from the device; next_batch() waits for
+/// some, returns 0 after request_stop() when all that was received has been given out, and an error when the
+/// device goes away (what was received before it has been delivered). may_wait() is true. Drops stand in
+/// interfaces() too, as a capture file would state them, so that reports of both agree.
+class LiveSource : public CaptureSource {
+ public:
+  /// Up to now; on any thread.
+  [[nodiscard]] virtual LiveCounts counts() const = 0;
+};
+
+/// Opens a device for capture, with the rights of the caller. What is missing (a right, a device, a library)
+/// is an error that names it and the command that helps.
+[[nodiscard]] Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options);
+
+}  // namespace roce::capture
