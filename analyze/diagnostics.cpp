@@ -18,12 +18,11 @@ using enum DiagnosticSeverity;
 constexpr Row rows[] = {
     {DiagnosticId::cut_before_bth, "cut_before_bth", data_loss,
      "Datagrams to UDP port 4791 whose captured bytes end before the BTH is whole: they cannot be analysed "
-     "and are "
-     "not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the headers)."},
+     "and are not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the "
+     "headers)."},
     {DiagnosticId::cut_by_capture, "cut_by_capture", info,
      "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are "
-     "used; "
-     "payloads and ICRC of these packets are not checked."},
+     "used; payloads and ICRC of these packets are not checked."},
     {DiagnosticId::contradicts_itself, "contradicts_itself", info,
      "Frames whose own length fields leave no room for a header they announce. They were read up to there."},
     {DiagnosticId::too_deep, "too_deep", info,
@@ -36,9 +35,8 @@ constexpr Row rows[] = {
      "port."},
     {DiagnosticId::fragment, "ip_fragment", data_loss,
      "IP fragments of UDP datagrams. Only the first of each shows whether it is RoCE, which must not be "
-     "fragmented: "
-     "compare the RDMA path MTU with the interface MTU of the hosts (ip link show) and of the switches "
-     "between them."},
+     "fragmented: compare the RDMA path MTU with the interface MTU of the hosts (ip link show) and of the "
+     "switches between them."},
     {DiagnosticId::short_roce_datagram, "short_roce_datagram", info,
      "Datagrams to UDP port 4791 too short for a BTH and an ICRC; not counted as RoCE."},
     {DiagnosticId::only_source_port, "only_source_port_4791", info,
@@ -46,12 +44,10 @@ constexpr Row rows[] = {
      "taken for it."},
     {DiagnosticId::cut_on_the_way, "cut_on_the_way", data_loss,
      "Packets shorter on the wire than their own length says: a mirror or a NIC cut them before the capture. "
-     "Headers "
-     "are used, the ICRC is not checkable. Raise the mirror's truncation size."},
+     "Headers are used, the ICRC is not checkable. Raise the mirror's truncation size."},
     {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
      "Datagrams whose UDP length passes the end of the IP packet or is too small for its own header; the IP "
-     "length "
-     "was used."},
+     "length was used."},
     {DiagnosticId::zero_ip_length, "zero_ip_length", info,
      "IP packets with length 0, as captured before segmentation offload; the frame's end was used."},
     {DiagnosticId::unknown_opcode, "unknown_opcode", info,

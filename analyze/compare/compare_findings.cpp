@@ -53,8 +53,7 @@ std::string doubt_text(const CompareResult& result, unsigned direction, double& 
   if (unrepaired != 0) {
     text += fmt::format(
         " {} of a reliable connection were never sent again though it went on far behind them: they arrived, "
-        "and it "
-        "is the capture at {} that missed them.",
+        "and it is the capture at {} that missed them.",
         packets_text(unrepaired), point_names[1 - direction]);
     confidence = std::min(confidence, unrepaired * 2 >= result.directions[direction].lost.count ? 0.3 : 0.7);
   }
@@ -84,10 +83,8 @@ void find_losses(const CompareResult& result, std::vector<Finding>& findings) {
     finding.explanation += doubt_text(result, direction, finding.confidence);
     finding.advice =
         "read the drop and discard counters of every port between the points (ethtool -S DEVICE on hosts; on "
-        "a "
-        "switch the interface's discards and the queue's WRED and buffer drops), and see whether the class "
-        "is "
-        "lossless (PFC) on all of them; --csv lists the packets.";
+        "a switch the interface's discards and the queue's WRED and buffer drops), and see whether the class "
+        "is lossless (PFC) on all of them; --csv lists the packets.";
     findings.push_back(std::move(finding));
   }
 }
@@ -104,8 +101,7 @@ void find_damage(const CompareResult& result, std::vector<Finding>& findings) {
         packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
     finding.advice =
         "something that stores and forwards between the points changes bits: look at its memory errors, and "
-        "at FEC "
-        "and CRC counters of the links (ethtool -S DEVICE, ethtool --phy-statistics).";
+        "at FEC and CRC counters of the links (ethtool -S DEVICE, ethtool --phy-statistics).";
     findings.push_back(std::move(finding));
   }
 }
@@ -121,8 +117,7 @@ void find_order(const CompareResult& result, std::vector<Finding>& findings) {
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
       finding.advice =
           "RoCE takes an overtaken packet for a lost one: look for packet spraying, per-packet load "
-          "balancing, or a "
-          "LAG that does not hash by flow between the points.";
+          "balancing, or a LAG that does not hash by flow between the points.";
       findings.push_back(std::move(finding));
     }
     if (d.duplicated.count != 0) {
@@ -161,10 +156,8 @@ constexpr ChangeRule change_rules[] = {
     {"remarked_between", Severity::warning, "DSCP or priority changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::dscp || c.field == MarkField::pcp; },
      "a port between the points does not trust what it gets, or rewrites it: set it to trust DSCP (mlnx_qos "
-     "-i DEVICE "
-     "--trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing rule of "
-     "its class "
-     "map."},
+     "-i DEVICE --trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing "
+     "rule of its class map."},
     {"ecn_changed_between", Severity::warning, "ECN changed between the points other than by congestion",
      [](const MarkChange& c) { return c.field == MarkField::ecn && !is_congestion(c); },
      "only ECT may become CE (RFC 3168, 5): look for what rewrites the whole TOS byte instead of the DSCP."},
@@ -173,8 +166,7 @@ constexpr ChangeRule change_rules[] = {
     {"vlan_changed_between", Severity::notice, "VLAN tag added, removed or changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::vlan; },
      "see that the priority survives: a port that strips the tag strips the PCP, and PFC then needs trust in "
-     "DSCP on "
-     "both sides."},
+     "DSCP on both sides."},
     {"ttl_changed_between", Severity::info, "TTL changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::ttl; },
      "one less for each router between the points; anything else is rewritten."},
@@ -217,14 +209,12 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
     prove(finding, d.missed);
     finding.explanation = fmt::format(
         "{} on their way from {} to {} are in {} alone (its numbers): the capture at {} did not get them, so "
-        "it may "
-        "also have missed others that seem lost.",
+        "it may also have missed others that seem lost.",
         packets_text(d.missed.count), point_names[direction], point_names[1 - direction],
         point_names[1 - direction], point_names[direction]);
     finding.advice =
         "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
-        "a "
-        "mirror port drops what its link cannot carry.";
+        "a mirror port drops what its link cannot carry.";
     findings.push_back(std::move(finding));
   }
   for (unsigned side = 0; side < 2; ++side) {
@@ -235,8 +225,7 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
     prove(finding, point.other_packets);
     finding.explanation = fmt::format(
         "{} between addresses (in that direction: {}) of which {} shows nothing: they take another way, {} "
-        "captures "
-        "one direction only, or all of them are lost. They are not counted as lost.",
+        "captures one direction only, or all of them are lost. They are not counted as lost.",
         packets_text(point.other_packets.count), point.other_pairs, point_names[1 - side],
         point_names[1 - side]);
     finding.advice = "capture both directions at both points, at places that all of the traffic passes.";
@@ -251,8 +240,7 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
     finding.count = result.window_exceeded;
     finding.explanation = fmt::format(
         "{} had to be judged before they had been waited for long enough, for so much traffic passed "
-        "meanwhile: one "
-        "that was delayed for long counts as lost.",
+        "meanwhile: one that was delayed for long counts as lost.",
         packets_text(result.window_exceeded));
     finding.advice = "compare with a larger --window.";
     findings.push_back(std::move(finding));
@@ -276,8 +264,7 @@ void find_strangers(const CompareResult& result, std::vector<Finding>& findings)
       fmt::format("{} of {} in A and {} in B are the same.", result.matched(), packets_text(a), b);
   finding.advice =
       "compare captures of the same time and of hosts whose traffic passes both points; behind address "
-      "translation "
-      "packets are not known again.";
+      "translation packets are not known again.";
   for (unsigned side = 0; side < 2; ++side) {
     if (result.points[side].packets != 0) continue;
     finding.explanation +=
@@ -285,8 +272,7 @@ void find_strangers(const CompareResult& result, std::vector<Finding>& findings)
     finding.advice =
         "see what the capture without RoCE holds (tcpdump -c 20 -n -r FILE): it may have been made where the "
         "traffic does not pass, by a filter that leaves it out, or with a snap length that cuts packets "
-        "before "
-        "the end of the BTH (54 bytes with IPv4, 74 with IPv6; more with tags and tunnels).";
+        "before the end of the BTH (54 bytes with IPv4, 74 with IPv6; more with tags and tunnels).";
   }
   findings.push_back(std::move(finding));
 }

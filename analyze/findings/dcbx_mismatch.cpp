@@ -148,11 +148,10 @@ void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint8_t wanted = differences.pfc;
     finding.advice = fmt::format(
         "Set both ends alike, or let the host be willing and the switch not: mlnx_qos -i DEV --pfc {} (dcb "
-        "pfc "
-        "show dev DEV), with firmware DCBX mlxconfig -d DEV set LLDP_NB_DCBX_P1=1 DCBX_IEEE_P1=1 "
+        "pfc show dev DEV), with firmware DCBX mlxconfig -d DEV set LLDP_NB_DCBX_P1=1 DCBX_IEEE_P1=1 "
         "DCBX_WILLING_P1=1, with lldpad lldptool -T -i DEV -V PFC willing=yes; on the switch "
-        "priority-flow-control mode on for the same priorities and DCBX of the IEEE version. "
-        "All LLDP frames of the two: {}",
+        "priority-flow-control mode on for the same priorities and DCBX of the IEEE version. All LLDP frames "
+        "of the two: {}",
         pfc_list(wanted),
         packets_command(snapshot,
                         fmt::format("lldp && eth.src in {{{}, {}}}", mac_text(a.mac), mac_text(b.mac))));

@@ -20,15 +20,13 @@ void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = 0.9;
     finding.explanation = fmt::format(
         "Port {} sends PAUSE ({} XOFF), which stops every priority of its link, while PFC is {} for {}. The "
-        "two "
-        "exclude each other on a link (IEEE 802.1Q, 36.1): a port with PFC ignores PAUSE, and one with PAUSE "
-        "stops CNPs and ACKs together with data.",
+        "two exclude each other on a link (IEEE 802.1Q, 36.1): a port with PFC ignores PAUSE, and one with "
+        "PAUSE stops CNPs and ACKs together with data.",
         who, lane.xoff.count, lossless.paused != 0 ? "used" : "announced",
         priority_words(lossless.paused != 0 ? lossless.paused : lossless.announced));
     finding.advice = fmt::format(
         "Turn PAUSE off at that port: ethtool -A DEV autoneg off rx off tx off on a host, no flowcontrol on "
-        "a "
-        "switch port; then PFC on: mlnx_qos -i DEV --pfc {}. All pause frames of that port: {}",
+        "a switch port; then PFC on: mlnx_qos -i DEV --pfc {}. All pause frames of that port: {}",
         pfc_list(lossless.paused != 0 ? lossless.paused : lossless.announced),
         packets_command(snapshot, pause_filter(port.mac)));
     findings.push_back(std::move(finding));

@@ -15,8 +15,7 @@ void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} {} without a repeat: only the capture missed {}. Nothing is wrong with "
-                    "the network "
-                    "here; figures of these connections are too low by as much.{}",
+                    "the network here; figures of these connections are too low by as much.{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
                     verb(group.count(), "is not in the capture, but was acknowledged",
                          "are not in the capture, but were acknowledged"),

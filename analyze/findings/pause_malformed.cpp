@@ -37,8 +37,7 @@ void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = 0.9;
     finding.explanation = fmt::format(
         "Port {} sends PAUSE or PFC frames that are not as IEEE 802.3, Annexes 31B and 31D have them: {}. "
-        "What "
-        "their receiver makes of them is its own choice.",
+        "What their receiver makes of them is its own choice.",
         who, text);
     finding.advice =
         "Update firmware and driver of that port (ethtool -i DEV). Frames of a test generator or of a mirror "

@@ -47,8 +47,7 @@ void find_pause_mutual(const Snapshot& snapshot, FindingSink& sink) {
         "Look for a loop of buffers that wait for each other: routes that go up again after they went down, "
         "packets flooded because a MAC address or ARP entry is missing, more than one lossless priority with "
         "packets changing between them. On the switches: show priority-flow-control (or pfcwd show stats), "
-        "let "
-        "the PFC watchdog break it, and keep lossless traffic on routes that never go down and up again. "
+        "let the PFC watchdog break it, and keep lossless traffic on routes that never go down and up again. "
         "All pause frames of the two: " +
         packets_command(snapshot,
                         fmt::format("macc && eth.src in {{{}, {}}}", mac_text(a.mac), mac_text(b.mac)));

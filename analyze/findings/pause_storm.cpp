@@ -28,16 +28,11 @@ void find_pause_storm(const Snapshot& snapshot, FindingSink& sink) {
         "to it.";
     finding.advice =
         "The port that sends XOFF is the one that cannot take any more: look there first, not at those it "
-        "stops. "
-        "A host: ethtool -S DEV | grep -E 'pause|discard|out_of_buffer', a hung or slow receiver (PCIe width "
-        "and "
-        "errors, IOMMU, a stopped process), mlnx_qos -i DEV (buffer sizes). A switch: its own next hop "
-        "pauses it; "
-        "follow the XOFFs to where they begin. Let switches protect themselves: SONiC pfcwd start --action "
-        "drop "
-        "ports all detection-time 200, Arista priority-flow-control pause watchdog, NX-OS "
-        "priority-flow-control "
-        "watch-dog-interval on. All pause frames of that port: " +
+        "stops. A host: ethtool -S DEV | grep -E 'pause|discard|out_of_buffer', a hung or slow receiver "
+        "(PCIe width and errors, IOMMU, a stopped process), mlnx_qos -i DEV (buffer sizes). A switch: its "
+        "own next hop pauses it; follow the XOFFs to where they begin. Let switches protect themselves: "
+        "SONiC pfcwd start --action drop ports all detection-time 200, Arista priority-flow-control pause "
+        "watchdog, NX-OS priority-flow-control watch-dog-interval on. All pause frames of that port: " +
         packets_command(snapshot, pause_filter(port.mac));
     findings.push_back(std::move(finding));
   });

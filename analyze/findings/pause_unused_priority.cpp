@@ -38,11 +38,9 @@ void find_pause_unused_priority(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint8_t wanted = use.used_by_data() != 0 ? use.used_by_data() : used;
     finding.advice = fmt::format(
         "Either mark RoCE for the lossless priority (cma_roce_tos -d DEV -t TOS, the traffic_class file of "
-        "the "
-        "device, TOS = DSCP x 4), or make the priority that it has lossless at both ends: mlnx_qos -i DEV "
-        "--pfc "
-        "{}, or dcb pfc set dev DEV prio-pfc all:off {}:on; the same on the switch port, and trust the same "
-        "field (mlnx_qos -i DEV --trust dscp). All pause frames of that port: {}",
+        "the device, TOS = DSCP x 4), or make the priority that it has lossless at both ends: mlnx_qos -i "
+        "DEV --pfc {}, or dcb pfc set dev DEV prio-pfc all:off {}:on; the same on the switch port, and trust "
+        "the same field (mlnx_qos -i DEV --trust dscp). All pause frames of that port: {}",
         pfc_list(wanted), std::countr_zero(wanted), packets_command(snapshot, pause_filter(port.mac)));
     findings.push_back(std::move(finding));
   });

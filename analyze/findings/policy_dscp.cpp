@@ -34,9 +34,8 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
       return fmt::format(
           "Set the traffic class on the sender, {} for DSCP {}: echo {} > "
           "/sys/class/infiniband/DEV/tc/PORT/traffic_class for all queue pairs, cma_roce_tos -d DEV -t {} "
-          "for "
-          "those of RDMA-CM, or the application's own setting (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, --tclass). "
-          "{}",
+          "for those of RDMA-CM, or the application's own setting (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, "
+          "--tclass). {}",
           tos, dscp, tos, tos, rewritten);
   }
 }

@@ -56,12 +56,8 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
   }
   return fmt::format(
       "The NIC takes PCP from the service level (SL & 7): ask for SL {} in the application (--sl, "
-      "NCCL_IB_SL, "
-      "UCX_IB_SL) {} and, where "
-      "the "
-      "kernel maps socket priorities, ip link set VLANDEV type vlan egress {}:{}. If the host sends it "
-      "right, the "
-      "switch's priority map rewrites it.",
+      "NCCL_IB_SL, UCX_IB_SL) {} and, where the kernel maps socket priorities, ip link set VLANDEV type vlan "
+      "egress {}:{}. If the host sends it right, the switch's priority map rewrites it.",
       pcp, tos_advice(policy, breach, pcp), pcp, pcp);
 }
 

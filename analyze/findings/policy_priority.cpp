@@ -21,16 +21,14 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
   if (policy.trust == Trust::pcp) {
     return fmt::format(
         "The policy trusts PCP, so the tag decides{}: send tagged, by a GID of a VLAN interface (show_gids), "
-        "and "
-        "with that service level (--sl, NCCL_IB_SL, UCX_IB_SL){}.",
+        "and with that service level (--sl, NCCL_IB_SL, UCX_IB_SL){}.",
         priority ? fmt::format(", and should say {}", *priority) : std::string(), pfc);
   }
   const unsigned dscp = breach.example.marks.dscp;
   if (!priority) {
     return fmt::format(
         "Give these packets a DSCP that maps elsewhere, or map DSCP {} to another priority on NICs and "
-        "switches "
-        "alike: mlnx_qos -i NETDEV --dscp2prio set,{},PRIORITY{}.",
+        "switches alike: mlnx_qos -i NETDEV --dscp2prio set,{},PRIORITY{}.",
         dscp, dscp, pfc);
   }
   return fmt::format(

@@ -36,8 +36,7 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
         group.sum([&](const Case& c) { return asker(c).operation(OperationKind::read)->count; });
     std::string text = fmt::format(
         "{}{} sent by {} are READ responses sent again: {} asked again for {} of {} READs, and each time "
-        "gets "
-        "all from the missing response on.",
+        "gets all from the missing response on.",
         scope_text(group), share_text(group.count(), group.of), from_text(group), to_text(group), again,
         std::max(reads, again));
     if (lost != 0) text += fmt::format(" Known to be lost: {}.", packets_text(lost));

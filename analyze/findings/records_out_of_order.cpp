@@ -27,14 +27,12 @@ void find_records_out_of_order(const Snapshot& snapshot, FindingSink& sink) {
                     "capture. What came first is not sure there, and what was lost, late or sent again "
                     "follows from it: other findings of these connections have a lower confidence.",
                     scope_text(group), share_text(group.count(), group.of)),
-        fmt::format(
-            "If the times are right, sort the file (reordercap IN OUT) and analyse that. If the clock was "
-            "set "
-            "back while capturing, look at the time after it only (--from). Captures of several queues or "
-            "interfaces: let one program write them in order of time (dumpcap), and merge files with "
-            "mergecap, not with cat. {}",
-            show_command(snapshot, group, "The packets",
-                         shown_by_flag("roce.analysis.time_backwards", Event::time_backwards))),
+        fmt::format("If the times are right, sort the file (reordercap IN OUT) and analyse that. If the "
+                    "clock was set back while capturing, look at the time after it only (--from). Captures "
+                    "of several queues or interfaces: let one program write them in order of time (dumpcap), "
+                    "and merge files with mergecap, not with cat. {}",
+                    show_command(snapshot, group, "The packets",
+                                 shown_by_flag("roce.analysis.time_backwards", Event::time_backwards))),
     };
   });
 }

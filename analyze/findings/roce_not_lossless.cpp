@@ -44,8 +44,7 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   const auto wanted = static_cast<unsigned>(std::countr_zero(protected_ones));
   finding.advice = fmt::format(
       "Let RoCE take priority {0}: DSCP {1} with trust DSCP (mlnx_qos -i DEV --trust dscp), so with ECT(0) "
-      "traffic class "
-      "{2}: cma_roce_tos -d DEV -t {2} for RDMA-CM, echo {2} > "
+      "traffic class {2}: cma_roce_tos -d DEV -t {2} for RDMA-CM, echo {2} > "
       "/sys/class/infiniband/DEV/tc/1/traffic_class for the rest (NCCL_IB_TC={2}, UCX_IB_TRAFFIC_CLASS={2}); "
       "or make the priority that it has lossless at host and switch: mlnx_qos -i DEV --pfc {3}. All such "
       "RoCE packets, with the small ones of these priorities: {4}",

@@ -20,8 +20,7 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = lane.overrun_to_port ? 0.7 : 0.4;
     finding.explanation = fmt::format(
         "{} ({}) of RoCE were sent to port {} on {} while it had paused that, later than the {} after an "
-        "XOFF "
-        "that may be on their way. Who sends them does not obey, and the port may have to drop them.",
+        "XOFF that may be on their way. Who sends them does not obey, and the port may have to drop them.",
         packets_text(lane.overrun.count), bytes_text(lane.overrun_bytes), who, lane_text(i),
         duration_text(in_flight_allowance_ns(port.speed_bps)));
     if (!lane.overrun_to_port) {

@@ -165,8 +165,7 @@ std::string learn_policy(const Snapshot& snapshot) {
   }
   comments.top = fmt::format(
       "Learned from a capture: {} packets in {} flows. Read it before using it: what was wrong there is "
-      "allowed "
-      "here.\nTo be added by hand: lossless = [...], what PFC protects, which no packet shows.",
+      "allowed here.\nTo be added by hand: lossless = [...], what PFC protects, which no packet shows.",
       seen.v1 + seen.v2, snapshot.flows.size());
   if (seen.unlisted + snapshot.evicted_packets != 0) {
     comments.top +=
