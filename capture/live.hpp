@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "capture/error.hpp"
 #include "capture/source.hpp"
@@ -46,6 +47,9 @@ class LiveSource : public CaptureSource {
  public:
   /// Up to now; on any thread.
   [[nodiscard]] virtual LiveCounts counts() const = 0;
+  /// What somebody should know of this capture before it begins, a sentence each: that it takes place on
+  /// another device than was named, that something could not be set.
+  [[nodiscard]] virtual const std::vector<std::string>& notices() const;
 };
 
 /// Opens a device for capture, with the rights of the caller. What is missing (a right, a device, a library)
