@@ -2,18 +2,16 @@
 #include "capture/output_file.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
+
+#include "capture/descriptor_output.hpp"
 
 namespace roce::capture {
 namespace {
@@ -21,47 +19,8 @@ namespace {
 constexpr std::size_t buffer_bytes = 512U * 1024U;
 
 tl::unexpected<Error> refused(const std::string& path, int number, const std::string& what) {
-  Error error;
-  error.kind = ErrorKind::not_writable;
-  error.path = path == "-" ? "standard output" : path;
-  error.system_errno = number;
-  error.message = what + ": " + std::strerror(number);
-  return tl::unexpected<Error>(std::move(error));
+  return tl::unexpected<Error>(not_writable(path, number, what));
 }
-
-/// Keeps this thread's writes from raising SIGPIPE and SIGXFSZ, whose default is to end the
-/// process before it can say what went wrong. One that our write raised is taken away again.
-class QuietSignals {
- public:
-  QuietSignals() {
-    sigemptyset(&ours_);
-    sigaddset(&ours_, SIGPIPE);
-    sigaddset(&ours_, SIGXFSZ);
-    sigpending(&pending_before_);
-    pthread_sigmask(SIG_BLOCK, &ours_, &mask_before_);
-  }
-  ~QuietSignals() {
-    const int kept_errno = errno;
-    for (const int number : {SIGPIPE, SIGXFSZ}) {
-      if (sigismember(&pending_before_, number) == 1) continue;
-      sigset_t one;
-      sigemptyset(&one);
-      sigaddset(&one, number);
-      const timespec at_once{};
-      while (sigtimedwait(&one, nullptr, &at_once) < 0 && errno == EINTR) {
-      }
-    }
-    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-    errno = kept_errno;
-  }
-  QuietSignals(const QuietSignals&) = delete;
-  QuietSignals& operator=(const QuietSignals&) = delete;
-
- private:
-  sigset_t ours_{};
-  sigset_t pending_before_{};
-  sigset_t mask_before_{};
-};
 
 /// Where a symbolic link leads to: the rename shall replace the file, not the link.
 std::string resolved(const std::string& path) {
@@ -77,7 +36,7 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path
         new OutputFile(path, std::move(final_path), std::move(temporary_path), descriptor));
   };
   if (path == "-") {
-    const int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    const int descriptor = standard_output();
     if (descriptor < 0) return refused(path, errno, "cannot be written");
     return made("", "", descriptor);
   }
@@ -141,27 +100,7 @@ Expected<void> OutputFile::flush() {
 
 Expected<void> OutputFile::write_all(const std::uint8_t* data, std::size_t size) {
   if (failed_ || descriptor_ < 0) return refused(path_, EIO, "writing had failed before");
-  int number = 0;
-  {
-    const QuietSignals quiet;
-    while (size > 0) {
-      const ssize_t done = ::write(descriptor_, data, size);
-      if (done >= 0) {
-        data += done;
-        size -= static_cast<std::size_t>(done);
-        written_ += static_cast<std::uint64_t>(done);
-        continue;
-      }
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) {  // a non-blocking pipe is full
-        pollfd waiting{descriptor_, POLLOUT, 0};
-        poll(&waiting, 1, -1);
-        continue;
-      }
-      number = errno;
-      break;
-    }
-  }
+  const int number = capture::write_all(descriptor_, data, size, written_);
   if (number == 0) return {};
   failed_ = true;
   discard();
