@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+// Internal: names of the files of a ring, as dumpcap and tshark give them.
+namespace roce::capture {
+
+/// "dir/NAME_00001_20260714133501.pcapng.zst" for "dir/NAME.pcapng.zst": the number and the local time come
+/// before the extensions. Numbers above 99999 take more digits.
+[[nodiscard]] std::string ring_name(const std::string& path, std::uint64_t number,
+                                    std::chrono::system_clock::time_point time);
+
+}  // namespace roce::capture
