@@ -32,6 +32,7 @@ libisal-dev      | header:isa-l/crc.h      | fast CRC for the ICRC
 zlib1g-dev       | header:zlib.h           | reads .gz captures
 libzstd-dev      | header:zstd.h           | reads .zst captures
 liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
+libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its library is loaded only then)
 '
 
 me=$(readlink -f -- "$0")
