@@ -33,6 +33,7 @@ zlib1g-dev       | header:zlib.h           | reads .gz captures
 libzstd-dev      | header:zstd.h           | reads .zst captures
 liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
 libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its library is loaded only then)
+prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 '
 
 me=$(readlink -f -- "$0")
@@ -48,6 +49,7 @@ python3-scapy       | python:scapy               | second opinion on the ICRC
 tshark              | command:tshark             | second opinion on every field
 zstd                | command:zstd               | makes compressed captures in tests
 lz4                 | command:lz4                | makes compressed captures in tests
+prometheus          | command:promtool           | second opinion on metrics
 '
 
 say() { printf '%s\n' "$*" >&2; }

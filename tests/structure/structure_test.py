@@ -29,6 +29,7 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "isa-l/": "isa-l", "isa-l.h": "isa-l", "fmt/": "fmt", "CLI/": "CLI11", "tsl/": "robin-map", "tl/": "expected",
     "zlib.h": "zlib", "zstd.h": "zstd", "lz4": "lz4", "toml++/": "toml++", "pcap/": "libpcap", "pcap.h": "libpcap",
+    "prometheus/": "prometheus-cpp",
     "infiniband/": "libibverbs", "rdma/": "libibverbs", "Q": "Qt", "qcustomplot": "Qt", "gtest/": "GoogleTest",
     "gmock/": "GoogleTest", "nlohmann/": "nlohmann-json", "tins/": "libtins",
 }
@@ -36,15 +37,15 @@ MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "expected"},
     "analyze": {"fmt", "robin-map", "toml++", "expected"},
-    "cli": {"CLI11", "fmt", "expected"},
+    "cli": {"CLI11", "fmt", "expected", "prometheus-cpp"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()) - {"Qt"},
 }
 # Not in a header that others may include.
-PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++"}
+PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "prometheus-cpp"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
 SEAMS = {"libibverbs": "capture/verbs_library.hpp"}
-IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs"}
+IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "prometheus-cpp"}
 
 # What dissect must not know: files, threads, clocks, printing.
 IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "thread", "mutex", "atomic", "chrono",
