@@ -34,6 +34,7 @@ libzstd-dev      | header:zstd.h           | reads .zst captures
 liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
 libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its library is loaded only then)
 prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
+libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
 '
 
 me=$(readlink -f -- "$0")
