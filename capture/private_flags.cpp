@@ -49,14 +49,15 @@ std::vector<std::byte> with_room(const Head& head, std::size_t more) {
 }
 
 constexpr std::uint32_t most_flags = 32;  // they are the bits of one number
+/// The kernel writes as many names as the driver has by then, whatever room it was told of.
+constexpr std::size_t room_for_names = std::size_t{8} * most_flags * ETH_GSTRING_LEN;
 
-/// Of the driver: the number of its flags. It is what the kernel writes names for, whatever room there is.
-std::uint32_t count_flags(Ethtool& ethtool) {
+std::uint32_t count_flags(const EthtoolCall& ask) {
   ethtool_sset_info head{};
   head.cmd = ETHTOOL_GSSET_INFO;
   head.sset_mask = std::uint64_t{1} << static_cast<unsigned>(ETH_SS_PRIV_FLAGS);
   std::vector<std::byte> memory = with_room(head, sizeof(std::uint32_t));
-  if (!ethtool.ask(memory.data())) return 0;
+  if (!ask(memory.data())) return 0;
   std::memcpy(&head, memory.data(), sizeof head);
   if (head.sset_mask == 0) return 0;
   std::uint32_t count = 0;
@@ -66,21 +67,19 @@ std::uint32_t count_flags(Ethtool& ethtool) {
 
 }  // namespace
 
-std::optional<bool> private_flag(const std::string& interface, std::string_view flag) {
-  Ethtool ethtool(interface);
-  const std::uint32_t count = count_flags(ethtool);
+std::optional<bool> private_flag(const EthtoolCall& ask, std::string_view flag) {
+  const std::uint32_t count = count_flags(ask);
   if (count == 0 || count > most_flags) return std::nullopt;
-
   ethtool_gstrings names{};
   names.cmd = ETHTOOL_GSTRINGS;
   names.string_set = ETH_SS_PRIV_FLAGS;
   names.len = count;
-  std::vector<std::byte> memory = with_room(names, std::size_t{count} * ETH_GSTRING_LEN);
-  if (!ethtool.ask(memory.data())) return std::nullopt;
+  std::vector<std::byte> memory = with_room(names, room_for_names);
+  if (!ask(memory.data())) return std::nullopt;
   ethtool_value values{};
   values.cmd = ETHTOOL_GPFLAGS;
   std::vector<std::byte> flags = with_room(values, 0);
-  if (!ethtool.ask(flags.data())) return std::nullopt;
+  if (!ask(flags.data())) return std::nullopt;
   std::memcpy(&values, flags.data(), sizeof values);
 
   const char* const texts = reinterpret_cast<const char*>(memory.data() + sizeof names);
@@ -89,6 +88,11 @@ std::optional<bool> private_flag(const std::string& interface, std::string_view 
     if (text.substr(0, text.find('\0')) == flag) return (values.data >> i & 1U) != 0;
   }
   return std::nullopt;
+}
+
+std::optional<bool> private_flag(const std::string& interface, std::string_view flag) {
+  Ethtool ethtool(interface);
+  return private_flag([&ethtool](std::byte* command) { return ethtool.ask(command); }, flag);
 }
 
 }  // namespace roce::capture
