@@ -35,6 +35,7 @@ liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
 libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its library is loaded only then)
 prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
+libseccomp-dev   | header:seccomp.h        | confines a live capture
 '
 
 me=$(readlink -f -- "$0")

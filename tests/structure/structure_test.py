@@ -29,7 +29,7 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "isa-l/": "isa-l", "isa-l.h": "isa-l", "fmt/": "fmt", "CLI/": "CLI11", "tsl/": "robin-map", "tl/": "expected",
     "zlib.h": "zlib", "zstd.h": "zstd", "lz4": "lz4", "toml++/": "toml++", "pcap/": "libpcap", "pcap.h": "libpcap",
-    "prometheus/": "prometheus-cpp",
+    "prometheus/": "prometheus-cpp", "seccomp.h": "libseccomp",
     "infiniband/": "libibverbs", "rdma/": "libibverbs", "Q": "Qt", "qcustomplot": "Qt", "gtest/": "GoogleTest",
     "gmock/": "GoogleTest", "nlohmann/": "nlohmann-json", "tins/": "libtins",
 }
@@ -37,15 +37,17 @@ MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "expected"},
     "analyze": {"fmt", "robin-map", "toml++", "expected"},
-    "cli": {"CLI11", "fmt", "expected", "prometheus-cpp"},
+    "cli": {"CLI11", "fmt", "expected", "prometheus-cpp", "libseccomp"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()) - {"Qt"},
 }
 # Not in a header that others may include.
-PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "prometheus-cpp"}
+PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++",
+           "prometheus-cpp", "libseccomp"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
 SEAMS = {"libibverbs": "capture/verbs_library.hpp"}
-IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "prometheus-cpp"}
+IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs",
+               "prometheus-cpp", "libseccomp"}
 
 # What dissect must not know: files, threads, clocks, printing.
 IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "thread", "mutex", "atomic", "chrono",
@@ -54,7 +56,7 @@ IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "
 CODE = (".hpp", ".cpp")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 POSIX = re.compile(r"^((sys|arpa|net|netinet|linux)/\w+|unistd|fcntl|poll|signal|dirent|glob|time|errno|termios|pthread"
-                   r"|sched|dlfcn|endian|spawn|regex|pwd|malloc)\.h$")
+                   r"|sched|dlfcn|endian|spawn|regex|pwd|grp|syslog|malloc)\.h$")
 # Written in pieces, so that this file does not hold what it looks for.
 MACHINE_PATHS = re.compile("|".join([r"(?<![\w.$}])/wor" + r"k/", r"(?<![\w.$}])/roo" + r"t/", r"/home/\w+/",
                                      r"\.\./shar" + "ed"]))
