@@ -52,26 +52,27 @@ void Sniffer::deliver(SlabQueue& queue, const verbs::Completion& completion, std
   queue.push(frame);
 }
 
-/// A ring without one buffer at the device loses what comes until some are given back. Where no counter of
-/// the device tells how much, this tells how long it can have been.
-void Sniffer::count_dry_time(std::int64_t now, bool dry) {
-  if (dry) {
-    ++dry_moments_;
-    dry_ns_ += std::max<std::int64_t>(now - last_poll_ns_, 0);
-    if (dry_moments_ == 1 && (!room_ || room_->names().empty())) {
-      note("the ring of buffers ran dry: frames were lost that this device does not count");
+/// A ring without a buffer at the device loses what comes until some are given back. Where no counter of the
+/// device tells, this does: as many frames in a row as the device had buffers were there to be polled at
+/// once.
+void Sniffer::watch_for_dry_ring(std::size_t polled) {
+  if (run_ == 0) run_limit_ = posted_;
+  run_ += polled;
+  if (run_ >= run_limit_ && !dry_) {
+    dry_ = true;
+    if (!room_ || room_->names().empty()) {
+      note("the ring of buffers may have run dry: frames lost by that are not counted by this device");
     }
   }
-  last_poll_ns_ = now;
+  if (polled < completions_.size()) run_ = 0;
 }
 
 Expected<std::size_t> Sniffer::take_some(SlabQueue& queue) {
   const auto got = ring_->poll(completions_.data(), completions_.size());
-  if (!got)
-    return tl::unexpected(
-        lost_device(std::string(name_of(got.error().step)) + ": " + std::strerror(got.error().error)));
+  if (!got) return tl::unexpected(lost_device(got.error()));
   if (*got == 0) return std::size_t{0};
   const std::int64_t now = world_.wall_clock();
+  watch_for_dry_ring(*got);
   posted_ -= static_cast<std::uint32_t>(std::min<std::size_t>(*got, posted_));
   std::size_t back = 0;
   for (std::size_t i = 0; i < *got; ++i) {
@@ -99,11 +100,9 @@ Expected<std::size_t> Sniffer::take_some(SlabQueue& queue) {
     }
     give_back_[back++] = one.buffer;
   }
-  count_dry_time(now, posted_ == 0 && !flushing_);
   if (flushing_) return *got;  // what is given back now would be flushed, too
   if (const auto posted = ring_->post(give_back_.data(), back); !posted) {
-    return tl::unexpected(
-        lost_device(std::string(name_of(posted.error().step)) + ": " + std::strerror(posted.error().error)));
+    return tl::unexpected(lost_device(posted.error()));
   }
   posted_ += static_cast<std::uint32_t>(back);
   return *got;
@@ -159,8 +158,7 @@ std::optional<Error> Sniffer::recover(SlabQueue& queue) {
 Expected<void> Sniffer::wait(int stop, std::chrono::milliseconds at_most) {
   if (!armed_) {
     if (const auto armed = ring_->arm(); !armed) {
-      return tl::unexpected(
-          lost_device(std::string(name_of(armed.error().step)) + ": " + std::strerror(armed.error().error)));
+      return tl::unexpected(lost_device(armed.error()));
     }
     armed_ = true;
     return {};  // what came before it was armed wakes nobody: it is polled once more

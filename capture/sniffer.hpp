@@ -50,12 +50,13 @@ class Sniffer final : public LiveDevice {
   [[nodiscard]] std::optional<Error> start();
   [[nodiscard]] std::optional<Error> make_ring();
   [[nodiscard]] Error failed(const verbs::Failure& failure) const;
-  [[nodiscard]] Error lost_device(const std::string& why) const;
+  [[nodiscard]] Error lost_device(const std::string& why);
+  [[nodiscard]] Error lost_device(const verbs::Failure& failure);
 
   [[nodiscard]] Expected<std::size_t> take_some(SlabQueue& queue);
   void deliver(SlabQueue& queue, const verbs::Completion& completion, std::int64_t now);
   void learn_clock(std::int64_t stamp);
-  void count_dry_time(std::int64_t now, bool dry);
+  void watch_for_dry_ring(std::size_t polled);
   [[nodiscard]] std::optional<Error> recover(SlabQueue& queue);
   [[nodiscard]] std::optional<Error> handle_events();
   void refresh_port();
@@ -90,14 +91,14 @@ class Sniffer final : public LiveDevice {
   unsigned flush_waits_ = 0;
   unsigned restarts_in_a_row_ = 0;
   bool clock_known_ = false;
-  std::int64_t last_poll_ns_ = 0;
+  std::uint64_t run_ = 0;        ///< completions since a poll found less than it asked for
+  std::uint64_t run_limit_ = 0;  ///< buffers that the device had when the run began
+  bool dry_ = false;
 
   // Frames that are lost for certain or at most.
   std::uint64_t too_long_ = 0;
   std::uint64_t failed_ = 0;
   std::uint64_t overrun_at_most_ = 0;
-  std::uint64_t dry_moments_ = 0;
-  std::int64_t dry_ns_ = 0;
   std::uint64_t restarts_ = 0;
 
   mutable std::mutex notes_mutex_;

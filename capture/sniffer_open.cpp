@@ -12,6 +12,7 @@
 namespace roce::capture {
 namespace {
 
+constexpr int most_events = 256;                                   // looked at at once
 constexpr std::uint16_t link_ethernet = 1, link_infiniband = 247;  // LINKTYPE registry of tcpdump.org
 
 std::int64_t system_clock_ns() {
@@ -50,10 +51,21 @@ Error Sniffer::failed(const verbs::Failure& failure) const {
   return explain(failure, attempt);
 }
 
-Error Sniffer::lost_device(const std::string& why) const {
+Error Sniffer::lost_device(const std::string& why) {
+  // A call that fails is mostly what is seen first of a device that goes; its event tells the cause.
+  std::string cause = why;
+  for (int i = 0; i < 16 * most_events; ++i) {
+    const auto event = device_->next_event();
+    if (!event || !*event) break;
+    if ((*event)->kind == verbs::EventKind::device_gone) cause = (*event)->name;
+  }
   return refused(ErrorKind::not_readable, options_.device,
-                 "the capture ended, for the device was removed, reset or failed (" + why +
+                 "the capture ended, for the device was removed, reset or failed (" + cause +
                      "): look at dmesg, and start again when it is back");
+}
+
+Error Sniffer::lost_device(const verbs::Failure& failure) {
+  return lost_device(std::string(name_of(failure.step)) + ": " + std::strerror(failure.error));
 }
 
 Expected<std::unique_ptr<Sniffer>> Sniffer::open(const LiveOptions& options, SnifferWorld world) {
@@ -94,9 +106,8 @@ std::optional<Error> Sniffer::start() {
         ErrorKind::not_found, options_.device,
         name_.device + (ports == 1 ? " has port 1 only" : " has ports 1 to " + std::to_string(ports)));
   }
-  if (auto error = make_ring()) return error;
-  room_.emplace(world_.root, name_);
-  return std::nullopt;
+  room_.emplace(world_.root, name_);  // before the first frame can be lost
+  return make_ring();
 }
 
 /// For the port as it is now.
@@ -121,7 +132,7 @@ std::optional<Error> Sniffer::make_ring() {
   posted_ = plan_.buffers;
   armed_ = flushing_ = broken_ = outgrown_ = false;
   flush_waits_ = 0;
-  last_poll_ns_ = world_.wall_clock();
+  run_ = 0;
   return std::nullopt;
 }
 
@@ -148,7 +159,7 @@ void Sniffer::refresh_port() {
 std::optional<Error> Sniffer::handle_events() {
   bool refresh = false;
   // Bounded: a device that floods us with events is looked at again in the next round.
-  for (int i = 0; i < 256; ++i) {
+  for (int i = 0; i < most_events; ++i) {
     const auto event = device_->next_event();
     if (!event) return lost_device(std::strerror(event.error().error));
     if (!*event) break;

@@ -42,20 +42,20 @@ bool complete(Context& context, Queue& queue, const Done& done) {
   return true;
 }
 
-bool take_receive(Queue& queue, Receive& receive) {
-  if (queue.count == 0) return false;
-  receive = queue.receives[queue.first];
+// There is one.
+Receive take_receive(Queue& queue) {
+  const Receive receive = queue.receives[queue.first];
   queue.first = queue.first + 1 == queue.receives.size() ? 0 : queue.first + 1;
   --queue.count;
   queue.posted[receive.id] = false;
-  return true;
+  return receive;
 }
 
 void fail(Context& context, Queue& queue, ibv_wc_status status, bool for_good) {
   if (queue.count == 0) return;
-  Receive receive;
-  take_receive(queue, receive);
-  const Done done{receive.id, 0, 0, status};
+  Done done{};
+  done.id = take_receive(queue).id;
+  done.status = status;
   complete(context, queue, done);
   if (!for_good) return;
   queue.raw.state = IBV_QPS_ERR;
@@ -74,8 +74,7 @@ void arrive(Context& context, const std::uint8_t* bytes, std::size_t size, std::
     fail(context, *queue, IBV_WC_LOC_LEN_ERR, true);
     return;
   }
-  Receive receive;
-  take_receive(*queue, receive);
+  const Receive receive = take_receive(*queue);
   std::memcpy(receive.to, bytes, size);
   if (complete(context, *queue, {receive.id, stamp, static_cast<std::uint32_t>(size), IBV_WC_SUCCESS})) {
     ++counts.delivered;
@@ -106,6 +105,7 @@ bool play_frames(Context& context, const Step& step) {
   const std::uint64_t all = step.kind == Step::Kind::file ? context.file.size() : step.count;
   std::uint64_t now = std::min(all - context.done_of_step, step.burst != 0 ? step.burst : 512);
   // Without a burst: the link waits for receives, as if it were slow.
+  if (step.burst == 0 && queue->completions->in_error) return false;
   if (step.burst == 0) now = std::min<std::uint64_t>(now, queue->raw.state == IBV_QPS_RTR ? queue->count : 0);
   for (; now > 0; --now) {
     if (step.kind == Step::Kind::file) {
@@ -129,8 +129,10 @@ void write_number(const std::string& path, const std::string& text) {
 void lose_completions(Context& context, std::uint64_t number) {
   Queue* const queue = listening(context);
   if (queue == nullptr) return;
-  Receive receive;
-  for (; number > 0 && take_receive(*queue, receive); --number) ++counts.overrun;
+  for (; number > 0 && queue->count != 0; --number) {
+    take_receive(*queue);
+    ++counts.overrun;
+  }
   queue->completions->in_error = true;
   push_event(context, IBV_EVENT_CQ_ERR, 0);
 }
@@ -160,6 +162,9 @@ bool play(Context& context, const Step& step, bool asked) {
       return true;
     case Kind::event:
       push_event(context, static_cast<ibv_event_type>(step.count), static_cast<int>(step.bytes));
+      return true;
+    case Kind::port_state:
+      context.script.port_state = static_cast<unsigned>(step.count);
       return true;
     case Kind::write_file:
       write_number(step.path, step.text);
@@ -224,8 +229,7 @@ void advance(Context& context, bool asked) {
 }
 
 void flush(Context& context, Queue& queue) {
-  Receive receive;
-  while (take_receive(queue, receive)) complete(context, queue, {receive.id, 0, 0, IBV_WC_WR_FLUSH_ERR});
+  while (queue.count != 0) complete(context, queue, {take_receive(queue).id, 0, 0, IBV_WC_WR_FLUSH_ERR});
 }
 
 void push_event(Context& context, ibv_event_type type, int port) {

@@ -114,7 +114,8 @@ Script read_script(const char* path) {
            words.clear();
          }
        }},
-      {"mtu_file",
+      {"now_port_state", [&] { words >> add(Kind::port_state).count; }},
+      {"write",
        [&] {
          Step& step = add(Kind::write_file);
          words >> step.path >> step.text;

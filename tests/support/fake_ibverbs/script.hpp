@@ -36,6 +36,7 @@ struct Step {
     error,
     broken,
     event,
+    port_state,
     write_file,
     overrun,
     remove,
