@@ -2,17 +2,49 @@
 #include "capture/live.hpp"
 
 #include <new>
+#include <utility>
 
-#include "capture/live_device.hpp"
+#include "capture/open_live.hpp"
 #include "capture/pcap_device.hpp"
+#include "capture/rdma_port.hpp"
 
 namespace roce::capture {
+namespace {
 
-Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
+/// libibverbs is loaded only for names that are no network interface's.
+bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
+  if (!is_network_interface(options.device)) return is_rdma_device(options.device, world);
+  const auto name = parse_rdma_name(options.device);
+  return name && read_rdma_port(world.root, *name).exists;
+}
+
+/// An RDMA device in software sends and receives by the network interface below it, where frames are whole.
+bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::string>& notices) {
+  const auto name = parse_rdma_name(options.device);
+  if (!name) return false;
+  const RdmaPort port = read_rdma_port(world.root, *name);
+  if (!port.software || !is_network_interface(port.software_on)) return false;
+  notices.push_back(name->device +
+                    (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +
+                    ": its frames pass " + port.software_on + ", which is captured instead");
+  options.device = port.software_on;
+  return true;
+}
+
+Expected<std::unique_ptr<LiveSource>> open_kind(LiveOptions options, const SnifferWorld& world) {
+  std::vector<std::string> notices;
+  auto device = is_rdma(options, world) && !redirect(options, world, notices)
+                    ? open_rdma_device(options, world)
+                    : open_network_device(options, std::move(notices));
+  if (!device) return tl::unexpected<Error>(std::move(device.error()));
+  return make_live_source(std::move(*device), options);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options, const SnifferWorld& world) {
   try {
-    auto device = open_network_device(options);
-    if (!device) return tl::unexpected<Error>(std::move(device.error()));
-    return make_live_source(std::move(*device), options);
+    return open_kind(options, world);
   } catch (const std::bad_alloc&) {
     Error error;
     error.kind = ErrorKind::out_of_memory;
@@ -20,6 +52,10 @@ Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
     error.message = "not enough memory to capture";
     return tl::unexpected<Error>(std::move(error));
   }
+}
+
+Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
+  return open_live(options, SnifferWorld{});
 }
 
 }  // namespace roce::capture

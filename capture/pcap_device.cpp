@@ -349,10 +349,14 @@ Expected<std::vector<NetworkDevice>> find_network_devices() {
   return list;
 }
 
+bool is_network_interface(const std::string& device) {
+  return device == any_device || if_nametoindex(device.c_str()) != 0;
+}
+
 Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& options,
                                                           std::vector<std::string> notices) {
   const std::string& device = options.device;
-  if (device != any_device && if_nametoindex(device.c_str()) == 0) {
+  if (!is_network_interface(device)) {
     return failed(ErrorKind::not_found, device, explain_unknown_device(device));
   }
   char text[PCAP_ERRBUF_SIZE] = {};

@@ -15,6 +15,9 @@ namespace roce::capture {
 /// Frames of all interfaces, each with a header of 20 bytes that says which (LINKTYPE_LINUX_SLL2).
 inline constexpr std::string_view any_device = "any";
 
+/// Whether the name is one of a network interface of this machine, or "any".
+[[nodiscard]] bool is_network_interface(const std::string& device);
+
 /// Opens `options.device`, which is a network interface. `notices` are told before its own: an RDMA device
 /// whose frames pass through this interface adds that it is so.
 [[nodiscard]] Expected<std::unique_ptr<LiveDevice>> open_network_device(
