@@ -3,8 +3,8 @@
 // are tested in tests/live.
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
