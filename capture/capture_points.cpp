@@ -46,6 +46,17 @@ std::size_t CapturePoints::likeness(const Point& point, const Point& wanted) {
          std::min(common_bytes(point.path, wanted.path), longest_path - 1);
 }
 
+/// Two interfaces of one section for what a device sends and what it receives.
+bool CapturePoints::is_other_direction(const Point& point, const Point& wanted) {
+  if (point.place.file != wanted.place.file || point.place.section != wanted.place.section) return false;
+  if (point.link_type != wanted.link_type || point.hardware != wanted.hardware) return false;
+  const auto is_sent_of = [](std::string_view sent, std::string_view received) {
+    return !received.empty() && sent.size() == received.size() + sent_suffix.size() &&
+           sent.starts_with(received) && sent.ends_with(sent_suffix);
+  };
+  return is_sent_of(point.name, wanted.name) || is_sent_of(wanted.name, point.name);
+}
+
 std::uint16_t CapturePoints::claim(const Place& place, const InterfaceInfo& interface, const FileInfo& file,
                                    bool apart) {
   Point wanted;
@@ -57,6 +68,15 @@ std::uint16_t CapturePoints::claim(const Place& place, const InterfaceInfo& inte
   wanted.hardware = interface.hardware;
   wanted.machine = file.hardware;
   wanted.operating_system = file.operating_system;
+
+  const auto other = std::find_if(points_.rbegin(), points_.rend(),
+                                  [&](const Point& point) { return is_other_direction(point, wanted); });
+  if (other != points_.rend()) {
+    wanted.number = other->number;
+    if (points_.size() >= limit) points_.erase(points_.begin());
+    points_.push_back(std::move(wanted));
+    return points_.back().number;
+  }
 
   auto best = points_.end();
   std::size_t best_likeness = 0;

@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/source.hpp"
 
 // Internal: which interfaces are one place of capture.
 namespace roce::capture {
+
+/// What stands behind the name of an interface whose frames were sent by the device, while those it received
+/// are of an interface with the name alone: one place of capture, described twice.
+inline constexpr std::string_view sent_suffix = " (sent)";
 
 /// Hands out Frame::point. Interfaces that deliver at the same time are places of their own: their packets
 /// can be two views of one transmission. What was described in a file (or a section of it) that had ended
@@ -41,6 +46,7 @@ class CapturePoints {
   };
   [[nodiscard]] bool is_free(const Point& point, const Place& place) const;
   [[nodiscard]] static std::size_t likeness(const Point& point, const Point& wanted);
+  [[nodiscard]] static bool is_other_direction(const Point& point, const Point& wanted);
 
   /// Points that may be continued, the one claimed last at the back. Bounded: the oldest go first.
   static constexpr std::size_t limit = 512;

@@ -21,9 +21,6 @@
 // itself copies them to a raw packet queue pair with the sniffer's flow.
 namespace roce::capture {
 
-/// What comes behind the name of a port for the frames that it sent; without it, those it received.
-inline constexpr const char* sent_suffix = " (sent)";
-
 /// What a sniffer asks of the machine; tests bring their own.
 struct SnifferWorld {
   std::string root;                          ///< before /sys, /proc and /dev

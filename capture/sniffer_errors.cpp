@@ -195,7 +195,7 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
 Rights read_rights(const std::string& root) {
   constexpr unsigned cap_net_admin = 12, cap_net_raw = 13, cap_ipc_lock = 14;
   Rights rights;
-  std::ifstream status(root + "/proc/self/status");
+  std::ifstream status(root + "/proc/thread-self/status");
   for (std::string line; std::getline(status, line);) {
     constexpr std::string_view key = "CapEff:\t";
     if (!std::string_view(line).starts_with(key)) continue;

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <utility>
 
+#include "capture/capture_points.hpp"
 #include "capture/sniffer.hpp"
 
 namespace roce::capture {

@@ -66,6 +66,23 @@ TEST(CapturePoints, NumbersDoNotComeRound) {
   }
 }
 
+TEST(CapturePoints, WhatADeviceSendsAndReceivesIsOnePlace) {
+  const Bytes both = section({"mlx5_0:1", "mlx5_0:1 (sent)"}, {{0, 1}, {1, 1}, {0, 2}});
+  EXPECT_EQ(points_of({{"a", both}}), (Points{0, 0}));
+  EXPECT_EQ(points_of({{"a", section({"mlx5_0:1 (sent)", "mlx5_0:1"}, {{0, 1}, {1, 1}})}}), (Points{0, 0}));
+  // Two ports at once are two places.
+  EXPECT_EQ(
+      points_of({{"a", section({"mlx5_0:1", "mlx5_0:2 (sent)", "mlx5_0:2"}, {{0, 1}, {1, 1}, {2, 1}})}}),
+      (Points{0, 1, 1}));
+  EXPECT_EQ(points_of({{"a", section({"", " (sent)"}, {{0, 1}, {1, 1}})}}), (Points{0, 1}));
+  // A ring of files goes on at the same place.
+  const Bytes later = section({"mlx5_0:1", "mlx5_0:1 (sent)"}, {{0, 8}, {1, 8}});
+  EXPECT_EQ(points_of({{"r_00001", both}, {"r_00002", later}}), (Points{0, 0, 0, 0}));
+  // Two files at once are two places, each with both directions.
+  const Bytes beside = section({"mlx5_0:1", "mlx5_0:1 (sent)"}, {{0, 1}, {1, 2}, {0, 3}});
+  EXPECT_EQ(points_of({{"a", both}, {"b", beside}}).size(), 4U);
+}
+
 TEST(CapturePoints, FilesThatFollowEachOtherAreOne) {
   for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
     EXPECT_EQ(points_of({{"a", pcap({1, 2})}, {"b", pcap({2, 3})}, {"c", gzip(pcap({4}))}}, limit),

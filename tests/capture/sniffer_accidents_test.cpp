@@ -105,7 +105,7 @@ TEST_F(SnifferAccidents, KeepsItsRingWhenTheRightsForANewOneAreGone) {
   connectx();
   open("frames 100 60\nwait_armed\nwrite " + root_ +
        "/sys/class/net/eth2/mtu 9000\nlong 9014\nlong 9014\nframes 100 60\nremove\n");
-  file("proc/self/status", "CapEff:\t0000000000000000\n");
+  file("proc/thread-self/status", "CapEff:\t0000000000000000\n");
   read(all);
   EXPECT_EQ(got_.size(), 200U);
   EXPECT_EQ(report().too_long, 2U);

@@ -16,7 +16,7 @@ class SnifferRefusals : public SnifferTest {
     for (const char* word : words) EXPECT_NE(told.find(word), std::string::npos) << word << "\n in: " << told;
   }
   void rights(const char* effective) {
-    file("proc/self/status", std::string("Name:\tx\nCapEff:\t") + effective + "\n");
+    file("proc/thread-self/status", std::string("Name:\tx\nCapEff:\t") + effective + "\n");
   }
   static constexpr const char* none = "0000000000000000";
   static constexpr const char* only_net_raw = "0000000000002000";

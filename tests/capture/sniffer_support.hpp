@@ -25,7 +25,7 @@ class SnifferTest : public ::testing::Test {
     std::string name = std::filesystem::temp_directory_path() / "roce_sniffer_XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     root_ = name;
-    file("proc/self/status", "CapEff:\t000001ffffffffff\n");
+    file("proc/thread-self/status", "CapEff:\t000001ffffffffff\n");
     options_.device = "mlx5_0";
     violations_before_ = report().violations;
   }
