@@ -54,8 +54,8 @@ struct CongestionSide {
   Sent before;             ///< from its first packet to the first CNP
   Sent between;            ///< from the first CNP to the last one
   Sent after;              ///< from the last CNP to its last packet
-  std::uint32_t fell = 0;  ///< CNPs after which it sent less than 0.9 times as fast as before
-  std::uint32_t held = 0;  ///< CNPs after which it did not
+  std::uint64_t fell = 0;  ///< CNPs after which it sent less than 0.9 times as fast as before
+  std::uint64_t held = 0;  ///< CNPs after which it did not
   std::int64_t first_cnp_ns = capture::no_time;
   std::int64_t last_cnp_ns = capture::no_time;
   // While it is followed:

@@ -2,13 +2,13 @@
 #include "analyze/histogram.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
+#include <type_traits>
 
 namespace roce::analyze {
 namespace {
-
-constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
 
 /// Room is made in steps, so that a slowly widening range seldom allocates.
 constexpr std::uint32_t step = 16;
@@ -25,16 +25,21 @@ constexpr std::uint64_t Histogram::last_of(std::uint32_t bucket) noexcept {
   return bucket + 1 >= bucket_limit ? std::numeric_limits<std::uint64_t>::max() : first_of(bucket + 1) - 1;
 }
 
+std::size_t Histogram::bytes_of(Format format, std::uint32_t size) noexcept {
+  constexpr std::size_t bytes[] = {sizeof(Pair), sizeof(std::uint8_t), sizeof(std::uint16_t),
+                                   sizeof(std::uint32_t), sizeof(std::uint64_t)};
+  return size * bytes[static_cast<std::size_t>(format)];
+}
+
 Histogram::Owned Histogram::make(Format format, std::uint32_t first, std::uint32_t size) {
   static_assert(bucket_of(std::numeric_limits<std::uint64_t>::max()) == bucket_limit - 1);
   static_assert(bucket_of(63) == 63 && bucket_of(64) == 64 && bucket_of(65) == 64 && bucket_of(66) == 65);
   static_assert(first_of(64) == 64 && last_of(64) == 65 && first_of(bucket_of(1000)) <= 1000);
   static_assert(bucket_limit % step == 0);
   static_assert(sizeof(Table) + bucket_limit * sizeof(std::uint32_t) <= 8192);
+  static_assert(sizeof(Table) % sizeof(std::uint64_t) == 0);
 
-  constexpr std::size_t bytes[] = {sizeof(Pair), sizeof(std::uint8_t), sizeof(std::uint16_t),
-                                   sizeof(std::uint32_t)};
-  void* const memory = std::calloc(1, sizeof(Table) + size * bytes[static_cast<std::size_t>(format)]);
+  void* const memory = std::calloc(1, sizeof(Table) + bytes_of(format, size));
   if (memory == nullptr) throw std::bad_alloc();
   Owned table(new (memory) Table);
   table->first = static_cast<std::uint16_t>(first);
@@ -44,14 +49,15 @@ Histogram::Owned Histogram::make(Format format, std::uint32_t first, std::uint32
 }
 
 Histogram::Histogram(const Histogram& other) {
-  if (other.table_ != nullptr) merge(other);
+  static_assert(std::is_trivially_copyable_v<Table>);
+  if (other.table_ == nullptr) return;
+  const Table& t = *other.table_;
+  table_ = make(t.format, t.first, t.size);
+  std::memcpy(static_cast<void*>(table_.get()), &t, sizeof t + bytes_of(t.format, t.size));
 }
 
 Histogram& Histogram::operator=(const Histogram& other) {
-  if (this != &other) {
-    table_.reset();
-    merge(other);
-  }
+  if (this != &other) *this = Histogram(other);
   return *this;
 }
 
@@ -60,7 +66,7 @@ void Histogram::cover(std::uint32_t bucket, Format format) {
   std::uint32_t first = bucket;
   std::uint32_t end = bucket + 1;
   format = std::max(format, t.format);
-  t.for_each([&](std::uint32_t each, std::uint32_t n) {
+  t.for_each([&](std::uint32_t each, std::uint64_t n) {
     first = std::min(first, each);
     end = std::max(end, each + 1);
     if (n > 0xff) format = std::max(format, Format::narrow);  // of a pair
@@ -71,11 +77,11 @@ void Histogram::cover(std::uint32_t bucket, Format format) {
   bigger->count = t.count;
   bigger->min = t.min;
   bigger->max = t.max;
-  t.for_each([&](std::uint32_t each, std::uint32_t n) { bigger->put(each - first, n); });
+  t.for_each([&](std::uint32_t each, std::uint64_t n) { bigger->put(each - first, n); });
   table_ = std::move(bigger);
 }
 
-bool Histogram::add_pair(std::uint32_t bucket, std::uint32_t n) {
+bool Histogram::add_pair(std::uint32_t bucket, std::uint64_t n) {
   Table& t = *table_;
   Pair* const begin = t.pairs();
   Pair* const end = begin + t.used;
@@ -93,7 +99,7 @@ bool Histogram::add_pair(std::uint32_t bucket, std::uint32_t n) {
   return true;
 }
 
-void Histogram::add_slowly(std::uint32_t bucket, std::uint32_t n) {
+void Histogram::add_slowly(std::uint32_t bucket, std::uint64_t n) {
   constexpr std::uint32_t first_pairs = 4, most_pairs = 32;
   if (table_ == nullptr) table_ = make(Format::pairs, 0, first_pairs);
   if (table_->format == Format::pairs) {
@@ -112,9 +118,8 @@ void Histogram::add_slowly(std::uint32_t bucket, std::uint32_t n) {
   if (table_->format == Format::pairs || bucket - table_->first >= table_->size) cover(bucket, Format::tiny);
   for (;;) {
     const std::uint32_t i = bucket - table_->first;
-    const std::uint32_t before = table_->at(i);
-    if (table_->put(i, before + std::min(n, most - before))) return;
-    cover(bucket, table_->format == Format::tiny ? Format::narrow : Format::wide);
+    if (table_->put(i, table_->at(i) + n)) return;
+    cover(bucket, static_cast<Format>(static_cast<unsigned>(table_->format) + 1U));
   }
 }
 
@@ -134,7 +139,7 @@ void Histogram::merge(const Histogram& other) {
     return;
   }
   Table& from = *other.table_;
-  from.for_each([this](std::uint32_t bucket, std::uint32_t n) { add_slowly(bucket, n); });
+  from.for_each([this](std::uint32_t bucket, std::uint64_t n) { add_slowly(bucket, n); });
   table_->count += from.count;
   table_->min = std::min(table_->min, from.min);
   table_->max = std::max(table_->max, from.max);
@@ -145,15 +150,13 @@ std::uint64_t Histogram::percentile(double fraction) const noexcept {
   Table& t = *table_;
   if (!(fraction > 0)) return t.min;
   if (fraction >= 1) return t.max;
-  std::uint64_t total = 0;  // not the count: a bucket may have saturated
-  t.for_each([&](std::uint32_t, std::uint32_t n) { total += n; });
   // The smallest rank that reaches the fraction. The margin keeps 0.99 of 100 at 99: 0.99 has no
   // exact double.
-  const double wanted = fraction * static_cast<double>(total) * (1 - 1e-12);
+  const double wanted = fraction * static_cast<double>(t.count) * (1 - 1e-12);
   std::uint64_t below = 0;
   std::uint64_t value = t.max;
   bool reached = false;
-  t.for_each([&](std::uint32_t bucket, std::uint32_t n) {
+  t.for_each([&](std::uint32_t bucket, std::uint64_t n) {
     below += n;
     if (reached || static_cast<double>(below) < wanted) return;
     reached = true;
@@ -165,7 +168,7 @@ std::uint64_t Histogram::percentile(double fraction) const noexcept {
 std::vector<Histogram::Bucket> Histogram::buckets() const {
   std::vector<Bucket> result;
   if (table_ == nullptr) return result;
-  table_->for_each([&](std::uint32_t bucket, std::uint32_t n) {
+  table_->for_each([&](std::uint32_t bucket, std::uint64_t n) {
     result.push_back({first_of(bucket), last_of(bucket), n});
   });
   return result;

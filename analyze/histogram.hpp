@@ -15,7 +15,7 @@ namespace roce::analyze {
 /// Counts of values (nanoseconds, bytes) in buckets of equal relative width: 32 a power of two, so
 /// that a percentile is right within 3.2 %; smallest and largest are exact. There may be a hundred
 /// thousand of them: empty it is a pointer, and memory follows the range of the values seen and never
-/// passes 8 KiB.
+/// passes 8 KiB, or 16 KiB where a bucket holds more than 2^32 of them.
 class Histogram {
  public:
   Histogram() noexcept = default;
@@ -76,9 +76,9 @@ class Histogram {
   [[nodiscard]] static constexpr std::uint64_t last_of(std::uint32_t bucket) noexcept;
 
   /// How the counts are kept: a few as pairs of bucket and count, by bucket; more as one count for each
-  /// bucket of the range, of 8 bits until one of them does not hold its count, then of 16, then of 32, which
-  /// saturate.
-  enum class Format : std::uint8_t { pairs, tiny, narrow, wide };
+  /// bucket of the range, of 8 bits until one of them does not hold its count, then of 16, then of 32, and
+  /// after days of 64.
+  enum class Format : std::uint8_t { pairs, tiny, narrow, wide, huge };
   struct Pair {
     std::uint16_t bucket;
     std::uint16_t count;
@@ -98,6 +98,7 @@ class Histogram {
     [[nodiscard]] std::uint8_t* tiny() noexcept { return reinterpret_cast<std::uint8_t*>(this + 1); }
     [[nodiscard]] std::uint16_t* narrow() noexcept { return reinterpret_cast<std::uint16_t*>(this + 1); }
     [[nodiscard]] std::uint32_t* wide() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
+    [[nodiscard]] std::uint64_t* huge() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
     /// False if this takes more than adding one in its place.
     bool count_one(std::uint32_t bucket) noexcept {
       const std::uint32_t i = bucket - first;  // below `first` it wraps to a large one
@@ -116,13 +117,17 @@ class Histogram {
     [[nodiscard]] unsigned shift() const noexcept {
       return static_cast<unsigned>(format) - static_cast<unsigned>(Format::tiny);
     }
-    [[nodiscard]] std::uint32_t at(std::uint32_t i) noexcept {
+    [[nodiscard]] std::uint64_t at(std::uint32_t i) noexcept {
+      if (format == Format::huge) [[unlikely]]
+        return huge()[i];
       return format == Format::tiny ? tiny()[i] : format == Format::narrow ? narrow()[i] : wide()[i];
     }
     /// False if a count is too small for it.
-    bool put(std::uint32_t i, std::uint32_t n) noexcept {
-      if (format == Format::wide) {
-        wide()[i] = n;
+    bool put(std::uint32_t i, std::uint64_t n) noexcept {
+      if (format == Format::huge) {
+        huge()[i] = n;
+      } else if (format == Format::wide && n <= 0xffff'ffff) {
+        wide()[i] = static_cast<std::uint32_t>(n);
       } else if (format == Format::narrow && n <= 0xffff) {
         narrow()[i] = static_cast<std::uint16_t>(n);
       } else if (format == Format::tiny && n <= 0xff) {
@@ -139,11 +144,11 @@ class Histogram {
     template <class Each>
     void for_each(Each each) {
       if (format == Format::pairs) {
-        for (std::uint32_t i = 0; i < used; ++i) each(pairs()[i].bucket, pairs()[i].count);
+        for (std::uint32_t i = 0; i < used; ++i) each(pairs()[i].bucket, std::uint64_t{pairs()[i].count});
         return;
       }
       for (std::uint32_t i = 0; i < size; ++i) {
-        const std::uint32_t n = at(i);
+        const std::uint64_t n = at(i);
         if (n != 0) each(first + i, n);
       }
     }
@@ -152,10 +157,11 @@ class Histogram {
     void operator()(Table* table) const noexcept { std::free(table); }
   };
   using Owned = std::unique_ptr<Table, Free>;
+  [[nodiscard]] static std::size_t bytes_of(Format format, std::uint32_t size) noexcept;  ///< of its counts
   [[nodiscard]] static Owned make(Format format, std::uint32_t first, std::uint32_t size);
 
-  void add_slowly(std::uint32_t bucket, std::uint32_t n);  ///< counts `n` there, whatever it takes
-  bool add_pair(std::uint32_t bucket, std::uint32_t n);    ///< false: no room
+  void add_slowly(std::uint32_t bucket, std::uint64_t n);  ///< counts `n` there, whatever it takes
+  bool add_pair(std::uint32_t bucket, std::uint64_t n);    ///< false: no room
   void cover(std::uint32_t bucket, Format format);         ///< a count for each bucket, this one included
 
   Owned table_;

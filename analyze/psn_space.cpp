@@ -43,7 +43,7 @@ void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
     s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)] += count;
   }
   happened(s, side, lost_event[static_cast<std::size_t>(where)], count);
-  if (Series::Bucket* bucket = s.bucket()) bucket->lost += static_cast<std::uint32_t>(count);
+  if (Series::Bucket* bucket = s.bucket()) bucket->lost += count;
 }
 
 void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64_t time_ns) {

@@ -13,20 +13,15 @@ namespace {
 // The widest width needed has to hold any two times in `limit` buckets; it fits 63 bits.
 static_assert(std::has_single_bit(Series::limit) && Series::limit >= 16);
 
-std::uint32_t add_saturating(std::uint32_t a, std::uint32_t b) noexcept {
-  const std::uint32_t sum = a + b;
-  return sum < a ? std::numeric_limits<std::uint32_t>::max() : sum;
-}
-
 void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
   into.packets += from.packets;
   into.bytes += from.bytes;
   into.goodput_bytes += from.goodput_bytes;
   into.retransmitted += from.retransmitted;
   into.in_flight_max = std::max(into.in_flight_max, from.in_flight_max);
-  into.lost = add_saturating(into.lost, from.lost);
-  into.ce = add_saturating(into.ce, from.ce);
-  into.cnps = add_saturating(into.cnps, from.cnps);
+  into.lost += from.lost;
+  into.ce += from.ce;
+  into.cnps += from.cnps;
 }
 
 }  // namespace

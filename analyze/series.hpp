@@ -19,9 +19,9 @@ class Series {
     std::uint64_t goodput_bytes = 0;  ///< message bytes, each once
     std::uint64_t retransmitted = 0;  ///< packets
     std::uint32_t in_flight_max = 0;  ///< PSNs of one connection
-    std::uint32_t lost = 0;           ///< transmissions
-    std::uint32_t ce = 0;             ///< packets of connections that are marked CE
-    std::uint32_t cnps = 0;           ///< to connections
+    std::uint64_t lost = 0;           ///< transmissions
+    std::uint64_t ce = 0;             ///< packets of connections that are marked CE
+    std::uint64_t cnps = 0;           ///< to connections
   };
 
   /// The bucket of a time. Times before the first one fall into the first bucket, and so do frames

@@ -219,7 +219,7 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     seen = Seen{};
     seen.psn = record.psn;
     seen.time_ns = record.time_ns;
-    seen.frame = number & ((std::uint64_t{1} << 41U) - 1);
+    seen.frame = number;
     seen.ip_id = record.ip_id;
     seen.path = record.path;
     seen.opcode = record.opcode;

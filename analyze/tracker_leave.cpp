@@ -10,7 +10,8 @@ void Tracker::Impl::evict() {
       [&](std::uint32_t place) -> std::optional<std::uint64_t> {
         if (place >= states.size()) return 0;
         if (states[place].in_hand) return std::nullopt;
-        return states[place].used_at;
+        // Half the range before now, and half behind, for used_at wraps in days.
+        return static_cast<std::uint32_t>(states[place].used_at - frames / idle_step + 0x8000'0000U);
       },
       [&](std::uint32_t place) { leave(place); });
 }

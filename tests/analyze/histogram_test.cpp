@@ -131,13 +131,14 @@ TEST(Histogram, MergesLikeOneThatSawAll) {
   EXPECT_EQ(none.percentile(0.7), a.percentile(0.7));
 }
 
-TEST(Histogram, CountsSaturate) {
+TEST(Histogram, CountsGrowBeyondThirtyTwoBits) {
   Histogram h;
   h.add(5);
   for (int i = 0; i < 40; ++i) h.merge(h);  // 2^40 values
   h.add(7);
   EXPECT_EQ(h.count(), (std::uint64_t{1} << 40U) + 1);
-  EXPECT_EQ(h.buckets().front().count, 0xffffffffU);
+  EXPECT_EQ(h.buckets().front().count, std::uint64_t{1} << 40U);
+  EXPECT_EQ(h.buckets().back().count, 1U);
   EXPECT_EQ(h.percentile(0.5), 5U);
   EXPECT_EQ(h.percentile(1), 7U);
 }
