@@ -206,7 +206,7 @@ class Pipeline final : private Relay::Stages {
     follow_ordered(true);
     Tracker::Result followed =
         tracker_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
-    totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.evicted_flows);
+    totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.departed.flows);
     const std::vector<std::string> clocks =
         clock_texts(followed.clocks, source_.files(), source_.interfaces());
     const std::vector<std::string> copies =
@@ -227,8 +227,9 @@ class Pipeline final : private Relay::Stages {
     snapshot->same_packets = options_.same_packets;
     snapshot->files = source_.files();
     snapshot->interfaces = source_.interfaces();
-    snapshot->evicted_flows = followed.evicted_flows;
-    snapshot->evicted_packets = followed.evicted_packets;
+    snapshot->evicted_flows = followed.departed.flows;
+    snapshot->evicted_packets = followed.departed.packets;
+    snapshot->departed = followed.departed;
     snapshot->flows = std::move(followed.flows);
     for (Flow& flow : snapshot->flows) {
       const dissect::Ulp agreed = managers_.ulp_of(flow.key.dst, flow.key.dst_qp);

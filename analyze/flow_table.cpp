@@ -95,6 +95,33 @@ void Flow::add_opcode(std::uint8_t opcode, std::uint32_t n) {
   if (completes_message(dissect::opcode_info(opcode))) messages += n;
 }
 
+void SequenceCounts::add(const SequenceCounts& other) noexcept {
+  for (std::size_t i = 0; i < retransmitted.size(); ++i) retransmitted[i] += other.retransmitted[i];
+  for (std::size_t i = 0; i < lost.size(); ++i) lost[i] += other.lost[i];
+  using Count = std::uint64_t SequenceCounts::*;
+  for (const Count count :
+       {&SequenceCounts::retransmitted_bytes, &SequenceCounts::spurious, &SequenceCounts::out_of_order,
+        &SequenceCounts::duplicate_captures, &SequenceCounts::duplicate_network,
+        &SequenceCounts::wasted_packets, &SequenceCounts::wasted_bytes, &SequenceCounts::gaps,
+        &SequenceCounts::left_out}) {
+    this->*count += other.*count;
+  }
+}
+
+void Departed::add(Flow& flow) {
+  if (flow.packets == 0) return;
+  flow.settle();
+  ++flows;
+  packets += flow.packets;
+  bytes += flow.bytes;
+  payload_bytes += flow.payload_bytes;
+  messages += flow.messages;
+  icrc_mismatches += flow.icrc_mismatches;
+  for (std::size_t i = 0; i < ecn.size(); ++i) ecn[i] += flow.ecn[i];
+  cnps += flow.opcodes.of(dissect::opcode_cnp);
+  sequence.add(flow.sequence());
+}
+
 /// Places by key. The keys stand only in the flows.
 struct FlowTable::Index {
   struct Hash {
@@ -171,8 +198,7 @@ void FlowTable::retire(std::uint32_t place) {
 void FlowTable::free(std::uint32_t place) {
   Flow& flow = flows_[place];
   if (!flow.in_use) return;
-  evicted_flows_ += flow.packets != 0 ? 1U : 0U;
-  evicted_packets_ += flow.packets;
+  departed_.add(flow);
   unlist(place);
   flow = Flow{};
   unused_.push_back(place);

@@ -40,6 +40,7 @@ struct SequenceCounts {
     for (const std::uint64_t packets : retransmitted) sum += packets;
     return sum;
   }
+  void add(const SequenceCounts& other) noexcept;
 };
 
 /// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch. Nearly all packets
@@ -180,6 +181,25 @@ struct alignas(64) Flow {
   std::unique_ptr<SequenceCounts> sequence_;
 };
 
+/// What flows had counted that are no longer listed, because the bounded table was full or because they were
+/// idle for too long. With what the listed ones count this makes the whole capture.
+struct Departed {
+  std::uint64_t flows = 0;  ///< with packets that count
+  std::uint64_t packets =
+      0;  ///< also those that still waited for their other direction, which nothing below has
+  std::uint64_t bytes = 0;    ///< on the wire
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t icrc_mismatches = 0;
+  std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
+  std::uint64_t cnps = 0;              ///< sent
+  SequenceCounts sequence;
+  std::uint64_t connections = 0;  ///< that went with them
+  std::uint64_t idle_flows = 0;   ///< of `flows`, those that were idle for too long
+
+  void add(Flow& flow);
+};
+
 /// Flows by key, bounded. Not thread-safe.
 class FlowTable {
  public:
@@ -211,21 +231,22 @@ class FlowTable {
   /// The next packet with its key begins a new flow; this one stays listed.
   void retire(std::uint32_t place);
   [[nodiscard]] bool full() const noexcept { return size() >= limit_; }
+  [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   /// When a place was used last, in any rising measure; nullopt: it must stay.
   using LastUse = std::function<std::optional<std::uint64_t>(std::uint32_t place)>;
   /// Frees the sixteenth of the places that was idle longest. Calls `leaving` for each before.
   void evict(const LastUse& last_use, const std::function<void(std::uint32_t)>& leaving);
-  /// Frees one place; its flow counts as evicted.
+  /// Frees one place; its flow has departed.
   void free(std::uint32_t place);
   /// Packets of flows in the table that were never counted in it are lost with an eviction.
-  void count_evicted(std::uint64_t packets) noexcept { evicted_packets_ += packets; }
+  void count_evicted(std::uint64_t packets) noexcept { departed_.packets += packets; }
 
   /// Flows in the table with packets that count, by id. Empties the table.
   [[nodiscard]] std::vector<Flow> take_sorted();
 
-  /// When the table is full, the longest idle sixteenth leaves it; these count what left.
-  [[nodiscard]] std::uint64_t evicted_flows() const noexcept { return evicted_flows_; }
-  [[nodiscard]] std::uint64_t evicted_packets() const noexcept { return evicted_packets_; }
+  /// When the table is full, the longest idle sixteenth leaves it; this counts what left.
+  [[nodiscard]] const Departed& departed() const noexcept { return departed_; }
+  [[nodiscard]] Departed& departed() noexcept { return departed_; }
   [[nodiscard]] std::size_t size() const noexcept { return flows_.size() - unused_.size(); }
 
  private:
@@ -249,8 +270,7 @@ class FlowTable {
   mutable std::vector<std::array<Recent, 2>> recent_;  ///< by hash: what was found last, newest first
   std::vector<std::uint32_t> unused_;                  ///< places that were freed
   std::uint64_t next_id_ = 0;
-  std::uint64_t evicted_flows_ = 0;
-  std::uint64_t evicted_packets_ = 0;
+  Departed departed_;
 };
 
 }  // namespace roce::analyze

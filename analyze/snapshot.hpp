@@ -41,6 +41,7 @@ struct Snapshot {
   std::vector<Flow> flows;          ///< by id
   std::uint64_t evicted_flows = 0;  ///< flows that left the bounded table, and their packets
   std::uint64_t evicted_packets = 0;
+  Departed departed;                    ///< what these had counted
   std::vector<Connection> connections;  ///< by id; every RC, UC, XRC and RD flow belongs to one
   std::vector<ClockOffset> clocks;      ///< of capture points that show the same packets
   std::vector<CmExchange> exchanges;    ///< by first message

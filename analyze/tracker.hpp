@@ -90,8 +90,7 @@ class Tracker {
     Series series;
     Congestion congestion;            ///< but for the sums over flows
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points that show the same packets
-    std::uint64_t evicted_flows = 0;
-    std::uint64_t evicted_packets = 0;
+    Departed departed;
     std::uint64_t unlisted_copies = 0;    ///< of flows that are not listed, for nothing else of them counts
     std::uint64_t forgotten_packets = 0;  ///< PSNs whose frame number left the bounded memory unconfirmed
   };

@@ -156,8 +156,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   result.clocks = clocks.result();
   result.congestion = congestion.take();
   result.forgotten_packets = shared.budget.forgotten;
-  result.evicted_flows = flows.evicted_flows();
-  result.evicted_packets = flows.evicted_packets();
+  result.departed = flows.departed();
   result.connections.reserve(count);
   tracks.drain([&](Track& track) {
     Connection& c = track.result;

@@ -38,6 +38,7 @@ void Tracker::Impl::leave(std::uint32_t place) {
   states[place].queued = queued;
   if (connection == no_place) return;
   Track& track = tracks[connection];
+  ++flows.departed().connections;
   for (const Held* const waits : {track.jump.get(), track.far_answer.get()}) {
     if (waits != nullptr && waits->record.has(PacketRecord::selected)) flows.count_evicted(1);
   }

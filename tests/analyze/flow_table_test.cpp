@@ -100,8 +100,8 @@ TEST(FlowTable, TheLongestIdleLeaveFirst) {
   for (std::uint32_t qp = 0; qp < 64; ++qp) add(table, record(qp, qp));
   add(table, record(0, 1000));   // the oldest becomes the youngest
   add(table, record(99, 1001));  // no room: four leave
-  EXPECT_EQ(table.evicted_flows(), 4U);
-  EXPECT_EQ(table.evicted_packets(), 4U);
+  EXPECT_EQ(table.departed().flows, 4U);
+  EXPECT_EQ(table.departed().packets, 4U);
   const auto flows = table.take_sorted();
   EXPECT_EQ(flows.size(), 61U);
   EXPECT_EQ(flows.front().key.dst_qp, 0U);
@@ -140,7 +140,7 @@ TEST(FlowTable, FreeingARetiredFlowLeavesItsSuccessor) {
   const std::uint32_t successor = table.place_of(r);
   table.free(old);
   EXPECT_EQ(table.find(r), successor);
-  EXPECT_EQ(table.evicted_flows(), 0U);  // no packet of it counted
+  EXPECT_EQ(table.departed().flows, 0U);  // no packet of it counted
   EXPECT_EQ(table.place_of(record(8, 1)), old);
 }
 
@@ -155,7 +155,7 @@ TEST(FlowTable, WhatMustStayIsNotEvicted) {
   table.evict(stays, [&](std::uint32_t place) { left.push_back(place); });
   EXPECT_EQ(left, (std::vector<std::uint32_t>{31, 30}));  // a sixteenth, the longest idle first
   EXPECT_FALSE(table.full());
-  EXPECT_EQ(table.evicted_flows(), 2U);
+  EXPECT_EQ(table.departed().flows, 2U);
   table.evict([](std::uint32_t) { return std::nullopt; }, [](std::uint32_t) { FAIL(); });
   EXPECT_EQ(table.size(), 30U);
 }

@@ -20,8 +20,8 @@ TEST(Tracker, TheLongestIdleFlowsMakeRoomAndComeBackAsNewOnes) {
   wire.talk(a, b, 110, 10);
   wire.finish();
   EXPECT_LE(wire.result.flows.size(), limit);
-  EXPECT_GT(wire.result.evicted_flows, 300U);
-  EXPECT_GE(wire.result.evicted_packets, 600U);
+  EXPECT_GT(wire.result.departed.flows, 300U);
+  EXPECT_GE(wire.result.departed.packets, 600U);
   const Flow& again = wire.flow(a, b);
   EXPECT_EQ(again.packets, 10U);
   EXPECT_GT(again.id, 400U);
@@ -77,7 +77,7 @@ TEST(Tracker, AFlowMayLoseItsPartnerWhileTheTwoArePaired) {
   wire.request(b, a, 0);  // pairs them, and for that flow the one idle longest leaves: a's
   wire.finish();
   EXPECT_LE(wire.result.flows.size(), limit);
-  EXPECT_GT(wire.result.evicted_flows, 0U);
+  EXPECT_GT(wire.result.departed.flows, 0U);
 }
 
 TEST(Tracker, AConnectionBeginsWithItsFirstPacketThatCounts) {

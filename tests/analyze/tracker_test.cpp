@@ -32,7 +32,7 @@ TEST(Tracker, ACleanConnectionHasNothingToReport) {
   EXPECT_EQ(writes->count, 40U);
   EXPECT_EQ(writes->latency_ns.count(), 40U);
   EXPECT_EQ(writes->latency_ns.max(), 1000U);
-  EXPECT_EQ(wire.result.evicted_flows, 0U);
+  EXPECT_EQ(wire.result.departed.flows, 0U);
 }
 
 TEST(Tracker, AGapThatANakAsksForWasLostBeforeTheCapture) {

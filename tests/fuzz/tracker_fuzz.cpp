@@ -215,7 +215,7 @@ void check_result(const Tracker::Result& result, const Fed& fed, std::size_t lim
   require(result.flows.size() <= limit + Tracker::group, "flows in the table");
   require(result.connections.size() <= fed.packets, "connections");
   require(result.series.buckets().size() <= Series::limit, "buckets of the series");
-  std::uint64_t counted = result.evicted_packets + result.unlisted_copies;
+  std::uint64_t counted = result.departed.packets + result.unlisted_copies;
   for (const Flow& flow : result.flows) {
     const SequenceCounts& sequence = flow.sequence();
     check_sequence(sequence, fed);
@@ -223,7 +223,7 @@ void check_result(const Tracker::Result& result, const Fed& fed, std::size_t lim
     require(!flow.connection || *flow.connection <= fed.packets, "a flow's connection");
   }
   require(counted <= fed.selected, "packets counted twice");
-  const bool kept_all = result.evicted_flows == 0 && result.evicted_packets == 0;
+  const bool kept_all = result.departed.flows == 0 && result.departed.packets == 0;
   if (kept_all && fed.selected == fed.packets) require(counted == fed.selected, "packets not counted");
   std::uint32_t last = 0;
   for (const Connection& c : result.connections) {
@@ -301,7 +301,7 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
 void check_same(const Tracker::Result& a, const Tracker::Result& b) {
   require(a.flows.size() == b.flows.size() && a.connections.size() == b.connections.size(),
           "both ways: lists");
-  require(a.evicted_packets == b.evicted_packets, "both ways: evicted");
+  require(a.departed.packets == b.departed.packets, "both ways: evicted");
   for (std::size_t i = 0; i < a.flows.size(); ++i) {
     const Flow& x = a.flows[i];
     const Flow& y = b.flows[i];
@@ -411,7 +411,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (store) {
     check_verdicts(verdicts, fed);
     check_same(verdicts, long_verdicts, fed.packets);
-    const bool kept_all = result.evicted_flows == 0 && result.evicted_packets == 0;
+    const bool kept_all = result.departed.flows == 0 && result.departed.packets == 0;
     if (kept_all && fed.selected == fed.packets) check_sums(result, verdicts, fed);
   }
   return 0;
