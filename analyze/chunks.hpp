@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,19 @@ namespace roce::analyze {
 template <class T>
 class Chunks {
  public:
+  Chunks() noexcept = default;
+  Chunks(const Chunks& other) : size_(other.size_) {
+    chunks_.reserve(other.chunks_.size());
+    for (std::size_t i = 0; i < size_; i += mask + 1) {
+      chunks_.push_back(std::make_unique<T[]>(mask + 1));
+      std::copy_n(other.chunks_[i >> shift].get(), std::min(size_ - i, mask + 1), chunks_.back().get());
+    }
+  }
+  Chunks(Chunks&&) noexcept = default;
+  Chunks& operator=(const Chunks&) = delete;
+  Chunks& operator=(Chunks&&) noexcept = default;
+  ~Chunks() = default;
+
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return chunks_[i >> shift][i & mask]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return chunks_[i >> shift][i & mask]; }

@@ -314,6 +314,7 @@ CmEntry* CmTracker::Impl::learn_sidr(const CmArrival& a) {
 CmTracker::CmTracker(std::size_t limit) : impl_(std::make_unique<Impl>()) {
   impl_->limit = std::max<std::size_t>(limit, 1);
 }
+CmTracker::CmTracker(const CmTracker& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 CmTracker::CmTracker(CmTracker&&) noexcept = default;
 CmTracker& CmTracker::operator=(CmTracker&&) noexcept = default;
 CmTracker::~CmTracker() = default;

@@ -90,6 +90,7 @@ class CmTracker {
   static constexpr std::size_t default_limit = 64 * 1024;
 
   explicit CmTracker(std::size_t limit = default_limit);
+  CmTracker(const CmTracker& other);
   CmTracker(CmTracker&&) noexcept;
   CmTracker& operator=(CmTracker&&) noexcept;
   ~CmTracker();

@@ -11,6 +11,7 @@
 
 #include "analyze/cm_tracker.hpp"
 #include "analyze/congestion.hpp"
+#include "analyze/deep_ptr.hpp"
 #include "analyze/events.hpp"
 #include "analyze/histogram.hpp"
 #include "analyze/lazy.hpp"
@@ -104,10 +105,10 @@ struct RequesterTrouble {
   /// How often a timer ran out: each resend of a chain, but for a missing response; and of them for a READ.
   std::uint64_t timeouts = 0;
   std::uint64_t read_timeouts = 0;
-  std::unique_ptr<RnrStats> rnr;  ///< only with RNR NAKs
-  Histogram nak_generation_ns;    ///< packet that shows the gap to the NAK, as captured
-  Histogram nak_reaction_ns;      ///< NAK to the first packet sent again
-  Histogram read_rerequest_ns;    ///< response that shows a missing one to the READ issued again
+  DeepPtr<RnrStats> rnr;        ///< only with RNR NAKs
+  Histogram nak_generation_ns;  ///< packet that shows the gap to the NAK, as captured
+  Histogram nak_reaction_ns;    ///< NAK to the first packet sent again
+  Histogram read_rerequest_ns;  ///< response that shows a missing one to the READ issued again
 };
 
 /// The requests of one side and the answers to them: one PSN space.

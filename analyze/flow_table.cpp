@@ -150,6 +150,17 @@ FlowTable::FlowTable(std::size_t limit)
     : limit_(std::max<std::size_t>(1, limit)),
       index_(std::make_unique<Index>(flows_)),
       recent_(recent_size) {}
+FlowTable::FlowTable(const FlowTable& other)
+    : limit_(other.limit_),
+      flows_(other.flows_),
+      index_(std::make_unique<Index>(flows_)),
+      recent_(other.recent_),
+      unused_(other.unused_),
+      next_id_(other.next_id_),
+      departed_(other.departed_) {
+  index_->places.reserve(other.index_->places.size());
+  for (const std::uint32_t place : other.index_->places) index_->places.insert(place);
+}
 FlowTable::~FlowTable() = default;
 
 std::uint32_t FlowTable::find(const FlowKey& key, std::uint64_t hash) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyze/chunks.hpp"
+#include "analyze/deep_ptr.hpp"
 #include "analyze/mark_counts.hpp"
 #include "analyze/marking.hpp"
 #include "analyze/packet_record.hpp"
@@ -178,7 +179,7 @@ struct alignas(64) Flow {
   void add_opcode(std::uint8_t opcode, std::uint32_t n);
 
   MarkCounts marks_;
-  std::unique_ptr<SequenceCounts> sequence_;
+  DeepPtr<SequenceCounts> sequence_;
 };
 
 /// What flows had counted that are no longer listed, because the bounded table was full or because they were
@@ -207,7 +208,7 @@ class FlowTable {
   static constexpr std::uint32_t none = 0xffffffff;
 
   explicit FlowTable(std::size_t limit = default_limit);
-  FlowTable(const FlowTable&) = delete;
+  FlowTable(const FlowTable& other);
   FlowTable& operator=(const FlowTable&) = delete;
   ~FlowTable();
 

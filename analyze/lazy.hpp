@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "analyze/deep_ptr.hpp"
+
 namespace roce::analyze {
 
 /// A part of an object that few objects have: it takes its memory when it is first changed, and reads as
@@ -23,7 +25,7 @@ class Lazy {
   const T* operator->() const { return &**this; }
 
  private:
-  std::unique_ptr<T> value_;
+  DeepPtr<T> value_;
 };
 
 }  // namespace roce::analyze

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "analyze/deep_ptr.hpp"
+
 // Internal to the tracker.
 namespace roce::analyze {
 
@@ -72,7 +74,7 @@ class OpenNaks {
     return *naks_;
   }
 
-  std::unique_ptr<std::array<OpenNak, most>> naks_;  ///< most senders never see one
+  DeepPtr<std::array<OpenNak, most>> naks_;  ///< most senders never see one
   std::size_t count_ = 0;
 };
 

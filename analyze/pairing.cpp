@@ -71,6 +71,7 @@ struct UnpairedFlows::Impl {
 };
 
 UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
+UnpairedFlows::UnpairedFlows(const UnpairedFlows& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 UnpairedFlows::UnpairedFlows(UnpairedFlows&&) noexcept = default;
 UnpairedFlows& UnpairedFlows::operator=(UnpairedFlows&&) noexcept = default;
 UnpairedFlows::~UnpairedFlows() = default;

@@ -28,6 +28,7 @@ namespace roce::analyze {
 class UnpairedFlows {
  public:
   UnpairedFlows();
+  UnpairedFlows(const UnpairedFlows& other);
   UnpairedFlows(UnpairedFlows&&) noexcept;
   UnpairedFlows& operator=(UnpairedFlows&&) noexcept;
   ~UnpairedFlows();

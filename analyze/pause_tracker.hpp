@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/deep_ptr.hpp"
 #include "analyze/link_view.hpp"
 #include "analyze/priority_map.hpp"
 #include "analyze/sightings.hpp"
@@ -100,7 +101,7 @@ struct PausePort {
   std::uint64_t untimed = 0;    ///< without a time: counted, no pause
   std::array<Sightings, pause_fault_count> faults;
   /// By priority, [global] is PAUSE; null where nothing came.
-  std::array<std::unique_ptr<PauseLane>, lane_count> lanes;
+  std::array<DeepPtr<PauseLane>, lane_count> lanes;
 };
 
 /// Two ports at one capture point that pause each other, as far as the capture shows.

@@ -52,6 +52,18 @@ class PendingQueue {
  public:
   static constexpr std::size_t limit = 1024;
 
+  PendingQueue() noexcept = default;
+  PendingQueue(const PendingQueue& other)
+      : head_(other.head_), size_(other.size_), capacity_(other.capacity_) {
+    if (capacity_ == 0) return;
+    slots_ = std::make_unique<Pending[]>(capacity_);
+    for (std::uint32_t i = 0; i < size_; ++i) (*this)[i] = other[i];
+  }
+  PendingQueue(PendingQueue&&) noexcept = default;
+  PendingQueue& operator=(const PendingQueue&) = delete;
+  PendingQueue& operator=(PendingQueue&&) noexcept = default;
+  ~PendingQueue() = default;
+
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Pending& operator[](std::size_t i) noexcept { return slots_[(head_ + i) & (capacity_ - 1U)]; }

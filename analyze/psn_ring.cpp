@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/psn_ring.hpp"
 
+#include <algorithm>
+
 namespace roce::analyze {
+
+PsnRing::PsnRing(const PsnRing& other) : size_(other.size_) {
+  if (size_ == 0) return;
+  slots_ = std::make_unique<Seen[]>(size_);
+  std::copy_n(other.slots_.get(), size_, slots_.get());
+}
 
 Seen& PsnRing::make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
   if (size_ == 0) grow(budget);

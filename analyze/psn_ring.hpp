@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/deep_ptr.hpp"
 #include "analyze/prefetch.hpp"
 
 // Internal to the tracker.
@@ -45,6 +46,13 @@ class PsnRing {
  public:
   static constexpr std::size_t first_size = 4;
   static constexpr std::size_t largest_size = std::size_t{1} << 16U;
+
+  PsnRing() noexcept = default;
+  PsnRing(const PsnRing& other);
+  PsnRing(PsnRing&&) noexcept = default;
+  PsnRing& operator=(const PsnRing&) = delete;
+  PsnRing& operator=(PsnRing&&) noexcept = default;
+  ~PsnRing() = default;
 
   /// The last transmission of that PSN, or nullptr.
   [[nodiscard]] Seen* find(std::int64_t psn) noexcept {
@@ -148,7 +156,7 @@ class Holes {
   }
 
  private:
-  std::unique_ptr<std::vector<Hole>> list_;
+  DeepPtr<std::vector<Hole>> list_;
 };
 
 }  // namespace roce::analyze

@@ -186,6 +186,13 @@ Pending* PsnSpace::pending(std::int64_t psn) noexcept {
   return nullptr;
 }
 
+std::unique_ptr<PsnSpace> PsnSpace::clone() const {
+  std::unique_ptr<PsnSpace> copy(new PsnSpace(*this));
+  if (operation_ != nullptr)
+    copy->operation_ = copy->operations_.data() + (operation_ - operations_.data());
+  return copy;
+}
+
 void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   if (!other.answers_seen_) return;
   acks_ += other.acks_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/connection.hpp"
+#include "analyze/deep_ptr.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/lazy.hpp"
 #include "analyze/open_naks.hpp"
@@ -90,6 +91,7 @@ class alignas(64) PsnSpace {
  public:
   /// Requests of `side`.
   explicit PsnSpace(unsigned side) : side_(static_cast<std::uint8_t>(side)) {}
+  [[nodiscard]] std::unique_ptr<PsnSpace> clone() const;
 
   void request(Step& s);
   /// What request() and answer() do with nearly every packet, without asking for all that may be wrong:
@@ -165,6 +167,8 @@ class alignas(64) PsnSpace {
   void become(unsigned side) noexcept { side_ = static_cast<std::uint8_t>(side); }
 
  private:
+  PsnSpace(const PsnSpace&) = default;  // operation_ would still be the other's: see clone()
+
   /// The PSN extended, nearest to what was sent last.
   [[nodiscard]] std::int64_t place(std::uint32_t psn) const noexcept {
     constexpr unsigned unused = 64 - 24;
@@ -442,11 +446,11 @@ class alignas(64) PsnSpace {
   std::int64_t waited_for_ = -1;         ///< what the responder lacks, when it said so last
   std::uint64_t run_frame_ = 0;
   /// The last repeats that were counted as lost, where IPv4 IDs would show them late.
-  std::unique_ptr<std::array<Refilled, 32>> refilled_;
+  DeepPtr<std::array<Refilled, 32>> refilled_;
   std::uint8_t refilled_next_ = 0;
 
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
-  std::unique_ptr<std::array<Seen, 8>> replaced_answers_;
+  DeepPtr<std::array<Seen, 8>> replaced_answers_;
   std::uint8_t replaced_next_ = 0;
   std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;
@@ -467,7 +471,7 @@ class alignas(64) PsnSpace {
 
   OpenNaks naks_;
   OpenNak last_nak_;
-  std::unique_ptr<Interrupted> interrupted_;
+  DeepPtr<Interrupted> interrupted_;
   Lazy<RetryChain> chain_;
   std::int64_t chain_psn_ = 0;
 };

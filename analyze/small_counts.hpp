@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "analyze/deep_ptr.hpp"
+
 namespace roce::analyze {
 
 /// Counts per small key. Nearly every flow shows one to three values (one DSCP, one source port,
@@ -94,7 +96,7 @@ class SmallCounts {
   }
 
   std::array<std::uint64_t, Inline> counts_{};
-  std::unique_ptr<More> more_;
+  DeepPtr<More> more_;
   std::array<Key, Inline> keys_{};
   std::uint8_t used_ = 0;
 };

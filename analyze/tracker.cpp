@@ -183,6 +183,24 @@ void Tracker::Impl::link(const Track& track) {
   }
 }
 
+/// A fresh copy of `other` lets go of what is not its own.
+void Tracker::Impl::stand_alone(const Impl& other) {
+  shared.verdicts = nullptr;
+  shared.unlost = nullptr;
+  tell = false;
+  for (std::size_t place = 0; place < states.size(); ++place) {
+    FlowState& state = states[place];
+    for (PsnSpace*& space : state.spaces) {
+      if (space == nullptr) continue;
+      const auto& theirs = other.tracks[state.connection].spaces;
+      const auto same = std::find_if(theirs.begin(), theirs.end(),
+                                     [&](const DeepPtr<PsnSpace>& each) { return each.get() == space; });
+      const auto side = static_cast<std::size_t>(same - theirs.begin());
+      space = same == theirs.end() ? nullptr : tracks[state.connection].spaces[side].get();
+    }
+  }
+}
+
 /// The flow's key belongs to another from now on.
 void Tracker::Impl::retire(std::uint32_t place) {
   drop_unpaired(place);
@@ -457,6 +475,9 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
 }
 
 Tracker::Tracker(const TrackerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Tracker::Tracker(const Tracker& other) : impl_(std::make_unique<Impl>(*other.impl_)) {
+  impl_->stand_alone(*other.impl_);
+}
 Tracker::Tracker(Tracker&&) noexcept = default;
 Tracker& Tracker::operator=(Tracker&&) noexcept = default;
 Tracker::~Tracker() = default;

@@ -47,6 +47,8 @@ struct TrackerOptions {
 class Tracker {
  public:
   explicit Tracker(const TrackerOptions& options = {});
+  /// Knows the same and goes its own way from here, but tells nobody what is said of packets.
+  Tracker(const Tracker& other);
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
   ~Tracker();

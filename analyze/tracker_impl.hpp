@@ -15,6 +15,7 @@
 #include "analyze/capture_views.hpp"
 #include "analyze/chunks.hpp"
 #include "analyze/congestion_tracker.hpp"
+#include "analyze/deep_ptr.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/pairing.hpp"
 #include "analyze/psn_space.hpp"
@@ -77,7 +78,7 @@ struct Unpaired {
 struct PlainFlow {
   StreamFacts facts;
   std::array<Seen, 8> seen;
-  std::unique_ptr<CopyRing> copies;  ///< where several capture points show it
+  DeepPtr<CopyRing> copies;  ///< where several capture points show it
 };
 
 /// A cache line.
@@ -88,8 +89,8 @@ struct alignas(64) FlowState {
   std::array<PsnSpace*, 2> spaces{};
   std::uint64_t mac = 0;          ///< source MAC address of the last packet; 0 = none
   std::uint64_t first_frame = 0;  ///< that counts
-  std::unique_ptr<Unpaired> unpaired;
-  std::unique_ptr<PlainFlow> plain_flow;
+  DeepPtr<Unpaired> unpaired;
+  DeepPtr<PlainFlow> plain_flow;
   /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
   std::uint32_t image = 0;
   std::uint8_t side : 1 = 0;
@@ -125,15 +126,15 @@ struct CmPeer {
 
 /// A connection while it is followed.
 struct alignas(64) Track {
-  std::array<std::unique_ptr<PsnSpace>, 2> spaces;  ///< by requester
-  std::unique_ptr<CaptureViews> views;              ///< where several capture points show it
-  std::unique_ptr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
+  std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
+  DeepPtr<CaptureViews> views;              ///< where several capture points show it
+  DeepPtr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
   std::array<std::uint32_t, 2> places{no_place, no_place};
   std::uint8_t jump_side = 0;
   bool in_use = false;
   Connection result;
   /// An answer far from all requests: to those of another queue pair, if the next one follows it.
-  std::unique_ptr<Held> far_answer;
+  DeepPtr<Held> far_answer;
   std::uint8_t far_side = 0;
   bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
 };
@@ -166,6 +167,7 @@ struct Tracker::Impl {
   bool follow_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
   void count_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
   void link(const Track& track);
+  void stand_alone(const Impl& other);
   void retire(std::uint32_t place);
   void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
