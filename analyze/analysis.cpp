@@ -13,8 +13,9 @@
 #include "analyze/dissect_stage.hpp"
 #include "analyze/fast_record.hpp"
 #include "analyze/flow_images.hpp"
+#include "analyze/followed.hpp"
+#include "analyze/interim.hpp"
 #include "analyze/link_watch.hpp"
-#include "analyze/point_text.hpp"
 #include "analyze/prefetch.hpp"
 #include "analyze/relay.hpp"
 #include "analyze/time_order.hpp"
@@ -36,15 +37,20 @@ class Pipeline final : private Relay::Stages {
         stop_(stop),
         // A filter looks at the source's interfaces, which reading changes.
         relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
-               options.filter != nullptr),
+               options.filter != nullptr, options.publish != nullptr && source.may_wait()),
         batches_(relay_.slots()),
+        facts_then_(options.publish ? relay_.slots() : 0),
         stage_(options, source, images_),
-        tracker_({options.flow_limit, options.verdicts, options.short_way, source.shows_copies()}),
-        links_(options, [this](std::uint16_t interface) { return speed_of(interface); }) {}
+        followed_(options, source.shows_copies(),
+                  [this](std::uint16_t interface) { return speed_of(interface); }) {
+    if (options.publish) interim_.emplace(options, [this] { return copy(); });
+  }
 
   std::shared_ptr<const Snapshot> run() {
     relay_.run(*this);
-    return publish();
+    if (interim_) interim_->end();
+    facts_.read(source_);
+    return conclude(std::move(followed_), std::move(facts_));
   }
 
  private:
@@ -57,17 +63,21 @@ class Pipeline final : private Relay::Stages {
       batch.read.clear();
       if (stop_.stop_requested()) return Relay::Filled::ended;
       const capture::Expected<std::size_t> got = source_.next_batch(batch.read, options_.epoch_frames);
-      if (!got) errors_.push_back(got.error());
+      if (!got) facts_.errors.push_back(got.error());
       if (got && *got == 0) return Relay::Filled::ended;
     } while (batch.read.frames.empty());
     const std::vector<capture::Frame>& frames = batch.read.frames;
     find_first_time(frames);
     batch.frames_before = frames_read_;
-    batch.first_time_ns = first_time_ns_;
+    batch.first_time_ns = facts_.first_time_ns;
     batch.previous_time_ns = previous_read_ns_;
     batch.interleaved = interleaved_ = interleaved_ || several_points_in_a_file();
     frames_read_ += frames.size();
     if (frames.back().time_ns != capture::no_time) previous_read_ns_ = frames.back().time_ns;
+    if (interim_) {
+      facts_.read(source_);
+      facts_then_[slot] = facts_;
+    }
     const bool paused = frames.size() < options_.epoch_frames && source_.may_wait();
     return paused ? Relay::Filled::some : Relay::Filled::full;
   }
@@ -86,9 +96,9 @@ class Pipeline final : private Relay::Stages {
   }
 
   void find_first_time(const std::vector<capture::Frame>& frames) {
-    for (std::size_t i = 0; i < frames.size() && !any_time_; ++i) {
-      any_time_ = frames[i].time_ns != capture::no_time;
-      if (any_time_) first_time_ns_ = previous_read_ns_ = frames[i].time_ns;
+    for (std::size_t i = 0; i < frames.size() && !facts_.any_time; ++i) {
+      facts_.any_time = frames[i].time_ns != capture::no_time;
+      if (facts_.any_time) facts_.first_time_ns = previous_read_ns_ = frames[i].time_ns;
     }
   }
 
@@ -101,24 +111,50 @@ class Pipeline final : private Relay::Stages {
   void finish(unsigned slot) override {
     Batch& batch = batches_[slot];
     const std::vector<capture::Frame>& frames = batch.read.frames;
+    std::unique_lock<std::mutex> hold;
+    if (interim_) {
+      hold = interim_->hold();
+      std::swap(facts_now_, facts_then_[slot]);
+    }
     if (stage_.with_history()) {
       select_and_follow(batch);
     } else {
       follow(batch, {batch.packets.data(), frames.size()});
     }
-    links_.watch(batch, stage_);
-    totals_.merge(batch.totals);
-    frames_ += frames.size();
+    followed_.links.watch(batch, stage_);
+    followed_.totals.merge(batch.totals);
+    followed_.frames += frames.size();
     batch.read.clear();  // lets go of the memory
-    if (options_.progress) {
-      const std::lock_guard lock(source_mutex_);
-      options_.progress(source_, frames_);
+    if (interim_) {
+      interim_->followed();
+      hold.unlock();
     }
+    if (options_.progress) report_progress();
   }
 
-  void follow_ordered(bool all) {
-    TimeOrder::Waiting next;
-    while (order_.pop(next, all)) tracker_.track(next.record, next.number);
+  void report_progress() {
+    std::unique_lock lock(source_mutex_, std::defer_lock);
+    // A source that waits keeps it locked.
+    if (!interim_) {
+      lock.lock();
+    } else if (!lock.try_lock()) {
+      return;
+    }
+    options_.progress(source_, followed_.frames);
+  }
+
+  /// What is known now, for an interim snapshot.
+  Interim::Conclude copy() {
+    struct Copy {
+      Followed followed;
+      SourceFacts facts;
+    };
+    auto copy = std::make_shared<Copy>(Copy{followed_, facts_now_});
+    return [copy]() -> std::shared_ptr<const Snapshot> {
+      std::shared_ptr<Snapshot> snapshot = conclude(std::move(copy->followed), std::move(copy->facts));
+      snapshot->final = false;
+      return snapshot;
+    };
   }
 
   /// Follows the packets of a settled batch in order.
@@ -131,13 +167,13 @@ class Pipeline final : private Relay::Stages {
       for (std::size_t i = end; i < std::min(end + Tracker::group, packets.size()); ++i) {
         prefetch(&packets[i]);
       }
-      if (!order) tracker_.approach(packets.subspan(begin, end - begin), batch.records, hints);
+      if (!order) followed_.tracker.approach(packets.subspan(begin, end - begin), batch.records, hints);
       for (std::size_t i = begin; i < end; ++i) {
         const std::uint64_t number = batch.frames_before + i + 1;
         const capture::Frame& frame = batch.read.frames[i];
         if (packets[i].image != 0) {
-          if (!tracker_.track_known(packets[i], number)) {
-            tracker_.track(stage_.record_of(frame, packets[i]), number, hints[i - begin]);
+          if (!followed_.tracker.track_known(packets[i], number)) {
+            followed_.tracker.track(stage_.record_of(frame, packets[i]), number, hints[i - begin]);
           }
           continue;
         }
@@ -148,28 +184,31 @@ class Pipeline final : private Relay::Stages {
           learn(number, frame, stage_.dissect_again(batch, frame));
         }
         if (order) {
-          order_.push(record, number);
-          follow_ordered(false);
+          followed_.order.push(record, number);
+          followed_.follow_ordered(false);
           continue;
         }
-        const std::uint32_t place = tracker_.track(record, number, hints[i - begin]);
+        const std::uint32_t place = followed_.tracker.track(record, number, hints[i - begin]);
         if (place == Tracker::no_hint || !stage_.wants_images()) continue;
         if (const std::uint32_t image = put_image(images_, frame, place, record.path); image != 0) {
-          tracker_.use_image(place, image);
+          followed_.tracker.use_image(place, image);
         }
       }
     }
   }
 
   std::uint64_t speed_of(std::uint16_t interface) {
+    const auto of = [interface](const std::vector<capture::InterfaceInfo>& interfaces) {
+      return interface < interfaces.size() ? interfaces[interface].speed_bps : 0;
+    };
+    if (interim_) return of(facts_now_.interfaces);
     const std::lock_guard lock(source_mutex_);
-    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
-    return interface < interfaces.size() ? interfaces[interface].speed_bps : 0;
+    return of(source_.interfaces());
   }
 
   void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
-    if (const CmExchange* made = managers_.learn(number, frame, d)) {
-      tracker_.connected(*made, managers_.index_of(*made));
+    if (const CmExchange* made = followed_.managers.learn(number, frame, d)) {
+      followed_.tracker.connected(*made, followed_.managers.index_of(*made));
     }
   }
 
@@ -183,112 +222,43 @@ class Pipeline final : private Relay::Stages {
       const dissect::Bytes bytes{frames[i].data, frames[i].captured};
       const std::uint64_t number = batch.frames_before + i + 1;
       learn(number, frames[i], d);
-      dissect::dissect_ulp(bytes, d, managers_.ulp_of(bytes, d));
+      dissect::dissect_ulp(bytes, d, followed_.managers.ulp_of(bytes, d));
       PacketRecord none;
       const std::uint32_t place = batch.packets[i].place;
       PacketRecord& record = place == Tracker::no_hint ? none : batch.records[place];
       std::optional<std::uint64_t> flow;
-      if (record.has(PacketRecord::valid)) flow = tracker_.flow_id(record);
+      if (record.has(PacketRecord::valid)) flow = followed_.tracker.flow_id(record);
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
         stage_.count_if_selected(batch, i, record, flow);
       }
       if (flow && order) {
-        order_.push(record, number);
-        follow_ordered(false);
+        followed_.order.push(record, number);
+        followed_.follow_ordered(false);
       } else if (flow) {
-        tracker_.track(record, number);
+        followed_.tracker.track(record, number);
       }
     }
-  }
-
-  std::shared_ptr<const Snapshot> publish() {
-    auto snapshot = std::make_shared<Snapshot>();
-    follow_ordered(true);
-    Tracker::Result followed =
-        tracker_.finish(totals_.any_time ? std::optional(totals_.last_time_ns) : std::nullopt);
-    totals_.diagnostics.add(DiagnosticId::flows_evicted, followed.departed.flows);
-    const std::vector<std::string> clocks =
-        clock_texts(followed.clocks, source_.files(), source_.interfaces());
-    const std::vector<std::string> copies =
-        copy_texts(followed.connections, source_.files(), source_.interfaces());
-    totals_.diagnostics.add(DiagnosticId::several_points, copies.size());
-    totals_.diagnostics.add(DiagnosticId::clocks_differ, clocks.size());
-    for (Connection& connection : followed.connections) {
-      connection.split =
-          connection.split && of_several_files(source_.files(), source_.interfaces(), connection.points);
-      if (connection.split) totals_.diagnostics.add(DiagnosticId::order_by_clocks);
-    }
-    snapshot->clocks = std::move(followed.clocks);
-    snapshot->icrc_checked = options_.check_icrc;
-    snapshot->frames_read = frames_;
-    if (any_time_) snapshot->first_read_ns = first_time_ns_;
-    snapshot->skipped_packets = source_.statistics().skipped;
-    snapshot->filter = options_.filter_text;
-    snapshot->same_packets = options_.same_packets;
-    snapshot->files = source_.files();
-    snapshot->interfaces = source_.interfaces();
-    snapshot->evicted_flows = followed.departed.flows;
-    snapshot->evicted_packets = followed.departed.packets;
-    snapshot->departed = followed.departed;
-    snapshot->flows = std::move(followed.flows);
-    for (Flow& flow : snapshot->flows) {
-      const dissect::Ulp agreed = managers_.ulp_of(flow.key.dst, flow.key.dst_qp);
-      if (agreed != dissect::Ulp::none) flow.upper = agreed;
-    }
-    snapshot->connections = std::move(followed.connections);
-    for (Connection& connection : snapshot->connections) {
-      if (connection.cm) connection.cm = managers_.place_of(*connection.cm);
-    }
-    snapshot->exchanges = managers_.take_exchanges();
-    for (Connection& connection : snapshot->connections) {
-      if (connection.cm && connection.state != Connection::State::failed &&
-          snapshot->exchanges[*connection.cm].state == CmExchange::State::disconnected) {
-        connection.state = Connection::State::closed;
-      }
-    }
-    snapshot->series = std::move(followed.series);
-    links_.publish(*snapshot, totals_);
-    snapshot->markings = MarkingMatrix::of(snapshot->flows);
-    snapshot->congestion = std::move(followed.congestion);
-    sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);
-    snapshot->diagnostics = list_diagnostics(totals_.diagnostics, source_.statistics(), errors_);
-    for (Diagnostic& diagnostic : snapshot->diagnostics) {
-      if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;
-      if (diagnostic.id == "several_points") diagnostic.details = copies;
-    }
-    snapshot->errors = std::move(errors_);
-    snapshot->totals = std::move(totals_);
-    if (options_.policy) {
-      snapshot->policy = options_.policy;
-      snapshot->breaches = find_breaches(*options_.policy, snapshot->flows, snapshot->markings);
-    }
-    find_all(*snapshot);
-    return snapshot;
   }
 
   capture::CaptureSource& source_;
   const AnalysisOptions& options_;
   const std::stop_token& stop_;
   Relay relay_;
-  std::vector<Batch> batches_;  ///< by slot
-  FlowImages images_;           ///< put() in stage 3, find() in stage 2
+  std::vector<Batch> batches_;           ///< by slot
+  std::vector<SourceFacts> facts_then_;  ///< by slot, only with `publish`: when its batch had been read
+  FlowImages images_;                    ///< put() in stage 3, find() in stage 2
   DissectStage stage_;
 
   std::mutex source_mutex_;  ///< for source_ and all of stage 1:
-  std::vector<capture::Error> errors_;
+  SourceFacts facts_;
   std::uint64_t frames_read_ = 0;
-  bool any_time_ = false;
-  std::int64_t first_time_ns_ = 0;
   std::int64_t previous_read_ns_ = 0;
   bool interleaved_ = false;
 
   // Of stage 3:
-  Tracker tracker_;
-  CmTracker managers_;
-  TimeOrder order_;
-  LinkWatch links_;
-  Totals totals_;
-  std::uint64_t frames_ = 0;
+  Followed followed_;
+  SourceFacts facts_now_;           ///< only with `publish`
+  std::optional<Interim> interim_;  ///< last: its thread copies the others
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,8 +9,8 @@
 #include <string>
 
 #include "analyze/filter.hpp"
-#include "analyze/pause_tracker.hpp"
 #include "analyze/priority_map.hpp"
+#include "analyze/pause_tracker.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/time_bound.hpp"
@@ -35,8 +36,20 @@ struct AnalysisOptions {
   std::uint64_t link_speed_bps = 0;  ///< of the links that pauses are about; 0 = what the capture says
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
   PriorityMap priorities;                          ///< which priority a packet takes
-  /// Called between epochs on the calling thread, with the source for its progress.
+  /// Called between epochs on the calling thread, with the source for its progress. While a source that may
+  /// wait does, with `publish`, calls are left out.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
+
+  /// Takes interim snapshots: just what the report would be if the capture ended after so many frames, but
+  /// `final` is false. Called on a thread of its own, one call at a time; the last has returned when
+  /// analyze() does. May take as long as it likes: meanwhile there are no others, and following goes on.
+  /// What it throws ends the snapshots, and analyze() throws it in the end.
+  std::function<void(std::shared_ptr<const Snapshot>)> publish;
+  /// From one copy to the next, at least, if frames have come. Longer where making snapshots would take
+  /// more than a tenth of the time.
+  std::chrono::nanoseconds publish_every{std::chrono::milliseconds{250}};
+  /// What measures that; on any thread.
+  std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
 
 /// Reads `source` to its end (or until stopped) and returns what it holds. Never fails: inputs

@@ -6,8 +6,12 @@
 
 namespace roce::analyze {
 
-Relay::Relay(unsigned threads, bool fill_alone)
-    : slots_(4 + 2 * std::clamp(threads, 1U, 64U)), fill_alone_(fill_alone), order_(slots_), worked_(slots_) {
+Relay::Relay(unsigned threads, bool fill_alone, bool promptly)
+    : slots_(4 + 2 * std::clamp(threads, 1U, 64U)),
+      fill_alone_(fill_alone),
+      promptly_(promptly),
+      order_(slots_),
+      worked_(slots_) {
   for (unsigned slot = slots_; slot-- > 0;) free_.push_back(slot);
   threads_.reserve(threads);
   try {
@@ -26,9 +30,9 @@ Relay::~Relay() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Relay::may_fill() const {
+bool Relay::may_fill(bool finisher) const {
   return stages_ != nullptr && !ended_ && !paused_ && !filling_ && !free_.empty() &&
-         (!fill_alone_ || running_ == 0);
+         (!fill_alone_ || running_ == 0) && (!promptly_ || !finisher || finished_ == filled_);
 }
 
 bool Relay::may_work() const {
@@ -45,7 +49,7 @@ bool Relay::over() const {
 }
 
 bool Relay::has_job(bool finisher) const {
-  return (finisher && may_finish()) || may_work() || may_fill();
+  return (finisher && may_finish()) || may_work() || may_fill(finisher);
 }
 
 /// What is nearest to its end goes first. The caller is the only one to finish and the others keep it
@@ -59,7 +63,7 @@ std::optional<Relay::Job> Relay::pick(bool finisher) {
     ++running_;
     return Job{Task::work, slot_of(taken_++)};
   }
-  if (may_fill()) {
+  if (may_fill(finisher)) {
     ++running_;
     filling_ = true;
     const unsigned slot = free_.back();
@@ -78,7 +82,7 @@ void Relay::filled(unsigned slot, Filled result) {
   }
   worked_[slot] = false;
   order_[filled_++ % slots_] = slot;
-  if (result == Filled::full && !free_.empty()) return;
+  if (result == Filled::full && !free_.empty() && !(fill_alone_ && promptly_)) return;
   // Waking a thread for every slot that gets free would cost more than it brings.
   paused_ = true;
   resume_ = fill_alone_ || result == Filled::some ? slots_ : slots_ / 2;
@@ -132,7 +136,7 @@ void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
 
 /// After this thread has chosen its own next job: is there one for somebody who sleeps?
 void Relay::wake() {
-  if (sleeping_others_ != 0 && (may_work() || may_fill())) others_.notify_one();
+  if (sleeping_others_ != 0 && (may_work() || may_fill(false))) others_.notify_one();
   if (caller_sleeps_ && (has_job(true) || over() || quit_)) caller_.notify_one();
 }
 

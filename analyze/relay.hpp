@@ -37,8 +37,10 @@ class Relay {
   };
 
   /// At most `threads` threads, of which the calling one is the first; fewer where the system does not
-  /// give them. With `fill_alone` nothing else happens during a fill().
-  Relay(unsigned threads, bool fill_alone);
+  /// give them. With `fill_alone` nothing else happens during a fill(). With `promptly` what has been filled
+  /// is finished however long the next fill() waits: the calling thread fills only when there is nothing to
+  /// finish.
+  Relay(unsigned threads, bool fill_alone, bool promptly = false);
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
@@ -61,7 +63,7 @@ class Relay {
   void loop();
   [[nodiscard]] std::optional<Job> pick(bool finisher);
   [[nodiscard]] bool has_job(bool finisher) const;
-  [[nodiscard]] bool may_fill() const;
+  [[nodiscard]] bool may_fill(bool finisher) const;
   [[nodiscard]] bool may_work() const;
   [[nodiscard]] bool may_finish() const;
   [[nodiscard]] bool over() const;
@@ -73,6 +75,7 @@ class Relay {
 
   const unsigned slots_;
   const bool fill_alone_;
+  const bool promptly_;
   std::mutex mutex_;
   std::condition_variable others_;
   std::condition_variable caller_;

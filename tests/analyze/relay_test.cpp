@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -61,6 +63,40 @@ class Numbers : public Relay::Stages {
   int fill_throws_at_ = -1;
   int work_throws_at_ = -1;
 };
+
+/// A source that gives the next batch only when somebody has seen what became of all before.
+class Waiting final : public Numbers {
+ public:
+  using Numbers::Numbers;
+  Relay::Filled fill(unsigned slot) override {
+    {
+      std::unique_lock lock(mutex_);
+      seen_.wait(lock, [&] { return finished_ == next_; });
+    }
+    return Numbers::fill(slot);
+  }
+  void finish(unsigned slot) override {
+    const std::lock_guard lock(mutex_);
+    Numbers::finish(slot);
+    seen_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable seen_;
+};
+
+TEST(Relay, PromptlyNothingWaitsForTheNextFill) {
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    for (const bool alone : {false, true}) {
+      Relay relay(threads, alone, true);
+      Waiting numbers(relay.slots(), 300);
+      numbers.alone_ = alone;
+      relay.run(numbers);
+      EXPECT_EQ(numbers.finished_, 300);
+    }
+  }
+}
 
 TEST(Relay, FinishesEveryBatchInOrder) {
   for (const unsigned threads : {1U, 2U, 3U, 8U}) {
