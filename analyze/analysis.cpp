@@ -43,6 +43,7 @@ class Pipeline final : private Relay::Stages {
         stage_(options, source, images_),
         followed_(options, source.shows_copies(),
                   [this](std::uint16_t interface) { return speed_of(interface); }) {
+    if (options.live) facts_.clock_steps.begin(options.clock());
     if (options.publish) interim_.emplace(options, [this] { return copy(); });
   }
 
@@ -66,6 +67,7 @@ class Pipeline final : private Relay::Stages {
       if (!got) facts_.errors.push_back(got.error());
       if (got && *got == 0) return Relay::Filled::ended;
     } while (batch.read.frames.empty());
+    if (options_.live) facts_.clock_steps.mend(batch.read.frames, frames_read_ + 1, options_.clock());
     const std::vector<capture::Frame>& frames = batch.read.frames;
     find_first_time(frames);
     batch.frames_before = frames_read_;
@@ -124,6 +126,9 @@ class Pipeline final : private Relay::Stages {
     followed_.links.watch(batch, stage_);
     followed_.totals.merge(batch.totals);
     followed_.frames += frames.size();
+    if (const auto idle_before = followed_.idle.pass(followed_.frames, frames.back().time_ns)) {
+      followed_.tracker.retire_idle(*idle_before);
+    }
     batch.read.clear();  // lets go of the memory
     if (interim_) {
       interim_->followed();
@@ -262,6 +267,15 @@ class Pipeline final : private Relay::Stages {
 };
 
 }  // namespace
+
+AnalysisOptions live_analysis() {
+  AnalysisOptions options;
+  options.live = true;
+  options.idle_limit = std::chrono::minutes(5);
+  options.flow_limit = 32 * std::size_t{1024};
+  options.exchange_limit = 8 * std::size_t{1024};
+  return options;
+}
 
 std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
                                         const std::stop_token& stop) {

@@ -36,6 +36,15 @@ struct AnalysisOptions {
   std::uint64_t link_speed_bps = 0;  ///< of the links that pauses are about; 0 = what the capture says
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
   PriorityMap priorities;                          ///< which priority a packet takes
+  // For live captures, which go on for days:
+  /// Flows and connections without a packet for so long, in packets' time, are no longer followed; 0 = never.
+  /// See Tracker::retire_idle().
+  std::chrono::nanoseconds idle_limit{0};
+  std::size_t exchange_limit = CmTracker::default_limit;  ///< of connection managers: the oldest go
+  /// Frames come as they are captured. Then `clock` shows where the clock that stamps them was set, and
+  /// times behind that are taken as by the clock before.
+  bool live = false;
+
   /// Called between epochs on the calling thread, with the source for its progress. While a source that may
   /// wait does, with `publish`, calls are left out.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
@@ -51,6 +60,10 @@ struct AnalysisOptions {
   /// What measures that; on any thread.
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
+
+/// What to begin with for a live capture: tables for as many connections as can be looked at every moment,
+/// idle ones retired after five minutes.
+[[nodiscard]] AnalysisOptions live_analysis();
 
 /// Reads `source` to its end (or until stopped) and returns what it holds. Never fails: inputs
 /// that cannot be read on are in the snapshot's errors.

@@ -69,6 +69,13 @@ constexpr Row rows[] = {
     {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
      "Flows that left the bounded table because too many were active; their counters are only in the "
      "totals."},
+    {DiagnosticId::flows_retired, "flows_retired", info,
+     "Flows of a live capture that were idle for long and are no longer followed; their counters are only in "
+     "the totals. One that goes on is listed as a new one."},
+    {DiagnosticId::clock_stepped, "clock_stepped", data_loss,
+     "The clock that stamps the packets was set forward or back during the capture. Times behind that are "
+     "shown as by the clock before, so that durations are right; files that are written hold what the clock "
+     "said. Let the clock be slewed, not stepped (chrony, phc2sys)."},
     {DiagnosticId::several_points, "several_points", info,
      "Connections that several capture points show. Each is followed at one of them, and its figures are "
      "those of that point; packets of the others count as duplicates made by the capture, or prove a loss "

@@ -37,6 +37,8 @@ enum class DiagnosticId : std::uint8_t {
   vcrc_mismatch,
   gid_disagrees,
   flows_evicted,
+  flows_retired,
+  clock_stepped,
   several_points,
   clocks_differ,
   order_by_clocks,

@@ -12,6 +12,8 @@ namespace roce::analyze {
 Followed::Followed(const AnalysisOptions& analysis, bool shows_copies, LinkWatch::SpeedOf speed_of)
     : options(analysis),
       tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
+      managers(analysis.exchange_limit),
+      idle(analysis.idle_limit),
       links(analysis, std::move(speed_of)) {}
 
 void Followed::follow_ordered(bool all) {
@@ -27,7 +29,9 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
   followed.follow_ordered(true);
   Tracker::Result result =
       followed.tracker.finish(totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt);
-  totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows);
+  totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
+  totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);
+  totals.diagnostics.add(DiagnosticId::clock_stepped, facts.clock_steps.count());
   const std::vector<std::string> clocks = clock_texts(result.clocks, facts.files, facts.interfaces);
   const std::vector<std::string> copies = copy_texts(result.connections, facts.files, facts.interfaces);
   totals.diagnostics.add(DiagnosticId::several_points, copies.size());
@@ -73,6 +77,7 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
   for (Diagnostic& diagnostic : snapshot->diagnostics) {
     if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;
     if (diagnostic.id == "several_points") diagnostic.details = copies;
+    if (diagnostic.id == "clock_stepped") diagnostic.details = facts.clock_steps.texts();
   }
   snapshot->errors = std::move(facts.errors);
   snapshot->totals = std::move(totals);

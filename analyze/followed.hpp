@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "analyze/analysis.hpp"
+#include "analyze/clock_steps.hpp"
 #include "analyze/cm_tracker.hpp"
+#include "analyze/idle_watch.hpp"
 #include "analyze/link_watch.hpp"
 #include "analyze/time_order.hpp"
 #include "analyze/totals.hpp"
@@ -24,6 +26,7 @@ struct SourceFacts {
   std::vector<capture::Error> errors;  ///< that reading has met so far
   bool any_time = false;               ///< a frame had one; the first of them:
   std::int64_t first_time_ns = 0;
+  ClockSteps clock_steps;
 
   void read(const capture::CaptureSource& source) {
     files = source.files();
@@ -43,6 +46,7 @@ struct Followed {
   const AnalysisOptions& options;
   Tracker tracker;
   CmTracker managers;
+  IdleWatch idle;
   TimeOrder order;
   LinkWatch links;
   Totals totals;

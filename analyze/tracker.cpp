@@ -449,7 +449,7 @@ void Tracker::Impl::release_far_answer(std::uint32_t connection) {
 
 void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
   if (!exchange.client_qpn || !exchange.server_qpn) return;
-  constexpr std::size_t limit = 128 * 1024;
+  const std::size_t limit = std::clamp<std::size_t>(4 * flows.limit(), 1024, 128 * std::size_t{1024});
   if (cm_peers.size() >= limit) cm_peers.clear();
   cm_peers[{exchange.client, *exchange.client_qpn}] = {exchange.server, *exchange.server_qpn, index, true,
                                                        exchange.pmtu};
@@ -506,6 +506,9 @@ void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
 }
 std::uint64_t Tracker::flow_id(const PacketRecord& record) {
   return impl_->flows.at(impl_->place_of(record)).id;
+}
+void Tracker::retire_idle(std::uint64_t frame) {
+  impl_->retire_idle(frame);
 }
 Tracker::Result Tracker::finish(std::optional<std::int64_t> end_ns) {
   return impl_->finish(end_ns);

@@ -82,6 +82,11 @@ class Tracker {
   /// A CM exchange has named both queue pairs; to be told before the packets that follow.
   void connected(const CmExchange& exchange, std::uint32_t index);
 
+  /// Flows and whole connections of which no packet has come since that frame leave, and count as departed.
+  /// Those with something wrong stay for as long as they fill no more than half of the table, for findings
+  /// tell of them.
+  void retire_idle(std::uint64_t frame);
+
   /// The number of a valid record's flow; a new flow gets the next one.
   [[nodiscard]] std::uint64_t flow_id(const PacketRecord& record);
 

@@ -184,6 +184,9 @@ struct Tracker::Impl {
   void note_icrc(FlowState& state, const PacketRecord& record);
   [[nodiscard]] bool believed(std::uint32_t place, const PacketRecord& record) const;
   void evict();
+  void retire_idle(std::uint64_t frame);
+  void depart(std::uint32_t place);
+  [[nodiscard]] static bool in_trouble(const Track& track) noexcept;
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
   void settle_short_flows();
@@ -226,6 +229,7 @@ struct Tracker::Impl {
   void judge_all(Track& track);
   [[nodiscard]] bool end_views(std::uint32_t connection, bool take_over);
   void conclude_views(Track& track);
+  void drop_views(Track& track);
   void merge_views(Track& into, Track& from);
 
   // tracker_pairing.cpp

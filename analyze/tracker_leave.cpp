@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where there are more flows than the tracker may keep: who leaves, and what goes with him.
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "analyze/tracker_impl.hpp"
 
 namespace roce::analyze {
@@ -14,6 +19,67 @@ void Tracker::Impl::evict() {
         return static_cast<std::uint32_t>(states[place].used_at - frames / idle_step + 0x8000'0000U);
       },
       [&](std::uint32_t place) { leave(place); });
+}
+
+/// Whether findings may tell of it.
+bool Tracker::Impl::in_trouble(const Track& track) noexcept {
+  const Connection& c = track.result;
+  return !c.sent[0].empty() || !c.sent[1].empty() || c.requester[0].trouble.there() ||
+         c.requester[1].trouble.there();
+}
+
+void Tracker::Impl::retire_idle(std::uint64_t frame) {
+  const auto limit = static_cast<std::uint32_t>(frame / idle_step);
+  const auto age = [&](std::uint32_t place) {
+    return static_cast<std::int32_t>(limit - states[place].used_at);  // used_at wraps in days
+  };
+  const auto idle = [&](std::uint32_t place) {
+    const FlowState& state = states[place];
+    if (!flows.at(place).in_use || state.in_hand || age(place) <= 0) return false;
+    if (state.connection == no_place) return true;
+    const auto& places = tracks[state.connection].places;
+    return std::all_of(places.begin(), places.end(),
+                       [&](std::uint32_t each) { return each == no_place || age(each) > 0; });
+  };
+  std::vector<std::pair<std::int32_t, std::uint32_t>> in_trouble_too;
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (!idle(place)) continue;
+    if (states[place].connection != no_place && in_trouble(tracks[states[place].connection])) {
+      in_trouble_too.emplace_back(-age(place), place);
+    } else {
+      depart(place);
+    }
+  }
+  std::sort(in_trouble_too.begin(), in_trouble_too.end());
+  for (const auto& [order, place] : in_trouble_too) {
+    if (flows.size() <= flows.limit() / 2) break;
+    if (idle(place)) depart(place);  // it may have left with another
+  }
+}
+
+/// An idle flow leaves with its connection, of which now all is said that can be said at an end.
+void Tracker::Impl::depart(std::uint32_t place) {
+  if (states[place].connection == no_place && states[place].unpaired != nullptr &&
+      !states[place].unpaired->held.empty()) {
+    go_alone(place);
+  }
+  const std::uint32_t connection = states[place].connection;
+  std::array<std::uint32_t, 2> places{place, no_place};
+  if (connection != no_place) {
+    release_far_answer(connection);
+    if (end_views(connection, false)) static_cast<void>(end_views(connection, false));
+    // What was released may have begun something new: then it is not idle.
+    if (states[place].connection != connection || !tracks[connection].in_use) return;
+    conclude(tracks[connection]);
+    places = tracks[connection].places;
+    if (places[0] != place) std::swap(places[0], places[1]);
+  }
+  for (const std::uint32_t each : places) {
+    if (each == no_place || !flows.at(each).in_use) continue;
+    flows.departed().idle_flows += flows.at(each).packets != 0 ? 1U : 0U;
+    leave(each);
+    flows.free(each);
+  }
 }
 
 /// A flow leaves: what was known of its connection goes with it.

@@ -195,12 +195,7 @@ void Tracker::Impl::drop(std::uint32_t connection) {
   for (const std::uint32_t place : tracks[connection].places) {
     if (place != no_place) states[place].spaces = {};
   }
-  if (CaptureViews* views = tracks[connection].views.get()) {
-    held -= std::min(held, views->held.size());
-    for (auto* rings : {&views->passed, &views->waiting}) {
-      for (CopyRing& ring : *rings) ring.release(copy_budget);
-    }
-  }
+  drop_views(tracks[connection]);
   tracks[connection] = Track{};
   unused_tracks.push_back(connection);
 }

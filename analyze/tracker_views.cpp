@@ -356,6 +356,15 @@ void Tracker::Impl::conclude_views(Track& track) {
   track.result.followed_points = static_cast<std::uint8_t>(std::popcount(followed));
   track.result.split =
       views.followed[0] != 0 && views.followed[1] != 0 && views.followed[0] != views.followed[1];
+  drop_views(track);
+}
+
+void Tracker::Impl::drop_views(Track& track) {
+  if (track.views == nullptr) return;
+  held -= std::min(held, track.views->held.size());
+  for (auto* rings : {&track.views->passed, &track.views->waiting}) {
+    for (CopyRing& ring : *rings) ring.release(copy_budget);
+  }
   track.views.reset();
 }
 
