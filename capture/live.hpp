@@ -47,8 +47,9 @@ class LiveSource : public CaptureSource {
  public:
   /// Up to now; on any thread.
   [[nodiscard]] virtual LiveCounts counts() const = 0;
-  /// What somebody should know of this capture before it begins, a sentence each: that it takes place on
-  /// another device than was named, that something could not be set.
+  /// What somebody should know of this capture, a sentence each: that it takes place on another device than
+  /// was named, that something could not be set, later what happened to the device. It grows, at the back,
+  /// while next_batch() runs.
   [[nodiscard]] virtual const std::vector<std::string>& notices() const;
 };
 

@@ -32,7 +32,7 @@ class LiveDevice {
   [[nodiscard]] virtual std::vector<InterfaceInfo> interfaces() const = 0;
   /// How it is captured, for FileInfo::format: "libpcap 1.10.3".
   [[nodiscard]] virtual std::string format() const = 0;
-  /// See LiveSource::notices().
+  /// See LiveSource::notices(). On any thread.
   [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
 
   /// Puts frames that are there into `queue`, without waiting and no more than some thousands. True: there

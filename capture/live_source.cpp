@@ -63,6 +63,7 @@ class DeviceSource final : public LiveSource {
   [[nodiscard]] std::optional<Error> start();
   void account(FrameBatch& batch, std::size_t first);
   void state_drops();
+  void take_notices();
 
   std::unique_ptr<LiveDevice> device_;
   SlabQueue queue_;
@@ -177,6 +178,11 @@ void DeviceSource::state_drops() {
   info.dropped_by_interface = now.dropped_by_interface;
 }
 
+void DeviceSource::take_notices() {
+  std::vector<std::string> now = device_->notices();
+  if (now.size() > notices_.size()) notices_ = std::move(now);
+}
+
 LiveCounts DeviceSource::counts() const {
   LiveCounts counts;
   // In this order: what is delivered meanwhile was received, too.
@@ -202,12 +208,14 @@ Expected<std::size_t> DeviceSource::next_batch(FrameBatch& batch, std::size_t li
     const std::size_t got = queue_.take(batch, limit);
     account(batch, first);
     state_drops();
+    take_notices();
     if (got > 0) return got;
   } catch (const std::bad_alloc&) {
     return failed(device_error(ErrorKind::out_of_memory, "not enough memory for the captured frames"));
   }
   ended_ = true;
   thread_.join();
+  take_notices();
   if (failure_) return failed(std::move(*failure_));
   return std::size_t{0};
 }
