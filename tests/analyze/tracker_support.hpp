@@ -150,7 +150,7 @@ class Wire {
   }
   /// Every selected packet must be somewhere.
   void expect_all_counted() const {
-    std::uint64_t counted = result.evicted_packets;
+    std::uint64_t counted = result.departed.packets;
     for (const Flow& f : result.flows) counted += f.packets + f.sequence().duplicate_captures;
     EXPECT_EQ(counted, sent_);
   }
