@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host says of its RDMA devices and network interfaces: plain values, made by read_host() or read back
+// from a snapshot file. What a host does not say is empty or absent, never guessed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace roce::capture {
+
+/// A counter as its driver names it; it only grows until the driver is loaded again.
+struct HostCounter {
+  std::string name;
+  std::uint64_t value = 0;
+  [[nodiscard]] bool operator==(const HostCounter&) const = default;
+};
+
+/// Anything else that the driver says under a name: one line of text.
+struct HostSetting {
+  std::string name;
+  std::string value;
+  [[nodiscard]] bool operator==(const HostSetting&) const = default;
+};
+
+using Gid = std::array<std::uint8_t, 16>;  ///< as on the wire
+
+/// A used row of a port's GID table.
+struct GidEntry {
+  unsigned index = 0;
+  Gid gid{};
+  std::string type;    ///< "RoCE v2", "IB/RoCE v1"; empty where the driver does not say
+  std::string netdev;  ///< whose address it is; empty where the driver does not say
+  [[nodiscard]] bool operator==(const GidEntry&) const = default;
+};
+
+/// Dotted, if it is an IPv4-mapped GID (::ffff:a.b.c.d).
+[[nodiscard]] std::optional<std::array<std::uint8_t, 4>> ipv4_of(const Gid& gid) noexcept;
+[[nodiscard]] bool is_link_local(const Gid& gid) noexcept;  ///< fe80::/10
+
+struct RdmaPort {
+  unsigned number = 0;
+  std::string state;                         ///< "ACTIVE", "DOWN", ...
+  std::string phys_state;                    ///< "LinkUp", "Disabled", ...
+  std::string link_layer;                    ///< "Ethernet", "InfiniBand"
+  std::string rate;                          ///< "100 Gb/sec (4X EDR)"
+  std::uint64_t rate_bps = 0;                ///< of `rate`; 0 = not said
+  std::string netdev;                        ///< the interface it belongs to; empty: none, or not said
+  unsigned gid_rows = 0;                     ///< of the table, used or not
+  std::vector<GidEntry> gids;                ///< used rows, by index
+  std::string default_roce_mode;             ///< of rdma_cm: "RoCE v2"; empty where nobody asked for it
+  std::optional<unsigned> default_roce_tos;  ///< of rdma_cm, 0..255
+  std::optional<unsigned> traffic_class;     ///< forced on all RC packets by the driver (tc/N), 0..255
+  std::vector<HostSetting> settings;         ///< tc/N/*, cc_params and the like
+  std::vector<HostCounter> counters;         ///< counters/: IBTA PortCounters
+  std::vector<HostCounter> hw_counters;      ///< hw_counters/: the driver's own
+  [[nodiscard]] bool operator==(const RdmaPort&) const = default;
+};
+
+struct RdmaDevice {
+  std::string name;
+  std::string driver;     ///< of the RDMA side: "mlx5", "bnxt_re", "rxe", ...; empty: not recognised
+  std::string node_type;  ///< "CA", "RNIC", ...
+  std::string firmware;
+  std::string board_id;
+  std::string hca_type;
+  std::string hw_rev;
+  std::string node_guid;
+  std::string sys_image_guid;
+  std::string node_desc;
+  std::string pci;     ///< "0000:3b:00.0"; empty for software devices
+  std::string parent;  ///< interface that a software device sits on
+  std::string uverbs;  ///< "uverbs0": what applications open
+  std::vector<RdmaPort> ports;
+  [[nodiscard]] bool operator==(const RdmaDevice&) const = default;
+};
+
+/// From one priority to another: of a VLAN's egress or ingress map.
+using PriorityPair = std::pair<unsigned, unsigned>;
+
+struct VlanFacts {
+  unsigned id = 0;
+  std::string parent;
+  std::vector<PriorityPair> egress;   ///< socket priority to PCP
+  std::vector<PriorityPair> ingress;  ///< PCP to socket priority
+  [[nodiscard]] bool operator==(const VlanFacts&) const = default;
+};
+
+struct BondFacts {
+  std::string mode;         ///< "802.3ad", "active-backup", ...
+  std::string hash_policy;  ///< "layer3+4", ...
+  std::string active_slave;
+  std::vector<std::string> slaves;
+  [[nodiscard]] bool operator==(const BondFacts&) const = default;
+};
+
+/// A row of the DCB application priority table (IEEE 802.1Qaz).
+struct DcbApp {
+  unsigned selector = 0;  ///< 1 EtherType, 2 TCP port, 3 UDP port, 4 either port, 5 DSCP
+  unsigned protocol = 0;
+  unsigned priority = 0;
+  [[nodiscard]] bool operator==(const DcbApp&) const = default;
+};
+inline constexpr unsigned dcb_selector_dscp = 5;
+
+struct DcbPfc {
+  unsigned capable = 0;      ///< priorities at once
+  std::uint8_t enabled = 0;  ///< bits by priority
+  bool bypass_macsec = false;
+  unsigned delay = 0;                          ///< bit times
+  std::array<std::uint64_t, 8> requests{};     ///< PFC frames sent, by priority
+  std::array<std::uint64_t, 8> indications{};  ///< PFC frames received, by priority
+  [[nodiscard]] bool operator==(const DcbPfc&) const = default;
+};
+
+struct DcbEts {
+  bool willing = false;
+  unsigned capable = 0;                        ///< traffic classes
+  std::array<std::uint8_t, 8> tc_bandwidth{};  ///< percent, by traffic class
+  std::array<std::uint8_t, 8> tc_algorithm{};  ///< 0 strict, 1 credit-based, 2 ETS, 255 vendor
+  std::array<std::uint8_t, 8> priority_tc{};   ///< traffic class, by priority
+  [[nodiscard]] bool operator==(const DcbEts&) const = default;
+};
+
+/// Receive buffers that a driver shows (mlx5).
+struct DcbBuffer {
+  std::array<std::uint8_t, 8> priority_buffer{};
+  std::array<std::uint32_t, 8> bytes{};
+  std::uint32_t total_bytes = 0;
+  [[nodiscard]] bool operator==(const DcbBuffer&) const = default;
+};
+
+struct DcbFacts {
+  /// The driver answered. False: `reason` says why nothing is known.
+  bool known = false;
+  std::string reason;
+  std::optional<DcbPfc> pfc;
+  std::optional<DcbEts> ets;
+  std::optional<DcbPfc> peer_pfc;
+  std::optional<DcbEts> peer_ets;
+  std::optional<DcbBuffer> buffer;
+  std::vector<DcbApp> apps;
+  std::vector<unsigned> trust;       ///< selectors in the driver's order of trust; empty: not said
+  std::optional<std::uint8_t> dcbx;  ///< DCB_CAP_DCBX_* bits
+  [[nodiscard]] bool operator==(const DcbFacts&) const = default;
+};
+
+struct InterfaceAddress {
+  std::string address;  ///< without prefix length
+  unsigned prefix = 0;
+  [[nodiscard]] bool operator==(const InterfaceAddress&) const = default;
+};
+
+struct Netdev {
+  std::string name;
+  unsigned index = 0;
+  std::string kind;  ///< "vlan", "bond", "veth", ...; empty: a device of its own, or not said
+  std::string driver;
+  std::string driver_version;
+  std::string firmware;
+  std::string bus;  ///< "0000:3b:00.0"
+  std::string mac;
+  std::string oper_state;  ///< "up", "down", ...
+  std::string master;      ///< bond or bridge that it belongs to
+  std::optional<unsigned> mtu;
+  std::optional<std::uint64_t> speed_bps;
+  std::optional<unsigned> port;  ///< dev_port: 0 is the first one of a device
+  std::optional<VlanFacts> vlan;
+  std::optional<BondFacts> bond;
+  std::vector<InterfaceAddress> addresses;
+  std::vector<HostSetting> private_flags;  ///< of ethtool: "on", "off"
+  std::vector<HostSetting> settings;       ///< ecn/* and qos/* of the vendor's driver
+  DcbFacts dcb;
+  std::vector<HostCounter> counters;  ///< statistics/ of the kernel
+  std::vector<HostCounter> ethtool;   ///< the driver's own, without those of single queues
+  [[nodiscard]] bool operator==(const Netdev&) const = default;
+};
+
+/// Something that could not be read, or contradicts itself.
+struct HostProblem {
+  std::string path;     ///< file, or "netlink", "ethtool" with the interface
+  std::string message;  ///< one sentence without a full stop
+  [[nodiscard]] bool operator==(const HostProblem&) const = default;
+};
+
+struct HostFacts {
+  std::int64_t time_ns = 0;  ///< since the epoch, when reading began
+  std::string host;
+  std::string kernel;               ///< "Linux 6.1.0-18-amd64"
+  std::string root;                 ///< "/" or another tree
+  bool root_user = false;           ///< the reader had all rights
+  std::vector<RdmaDevice> devices;  ///< by name
+  std::vector<Netdev> netdevs;      ///< by index, then name
+  std::vector<HostProblem> problems;
+  std::uint64_t problems_dropped = 0;  ///< beyond the bound
+  [[nodiscard]] bool operator==(const HostFacts&) const = default;
+
+  /// The interface of that name; nullptr: there is none.
+  [[nodiscard]] const Netdev* netdev(std::string_view name) const noexcept;
+};
+
+/// The largest IB MTU whose packets fit into an interface's MTU, in bytes; 0: not even 256 fits. Headers are
+/// the longest that RoCE v2 has: GRH or IPv6, UDP, BTH, XRCETH and AtomicETH, ICRC: what the kernel takes off
+/// (iboe_get_mtu), and what a port is active with.
+[[nodiscard]] unsigned largest_ib_mtu(unsigned interface_mtu) noexcept;
+/// The same for Soft-RoCE, which takes off 80 bytes.
+[[nodiscard]] unsigned largest_rxe_mtu(unsigned interface_mtu) noexcept;
+/// The smallest interface MTU that lets a port be active with this IB MTU.
+[[nodiscard]] unsigned interface_mtu_for(unsigned ib_mtu) noexcept;
+
+/// The IB MTU that a RoCE port is active with, by the rule above from its interface's MTU; nothing for other
+/// link layers or where the MTU is not known. Sysfs does not show the value, only verbs do.
+[[nodiscard]] std::optional<unsigned> active_mtu(const HostFacts& host, const RdmaDevice& device,
+                                                 const RdmaPort& port) noexcept;
+
+}  // namespace roce::capture
