@@ -34,6 +34,9 @@ inline constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 30U;
 
 [[nodiscard]] RingPlan plan_ring(const RingNeeds& needs);
 
+/// Half as many buffers, because the device takes no more; false where it has the fewest already.
+[[nodiscard]] bool shrink(RingPlan& plan, const RingNeeds& needs);
+
 /// "8192 buffers of 4352 bytes (36 MB), 2.8 ms of frames of full size at 100 Gbit/s".
 [[nodiscard]] std::string describe(const RingPlan& plan, const RingNeeds& needs);
 

@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -20,6 +21,12 @@ std::int64_t system_clock_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+bool is_too_large(const verbs::Failure& failure) {
+  const bool queue =
+      failure.step == verbs::Step::create_queue_pair || failure.step == verbs::Step::create_completions;
+  return queue && (failure.error == EINVAL || failure.error == ENOMEM);
 }
 
 Error refused(ErrorKind kind, const std::string& device, std::string message) {
@@ -128,6 +135,10 @@ std::optional<Error> Sniffer::make_ring() {
   refresh_port();
 
   auto ring = verbs::Ring::create(*device_, name_.port, {plan_.buffers, plan_.buffer_bytes});
+  // What a device says it can is of its best kind of queue; a raw one may have to be smaller.
+  while (!ring && is_too_large(ring.error()) && shrink(plan_, needs_)) {
+    ring = verbs::Ring::create(*device_, name_.port, {plan_.buffers, plan_.buffer_bytes});
+  }
   if (!ring) return failed(ring.error());
   ring_ = std::move(*ring);
   posted_ = plan_.buffers;

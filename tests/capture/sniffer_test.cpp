@@ -173,5 +173,15 @@ TEST_F(SnifferTest, PlansItsRingBySpeedAndTime) {
   read(1);
 }
 
+TEST_F(SnifferTest, TakesASmallerRingWhereTheDeviceAllowsLessThanItSays) {
+  connectx();
+  open("raw_limit 9000\nframes 20000 60\n");
+  read(20'000);
+  EXPECT_EQ(got_.size(), 20'000U);
+  EXPECT_EQ(report().receives, 8192U);
+  EXPECT_NE(source_->interfaces()[0].description.find("8192 buffers"), std::string::npos);
+  EXPECT_NE(source_->interfaces()[0].description.find("as many as the device allows"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace roce::capture::test

@@ -335,7 +335,8 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* wanted) {
       wanted->send_cq == nullptr || wanted->cap.max_recv_wr == 0) {
     violation("ibv_create_qp of another kind than a sniffer needs");
   }
-  if (wanted->cap.max_recv_wr > static_cast<std::uint32_t>(context.script.max_qp_wr)) {
+  if (wanted->cap.max_recv_wr >
+      static_cast<std::uint32_t>(std::min(context.script.max_qp_wr, context.script.raw_limit))) {
     errno = EINVAL;
     return nullptr;
   }

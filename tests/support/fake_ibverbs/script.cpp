@@ -73,6 +73,7 @@ Script read_script(const char* path) {
          script.stamps = yes == "yes";
        }},
       {"max_qp_wr", [&] { words >> script.max_qp_wr; }},
+      {"raw_limit", [&] { words >> script.raw_limit; }},
       {"max_cqe", [&] { words >> script.max_cqe; }},
       {"counter", [&] { words >> script.counter; }},
       {"refuse",

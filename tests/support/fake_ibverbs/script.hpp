@@ -11,8 +11,9 @@
 //
 //   device mlx5_0 | no_devices | ports 2 | layer infiniband | transport iwarp | firmware 16.35.2000
 //   port_state 4 | speed 32 | width 2 | mtu 5 | lid 7 | lmc 1 | gid fe80… (32 digits) | stamps no
-//   max_qp_wr 32768 | max_cqe 4194303 | counter PATH (a file that out_of_buffer is written to)
-//   refuse open|list|query|pd|channel|cq|qp|init|rtr|reset|mr|flow|post|arm ERRNO [AFTER]
+//   max_qp_wr 32768 | raw_limit 8192 (of a raw queue pair, in truth) | max_cqe 4194303 | counter PATH (a file
+//   that out_of_buffer is written to) refuse open|list|query|pd|channel|cq|qp|init|rtr|reset|mr|flow|post|arm
+//   ERRNO [AFTER]
 //
 //   frames COUNT BYTES [BURST]  so many at each poll, dropped where no receive is posted; 0: as many as find
 //   one file PATH [BURST]           those of a pcap file, with its times wait_armed                  what
@@ -72,6 +73,7 @@ struct Script {
   std::vector<std::array<std::uint8_t, 16>> gids;
   bool stamps = true;
   int max_qp_wr = 32768;
+  int raw_limit = 1 << 30;
   int max_cqe = 4194303;
   std::string counter;
   std::map<std::string, Refusal> refusals;
