@@ -52,6 +52,8 @@ Expected<std::unique_ptr<Recorder>> Recorder::create(RecorderOptions options,
   recorder->bases_.resize(interfaces.size());
   if (auto opened = recorder->open_next(); !opened) return tl::unexpected<Error>(std::move(opened.error()));
   recorder->write_out();
+  // What cannot even be begun is told at once.
+  if (auto begun = recorder->file_->drain(); !begun) return tl::unexpected<Error>(std::move(begun.error()));
   if (recorder->error_) return tl::unexpected<Error>(*recorder->error_);
   return recorder;
 }
@@ -61,7 +63,9 @@ Recorder::Recorder(RecorderOptions options)
   blocks_.reserve(options_.compress ? compressed_chunk : plain_chunk);
 }
 
-Recorder::~Recorder() = default;
+Recorder::~Recorder() {
+  if (file_) (void)finish({});
+}
 
 std::size_t Recorder::record(std::span<const Frame> frames, const std::vector<InterfaceInfo>& interfaces) {
   static const InterfaceInfo unknown;
@@ -144,13 +148,6 @@ RecordingSummary Recorder::summary() const {
   sum.last_path = last_path_;
   sum.notices = notices_;
   return sum;
-}
-
-std::uint64_t Recorder::bytes_at_most() const {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t closed = all_closed_.bytes - all_removed_.bytes;
-  if (!file_) return closed;
-  return closed + file_->kept().bytes + file_->pending() + blocks_.size();
 }
 
 void Recorder::take_over(const std::vector<InterfaceInfo>& interfaces) {

@@ -71,9 +71,6 @@ class Recorder final : public Recording {
   Expected<void> finish(const std::vector<InterfaceInfo>& interfaces) override;
   [[nodiscard]] RecordingSummary summary() const override;
 
-  /// Bytes that the recording takes on disk, at most.
-  [[nodiscard]] std::uint64_t bytes_at_most() const;
-
  private:
   /// A file that is closed.
   struct Closed {
