@@ -121,13 +121,17 @@ void AnalyzeOptions::add_to(CLI::App& command) {
   command
       .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
       ->required();
-  command.add_option("-Y", filter, "display filter: only what matches is analysed")->type_name("EXPR");
   command
       .add_option("--from", from,
                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->check(time_error)
       ->type_name("TIME");
   command.add_option("--to", to, "leave out what is later")->check(time_error)->type_name("TIME");
+  add_shared_to(command);
+}
+
+void AnalyzeOptions::add_shared_to(CLI::App& command) {
+  command.add_option("-Y", filter, "display filter: only what matches is analysed")->type_name("EXPR");
   command.add_option("--jobs", jobs, "threads (default: one a core); never changes the output")
       ->check(CLI::Range(1U, 256U))
       ->type_name("N");
@@ -212,16 +216,35 @@ std::string same_packets(const AnalyzeOptions& options) {
 
 }  // namespace
 
+bool compile_filter(const AnalyzeOptions& options, std::optional<analyze::Filter>& filter) {
+  if (options.filter.empty()) return true;
+  auto compiled = analyze::Filter::compile(options.filter);
+  if (!compiled) {
+    print_filter_error(compiled.error(), options.filter);
+    return false;
+  }
+  filter.emplace(std::move(*compiled));
+  return true;
+}
+
+std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& options) {
+  analyze::AnalysisOptions analysis;
+  if (!options.policy.empty()) {
+    analysis.policy = read_policy(options.policy);
+    if (!analysis.policy) return std::nullopt;
+    analysis.priorities = analysis.policy->priority_map();
+  }
+  analysis.jobs = options.jobs;
+  analysis.check_icrc = !options.no_icrc;
+  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
+  analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
+  return analysis;
+}
+
 Analyzed analyze_files(const AnalyzeOptions& options) {
   std::optional<analyze::Filter> filter;
-  if (!options.filter.empty()) {
-    auto compiled = analyze::Filter::compile(options.filter);
-    if (!compiled) {
-      print_filter_error(compiled.error(), options.filter);
-      return {nullptr, exit_usage};
-    }
-    filter.emplace(std::move(*compiled));
-  }
+  if (!compile_filter(options, filter)) return {nullptr, exit_usage};
   analyze::TimeRange times;
   if (!options.from.empty()) times.from = parse_time(options.from);
   if (!options.to.empty()) times.to = parse_time(options.to);
@@ -229,23 +252,15 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
     print_error(wrong);
     return {nullptr, exit_usage};
   }
-  analyze::AnalysisOptions analysis;
-  if (!options.policy.empty()) {
-    analysis.policy = read_policy(options.policy);
-    if (!analysis.policy) return {nullptr, exit_usage};
-    analysis.priorities = analysis.policy->priority_map();
-  }
+  auto prepared = analysis_options(options);
+  if (!prepared) return {nullptr, exit_usage};
+  analyze::AnalysisOptions& analysis = *prepared;
   auto source = capture::open_files(options.files);
   if (!source) {
     print_error(source.error().describe());
     return {nullptr, exit_input};
   }
 
-  analysis.jobs = options.jobs;
-  analysis.check_icrc = !options.no_icrc;
-  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
-  analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
   analyze::VerdictStore verdicts;
   bool interrupted = false;
   if (filter && filter->needs_analysis()) {

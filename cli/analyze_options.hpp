@@ -27,6 +27,8 @@ struct AnalyzeOptions {
   bool no_icrc = false;
 
   void add_to(CLI::App& command);
+  /// All but FILE, --from and --to: what a live capture has as well.
+  void add_shared_to(CLI::App& command);
 };
 
 /// What an analysing command ended with: a snapshot, or a status after its message was printed.
@@ -34,6 +36,11 @@ struct Analyzed {
   std::shared_ptr<const analyze::Snapshot> snapshot;  ///< null if there is nothing to report
   int status = 0;                                     ///< exit_input if an input failed
 };
+
+/// What these options say, but for files, filter and times. Nothing after an error, which was printed.
+[[nodiscard]] std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& options);
+/// The filter of -Y, none where there is none. False after an error, which was printed.
+[[nodiscard]] bool compile_filter(const AnalyzeOptions& options, std::optional<analyze::Filter>& filter);
 
 /// Opens, analyses with a progress bar, prints what went wrong to standard error.
 [[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options);

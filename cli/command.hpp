@@ -19,5 +19,6 @@ void add_packets(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_policy(CLI::App& app, Action& action);
+void add_capture(CLI::App& app, Action& action);
 
 }  // namespace roce::cli

@@ -23,6 +23,7 @@ class LimitedSource final : public capture::CaptureSource {
     left_ -= std::min<std::uint64_t>(left_, batch.frames.size() - before);
     return got;
   }
+  [[nodiscard]] bool may_wait() const noexcept override { return source_->may_wait(); }
   [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override {
     return source_->interfaces();
   }

@@ -28,13 +28,15 @@ struct Command {
   void (*add)(CLI::App&, Action&);
 };
 constexpr Command commands[] = {
-    {"report", add_report},           {"packets", add_packets},   {"flows", add_flows},
-    {"connections", add_connections}, {"markings", add_markings}, {"compare", add_compare},
-    {"check", add_check},             {"policy", add_policy},
+    {"report", add_report},     {"packets", add_packets},
+    {"flows", add_flows},       {"connections", add_connections},
+    {"markings", add_markings}, {"compare", add_compare},
+    {"check", add_check},       {"policy", add_policy},
+    {"capture", add_capture},
 };
 
 /// Commands of the interface that this version does not have: better named than taken for files.
-constexpr std::string_view later_commands[] = {"capture", "devices", "host", "export"};
+constexpr std::string_view later_commands[] = {"devices", "host", "export"};
 
 /// "report, packets and flows".
 std::string command_names() {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `capture`: its options.
+#include <chrono>
+#include <memory>
+
+#include "cli/capture_limits.hpp"
+#include "cli/capture_run.hpp"
+#include "cli/capture_triggers.hpp"
+#include "cli/command.hpp"
+#include "cli/every_summary.hpp"
+#include "cli/fail_on.hpp"
+#include "cli/link_options.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::uint32_t whole_frames = 262'144;
+
+void add_device_options(CLI::App& command, CaptureOptions& options) {
+  capture::LiveOptions& live = options.live;
+  command.add_option("-i", live.device, "network interface (eth0, any) or RDMA device (mlx5_0, mlx5_0:2)")
+      ->required()
+      ->type_name("DEVICE");
+  command.add_option("-f", live.filter, "capture filter (BPF): only what matches is captured")
+      ->type_name("FILTER");
+  command.add_option("-s", live.snap_length, "bytes kept of each packet (0 = all)")
+      ->check(CLI::Range(0U, whole_frames))
+      ->type_name("BYTES");
+  command
+      .add_option_function<unsigned>(
+          "-B", [&live](unsigned mib) { live.kernel_buffer_bytes = std::size_t{mib} << 20U; },
+          "buffer of the kernel in MiB (default: 64)")
+      ->check(CLI::Range(1U, 2047U))
+      ->type_name("MIB");
+  command.add_flag_callback(
+      "-p", [&live] { live.promiscuous = false; }, "no promiscuous mode");
+  command.add_flag_callback(
+      "-n", [] {}, "no names for addresses: there never are any");
+}
+
+void add_file_options(CLI::App& command, CaptureOptions& options) {
+  command.add_option("-w", options.write, "write what is captured to a file; - is standard output")
+      ->type_name("FILE");
+  command.add_option("--compress", options.compress, "zstd or none (default: zstd where FILE ends in .zst)")
+      ->check(CLI::IsMember({"zstd", "none"}))
+      ->type_name("HOW");
+  command.add_option("-c", options.count, "stop after so many packets")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command
+      .add_option("-a", options.stop, "stop: duration:SECONDS, packets:N, filesize:KB of all files, files:N")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command
+      .add_option("-b", options.ring,
+                  "next file: filesize:KB, duration:SECONDS, packets:N; files:N are kept, the oldest go")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command.add_flag("--capture-only", options.capture_only, "write, do not analyse");
+}
+
+void add_trigger_options(CLI::App& command, CaptureOptions& options) {
+  command
+      .add_option(
+          "--trigger", options.trigger,
+          "write only what lies around a finding: info, notice, warning, error (and above), the id of "
+          "one, or retransmission, loss, ce; several with commas")
+      ->delimiter(',')
+      ->check(trigger_error)
+      ->allow_extra_args(false)
+      ->type_name("WHAT");
+  command.add_option("--before", options.before, "time before it (default: 5s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_option("--after", options.after, "time after it (default: 2s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command
+      .add_option("--trigger-limit", options.trigger_limits,
+                  "files:N and filesize:KB of all together (default: files:100, filesize:10000000)")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command
+      .add_option("--trigger-memory", options.trigger_memory_mib, "MiB for what came before (default: 256)")
+      ->check(CLI::Range(std::size_t{4}, std::size_t{1} << 20U))
+      ->type_name("MIB");
+}
+
+void add_report_options(CLI::App& command, CaptureOptions& options) {
+  options.analyze.add_shared_to(command);
+  command
+      .add_option("--idle-limit", options.idle_limit,
+                  "connections without a packet for so long are summed up and forgotten (default: 600s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_option("--every", options.every, "a summary in one line each TIME")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_option("--top", options.top, "connections and flows to list (0 = all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_fail_on_option(command, options.fail_on);
+  command.add_flag("--json", options.json, "reports and summaries as JSON, an object a line");
+  command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
+}
+
+int run(const CaptureOptions& options) {
+  CaptureOptions wanted = options;
+  if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
+  CaptureSetup setup;
+  if (const auto every = parse_duration(options.every)) {
+    setup.observers.push_back(std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json));
+  }
+  return run_capture(wanted, std::move(setup));
+}
+
+}  // namespace
+
+void add_capture(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CaptureOptions>();
+  CLI::App* command = app.add_subcommand("capture", "capture live from a device: analyse, record, or both");
+  add_device_options(*command, *options);
+  add_file_options(*command, *options);
+  add_trigger_options(*command, *options);
+  add_report_options(*command, *options);
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/capture_control.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace roce::cli {
+namespace {
+
+constexpr auto tick_time = std::chrono::milliseconds(100);
+
+}  // namespace
+
+CaptureControl::CaptureControl() {
+  sigemptyset(&ours_);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&ours_, number);
+  pthread_sigmask(SIG_BLOCK, &ours_, &mask_before_);
+}
+
+CaptureControl::~CaptureControl() {
+  end();
+  for (const int descriptor : {signals_, quit_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+capture::Expected<void> CaptureControl::start(Actions actions) {
+  actions_ = std::move(actions);
+  // What the caller ignores (nohup) never arrives here.
+  signals_ = signalfd(-1, &ours_, SFD_CLOEXEC | SFD_NONBLOCK);
+  quit_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (signals_ < 0 || quit_ < 0) {
+    capture::Error error;
+    error.kind = capture::ErrorKind::out_of_memory;
+    error.system_errno = errno;
+    error.message = std::string("signals cannot be waited for: ") + std::strerror(errno);
+    return tl::unexpected<capture::Error>(std::move(error));
+  }
+  watcher_ = std::thread([this] { watch(); });
+  worker_ = std::thread([this] { work(); });
+  return {};
+}
+
+void CaptureControl::end() {
+  if (!watcher_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  tasks_.notify_one();
+  worker_.join();  // while it is held up, a signal can still kill
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(quit_, &one, sizeof one);
+  watcher_.join();
+}
+
+/// Until the deadline, in milliseconds; -1: there is none to wait for.
+int CaptureControl::wait_ms() const {
+  if (!actions_.deadline || stopped_) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*actions_.deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+void CaptureControl::watch() {
+  while (true) {
+    pollfd waiting[2] = {{signals_, POLLIN, 0}, {quit_, POLLIN, 0}};
+    const int ready = ::poll(waiting, 2, wait_ms());
+    if (ready > 0 && waiting[1].revents != 0) return;
+    if (ready > 0 && waiting[0].revents != 0) {
+      signalfd_siginfo info{};
+      while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+        answer(static_cast<int>(info.ssi_signo));
+    }
+    if (!stopped_ && actions_.deadline && Clock::now() >= *actions_.deadline) {
+      stopped_ = true;
+      actions_.stop();
+    }
+  }
+}
+
+void CaptureControl::answer(int number) {
+  if (number == SIGUSR1 || number == SIGHUP) {
+    const std::lock_guard lock(mutex_);
+    (number == SIGHUP ? hang_up_ : report_) = true;
+    tasks_.notify_one();
+    return;
+  }
+  if (!interrupted_.exchange(true)) {
+    stopped_ = true;
+    return actions_.stop();
+  }
+  // Somebody cannot wait for the end: whatever this signal does, it does now.
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  ::raise(number);
+}
+
+void CaptureControl::work() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    tasks_.wait_for(lock, tick_time, [this] { return report_ || hang_up_ || ending_; });
+    const bool report = std::exchange(report_, false);
+    const bool hang_up = std::exchange(hang_up_, false);
+    lock.unlock();
+    if (hang_up) actions_.hang_up();
+    if (report) actions_.report();
+    actions_.tick();
+    lock.lock();
+  }
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "capture/error.hpp"
+
+namespace roce::cli {
+
+/// Signals and time of a capture that runs. Signals wait from the construction on, for this thread and those
+/// that it begins afterwards, and are answered by threads of its own after start(): no handlers, so that the
+/// actions may do anything. One thread does what must not wait (stop and the second signal, which kills),
+/// another one the rest, which may be held up by who reads the output. One at a time in a process.
+class CaptureControl {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct Actions {
+    std::function<void()> stop;     ///< SIGINT, SIGTERM (the second one kills as usual), or the deadline
+    std::function<void()> report;   ///< SIGUSR1
+    std::function<void()> hang_up;  ///< SIGHUP
+    std::function<void()> tick;     ///< ten times a second
+    std::optional<Clock::time_point> deadline;
+  };
+
+  CaptureControl();
+  /// Ends the threads; signals mean again what they meant before.
+  ~CaptureControl();
+  CaptureControl(const CaptureControl&) = delete;
+  CaptureControl& operator=(const CaptureControl&) = delete;
+
+  [[nodiscard]] capture::Expected<void> start(Actions actions);
+  /// SIGINT or SIGTERM came.
+  [[nodiscard]] bool interrupted() const noexcept { return interrupted_; }
+  /// Returns when no action runs or will run any more.
+  void end();
+
+ private:
+  void watch();
+  void work();
+  void answer(int number);
+  [[nodiscard]] int wait_ms() const;
+
+  Actions actions_;
+  sigset_t ours_{};
+  sigset_t mask_before_{};
+  int signals_ = -1;  ///< descriptors
+  int quit_ = -1;
+  std::atomic<bool> interrupted_{false};
+  bool stopped_ = false;  ///< of watch()
+  std::mutex mutex_;      ///< for the tasks of work():
+  std::condition_variable tasks_;
+  bool report_ = false;
+  bool hang_up_ = false;
+  bool ending_ = false;
+  std::thread watcher_;
+  std::thread worker_;
+};
+
+}  // namespace roce::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/capture_recording.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+
+#include "capture/recorder.hpp"
+#include "cli/capture_limits.hpp"
+#include "cli/link_options.hpp"
+#include "cli/version.hpp"
+
+namespace roce::cli {
+namespace {
+
+std::string system_name() {
+  utsname name{};
+  if (::uname(&name) != 0) return {};
+  return fmt::format("{} {}", name.sysname, name.release);
+}
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options,
+                                                   const std::vector<capture::InterfaceInfo>& interfaces) {
+  CaptureFiles files;
+  if (options.write.empty()) return files;
+  // Texts were checked when the command line was read.
+  const CaptureLimits ring = parse_limits(options.ring).value_or(CaptureLimits{});
+  const CaptureLimits stop = parse_limits(options.stop).value_or(CaptureLimits{});
+  capture::RecorderOptions recorder;
+  recorder.path = options.write;
+  recorder.compress = options.compress.empty() ? options.write.ends_with(".zst") : options.compress == "zstd";
+  recorder.section.application = version_text().substr(0, version_text().find('\n'));
+  recorder.section.operating_system = system_name();
+  recorder.file_bytes = ring.bytes;
+  recorder.file_time = std::chrono::nanoseconds(ring.duration_ns);
+  recorder.file_packets = ring.packets;
+  recorder.files_kept = ring.files;
+  recorder.all_bytes = stop.bytes;
+  recorder.all_files = stop.files;
+  if (options.trigger.empty()) {
+    auto made = capture::Recorder::create(std::move(recorder), interfaces);
+    if (!made) return tl::unexpected<capture::Error>(std::move(made.error()));
+    files.recording = std::move(*made);
+    return files;
+  }
+  capture::TriggerOptions trigger;
+  trigger.recorder = std::move(recorder);
+  const auto set = [](std::chrono::nanoseconds& to, const std::string& text) {
+    if (const auto ns = parse_duration(text)) to = std::chrono::nanoseconds(*ns);
+  };
+  set(trigger.before, options.before);
+  set(trigger.after, options.after);
+  trigger.memory_bytes = options.trigger_memory_mib << 20U;
+  const CaptureLimits limits = parse_limits(options.trigger_limits).value_or(CaptureLimits{});
+  if (limits.files != 0) trigger.most_files = limits.files;
+  if (limits.bytes != 0) trigger.most_bytes = limits.bytes;
+  auto made = std::make_unique<capture::TriggerRecorder>(std::move(trigger));
+  files.trigger = made.get();
+  files.recording = std::move(made);
+  return files;
+}
+
+std::string recording_text(const capture::RecordingSummary& summary) {
+  if (summary.last_path.empty()) return "nothing was written";
+  std::string text = counted(summary.packets, "packet");
+  if (summary.files == 1) {
+    text += fmt::format(", {} in {}", counted(summary.bytes, "byte"),
+                        summary.last_path == "-" ? "standard output" : summary.last_path);
+  } else {
+    text += fmt::format(", {} in {}, the last is {}", counted(summary.bytes, "byte"),
+                        counted(summary.files, "file"), summary.last_path);
+  }
+  if (summary.removed_files != 0) {
+    text += fmt::format("; the ring removed {} with {}", counted(summary.removed_files, "older file"),
+                        counted(summary.removed_packets, "packet"));
+  }
+  return text;
+}
+
+}  // namespace roce::cli

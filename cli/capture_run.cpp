@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/capture_run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "analyze/finding_watch.hpp"
+#include "capture/recording_source.hpp"
+#include "cli/capture_control.hpp"
+#include "cli/capture_limits.hpp"
+#include "cli/capture_recording.hpp"
+#include "cli/capture_triggers.hpp"
+#include "cli/fail_on.hpp"
+#include "cli/input_files.hpp"
+#include "cli/link_options.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Snapshot;
+using Clock = std::chrono::steady_clock;
+
+// A host talks to thousands of others, not to as many as a file may show; and it runs for days.
+constexpr std::size_t live_flow_limit = 64 * 1024;
+constexpr std::chrono::minutes default_idle_limit{10};
+constexpr std::size_t width_of_a_pipe = 100;
+
+/// As it stands in the file, which has the same numbers of packets unless it is one of a ring.
+std::string finding_comment(const analyze::Finding& finding) {
+  return fmt::format("finding: {} {}: {}: {} Packets {}.", analyze::severity_name(finding.severity),
+                     finding.id, finding.subject, finding.explanation, fmt::join(finding.packets, ", "));
+}
+
+/// One live capture from its device to its report.
+class CaptureRun {
+ public:
+  CaptureRun(const CaptureOptions& options, CaptureSetup setup)
+      : options_(options), setup_(std::move(setup)), triggers_(options.trigger) {}
+
+  int run() {
+    if (!prepare()) return exit_usage;
+    control_.emplace();
+    if (const int status = open(); status != exit_ok) return status;
+    if (const int status = start(); status != exit_ok) return status;
+    if (options_.capture_only) {
+      record_only();
+    } else {
+      analyse();
+    }
+    const int recorded = finish_recording();
+    // From here on nobody else writes, and a signal ends the program as usual.
+    control_->end();
+    const int status = options_.capture_only ? report_errors(errors_) : report();
+    if (options_.capture_only) print_counts();
+    control_.reset();
+    return recorded != exit_ok ? recorded : status;
+  }
+
+ private:
+  [[nodiscard]] bool prepare();
+  [[nodiscard]] int open();
+  [[nodiscard]] int start();
+  void record_only();
+  void analyse();
+  [[nodiscard]] int finish_recording();
+  [[nodiscard]] static int report_errors(const std::vector<capture::Error>& errors);
+  [[nodiscard]] int report();
+  void print_counts() const;
+
+  void take_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
+  void tell_news(const Snapshot& snapshot);
+  void report_now();
+  void hang_up();
+  void tick();
+  [[nodiscard]] int print(const Snapshot& snapshot);
+
+  const CaptureOptions& options_;
+  CaptureSetup setup_;
+  std::optional<analyze::Filter> filter_;
+  std::optional<analyze::AnalysisOptions> analysis_;
+  capture::LiveSource* live_ = nullptr;              ///< inside of limited_
+  std::unique_ptr<capture::CaptureSource> limited_;  ///< by -c
+  CaptureFiles files_;
+  std::unique_ptr<capture::CaptureSource> recorded_;
+  capture::CaptureSource* source_ = nullptr;  ///< the last of these
+  std::vector<capture::Error> errors_;        ///< without an analysis
+
+  std::mutex mutex_;  ///< for all that observers and summaries use:
+  std::shared_ptr<const Snapshot> latest_ = [] {
+    auto none = std::make_shared<Snapshot>();
+    none->final = false;
+    return none;
+  }();
+  analyze::FindingWatch watch_;
+  TriggerWatch triggers_;
+  std::shared_ptr<const Snapshot> final_;
+
+  std::optional<CaptureControl> control_;  ///< goes first: its threads use the rest
+};
+
+/// All that needs no device.
+bool CaptureRun::prepare() {
+  if (const std::string wrong = capture_usage_error(options_); !wrong.empty()) {
+    print_error("capture: " + wrong);
+    return false;
+  }
+  if (!compile_filter(options_.analyze, filter_)) return false;
+  if (filter_ && filter_->needs_analysis()) {
+    print_error(
+        "-Y: roce.connection, roce.direction and roce.analysis.* are known after a first reading, which a "
+        "live "
+        "capture has not: record it with -w and filter the file");
+    return false;
+  }
+  analysis_ = analysis_options(options_.analyze);
+  if (!analysis_) return false;
+  analysis_->filter = filter_ ? &*filter_ : nullptr;
+  analysis_->filter_text = options_.analyze.filter;
+  analysis_->live = true;
+  analysis_->flow_limit = live_flow_limit;
+  const auto idle = parse_duration(options_.idle_limit);
+  analysis_->idle_limit = idle ? std::chrono::nanoseconds(*idle) : default_idle_limit;
+  analysis_->publish = [this](std::shared_ptr<const Snapshot> snapshot) { take_snapshot(snapshot); };
+  return true;
+}
+
+int CaptureRun::open() {
+  auto live = setup_.open(options_.live);
+  if (!live) {
+    print_error(live.error().describe());
+    return exit_input;
+  }
+  live_ = live->get();
+  for (const std::string& notice : live_->notices()) print_error(notice);
+  const CaptureLimits stop = parse_limits(options_.stop).value_or(CaptureLimits{});
+  std::uint64_t count = options_.count;
+  if (stop.packets != 0) count = count == 0 ? stop.packets : std::min(count, stop.packets);
+  limited_ = limited(std::move(*live), count);
+  source_ = limited_.get();
+  auto files = open_capture_files(options_, live_->interfaces());
+  if (!files) {
+    print_error(files.error().describe());
+    return exit_input;
+  }
+  files_ = std::move(*files);
+  if (files_.recording) {
+    recorded_ = capture::recorded(*limited_, *files_.recording);
+    source_ = recorded_.get();
+  }
+  return exit_ok;
+}
+
+int CaptureRun::start() {
+  CaptureControl::Actions actions;
+  actions.stop = [this] { source_->request_stop(); };
+  actions.report = [this] { report_now(); };
+  actions.hang_up = [this] { hang_up(); };
+  actions.tick = [this] { tick(); };
+  const CaptureLimits stop = parse_limits(options_.stop).value_or(CaptureLimits{});
+  if (stop.duration_ns != 0) actions.deadline = Clock::now() + std::chrono::nanoseconds(stop.duration_ns);
+  if (auto started = control_->start(std::move(actions)); !started) {
+    print_error(started.error().describe());
+    return exit_input;
+  }
+  CaptureStart facts;
+  facts.device = options_.live.device;
+  facts.write = options_.write;
+  facts.interfaces = live_->interfaces();
+  facts.report_descriptor = options_.report_descriptor();
+  const std::lock_guard lock(mutex_);
+  for (const auto& observer : setup_.observers) {
+    if (auto begun = observer->on_start(facts); !begun) {
+      print_error(begun.error().describe());
+      return exit_input;
+    }
+  }
+  return exit_ok;
+}
+
+void CaptureRun::record_only() {
+  capture::FrameBatch batch;
+  while (true) {
+    batch.clear();
+    const auto got = source_->next_batch(batch, analysis_->epoch_frames);
+    if (!got) errors_.push_back(got.error());
+    if (got && *got == 0) return;
+  }
+}
+
+void CaptureRun::analyse() {
+  final_ = analyze::analyze(*source_, *analysis_);
+  // What nobody has seen coming is news as well.
+  const std::lock_guard lock(mutex_);
+  tell_news(*final_);
+}
+
+/// Closes the files and says what they hold.
+int CaptureRun::finish_recording() {
+  if (!files_.recording) return exit_ok;
+  const bool done = files_.recording->finish(source_->interfaces()).has_value();
+  const capture::RecordingSummary summary = files_.recording->summary();
+  for (const std::string& notice : summary.notices) print_error(notice);
+  const std::optional<capture::Error> error = done ? std::nullopt : files_.recording->error();
+  // As with all output: a reader that has enough is no error.
+  const bool reader_left = error && options_.write == "-" && error->system_errno == EPIPE;
+  if (!done && !reader_left) {
+    if (error) print_error(error->describe());
+    print_error(
+        fmt::format("recording stopped; kept: {} (of {} captured)", recording_text(summary), summary.given));
+    return exit_input;
+  }
+  print_error("recorded: " + recording_text(summary));
+  return exit_ok;
+}
+
+int CaptureRun::report() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& observer : setup_.observers) observer->on_report();
+    for (const auto& observer : setup_.observers) observer->on_end(*final_);
+  }
+  int status = report_errors(final_->errors);
+  if (status == exit_ok && reaches(*final_, options_.fail_on)) status = exit_findings;
+  const int written = print(*final_);
+  return written != exit_ok ? written : status;
+}
+
+int CaptureRun::report_errors(const std::vector<capture::Error>& errors) {
+  for (const capture::Error& error : errors) print_error(error.describe());
+  return errors.empty() ? exit_ok : exit_input;
+}
+
+/// What a capture says that nobody looked into.
+void CaptureRun::print_counts() const {
+  const capture::LiveCounts counts = live_->counts();
+  print_error(fmt::format(
+      "{} packets captured, {} dropped by the kernel, {} by the interface, {} for want of time to write them",
+      counts.delivered, counts.dropped_by_kernel, counts.dropped_by_interface, counts.dropped_by_queue));
+}
+
+/// On the thread that makes snapshots.
+void CaptureRun::take_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
+  const std::lock_guard lock(mutex_);
+  latest_ = snapshot;
+  for (const auto& observer : setup_.observers) observer->on_snapshot(snapshot);
+  tell_news(*snapshot);
+}
+
+/// What is new in it goes to files and observers. With mutex_.
+void CaptureRun::tell_news(const Snapshot& snapshot) {
+  const std::vector<analyze::FindingNews> news = watch_.look(snapshot, Clock::now());
+  if (files_.trigger != nullptr) {
+    for (TriggerEvent& event : triggers_.look(snapshot, news))
+      files_.trigger->trigger(std::move(event.reason), event.time_ns);
+  } else if (files_.recording) {
+    for (const analyze::FindingNews& each : news) files_.recording->comment(finding_comment(each.finding));
+  }
+  for (const auto& observer : setup_.observers) {
+    for (const analyze::FindingNews& each : news) observer->on_finding(each, snapshot);
+  }
+}
+
+void CaptureRun::report_now() {
+  const std::lock_guard lock(mutex_);
+  if (options_.capture_only) return print_counts();
+  for (const auto& observer : setup_.observers) observer->on_report();
+  (void)print(*latest_);
+}
+
+/// Files change; without files that could, the terminal is gone and so is who waits for the report.
+void CaptureRun::hang_up() {
+  if (files_.recording && options_.write != "-") {
+    files_.recording->rotate();
+  } else {
+    source_->request_stop();
+  }
+}
+
+void CaptureRun::tick() {
+  if (files_.recording) files_.recording->tick();
+  const std::lock_guard lock(mutex_);
+  for (const auto& observer : setup_.observers) observer->on_tick();
+}
+
+int CaptureRun::print(const Snapshot& snapshot) {
+  const int descriptor = options_.report_descriptor();
+  Output out(descriptor);
+  if (options_.json) {
+    report_json(snapshot, options_.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+  } else {
+    const unsigned width = terminal_width(descriptor);
+    out.write(report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
+                                     want_color(options_.analyze.color, descriptor), options_.top}));
+  }
+  return out.finish();
+}
+
+}  // namespace
+
+int run_capture(const CaptureOptions& options, CaptureSetup setup) {
+  return CaptureRun(options, std::move(setup)).run();
+}
+
+std::string capture_usage_error(const CaptureOptions& options) {
+  const bool to_output = options.write == "-";
+  const CaptureLimits ring = parse_limits(options.ring).value_or(CaptureLimits{});
+  const CaptureLimits stop = parse_limits(options.stop).value_or(CaptureLimits{});
+  const bool files_change = ring.bytes != 0 || ring.duration_ns != 0 || ring.packets != 0;
+  struct Rule {
+    bool broken;
+    std::string_view message;
+  };
+  const Rule rules[] = {
+      {options.write.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
+       "-b, -a filesize and -a files are about the files of -w, and there is none"},
+      {to_output && (!options.ring.empty() || stop.files != 0), "standard output is one file: no ring (-b)"},
+      {!options.ring.empty() && !files_change,
+       "-b files:N says how many files stay; when does a new one begin? -b filesize:KB, duration:SECONDS or "
+       "packets:N"},
+      {stop.files != 0 && !files_change,
+       "-a files:N needs a ring: -b filesize:KB, duration:SECONDS or packets:N"},
+      {!options.trigger.empty() && (options.write.empty() || to_output),
+       "--trigger writes files: name them with -w FILE"},
+      {!options.trigger.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
+       "--trigger makes a file each time: -b, -a filesize and -a files do not go with it, --trigger-limit "
+       "does"},
+      {!options.trigger.empty() && options.capture_only,
+       "--trigger needs the analysis that --capture-only leaves out"},
+      {options.trigger.empty() &&
+           (!options.before.empty() || !options.after.empty() || !options.trigger_limits.empty()),
+       "--before, --after and --trigger-limit are about --trigger"},
+      {options.capture_only && options.write.empty(), "--capture-only needs -w FILE"},
+      {options.capture_only && (options.json || !options.fail_on.empty() || !options.every.empty() ||
+                                !options.analyze.filter.empty() || !options.analyze.policy.empty()),
+       "--capture-only makes no report: --json, --every, --fail-on, --policy and -Y do not go with it"},
+      {options.json && options.pretty && !options.every.empty(),
+       "--every prints an object a line: not --pretty"},
+      {to_output && ::isatty(1) == 1,
+       "standard output is a terminal: packets would only disturb it (-w FILE, or a pipe)"},
+  };
+  for (const Rule& rule : rules) {
+    if (rule.broken) return std::string(rule.message);
+  }
+  return {};
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/every_summary.hpp"
+
+#include <utility>
+
+#include "cli/live_summary.hpp"
+#include "cli/output.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::size_t worst_connections = 5;
+
+std::int64_t nanoseconds(EverySummary::Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json,
+                           std::function<Clock::time_point()> clock)
+    : interval_(interval), json_(json), clock_(std::move(clock)) {}
+
+capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
+  descriptor_ = start.report_descriptor;
+  const Clock::time_point now = clock_();
+  next_ = now + std::chrono::duration_cast<Clock::duration>(interval_);
+  meter_.emplace(nanoseconds(now));
+  return {};
+}
+
+void EverySummary::on_tick() {
+  const Clock::time_point now = clock_();
+  if (now < next_) return;
+  // What was missed, while the reader held us up, is not made up for.
+  while (next_ <= now) next_ += std::chrono::duration_cast<Clock::duration>(interval_);
+  const analyze::Snapshot nothing;
+  const analyze::Snapshot& snapshot = latest_ ? *latest_ : nothing;
+  const LiveMeter::Reading reading = meter_->read(snapshot, nanoseconds(now), worst_connections);
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
+  Output(descriptor_)
+      .write(json_ ? summary_json(snapshot, reading, time_ns) : summary_line(snapshot, reading) + "\n");
+}
+
+}  // namespace roce::cli

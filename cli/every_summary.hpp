@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "cli/capture_observer.hpp"
+#include "cli/live_figures.hpp"
+
+namespace roce::cli {
+
+/// --every: a line each interval, a JSON object or for people.
+class EverySummary final : public CaptureObserver {
+ public:
+  using Clock = std::chrono::steady_clock;
+  EverySummary(std::chrono::nanoseconds interval, bool json,
+               std::function<Clock::time_point()> clock = Clock::now);
+
+  [[nodiscard]] capture::Expected<void> on_start(const CaptureStart& start) override;
+  void on_snapshot(const std::shared_ptr<const analyze::Snapshot>& snapshot) override { latest_ = snapshot; }
+  void on_tick() override;
+
+ private:
+  std::chrono::nanoseconds interval_;
+  bool json_;
+  std::function<Clock::time_point()> clock_;
+  int descriptor_ = 1;
+  std::optional<LiveMeter> meter_;  ///< from on_start() on
+  Clock::time_point next_;
+  std::shared_ptr<const analyze::Snapshot> latest_;  ///< null: no packet yet
+};
+
+}  // namespace roce::cli
