@@ -10,6 +10,7 @@
 #include "cli/every_summary.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/link_options.hpp"
+#include "cli/live_outputs.hpp"
 
 namespace roce::cli {
 namespace {
@@ -107,13 +108,14 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
   command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
 }
 
-int run(const CaptureOptions& options) {
+int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
   CaptureSetup setup;
   if (const auto every = parse_duration(options.every)) {
     setup.observers.push_back(std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json));
   }
+  for (auto& observer : outputs.observers(wanted)) setup.observers.push_back(std::move(observer));
   return run_capture(wanted, std::move(setup));
 }
 
@@ -121,12 +123,15 @@ int run(const CaptureOptions& options) {
 
 void add_capture(CLI::App& app, Action& action) {
   auto options = std::make_shared<CaptureOptions>();
+  auto outputs = std::make_shared<LiveOutputs>();
   CLI::App* command = app.add_subcommand("capture", "capture live from a device: analyse, record, or both");
   add_device_options(*command, *options);
   add_file_options(*command, *options);
   add_trigger_options(*command, *options);
   add_report_options(*command, *options);
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  outputs->add_to(*command);
+  command->callback(
+      [options, outputs, &action] { action = [options, outputs] { return run(*options, *outputs); }; });
 }
 
 }  // namespace roce::cli

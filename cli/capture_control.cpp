@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "cli/live_terminal.hpp"
+
 namespace roce::cli {
 namespace {
 
@@ -100,6 +102,7 @@ void CaptureControl::answer(int number) {
     return actions_.stop();
   }
   // Somebody cannot wait for the end: whatever this signal does, it does now.
+  restore_terminal();
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, number);

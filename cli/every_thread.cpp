@@ -113,6 +113,8 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
       if (!result) break;
     }
   }
+  // One that a thread still blocks goes with this, lest it be taken as a deadly one later.
+  (void)std::signal(signal, SIG_IGN);
   (void)sigaction(signal, &before, nullptr);
   return result;
 }

@@ -87,15 +87,11 @@ void add_rates(Screen& screen, const LiveMeter::Reading& reading) {
   const LiveTotals& moved = reading.interval;
   const std::int64_t ns = reading.interval_ns;
   const double seconds = static_cast<double>(ns) / 1e9;
-  const auto each_second = [&](std::uint64_t n) {
-    return count_text(seconds > 0 ? static_cast<double>(n) / seconds : 0);
-  };
-  screen.add(
-      "Rate",
-      fmt::format("{} RoCE packets/s, {}, goodput {}; all frames {}/s, {}", each_second(moved.roce_packets),
-                  analyze::rate_text(bits_per_second(moved.roce_bytes, ns)),
-                  analyze::rate_text(bits_per_second(moved.goodput_bytes, ns)), each_second(moved.packets),
-                  analyze::rate_text(bits_per_second(moved.bytes, ns))));
+  const double packets = seconds > 0 ? static_cast<double>(moved.roce_packets) / seconds : 0;
+  screen.add("Rate", fmt::format("{} RoCE packets/s, {}, goodput {}; all frames {}", count_text(packets),
+                                 analyze::rate_text(bits_per_second(moved.roce_bytes, ns)),
+                                 analyze::rate_text(bits_per_second(moved.goodput_bytes, ns)),
+                                 analyze::rate_text(bits_per_second(moved.bytes, ns))));
   screen.add("Last", fmt::format("{}: {}", analyze::duration_text(ns), troubles_text(moved)));
 }
 

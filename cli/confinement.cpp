@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/confinement.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/output.hpp"
+#include "cli/privileges.hpp"
+#include "cli/sandbox.hpp"
+
+namespace roce::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// When ports of an RDMA device change, its flows are made anew, which needs the right to raw packets.
+constexpr std::uint64_t rdma_capabilities = std::uint64_t{1} << CAP_NET_RAW;
+
+/// Why no file can be made beside this one with the rights that are left; empty if it can.
+std::string folder_error(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return fmt::format("{}: no further file can be made in this folder once privileges are dropped ({})", name,
+                     std::strerror(errno));
+}
+
+}  // namespace
+
+bool names_rdma_device(const std::string& device) {
+  std::error_code error;
+  const std::string name = device.substr(0, device.find(':'));
+  return !name.empty() && name.find('/') == std::string::npos &&
+         fs::exists("/sys/class/infiniband/" + name, error);
+}
+
+capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
+  const bool rdma = names_rdma_device(start.device);
+  PrivilegeOptions privileges;
+  if (!options_.user.empty()) {
+    auto user = find_user(options_.user);
+    if (!user) return tl::unexpected(std::move(user.error()));
+    privileges.user = std::move(*user);
+  }
+  if (rdma) privileges.keep_capabilities = rdma_capabilities;
+  if (auto dropped = drop_privileges(privileges); !dropped) return dropped;
+
+  const bool files = !start.write.empty() && start.write != "-";
+  if (const std::string wrong = files ? folder_error(start.write) : std::string(); !wrong.empty()) {
+    const std::string_view advice =
+        "; a folder of the user that it runs as (-Z USER, or who called sudo) can take them";
+    if (options_.more_files) {
+      return tl::unexpected(capture::Error{.kind = capture::ErrorKind::not_writable,
+                                           .path = {},
+                                           .offset = std::nullopt,
+                                           .message = wrong + std::string(advice),
+                                           .system_errno = EACCES});
+    }
+    print_error(fmt::format("{}, so SIGHUP cannot change files{}", wrong, advice));
+  }
+  if (!options_.sandbox) return {};
+  return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});
+}
+
+}  // namespace roce::cli

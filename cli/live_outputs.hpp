@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/capture_observer.hpp"
+
+namespace roce::cli {
+
+struct CaptureOptions;
+
+/// What shows, logs and confines a capture while it runs.
+struct LiveOutputs {
+  std::string metrics;  ///< ADDRESS:PORT, empty: none
+  std::string user;     ///< of -Z
+  bool system_log = false;
+  bool no_sandbox = false;
+  bool plain = false;  ///< no screen
+
+  void add_to(CLI::App& command);
+  /// In the order in which they begin. A screen where standard output is a terminal and neither --json nor
+  /// --every asks for something else.
+  [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(const CaptureOptions& options) const;
+};
+
+}  // namespace roce::cli
