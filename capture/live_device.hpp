@@ -46,8 +46,8 @@ class LiveDevice {
   virtual void finish(SlabQueue& queue) = 0;
   [[nodiscard]] virtual Drops drops() = 0;
 
-  /// How long frames may wait for others to be handed over together, when there are no more at once. Zero
-  /// for a device that wakes its reader for many frames at a time anyway.
+  /// How long frames may wait for others to be handed over together, if some were handed over not longer ago:
+  /// so often at most is the reader woken for less than a slab.
   [[nodiscard]] virtual std::chrono::milliseconds gather_time() const { return std::chrono::milliseconds{4}; }
 };
 

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// Drops are asked for so often while frames come; a device that is idle is looked after less often.
-constexpr milliseconds counting_time{100};
+constexpr milliseconds counting_time{500};
 constexpr milliseconds idle_time{1000};
 
 class DeviceSource final : public LiveSource {
@@ -96,9 +96,9 @@ void DeviceSource::note_drops() {
 }
 
 std::optional<Error> DeviceSource::take_until_stopped() {
+  // Whoever waits is woken at once where it was not woken for a while, else when it is worth it.
   const milliseconds gather_time = device_->gather_time();
-  constexpr auto never = Clock::time_point::max();
-  Clock::time_point hand_over_at = never;
+  Clock::time_point handed_over = Clock::now() - gather_time;
   Clock::time_point counted = Clock::now();
   while (!stop_.requested()) {
     const Expected<bool> more = device_->take(queue_);
@@ -108,18 +108,16 @@ std::optional<Error> DeviceSource::take_until_stopped() {
       note_drops();
       counted = now;
     }
-    if (queue_.pending() == 0) {
-      hand_over_at = never;
-    } else if (hand_over_at == never) {
-      hand_over_at = now + gather_time;
-    }
-    if (hand_over_at <= now) {
-      queue_.flush();
-      hand_over_at = never;
+    milliseconds at_most = idle_time;
+    if (queue_.pending() != 0) {
+      at_most = std::chrono::ceil<milliseconds>(handed_over + gather_time - now);
+      if (at_most <= milliseconds::zero()) {
+        queue_.flush();
+        handed_over = now;
+        at_most = idle_time;
+      }
     }
     if (*more) continue;
-    const milliseconds at_most =
-        hand_over_at == never ? idle_time : std::chrono::ceil<milliseconds>(hand_over_at - now);
     if (const Expected<void> waited = device_->wait(stop_.descriptor(), at_most); !waited) {
       return waited.error();
     }

@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 constexpr std::uint32_t longest_snap = 262'144;  // libpcap's own
 /// The kernel hands over a block of its ring when it is full or so old: what a wake-up costs is shared by the
 /// frames of this time, and no frame is older when it is looked at.
-constexpr milliseconds block_time{20};
+constexpr milliseconds block_time{100};
 constexpr int frames_at_once = 4096;
 
 struct CloseHandle {
@@ -78,8 +78,8 @@ class PcapDevice final : public LiveDevice {
   [[nodiscard]] Expected<void> wait(int stop, milliseconds at_most) override;
   void finish(SlabQueue& queue) override;
   [[nodiscard]] Drops drops() override;
-  /// The kernel gathers frames already.
-  [[nodiscard]] milliseconds gather_time() const override { return milliseconds::zero(); }
+  /// Blocks of the kernel come faster than that where it is worth it.
+  [[nodiscard]] milliseconds gather_time() const override { return block_time / 2; }
 
  private:
   static void put(unsigned char* user, const pcap_pkthdr* header, const unsigned char* bytes);
@@ -180,7 +180,7 @@ void PcapDevice::finish(SlabQueue& queue) {
   using Clock = std::chrono::steady_clock;
   // Usually all accounted for at once or after the kernel's block time. It does not come out even where
   // frames were let in before the filter was set.
-  constexpr milliseconds patience = 12 * block_time;
+  constexpr milliseconds patience = 4 * block_time;
   constexpr milliseconds altogether{5000};
   let_nothing_in();
   const Clock::time_point begun = Clock::now();
