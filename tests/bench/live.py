@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures captures of one load on a veth pair, ours and tcpdump's, and prints a markdown table.
+
+Each program captures the same frames with a kernel buffer of the same size, in turns. CPU time is that of its threads
+from before the load to a second after it, without what beginning and ending cost. What sending costs, and the
+kernel's work at arrival, which happens in the sender's time, is the same for all. tests/bench/live builds what is needed and calls this."""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "live"))
+import namespace  # noqa: E402
+
+LOADS = (("as fast as it goes", ["--topspeed"]), ("100 000 a second", ["--pps=100000"]), ("5 000 a second", ["--pps=5000"]))
+SETTLE = 1.0  # seconds for a program to begin, and to take what is left when the load has ended
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="tests/bench/live", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--packets", type=int, default=2_000_000, help="of the fastest load (default 2000000)")
+    parser.add_argument("--seconds", type=float, default=5, help="of the other loads (default 5)")
+    parser.add_argument("--payload", default="64,1024", help="bytes of a message, by comma (default 64,1024)")
+    parser.add_argument("--buffer", type=int, default=64, help="MiB of the kernel's buffer (default 64)")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each program and load (default 5)")
+    parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def programs(arguments):
+    """name -> (command, how to read packets and drops from its output)"""
+    live_dump = os.path.join(arguments.build, "tests/support/live_dump")
+    found = {
+        "tcpdump -w /dev/null": (
+            ["tcpdump", "-i", "right", "-n", "-B", str(arguments.buffer << 10), "-w", "/dev/null"],
+            r"(\d+) packets? captured", r"(\d+) packets? dropped by kernel"),
+        "capture alone": (
+            [live_dump, "--device", "right", "--kernel-buffer", str(arguments.buffer << 20)],
+            r'"delivered": (\d+)', r'"interface_dropped": (\d+)'),
+    }
+    program = os.path.join(arguments.build, "cli/roceanalyze")
+    options = ""
+    if os.path.exists(program):
+        options = subprocess.run([program, "capture", "--help"], capture_output=True, text=True, check=False).stdout
+    if "--capture-only" in options:
+        found["capture --capture-only -w /dev/null"] = (
+            [program, "capture", "-i", "right", "-B", str(arguments.buffer), "--capture-only", "-w", "/dev/null", "--json"],
+            r'"packets": (\d+)', r'"dropped": (\d+)')
+    return found
+
+
+def processor_time(pid):
+    """Nanoseconds that the threads of a process have run."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+def run_once(command, packets, drops, load):
+    """(CPU seconds, packets captured, dropped, arrived)"""
+    with tempfile.TemporaryFile("w+") as output:
+        before = namespace.statistics("right")["rx"]["packets"]
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+        time.sleep(SETTLE)
+        began = processor_time(process.pid)
+        subprocess.run(load, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(SETTLE)
+        took = processor_time(process.pid) - began
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        output.seek(0)
+        text = output.read()
+        arrived = namespace.statistics("right")["rx"]["packets"] - before
+
+    def number(pattern):
+        found = re.search(pattern, text)
+        if found is None:
+            sys.exit(f"{command[0]} (status {process.returncode}) said:\n{text}")
+        return int(found.group(1))
+    return took / 1e9, number(packets), number(drops), arrived
+
+
+def measure(arguments, capture, name, speed):
+    packets = arguments.packets if speed == ["--topspeed"] else int(int(speed[0].split("=")[1]) * arguments.seconds)
+    load = ["tcpreplay", "-q", "-K", "-i", "left", "--loop=0", f"--limit={packets}", *speed, capture]
+    results = {}
+    for _ in range(arguments.repeat):
+        for program, description in programs(arguments).items():
+            results.setdefault(program, []).append(run_once(*description, load))
+    base = statistics.median(run[0] for run in next(iter(results.values())))
+    for program, runs in results.items():
+        cpu = statistics.median(run[0] for run in runs)
+        arrived = statistics.median(run[3] for run in runs)
+        lost = statistics.median(run[2] for run in runs)
+        missing = max(run[3] - run[1] - run[2] for run in runs)
+        print(f"| {name} | {program} | {len(runs)} | {cpu:.3f} | {min(run[0] for run in runs):.3f} .. "
+              f"{max(run[0] for run in runs):.3f} | {cpu * 1e9 / max(arrived, 1):.0f} | {cpu / base:.2f} | {arrived:,.0f} | "
+              f"{lost:,.0f} | {missing:,} |", flush=True)
+
+
+def main():
+    arguments = parse_arguments()
+    for tool in ("tcpreplay", "tcpdump", "ip"):
+        if shutil.which(tool) is None:
+            sys.exit(f"{tool} is missing")
+    arguments.build = os.path.abspath(arguments.build)
+    namespace.enter_namespace()
+    namespace.make_pair()
+    with tempfile.TemporaryDirectory() as folder:
+        for payload in arguments.payload.split(","):
+            capture = os.path.join(folder, "load.pcap")
+            subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", "100000",
+                            "--message-bytes", payload, "--qps", "64", capture], check=True)
+            print(f"\n### {payload}-byte messages\n")
+            print("| load | program | runs | CPU s, median | min .. max | ns a packet | x tcpdump | arrived | "
+                  "dropped | unaccounted |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+            for name, speed in LOADS:
+                measure(arguments, capture, name, speed)
+
+
+if __name__ == "__main__":
+    main()
