@@ -27,13 +27,13 @@ std::size_t round_up(std::size_t bytes, std::size_t page) noexcept {
 
 }  // namespace
 
-RingMemory::RingMemory(std::size_t bytes) noexcept {
+RingMemory::RingMemory(std::size_t bytes, bool try_huge) noexcept {
   if (bytes == 0 || bytes > std::numeric_limits<std::size_t>::max() / 2) {
     errno = ENOMEM;
     return;
   }
   size_ = round_up(bytes, huge_page);
-  data_ = map(size_, MAP_HUGETLB | huge_page_flag);
+  if (try_huge) data_ = map(size_, MAP_HUGETLB | huge_page_flag);
   huge_ = data_ != nullptr;
   if (!huge_) {
     size_ = round_up(bytes, normal_page);

@@ -12,8 +12,8 @@ namespace roce::capture {
 class RingMemory {
  public:
   RingMemory() = default;
-  /// data() is null where there is no memory; then errno says why.
-  explicit RingMemory(std::size_t bytes) noexcept;
+  /// data() is null where there is no memory; then errno says why. Without `try_huge`, normal pages at once.
+  explicit RingMemory(std::size_t bytes, bool try_huge = true) noexcept;
   ~RingMemory();
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;

@@ -37,7 +37,8 @@ void Sniffer::deliver(SlabQueue& queue, const verbs::Completion& completion, std
   const std::uint8_t* const bytes = ring_->bytes_of(completion.buffer);
   Frame frame;
   frame.time_ns = now;
-  if (ring_->hardware_stamps() && completion.time_ns <= static_cast<std::uint64_t>(INT64_MAX)) {
+  // 0 is what the ring gives without stamps, and a device whose clock does not run.
+  if (completion.time_ns != 0 && completion.time_ns <= static_cast<std::uint64_t>(INT64_MAX)) {
     frame.time_ns = static_cast<std::int64_t>(completion.time_ns);
     if (!clock_known_) [[unlikely]]
       learn_clock(frame.time_ns);
@@ -213,6 +214,8 @@ void Sniffer::note(std::string text) {
   constexpr std::size_t most = 64;
   const std::lock_guard lock(notes_mutex_);
   if (notes_.size() < most) notes_.push_back(name_.device + ": " + std::move(text));
+  if (notes_.size() == most)
+    notes_.push_back(name_.device + ": whatever happens to the device from here on is not told");
 }
 
 }  // namespace roce::capture

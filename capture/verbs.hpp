@@ -151,6 +151,7 @@ class Ring {
   Result<void> post_all();
   RingShape shape_;
   std::uint8_t* memory_ = nullptr;
+  bool lied_ = false;  ///< the device named what is not there
   std::unique_ptr<Objects> objects_;
 };
 

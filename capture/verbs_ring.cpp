@@ -44,6 +44,7 @@ struct Ring::Objects {
   Result<void> make_completions(ibv_context* context, std::uint32_t entries);
   Result<void> make_queue(std::uint32_t receives);
   Result<void> modify(ibv_qp_state state);
+  Result<void> make_memory(std::size_t bytes);
   Result<void> make_flow();
   Result<std::size_t> poll_stamped(Completion* to, std::size_t limit) const;
   Result<std::size_t> poll_plain(Completion* to, std::size_t limit);
@@ -100,6 +101,20 @@ Result<void> Ring::Objects::modify(ibv_qp_state state) {
                 error < 0 ? errno : error);
 }
 
+/// Huge pages can be there and yet not be ours to use: a control group's limit, another NUMA node's.
+Result<void> Ring::Objects::make_memory(std::size_t bytes) {
+  for (const bool try_huge : {true, false}) {
+    memory = RingMemory(bytes, try_huge);
+    if (memory.data() == nullptr) return failed_by_errno(Step::allocate_memory);
+    errno = 0;
+    region = {verbs->reg_mr(domain.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+              verbs->dereg_mr};
+    if (region || !memory.huge()) break;
+  }
+  if (!region) return failed_by_errno(Step::register_memory);
+  return {};
+}
+
 Result<void> Ring::Objects::make_flow() {
   ibv_flow_attr wanted{};
   wanted.type = IBV_FLOW_ATTR_SNIFFER;
@@ -131,13 +146,10 @@ Result<std::unique_ptr<Ring>> Ring::create(Device& device, unsigned port, RingSh
   // Before the memory is taken: whether the device and our rights allow a raw queue at all.
   if (auto made = own.make_queue(shape.buffers); !made) return tl::unexpected(made.error());
 
-  own.memory = RingMemory(std::size_t{shape.buffers} * shape.buffer_bytes);
-  if (own.memory.data() == nullptr) return failed_by_errno(Step::allocate_memory);
+  if (auto made = own.make_memory(std::size_t{shape.buffers} * shape.buffer_bytes); !made) {
+    return tl::unexpected(made.error());
+  }
   ring->memory_ = own.memory.data();
-  errno = 0;
-  own.region = {verbs.reg_mr(own.domain.get(), own.memory.data(), own.memory.size(), IBV_ACCESS_LOCAL_WRITE),
-                verbs.dereg_mr};
-  if (!own.region) return failed_by_errno(Step::register_memory);
 
   own.places.resize(most_at_once);
   own.requests.resize(most_at_once);
@@ -218,13 +230,15 @@ Result<std::size_t> Ring::Objects::poll_plain(Completion* to, std::size_t limit)
 }
 
 Result<std::size_t> Ring::poll(Completion* to, std::size_t limit) {
+  if (lied_) return failed(Step::poll, EBADMSG);
   auto got =
       objects_->stamped != nullptr ? objects_->poll_stamped(to, limit) : objects_->poll_plain(to, limit);
   if (!got) return got;
   for (std::size_t i = 0; i < *got; ++i) {
-    if (to[i].buffer >= shape_.buffers || to[i].bytes > shape_.buffer_bytes) {
-      return failed(Step::poll, EBADMSG);
-    }
+    if (to[i].buffer < shape_.buffers && to[i].bytes <= shape_.buffer_bytes) continue;
+    lied_ = true;
+    if (i == 0) return failed(Step::poll, EBADMSG);
+    return i;
   }
   return got;
 }

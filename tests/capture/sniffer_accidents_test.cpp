@@ -196,5 +196,27 @@ TEST_F(SnifferAccidents, EndsWhenNoNotificationCanBeHad) {
   EXPECT_NE(error_.find("ibv_req_notify_cq"), std::string::npos) << error_;
 }
 
+TEST_F(SnifferAccidents, EndsWhenTheDeviceLiesAboutItsReceives) {
+  for (const char* lie : {"lie 4294967301 60", "lie 40000 60", "lie 3 4353", "lie 3 4294967295"}) {
+    got_.clear();
+    open("frames 10 60\n" + std::string(lie) + "\n");
+    read(all);
+    EXPECT_EQ(got_.size(), 10U) << lie;
+    EXPECT_NE(error_.find("ibv_poll_cq"), std::string::npos) << error_;
+  }
+}
+
+TEST_F(SnifferAccidents, TellsNoMoreThanAnybodyReads) {
+  std::string text = "frames 10 60\n";
+  for (int i = 0; i < 100; ++i) {
+    text +=
+        "wait_armed\nnow_port_state " + std::string(i % 2 == 0 ? "1" : "4") + "\nevent 10 1\nframes 1 60\n";
+  }
+  open(text + "wait_armed\nremove\n");
+  read(all);
+  EXPECT_EQ(got_.size(), 110U);
+  EXPECT_LE(notices().size(), 65U);
+}
+
 }  // namespace
 }  // namespace roce::capture::test

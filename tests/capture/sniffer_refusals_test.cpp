@@ -47,6 +47,15 @@ TEST_F(SnifferRefusals, WithAnotherLibrary) {
       << sniffer.error().describe();
 }
 
+/// All functions that are called by name are those of the library that is installed.
+TEST_F(SnifferRefusals, OfAStrangerByTheRealLibrary) {
+  const auto device = verbs::Device::open("there_is_no_such", ROCE_REAL_IBVERBS);
+  ASSERT_FALSE(device);
+  EXPECT_TRUE(device.error().step == verbs::Step::find_device ||
+              device.error().step == verbs::Step::list_devices)
+      << name_of(device.error().step) << ": " << device.error().detail;
+}
+
 TEST_F(SnifferRefusals, OfDevicesThatAreNotThere) {
   expect("no_devices\n", {"there is no RDMA device on this machine"});
   EXPECT_EQ(kind_, ErrorKind::not_found);

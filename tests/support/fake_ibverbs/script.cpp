@@ -121,6 +121,11 @@ Script read_script(const char* path) {
          Step& step = add(Kind::write_file);
          words >> step.path >> step.text;
        }},
+      {"lie",
+       [&] {
+         Step& step = add(Kind::lie);
+         words >> step.count >> step.bytes;
+       }},
       {"overrun", [&] { words >> add(Kind::overrun).count; }},
       {"remove", [&] { add(Kind::remove); }},
       {"vanish", [&] { add(Kind::vanish); }},

@@ -39,6 +39,7 @@ struct Step {
     event,
     port_state,
     write_file,
+    lie,
     overrun,
     remove,
     vanish
