@@ -28,6 +28,7 @@ libexpected-dev  | header:tl/expected.hpp  | results that may be errors
 libcli11-dev     | header:CLI/CLI.hpp      | reads the command line
 robin-map-dev    | header:tsl/robin_map.h  | hash tables of flows
 libtomlplusplus-dev | header:toml++/toml.h | reads policies
+nlohmann-json3-dev | header:nlohmann/json.hpp | reads snapshots of hosts
 libisal-dev      | header:isa-l/crc.h      | fast CRC for the ICRC
 zlib1g-dev       | header:zlib.h           | reads .gz captures
 libzstd-dev      | header:zstd.h           | reads .zst captures
@@ -45,7 +46,6 @@ me=${me#"$root"/}
 # shellcheck disable=SC2034 # used by the scripts that source this
 test_packages='
 libgtest-dev        | header:gtest/gtest.h       | unit tests
-nlohmann-json3-dev  | header:nlohmann/json.hpp   | reads JSON in tests
 python3             | command:python3            | tests of the program as a whole
 python3-scapy       | python:scapy               | second opinion on the ICRC
 tshark              | command:tshark             | second opinion on every field

@@ -36,18 +36,17 @@ LIBRARIES = {
 MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "expected"},
-    "analyze": {"fmt", "robin-map", "toml++", "expected"},
+    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected"},
     "cli": {"CLI11", "fmt", "expected", "prometheus-cpp", "libseccomp"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()) - {"Qt"},
 }
 # Not in a header that others may include.
-PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++",
+PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "nlohmann-json",
            "prometheus-cpp", "libseccomp"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
 SEAMS = {"libibverbs": "capture/verbs_library.hpp"}
-IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs",
-               "prometheus-cpp", "libseccomp"}
+IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "nlohmann-json", "prometheus-cpp", "libseccomp"}
 
 # What dissect must not know: files, threads, clocks, printing.
 IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "thread", "mutex", "atomic", "chrono",

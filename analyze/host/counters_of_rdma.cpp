@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of RDMA ports. IBTA: volume 1, 16.1.3.5. mlx5: NVIDIA, "Understanding mlx5 Linux Counters and
+// Status Parameters". rxe and bnxt_re: the drivers' hw_counters.c, rxe_resp.c and rxe_comp.c in Linux.
+#include "analyze/host/counter_meaning.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr auto port = CounterSource::port, hw = CounterSource::hardware;
+constexpr auto traffic = CounterNature::traffic, event = CounterNature::event, fault = CounterNature::fault,
+               gauge = CounterNature::gauge;
+
+// Advice that several rows share.
+constexpr std::string_view
+    find_loss =
+        "packets to this host are lost or overtake each other: capture at both ends and roceanalyze "
+        "compare A B; switch drops and PFC of the RoCE queue on the way here",
+    find_loss_out =
+        "packets from this host are lost or overtake each other on the way: drops and PFC of the RoCE "
+        "queue of each switch; the peer's out_of_sequence",
+    look_timeouts =
+        "whole bursts, last packets or acknowledgements are lost, or the peer is slow: roceanalyze "
+        "FILE names them (timeouts); loss first, timer second",
+    post_receives = "the application posts receives too late or too few: its queue depth, SRQ limit, CPU",
+    peer_receives = "the peer's application posts receives too late or too few",
+    see_rights =
+        "the application's keys, lengths or access rights: roceanalyze FILE shows the refused request",
+    find_damage =
+        "a cable, optic or switch damages packets: ethtool -S for symbol errors, clean or swap optics; "
+        "roceanalyze FILE (icrc_corruption) says on which side",
+    congestion =
+        "congestion control at work; who is slowed down: roceanalyze FILE (ce_without_cnp, cnp_ignored)",
+    link_flaps = "the link went down: cable, optic, the switch's log";
+
+constexpr CounterMeaning rows[] = {
+    // Every port, as the InfiniBand architecture names them. On RoCE they count RDMA packets only.
+    {"port_xmit_data", port, "", traffic, "4 bytes", "RDMA data sent", ""},
+    {"port_rcv_data", port, "", traffic, "4 bytes", "RDMA data received", ""},
+    {"port_xmit_packets", port, "", traffic, "packets", "RDMA packets sent", ""},
+    {"port_rcv_packets", port, "", traffic, "packets", "RDMA packets received", ""},
+    {"unicast_xmit_packets", port, "", traffic, "packets", "unicast RDMA packets sent", ""},
+    {"unicast_rcv_packets", port, "", traffic, "packets", "unicast RDMA packets received", ""},
+    {"multicast_xmit_packets", port, "", traffic, "packets", "multicast RDMA packets sent", ""},
+    {"multicast_rcv_packets", port, "", traffic, "packets", "multicast RDMA packets received", ""},
+    {"port_xmit_wait", port, "", event, "ticks",
+     "time in which data waited but could not be sent: paused or out of "
+     "credits",
+     "who pauses this port: rx_prio#_pause of ethtool, roceanalyze FILE (pause_heavy)"},
+    {"port_xmit_discards", port, "", fault, "packets", "packets not sent: port down, or older than allowed",
+     link_flaps},
+    {"port_rcv_errors", port, "", fault, "packets", "packets received with an error", find_damage},
+    {"port_rcv_remote_physical_errors", port, "", fault, "packets",
+     "packets received that were marked bad on the way", find_damage},
+    {"port_rcv_switch_relay_errors", port, "", fault, "packets", "packets that could not be forwarded", ""},
+    {"port_rcv_constraint_errors", port, "", fault, "packets", "packets received against partition rules",
+     see_rights},
+    {"port_xmit_constraint_errors", port, "", fault, "packets", "packets not sent because of partition rules",
+     see_rights},
+    {"symbol_error", port, "", fault, "times", "minor link errors", find_damage},
+    {"link_error_recovery", port, "", fault, "times", "link recovered from an error", find_damage},
+    {"link_downed", port, "", fault, "times", "link failed to recover and went down", link_flaps},
+    {"local_link_integrity_errors", port, "", fault, "times", "too many local physical errors", find_damage},
+    {"excessive_buffer_overrun_errors", port, "", fault, "times", "receive buffers overrun for long",
+     find_loss},
+    {"VL15_dropped", port, "", fault, "packets", "management packets dropped for want of buffers", ""},
+
+    // mlx5: the responder's side.
+    {"out_of_sequence", hw, "mlx5", fault, "packets",
+     "packets received out of sequence: one before is missing or late", find_loss},
+    {"duplicate_request", hw, "mlx5", event, "packets",
+     "requests received again: the sender repeated what had arrived",
+     "acknowledgements are lost or late: loss on the way back, a slow responder, too short a timer at the "
+     "peer"},
+    {"out_of_buffer", hw, "mlx5", fault, "packets", "packets dropped or RNR NAK sent: no receive was posted",
+     post_receives},
+    {"rx_write_requests", hw, "mlx5", traffic, "packets", "WRITE requests received", ""},
+    {"rx_read_requests", hw, "mlx5", traffic, "packets", "READ requests received", ""},
+    {"rx_atomic_requests", hw, "mlx5", traffic, "packets", "atomic requests received", ""},
+    {"rx_dct_connect", hw, "mlx5", traffic, "packets",
+     "connection requests of dynamically connected transport", ""},
+    {"resp_local_length_error", hw, "mlx5", fault, "times", "message longer than the receive posted for it",
+     see_rights},
+    {"resp_remote_access_errors", hw, "mlx5", fault, "times",
+     "request with a bad key, address or access right", see_rights},
+    {"resp_cqe_error", hw, "mlx5", fault, "completions", "receives completed with an error", see_rights},
+    {"resp_cqe_flush_error", hw, "mlx5", event, "completions",
+     "receives flushed when a queue pair failed or closed", ""},
+    {"resp_rnr_nak", hw, "mlx5", fault, "packets", "RNR NAKs sent", post_receives},
+    // mlx5: the requester's side.
+    {"packet_seq_err", hw, "mlx5", fault, "packets", "sequence NAKs received: the peer misses packets",
+     find_loss_out},
+    {"implied_nak_seq_err", hw, "mlx5", fault, "times",
+     "READ response or acknowledge with a later PSN than expected", find_loss},
+    {"local_ack_timeout_err", hw, "mlx5", fault, "times", "acknowledge timer ran out", look_timeouts},
+    {"rnr_nak_retry_err", hw, "mlx5", fault, "packets", "RNR NAKs received", peer_receives},
+    {"req_rnr_retries_exceeded", hw, "mlx5", fault, "times", "gave up after RNR retries", peer_receives},
+    {"req_transport_retries_exceeded", hw, "mlx5", fault, "times",
+     "gave up after retries: the connection is dead", look_timeouts},
+    {"req_cqe_error", hw, "mlx5", fault, "completions", "sends completed with an error", see_rights},
+    {"req_cqe_flush_error", hw, "mlx5", event, "completions",
+     "sends flushed when a queue pair failed or closed", ""},
+    {"req_remote_invalid_request", hw, "mlx5", fault, "times", "NAK \"remote invalid request\" received",
+     see_rights},
+    {"req_remote_access_errors", hw, "mlx5", fault, "times", "NAK \"remote access error\" received",
+     see_rights},
+    {"roce_adp_retrans", hw, "mlx5", event, "times", "adaptive retransmissions", look_timeouts},
+    {"roce_adp_retrans_to", hw, "mlx5", event, "times", "adaptive retransmissions after the timer",
+     look_timeouts},
+    {"roce_slow_restart", hw, "mlx5", event, "times", "slow restarts", ""},
+    {"roce_slow_restart_cnps", hw, "mlx5", event, "packets", "CNPs that slow restart made", ""},
+    {"roce_slow_restart_trans", hw, "mlx5", event, "times", "transitions into slow restart", ""},
+    // mlx5: congestion control (notification point: receiver, reaction point: sender).
+    {"np_ecn_marked_roce_packets", hw, "mlx5", event, "packets",
+     "packets received that the network marked CE", congestion},
+    {"np_cnp_sent", hw, "mlx5", event, "packets", "CNPs sent", congestion},
+    {"rp_cnp_handled", hw, "mlx5", event, "packets", "CNPs received that slowed a sender down", congestion},
+    {"rp_cnp_ignored", hw, "mlx5", fault, "packets", "CNPs received and ignored",
+     "congestion control is off for that priority: ecn/roce_rp/enable of the interface"},
+    {"rx_icrc_encapsulated", hw, "mlx5", fault, "packets", "RoCE packets received with a wrong ICRC",
+     find_damage},
+
+    // Soft-RoCE.
+    {"sent_pkts", hw, "rxe", traffic, "packets", "RoCE packets sent", ""},
+    {"rcvd_pkts", hw, "rxe", traffic, "packets", "RoCE packets received with a right ICRC", ""},
+    {"duplicate_request", hw, "rxe", event, "packets",
+     "requests received again: the sender repeated what had arrived",
+     "acknowledgements are lost or late: loss on the way back, a slow responder, too short a timer at the "
+     "peer"},
+    {"out_of_seq_request", hw, "rxe", fault, "times",
+     "requests out of sequence that were answered with a NAK", find_loss},
+    {"rcvd_rnr_err", hw, "rxe", fault, "packets", "RNR NAKs received", peer_receives},
+    {"send_rnr_err", hw, "rxe", fault, "packets", "RNR NAKs sent", post_receives},
+    {"rcvd_seq_err", hw, "rxe", fault, "packets", "sequence NAKs received that acknowledge something new",
+     find_loss_out},
+    {"ack_deferred", hw, "rxe", traffic, "times", "answers handled later, by the completer's work queue", ""},
+    {"retry_exceeded_err", hw, "rxe", fault, "times", "gave up after retries: the connection is dead",
+     look_timeouts},
+    {"retry_rnr_exceeded_err", hw, "rxe", fault, "times", "gave up after RNR retries", peer_receives},
+    {"completer_retry_err", hw, "rxe", event, "times",
+     "sending began anew: after a NAK, a missing response or a timer", look_timeouts},
+    {"send_err", hw, "rxe", fault, "times", "the network stack refused a packet",
+     "the interface below: ip -s link, tc -s qdisc"},
+    {"link_downed", hw, "rxe", fault, "times", "the interface below went down", link_flaps},
+    {"rdma_sends", hw, "rxe", traffic, "messages", "SEND operations completed", ""},
+    {"rdma_recvs", hw, "rxe", traffic, "messages", "receives completed", ""},
+
+    // bnxt_re.
+    {"rx_pkts", hw, "bnxt_re", traffic, "packets", "RoCE packets received", ""},
+    {"rx_bytes", hw, "bnxt_re", traffic, "bytes", "RoCE bytes received", ""},
+    {"tx_pkts", hw, "bnxt_re", traffic, "packets", "RoCE packets sent", ""},
+    {"tx_bytes", hw, "bnxt_re", traffic, "bytes", "RoCE bytes sent", ""},
+    {"rx_roce_good_pkts", hw, "bnxt_re", traffic, "packets", "RoCE packets received without an error", ""},
+    {"rx_roce_good_bytes", hw, "bnxt_re", traffic, "bytes", "RoCE bytes received without an error", ""},
+    {"tx_send_req", hw, "bnxt_re", traffic, "requests", "SEND requests sent", ""},
+    {"tx_write_req", hw, "bnxt_re", traffic, "requests", "WRITE requests sent", ""},
+    {"tx_read_req", hw, "bnxt_re", traffic, "requests", "READ requests sent", ""},
+    {"tx_read_resp", hw, "bnxt_re", traffic, "responses", "READ responses sent", ""},
+    {"tx_atomic_req", hw, "bnxt_re", traffic, "requests", "atomic requests sent", ""},
+    {"rx_send_req", hw, "bnxt_re", traffic, "requests", "SEND requests received", ""},
+    {"rx_write_req", hw, "bnxt_re", traffic, "requests", "WRITE requests received", ""},
+    {"rx_read_req", hw, "bnxt_re", traffic, "requests", "READ requests received", ""},
+    {"rx_read_resp", hw, "bnxt_re", traffic, "responses", "READ responses received", ""},
+    {"rx_atomic_req", hw, "bnxt_re", traffic, "requests", "atomic requests received", ""},
+    {"rx_roce_errors", hw, "bnxt_re", fault, "packets", "RoCE packets received with an error", find_damage},
+    {"rx_roce_discards", hw, "bnxt_re", fault, "packets", "RoCE packets received and discarded",
+     post_receives},
+    {"rx_out_of_buffer", hw, "bnxt_re", fault, "packets", "packets dropped: no receive was posted",
+     post_receives},
+    {"recoverable_errors", hw, "bnxt_re", event, "times", "errors that the hardware recovered from", ""},
+    {"unrecoverable_err", hw, "bnxt_re", fault, "times", "errors that ended a connection", see_rights},
+    {"to_retransmits", hw, "bnxt_re", fault, "times", "acknowledge timer ran out", look_timeouts},
+    {"seq_err_naks_rcvd", hw, "bnxt_re", fault, "packets", "sequence NAKs received: the peer misses packets",
+     find_loss_out},
+    {"max_retry_exceeded", hw, "bnxt_re", fault, "times", "gave up after retries: the connection is dead",
+     look_timeouts},
+    {"rnr_naks_rcvd", hw, "bnxt_re", fault, "packets", "RNR NAKs received", peer_receives},
+    {"missing_resp", hw, "bnxt_re", fault, "times", "a READ or atomic response is missing", find_loss},
+    {"bad_resp_err", hw, "bnxt_re", fault, "packets", "responses that make no sense", see_rights},
+    {"local_qp_op_err", hw, "bnxt_re", fault, "times", "local queue pair operation error", see_rights},
+    {"local_protection_err", hw, "bnxt_re", fault, "times", "local key or access right is wrong", see_rights},
+    {"mem_mgmt_op_err", hw, "bnxt_re", fault, "times", "memory management operation failed", see_rights},
+    {"remote_invalid_req_err", hw, "bnxt_re", fault, "times", "NAK \"remote invalid request\" received",
+     see_rights},
+    {"remote_access_err", hw, "bnxt_re", fault, "times", "NAK \"remote access error\" received", see_rights},
+    {"remote_op_err", hw, "bnxt_re", fault, "times", "NAK \"remote operational error\" received", see_rights},
+    {"dup_req", hw, "bnxt_re", event, "packets",
+     "requests received again: the sender repeated what had arrived",
+     "acknowledgements are lost or late: loss on the way back, a slow responder, too short a timer at the "
+     "peer"},
+    {"oos_drop_count", hw, "bnxt_re", fault, "packets", "packets dropped because one before them is missing",
+     find_loss},
+    {"res_exceed_max", hw, "bnxt_re", fault, "times", "message longer than allowed", see_rights},
+    {"res_length_mismatch", hw, "bnxt_re", fault, "times", "length does not agree with the RETH", see_rights},
+    {"res_exceeds_wqe", hw, "bnxt_re", fault, "times", "message longer than the receive posted for it",
+     see_rights},
+    {"res_opcode_err", hw, "bnxt_re", fault, "times", "opcode that may not follow the one before",
+     see_rights},
+    {"res_rx_invalid_rkey", hw, "bnxt_re", fault, "times", "WRITE with an unknown key", see_rights},
+    {"res_rx_no_perm", hw, "bnxt_re", fault, "times", "WRITE without access right", see_rights},
+    {"res_rx_range_err", hw, "bnxt_re", fault, "times", "WRITE outside of its region", see_rights},
+    {"res_tx_invalid_rkey", hw, "bnxt_re", fault, "times", "READ with an unknown key", see_rights},
+    {"res_tx_no_perm", hw, "bnxt_re", fault, "times", "READ without access right", see_rights},
+    {"res_tx_range_err", hw, "bnxt_re", fault, "times", "READ outside of its region", see_rights},
+    {"rx_ecn_marked_pkts", hw, "bnxt_re", event, "packets", "packets received that the network marked CE",
+     congestion},
+    {"rx_cnp_pkts", hw, "bnxt_re", event, "packets", "CNPs received", congestion},
+    {"tx_cnp_pkts", hw, "bnxt_re", event, "packets", "CNPs sent", congestion},
+    {"active_qps", hw, "bnxt_re", gauge, "queue pairs", "queue pairs there are", ""},
+    {"active_rc_qps", hw, "bnxt_re", gauge, "queue pairs", "RC queue pairs there are", ""},
+    {"active_ud_qps", hw, "bnxt_re", gauge, "queue pairs", "UD queue pairs there are", ""},
+    {"active_srqs", hw, "bnxt_re", gauge, "queues", "shared receive queues there are", ""},
+    {"active_cqs", hw, "bnxt_re", gauge, "queues", "completion queues there are", ""},
+    {"active_mrs", hw, "bnxt_re", gauge, "regions", "memory regions there are", ""},
+    {"active_mws", hw, "bnxt_re", gauge, "windows", "memory windows there are", ""},
+    {"active_pds", hw, "bnxt_re", gauge, "domains", "protection domains there are", ""},
+    {"active_ahs", hw, "bnxt_re", gauge, "handles", "address handles there are", ""},
+};
+
+}  // namespace
+
+std::span<const CounterMeaning> counters_of_rdma() noexcept {
+  return rows;
+}
+
+}  // namespace roce::analyze

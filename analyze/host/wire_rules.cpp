@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/host/wire_rules.hpp"
+
+#include <algorithm>
+
+namespace roce::analyze {
+namespace {
+
+constexpr auto port = CounterSource::port, hw = CounterSource::hardware;
+constexpr std::uint64_t unlimited = WireCheck::unlimited;
+
+constexpr std::string_view
+    lost_ahead =
+        "packets were lost between this host and the capture; of answers and last "
+        "packets that leaves no trace",
+    lost_datagrams = "datagrams (UD) that are lost on the way leave no trace",
+    lost_answers = "acknowledgements that are lost on the way leave no trace, for later ones cover them",
+    lost_behind = "packets were lost between the capture and this host",
+    unknown_place = "it happened between the capture and this host";
+
+constexpr std::uint64_t minus(std::uint64_t a, std::uint64_t b) noexcept {
+  return a - std::min(a, b);
+}
+
+/// What the host sent: seen, unless it was lost ahead of the capture.
+Expectation sends(const WireCounts& w, std::uint64_t seen) {
+  return {seen, seen, w.loss_near_host() ? unlimited : seen, "", lost_ahead};
+}
+/// What came to the host: seen, unless it was lost behind the capture.
+Expectation receives(const WireCounts& w, std::uint64_t seen) {
+  return {seen, w.loss_near_host() ? 0 : seen, seen, lost_behind, ""};
+}
+
+Expectation sent_packets(const WireCounts& w) {
+  // A damaged packet was seen, and is known to be lost all the same.
+  const std::uint64_t low = w.sent + minus(w.sent_unseen, w.sent_damaged);
+  if (w.datagrams_sent != 0) return {w.sent, low, unlimited, "", lost_datagrams};
+  if (w.loss_near_host()) return {w.sent, low, unlimited, "", lost_ahead};
+  return {w.sent, low, low + w.unacknowledged, "", lost_answers};
+}
+/// `gone`: what may have come without being counted, beside what is lost.
+Expectation receives_packets(const WireCounts& w, std::uint64_t gone) {
+  // Damage strikes bits that the ICRC does not cover as well: the MAC drops those.
+  gone += w.received_lost + 2 * w.received_damaged + w.datagrams_received + w.acks_received;
+  const std::uint64_t high = minus(w.received + w.received_unseen, w.received_damaged);
+  std::string_view why = "packets with a wrong ICRC are not counted";
+  if (w.acks_received != 0) why = lost_answers;
+  if (w.datagrams_received != 0) why = lost_datagrams;
+  if (w.loss_near_host()) why = lost_behind;
+  return {w.received, w.loss_near_host() ? 0 : minus(w.received, gone), high, why, "the capture missed some"};
+}
+Expectation received_packets(const WireCounts& w) {
+  return receives_packets(w, 0);
+}
+/// Soft-RoCE throws away what comes for a queue pair that is gone, before it counts.
+Expectation received_packets_rxe(const WireCounts& w) {
+  return receives_packets(w, w.connections);
+}
+Expectation naks_sent(const WireCounts& w) {
+  return sends(w, w.naks_sent);
+}
+/// mlx5 and bnxt_re count packets, of which only the first makes a NAK.
+Expectation out_of_sequence(const WireCounts& w) {
+  Expectation e = sends(w, w.naks_sent);
+  if (e.high != unlimited) e.high += w.received_late;
+  e.above = "every packet behind a missing one counts, only the first is answered with a NAK";
+  return e;
+}
+Expectation naks_received(const WireCounts& w) {
+  return receives(w, w.naks_received);
+}
+Expectation naks_received_rxe(const WireCounts& w) {
+  return {w.naks_received, 0, w.naks_received, "rxe counts only NAKs that acknowledge something new", ""};
+}
+Expectation rnr_sent(const WireCounts& w) {
+  return sends(w, w.rnr_naks_sent);
+}
+Expectation rnr_received(const WireCounts& w) {
+  return receives(w, w.rnr_naks_received);
+}
+Expectation duplicates(const WireCounts& w) {
+  return {w.repeats_received, minus(w.spurious_received, w.received_lost),
+          w.repeats_received + w.received_copies,
+          "a repeat is a duplicate only where the first copy had come", ""};
+}
+Expectation duplicates_rxe(const WireCounts& w) {
+  Expectation e = duplicates(w);
+  e.low = minus(e.low, w.connections);  // as above
+  return e;
+}
+Expectation timeouts(const WireCounts& w) {
+  return {w.timeouts, minus(w.timeouts, w.read_repeats),
+          w.loss_near_host() ? unlimited : w.timeouts + w.gave_up,
+          "a READ issued again may follow a missing response", lost_ahead};
+}
+Expectation gave_up(const WireCounts& w) {
+  return {w.gave_up, w.gave_up, w.gave_up, "", ""};
+}
+Expectation rnr_gave_up(const WireCounts& w) {
+  return {w.rnr_gave_up, w.rnr_gave_up, w.rnr_gave_up, "", ""};
+}
+Expectation invalid_requests(const WireCounts& w) {
+  return receives(w, w.refusals_received[0]);
+}
+Expectation access_errors(const WireCounts& w) {
+  return receives(w, w.refusals_received[1]);
+}
+Expectation operational_errors(const WireCounts& w) {
+  return receives(w, w.refusals_received[2]);
+}
+Expectation ce_received(const WireCounts& w) {
+  return {w.ce_received, minus(w.ce_received, w.received_lost + w.received_damaged), unlimited, lost_behind,
+          unknown_place};
+}
+Expectation cnps_sent(const WireCounts& w) {
+  return sends(w, w.cnps_sent);
+}
+Expectation cnps_received(const WireCounts& w) {
+  return receives(w, w.cnps_received);
+}
+Expectation damaged(const WireCounts& w) {
+  return {w.received_damaged, minus(w.received_damaged, w.received_lost), unlimited, lost_behind,
+          unknown_place};
+}
+
+constexpr WireRule rules[] = {
+    {port, "", "port_xmit_packets", "RoCE packets sent", sent_packets},
+    {port, "", "port_rcv_packets", "RoCE packets received", received_packets},
+
+    {hw, "rxe", "sent_pkts", "RoCE packets sent", sent_packets},
+    {hw, "rxe", "rcvd_pkts", "RoCE packets received", received_packets_rxe},
+    {hw, "rxe", "out_of_seq_request", "sequence NAKs sent", naks_sent},
+    {hw, "rxe", "rcvd_seq_err", "sequence NAKs received", naks_received_rxe},
+    {hw, "rxe", "send_rnr_err", "RNR NAKs sent", rnr_sent},
+    {hw, "rxe", "rcvd_rnr_err", "RNR NAKs received", rnr_received},
+    {hw, "rxe", "duplicate_request", "requests received again", duplicates_rxe},
+    {hw, "rxe", "retry_exceeded_err", "connections given up after retries", gave_up},
+    {hw, "rxe", "retry_rnr_exceeded_err", "connections given up after RNR NAKs", rnr_gave_up},
+
+    {hw, "mlx5", "out_of_sequence", "sequence NAKs sent", out_of_sequence},
+    {hw, "mlx5", "packet_seq_err", "sequence NAKs received", naks_received},
+    {hw, "mlx5", "duplicate_request", "requests received again", duplicates},
+    {hw, "mlx5", "local_ack_timeout_err", "timeouts of this host", timeouts},
+    {hw, "mlx5", "rnr_nak_retry_err", "RNR NAKs received", rnr_received},
+    {hw, "mlx5", "req_transport_retries_exceeded", "connections given up after retries", gave_up},
+    {hw, "mlx5", "req_rnr_retries_exceeded", "connections given up after RNR NAKs", rnr_gave_up},
+    {hw, "mlx5", "req_remote_invalid_request", "NAKs \"invalid request\" received", invalid_requests},
+    {hw, "mlx5", "req_remote_access_errors", "NAKs \"remote access error\" received", access_errors},
+    {hw, "mlx5", "np_ecn_marked_roce_packets", "CE packets received", ce_received},
+    {hw, "mlx5", "np_cnp_sent", "CNPs sent", cnps_sent},
+    {hw, "mlx5", "rp_cnp_handled", "CNPs received", cnps_received},
+    {hw, "mlx5", "rx_icrc_encapsulated", "packets received with a wrong ICRC", damaged},
+
+    {hw, "bnxt_re", "tx_pkts", "RoCE packets sent", sent_packets},
+    {hw, "bnxt_re", "rx_pkts", "RoCE packets received", received_packets},
+    {hw, "bnxt_re", "oos_drop_count", "sequence NAKs sent", out_of_sequence},
+    {hw, "bnxt_re", "seq_err_naks_rcvd", "sequence NAKs received", naks_received},
+    {hw, "bnxt_re", "dup_req", "requests received again", duplicates},
+    {hw, "bnxt_re", "to_retransmits", "timeouts of this host", timeouts},
+    {hw, "bnxt_re", "rnr_naks_rcvd", "RNR NAKs received", rnr_received},
+    {hw, "bnxt_re", "max_retry_exceeded", "connections given up after retries", gave_up},
+    {hw, "bnxt_re", "remote_invalid_req_err", "NAKs \"invalid request\" received", invalid_requests},
+    {hw, "bnxt_re", "remote_access_err", "NAKs \"remote access error\" received", access_errors},
+    {hw, "bnxt_re", "remote_op_err", "NAKs \"remote operational error\" received", operational_errors},
+    {hw, "bnxt_re", "rx_ecn_marked_pkts", "CE packets received", ce_received},
+    {hw, "bnxt_re", "tx_cnp_pkts", "CNPs sent", cnps_sent},
+    {hw, "bnxt_re", "rx_cnp_pkts", "CNPs received", cnps_received},
+};
+
+}  // namespace
+
+std::span<const WireRule> wire_rules() noexcept {
+  return rules;
+}
+
+}  // namespace roce::analyze
