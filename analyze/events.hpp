@@ -24,6 +24,7 @@ enum class Event : std::uint8_t {
   retransmitted_rnr,
   retransmitted_read_retry,
   retransmitted_unknown,
+  response_repeated,  ///< READ responses among retransmitted_read_retry
   spurious,
   out_of_order,
   duplicate_capture,

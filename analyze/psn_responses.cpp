@@ -138,6 +138,9 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
   s.verdict.cause = cause;
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   count_repeat(s, s.side, cause);
+  // Where both sides READ, a side's own READs asked again are among its repeats too.
+  if (cause == Cause::read_retry && s.info.operation == Operation::read_response)
+    happened(s, s.side, Event::response_repeated);
 }
 
 /// An atomic's answer: it has a PSN of its own, as READ responses have.
@@ -237,6 +240,7 @@ void PsnSpace::take_back_guess(Step& s, Seen& seen) {
   const bool read = dissect::opcode_info(seen.opcode).operation == Operation::read_response;
   s.connection.sent[s.side].take_back(read ? Event::retransmitted_read_retry : Event::retransmitted_timeout,
                                       seen.frame);
+  if (read) s.connection.sent[s.side].take_back(Event::response_repeated, seen.frame);
   if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     std::uint64_t& sum =

@@ -42,6 +42,7 @@ constexpr std::string_view event_names[] = {
     "retransmitted_rnr",
     "retransmitted_read_retry",
     "retransmitted_unknown",
+    "response_repeated",
     "spurious",
     "out_of_order",
     "duplicate_capture",

@@ -12,7 +12,7 @@ namespace {
 bool is_storm(const Connection& connection, unsigned responder) {
   constexpr std::uint64_t least_reads = 3;
   constexpr std::uint64_t least_repeats = 16;
-  const std::uint64_t repeats = connection.sent[responder].count(Event::retransmitted_read_retry);
+  const std::uint64_t repeats = connection.sent[responder].count(Event::response_repeated);
   return reads_asked_again(connection.requester[1 - responder]) >= least_reads && repeats >= least_repeats &&
          10 * repeats >= all_packets(connection, responder);
 }
@@ -25,7 +25,7 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!is_storm(connection, side)) return;
     add_case(snapshot, cases, connection,
-             {side, side, Event::retransmitted_read_retry, all_packets(connection, side)});
+             {side, side, Event::response_repeated, all_packets(connection, side)});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const std::uint64_t lost = group.sum([](const Case& c) { return losses_of(c.sent()); });
@@ -45,8 +45,8 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
                           packets_text(late));
     }
     text += goodput_text(group) + worst_text(group);
-    Shown shown =
-        shown_by_flag("roce.analysis.retransmission.cause == read_retry", Event::retransmitted_read_retry);
+    Shown shown = shown_by_flag("roce.class == response && roce.analysis.retransmission.cause == read_retry",
+                                Event::response_repeated);
     shown.copies_pass = true;
     return Words{
         severity_of(group.count(), group.of, scale),

@@ -207,7 +207,7 @@ Connection& read_from(SnapshotMaker& maker, unsigned a, unsigned b, std::uint64_
 TEST(ReadStormFinding, Trigger) {
   SnapshotMaker maker;
   Connection& c = read_from(maker, 1, 2, 58);
-  happen(c.sent[1], Event::retransmitted_read_retry, 1600);
+  happen(c.sent[1], Event::response_repeated, 1600);
   happen(c.sent[1], Event::lost_before_capture, 31);
   const std::vector<Finding> found = maker.run("read_storm");
   ASSERT_EQ(found.size(), 1U);
@@ -218,19 +218,22 @@ TEST(ReadStormFinding, Trigger) {
                    "asked again for 58 of 500 READs"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Known to be lost: 31 packets.")) << found[0].explanation;
-  happen(c.sent[1], Event::retransmitted_read_retry, 4000);
+  happen(c.sent[1], Event::response_repeated, 4000);
   EXPECT_EQ(maker.run("read_storm")[0].severity, Severity::error);
 }
 
 TEST(ReadStormFinding, NearMiss) {
   SnapshotMaker maker;
-  happen(read_from(maker, 1, 2, 58).sent[1], Event::retransmitted_read_retry, 900);  // 9 %
+  happen(read_from(maker, 1, 2, 58).sent[1], Event::response_repeated, 900);  // 9 %
   Connection& once = read_from(maker, 3, 4, 2);
   once.packets[1] = 100;
-  happen(once.sent[1], Event::retransmitted_read_retry, 60);
+  happen(once.sent[1], Event::response_repeated, 60);
   Connection& requests = read_from(maker, 5, 6, 20);  // asked again, and no response captured
   requests.packets[0] = 50;
   happen(requests.sent[0], Event::retransmitted_read_retry, 20);
+  Connection& both = read_from(maker, 7, 8, 20);  // 8 asks 7 as well, and its own repeats are no responses
+  happen(both.sent[1], Event::retransmitted_read_retry, 1600);
+  happen(both.sent[1], Event::response_repeated, 900);
   EXPECT_TRUE(maker.run("read_storm").empty());
 }
 

@@ -303,5 +303,21 @@ TEST(TrackerReads, WhatGoesWithAReadAskedForAgainAtOnceIsNoTimeout) {
   }
 }
 
+TEST(TrackerReads, ResponsesGivenAgainAreToldFromRequestsSentAgain) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  respond(wire, 124, 132);
+  wire.now_ns += 10'000;
+  read(wire, 126, 6);
+  respond(wire, 126, 132, false);
+  wire.finish();
+  const Connection& c = wire.connection();
+  EXPECT_EQ(c.sent[0].count(Event::retransmitted_read_retry), 1U);
+  EXPECT_EQ(c.sent[0].count(Event::response_repeated), 0U);
+  EXPECT_EQ(c.sent[1].count(Event::retransmitted_read_retry), 6U);
+  EXPECT_EQ(c.sent[1].count(Event::response_repeated), 6U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
