@@ -16,6 +16,7 @@ void PsnSpace::keep_refilled(const Step& s, const Hole& hole, std::int64_t psn) 
 
 /// The run brings what runs before it lacked.
 void PsnSpace::settle_repeated(Step& s, const Again& again) {
+  if (unmeasured(s)) return;
   std::uint64_t missing = 0;
   for (const Hole& hole : holes_.list()) {
     if (again.psn < hole.from || again.psn >= hole.to) continue;
@@ -108,6 +109,7 @@ void PsnSpace::skip_overtakers() noexcept {
 /// It was sent before the packet that first showed it missing in its own pass, and behind those that showed
 /// it missing in passes before.
 void PsnSpace::settle_overtaken(Step& s, const Again& again) {
+  if (unmeasured(s)) return;
   if (!again.ids_rise) {
     request_facts_.count_late();
     if (again.hole != nullptr && !again.hole->of_repeat) lose(s, side_, Lost::before_capture, 1);

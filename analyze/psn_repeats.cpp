@@ -171,7 +171,7 @@ void PsnSpace::skip_in_run(Step& s, const Again& again, std::uint16_t id_before,
   const std::int64_t missing = again.psn - run_next_;
   const bool in_order =
       std::uint64_t{request_facts_.late} * 64U < request_facts_.single;  // it will not come yet
-  const bool were_sent = again.ids_rise && in_order && step_before == 1 &&
+  const bool were_sent = again.ids_rise && in_order && step_before == 1 && !unmeasured(s) &&
                          static_cast<std::uint16_t>(s.r.ip_id - id_before) == missing + 1;
   if (were_sent) lose(s, side_, Lost::before_capture, static_cast<std::uint64_t>(missing));
   if (!again.ids_rise) interrupt_run(s);

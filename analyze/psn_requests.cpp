@@ -64,7 +64,10 @@ void PsnSpace::request(Step& s) {
   if (!requests_seen_) begin(r);
   const std::int64_t psn = place(r.psn);
   std::int64_t count = 1;
-  if (s.info.operation == Operation::read_request) count = read_packets(s);
+  if (s.info.operation == Operation::read_request) {
+    count = read_packets(s);
+    reads_cut_ = reads_cut_ || !r.has(PacketRecord::has_reth);
+  }
   if (psn == taken_) taken_ = psn + count;
 
   // A new packet that the packets of a repeat have overtaken does not end the repeat.

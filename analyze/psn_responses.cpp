@@ -305,7 +305,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     // Overtaken by others: it says nothing of what the responder works on now.
     if (seen != nullptr || hole != nullptr) mark_repeated_answer(s, Cause::read_retry, seen);
     if (first_copy) {
-      lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
+      if (!reads_cut_) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       goodput();
     }
   } else if (const std::size_t index = keeps_all() ? bring_forward(psn, s.info) : issued_for(psn, s.info);
@@ -326,7 +326,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
       guessed = issued.instead && seen == nullptr;
       guesses_open_ = guesses_open_ || guessed;
       mark_repeated_answer(s, cause, seen);
-      filled = hole != nullptr && tells;
+      filled = hole != nullptr && tells && !reads_cut_;
       if (filled) lose(s, responder, Lost::before_capture, response_holes_.missing(psn));
       if (first_copy || psn >= response_next_) goodput();
     } else {

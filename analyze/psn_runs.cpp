@@ -306,6 +306,8 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   } else if (since > 0) {
     asked_again_after(since);
   }
+  // Where a READ ends is not known: neither is whether the response before or behind it belongs to it.
+  if (reads_cut_) return true;
   lose(s, side_ ^ 1U, Lost::after_capture, 1);
   s.shared.lost_answer = answer != nullptr ? answer->frame : 0;
   again_claimed_ = true;

@@ -312,6 +312,11 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool sent_earlier(const StreamFacts& facts, const PacketBrief& r) const noexcept {
     return facts.is_behind(r) && !long_since(facts.last_ns, r.time_ns, 4);
   }
+  /// Whether it is a READ request among others of which no one knows how many PSNs they take: what is missing
+  /// between them may be their own.
+  [[nodiscard]] bool unmeasured(const Step& s) const noexcept {
+    return reads_cut_ && s.info.operation == dissect::Operation::read_request;
+  }
   void progress(Step& s, std::int64_t acked);
   void complete(const PacketBrief& r, bool counts, Pending& op, bool measured);
   void complete_acknowledged(const PacketBrief& r, bool counts);
@@ -421,6 +426,7 @@ class alignas(64) PsnSpace {
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool run_implied_ = false;       ///< and a later answer made the sender ask
   bool answers_cut_ = false;       ///< the capture cut the AETHs off
+  bool reads_cut_ = false;         ///< and here RETHs of READs: how many responses one has is not known
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss
   bool again_counted_ = false;     ///< so it counts
   bool broken_ = false;            ///< UC: a packet of the message under way is missing, and it is counted

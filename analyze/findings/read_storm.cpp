@@ -17,6 +17,12 @@ bool is_storm(const Connection& connection, unsigned responder) {
          10 * repeats >= all_packets(connection, responder);
 }
 
+/// Whether the capture shows how much some READ asks for.
+bool has_lengths(const Requester& requester) {
+  const OperationStats* reads = requester.operation(OperationKind::read);
+  return reads == nullptr || reads->bytes != 0;
+}
+
 }  // namespace
 
 void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
@@ -40,6 +46,12 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
         scope_text(group), share_text(group.count(), group.of), from_text(group), to_text(group), again,
         std::max(reads, again));
     if (lost != 0) text += fmt::format(" Known to be lost: {}.", packets_text(lost));
+    const bool cut = snapshot.totals.diagnostics.of(DiagnosticId::cut_by_capture) != 0;
+    if (lost == 0 && cut && group.sum([&](const Case& c) { return has_lengths(asker(c)) ? 1 : 0; }) == 0) {
+      text +=
+          " How many of them were lost, and where, cannot be told: the capture cut the READ requests before "
+          "their length (RETH, up to byte 70 with IPv4, 90 with IPv6; more with tags and tunnels).";
+    }
     if (late != 0) {
       text += fmt::format(" {} came late, overtaken by others: to many NICs that is as good as lost.",
                           packets_text(late));

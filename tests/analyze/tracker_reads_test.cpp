@@ -319,5 +319,31 @@ TEST(TrackerReads, ResponsesGivenAgainAreToldFromRequestsSentAgain) {
   EXPECT_EQ(c.sent[1].count(Event::response_repeated), 6U);
 }
 
+TEST(TrackerReads, WhereLengthsAreCutNoResponseIsCalledLost) {
+  for (const bool cut : {false, true}) {
+    Wire wire;
+    warm_up(wire);
+    const auto ask = [&](std::uint32_t psn, std::uint32_t count) {
+      PacketRecord r = wire.make(a, b, read_request, psn);
+      r.dma_length = cut ? 0 : count * 1024;
+      if (cut) r.more = static_cast<std::uint8_t>(r.more & ~unsigned{PacketRecord::has_reth});
+      wire.send(r);
+    };
+    ask(124, 8);
+    wire.send(response(wire, 124, first));
+    wire.send(response(wire, 125, middle));
+    (void)response(wire, 126, middle);  // lost on the way here
+    for (std::uint32_t psn = 127; psn < 131; ++psn) wire.send(response(wire, psn, middle));
+    wire.send(response(wire, 131, last));
+    wire.now_ns += 10'000;
+    ask(126, 6);
+    respond(wire, 126, 132, false);
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), cut ? 0U : 1U);
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+    EXPECT_GE(Wire::resent(wire.flow(b, a), Cause::read_retry), 5U);
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
