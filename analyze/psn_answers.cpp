@@ -65,13 +65,18 @@ void PsnSpace::keep_replaced(const Seen& seen) {
 
 /// The answer of which this one is a copy although another with its PSN came since; nullptr if there is none.
 const Seen* PsnSpace::find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept {
-  if (replaced_answers_ == nullptr || !answer_facts_.ids_tell(r)) return nullptr;
-  const auto found =
-      std::find_if(replaced_answers_->begin(), replaced_answers_->end(), [&](const Seen& seen) {
-        return seen.psn == psn && seen.opcode == r.opcode && seen.ip_id == r.ip_id &&
-               !long_since(seen.time_ns, r.time_ns, 64);
-      });
-  return found == replaced_answers_->end() ? nullptr : &*found;
+  const auto find_in = [&](const auto& replaced) -> const Seen* {
+    if (!answer_facts_.ids_tell(r)) return nullptr;
+    const auto found = std::find_if(replaced.begin(), replaced.end(), [&](const Seen& seen) {
+      return seen.psn == psn && seen.opcode == r.opcode && seen.ip_id == r.ip_id &&
+             !long_since(seen.time_ns, r.time_ns, 64);
+    });
+    return found == replaced.end() ? nullptr : &*found;
+  };
+  if (dissect::opcode_info(r.opcode).operation != Operation::read_response)
+    return replaced_answers_ == nullptr ? nullptr : find_in(*replaced_answers_);
+  const Lazy<ReplacedResponses>& replaced = replaced_responses_;
+  return !replaced.there() || psn >= replaced->to ? nullptr : find_in(replaced->last);
 }
 
 void PsnSpace::answer(Step& s) {

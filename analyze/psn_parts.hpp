@@ -2,10 +2,14 @@
 // What a PsnSpace is made of, beside its rings. Internal to the tracker.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "analyze/packet_record.hpp"
+#include "analyze/psn_ring.hpp"
 #include "analyze/verdict.hpp"
 #include "capture/frame.hpp"
 
@@ -89,6 +93,19 @@ struct Issued {
   bool repeated = false;  ///< the responder has executed it before
   bool instead = false;   ///< of requests that seem lost: it may be executed for the first time after all
   Cause cause = Cause::none;
+};
+
+/// READ responses that were given again since: the last ones.
+struct ReplacedResponses {
+  std::array<Seen, 64> last{};
+  std::size_t next = 0;
+  std::int64_t to = -1;  ///< behind the highest PSN of them all
+
+  void keep(const Seen& seen) noexcept {
+    last[next] = seen;
+    next = (next + 1) % last.size();
+    to = std::max(to, seen.psn + 1);
+  }
 };
 
 /// Packets that NAKs named although they had been captured: what became of them.

@@ -359,6 +359,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const std::int64_t outstanding = !pending_.empty() ? pending_.front().first : psn - 64;
   // Where some come late a requester asks for them again, long after.
   const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : answer_facts_.late > 0 ? 512 : 0;
+  if (seen != nullptr && seen->ip_id != now.ip_id) replaced_responses_->keep(*seen);
   answers_.put(now, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
 
   if (requests_seen_ && psn >= next_) {

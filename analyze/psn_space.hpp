@@ -458,6 +458,7 @@ class alignas(64) PsnSpace {
   /// The last answers of which another one with their PSN took the place: for copies of whole runs of them.
   DeepPtr<std::array<Seen, 8>> replaced_answers_;
   std::uint8_t replaced_next_ = 0;
+  Lazy<ReplacedResponses> replaced_responses_;
   std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;
   std::int64_t response_next_ = -1;  ///< READ response expected next

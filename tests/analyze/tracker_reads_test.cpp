@@ -345,5 +345,26 @@ TEST(TrackerReads, WhereLengthsAreCutNoResponseIsCalledLost) {
   }
 }
 
+TEST(TrackerReads, ALateCopyOfAResponseGivenAgainSinceIsACopy) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 4);
+  wire.send(response(wire, 124, first));
+  wire.send(response(wire, 125, middle));
+  PacketRecord doubled = response(wire, 126, middle);
+  const auto original = wire.send(doubled);
+  wire.send(response(wire, 127, last));
+  wire.now_ns += 10'000;
+  read(wire, 125, 3);
+  respond(wire, 125, 128, false);
+  doubled.time_ns = wire.now_ns += 1000;
+  const auto copy = wire.send(doubled);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_network));
+  EXPECT_FALSE(wire.verdict(copy).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(copy).original, original);
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 3U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
