@@ -15,8 +15,9 @@ namespace roce::analyze {
 /// costs no memory of its own; more go to the heap.
 class MarkCounts {
  public:
-  /// Rows of a flow. Five classes, re-marked once on the way and marked CE at times, need twenty.
-  static constexpr std::size_t limit = 32;
+  /// Rows of a flow, 32 bytes each. Five classes, re-marked once on the way and marked CE at times, need
+  /// twenty; where paths of several lengths meet, each TTL makes them anew.
+  static constexpr std::size_t limit = 128;
 
   /// What tells rows apart, in one word: a look without its UDP port, and in the port's place the class.
   [[nodiscard]] static std::uint64_t key_of(const PacketRecord::Look& look, TrafficClass of) noexcept {

@@ -179,7 +179,7 @@ TEST(MarkCounts, RowsAreBounded) {
   std::uint64_t counted = 0;
   for (const MarkRow& row : rows) counted += row.packets;
   EXPECT_EQ(counted, MarkCounts::limit * 4);  // 1000 packets have each of the first 232 TTLs four times
-  EXPECT_EQ(count.flow.packets, 1000U);  // the rest is known by the difference
+  EXPECT_EQ(count.flow.packets, 1000U);       // the rest is known by the difference
 }
 
 TEST(MarkCounts, AnEarlierPacketThatWaitedIsTheFirst) {

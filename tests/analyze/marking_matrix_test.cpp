@@ -122,10 +122,14 @@ TEST(MarkingMatrix, WhatAFlowDoesNotKeepIsSaid) {
   Flows flows;
   flows.all.reserve(1);
   Flow& flow = flows.flow(1, 2);
-  for (std::uint8_t dscp = 0; dscp < 64; ++dscp) flows.add(flow, dscp);
+  constexpr std::uint8_t send_only = 0x04;
+  for (const std::uint8_t opcode :
+       {write_only, acknowledge, std::uint8_t{0x10}, std::uint8_t{0x13}, send_only}) {
+    for (std::uint8_t dscp = 0; dscp < 64; ++dscp) flows.add(flow, dscp, opcode);
+  }
   const MarkingMatrix matrix = MarkingMatrix::of(flows.all);
   EXPECT_EQ(matrix.rows.size(), MarkCounts::limit);
-  EXPECT_EQ(matrix.others, 64 - MarkCounts::limit);
+  EXPECT_EQ(matrix.others, 4 * 64 - MarkCounts::limit);  // a SEND is data as a WRITE is
 }
 
 }  // namespace

@@ -121,9 +121,9 @@ class Check(unittest.TestCase):
         self.assertIn("not judged: the policy asks nothing of any packet\n", out)
         data = self.path("data.toml", "[class.data]\ndscp = 26\n")
         self.assertNotIn("not judged", run("check", right, "--policy", data)[1])
-        # 40 kinds of marks, which a flow does not keep.
+        # 136 kinds of marks, which a flow does not keep.
         many = self.path("many.pcap", "")
-        write_capture(many, [udp_frame(106, psn=n, ttl=64 + n) for n in range(40)])
+        write_capture(many, [udp_frame(106, psn=n, ttl=64 + n) for n in range(136)])
         status, out, err = run("check", many, "--policy", data)
         self.assertEqual(status, 3)
         self.assertIn("not judged: 8 packets of flows with more marks than are kept of a flow\n", out)

@@ -159,7 +159,7 @@ def made(path):
             p_key = choose.choice((0xFFFF, 0x8001)) if host == 1 else 0xFFFF
             bth = struct.pack(">BBHII", opcode, 0x40, p_key, qp, psns[(host, qp)])
             datagram = synthetic.udp(bth + bytes(64) + b"\1\2\3\4", 4791)
-            # A flow keeps 32 rows: of the marks that differ, half a flow has those and half these.
+            # A flow keeps 128 rows: of the marks that differ, half a flow has those and half these.
             dscp, ecn = choose.choice((0, 26, 48)), choose.randrange(4)
             ttl = choose.choice((63, 64)) if host % 2 == 0 else 64
             header = bytearray(struct.pack(">BBHHHBBH4s4s", 0x45, dscp << 2 | ecn, 20 + len(datagram), i & 0xFFFF, 0x4000,
