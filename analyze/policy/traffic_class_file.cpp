@@ -75,6 +75,9 @@ class LineParser {
     while (true) {
       const std::size_t comma = rest.find(',');
       const std::string_view item = trimmed(rest.substr(0, comma));
+      // One comma may end the line.
+      if (item.empty() && comma != std::string_view::npos)
+        return fail(rest.substr(comma), "nothing before this comma: expected tclass=N or an address");
       if (!item.empty() && !add(item)) return std::nullopt;
       if (comma == std::string_view::npos) break;
       rest.remove_prefix(comma + 1);

@@ -204,6 +204,8 @@ const Broken broken_lines[] = {
     {"tclass = 300", 1, 10, "'300' is no traffic class"},
     {"tclass=", 1, 8, "'' is no traffic class"},
     {"tclass=x", 1, 8, "'x' is no traffic class"},
+    {"tclass=16,,", 1, 11, "nothing before this comma"},
+    {"tclass=16, ,src_ip=1.1.1.1", 1, 12, "nothing before this comma"},
     {"tclass=16,src_ip=1.1.1.2,dst_ip=1.1.1.0/33", 1, 33, "'1.1.1.0/33' is no IPv4 address"},
     {"# hosts\n\ntclass=16,  src_ip=1.1.1", 3, 20, "'1.1.1' is no IPv4 address"},
     {"tclass=16,src_ip=fe80::1", 1, 18, "'fe80::1' is an IPv6 address: use src_ip6"},
