@@ -17,6 +17,7 @@
 #include "cli/command.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/junit.hpp"
+#include "cli/not_judged.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
@@ -80,48 +81,6 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Whether the policy asks anything of any packet.
-bool asks(const analyze::PolicyModel& model) {
-  constexpr unsigned both = analyze::roce_v1_allowed | analyze::roce_v2_allowed;
-  const auto some = [](const auto& marks) { return marks && !marks->empty(); };
-  return std::any_of(model.classes.begin(), model.classes.end(), some) || !model.rules.empty() ||
-         !model.traffic_class.empty() || model.addresses || model.p_keys || model.pcp_from_tos ||
-         model.pcp_from_dscp || model.versions != both;
-}
-
-/// The classes that the policy names and the capture lacks: "ack, cnp".
-std::string classes_unseen(const Snapshot& snapshot) {
-  using analyze::TrafficClass;
-  std::string text;
-  const auto& classes = snapshot.policy->model().classes;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    if (!classes[i] || classes[i]->empty()) continue;
-    const auto of = static_cast<TrafficClass>(i);
-    // READ responses are judged as data where they have no table of their own.
-    const bool with_responses =
-        of == TrafficClass::data && !classes[static_cast<std::size_t>(TrafficClass::response)];
-    const bool seen = std::any_of(
-        snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const analyze::Marking& row) {
-          return row.traffic_class == of || (with_responses && row.traffic_class == TrafficClass::response);
-        });
-    if (!seen) text += fmt::format("{}{}", text.empty() ? "" : ", ", traffic_class_name(of));
-  }
-  return text;
-}
-
-/// What a pass does not speak for, a line each.
-std::string not_judged_text(const Snapshot& snapshot) {
-  if (!snapshot.policy) return {};
-  std::string text;
-  if (!asks(snapshot.policy->model())) text += "not judged: the policy asks nothing of any packet\n";
-  if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
-    text += fmt::format("not judged: no packet of the policy's class {}\n", unseen);
-  if (const std::uint64_t others = snapshot.markings.others; others != 0)
-    text += fmt::format("not judged: {} of flows with more marks than are kept of a flow\n",
-                        counted(others, "packet"));
-  return text;
-}
-
 /// The findings, a line each, and what that means.
 std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::string text;
@@ -134,7 +93,7 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   const std::string where =
       fmt::format("{} in {}, policy {}", counted(snapshot.totals.roce_packets, "RoCE packet"),
                   counted(snapshot.flows.size(), "flow"), printable(options.analyze.policy));
-  text += not_judged_text(snapshot);
+  for (const std::string& each : not_judged(snapshot)) text += fmt::format("not judged: {}\n", each);
   if (failing == 0 && snapshot.markings.others != 0) {
     text +=
         fmt::format("incomplete: nothing at or above {} in what was judged ({})\n", options.fail_on, where);
@@ -188,6 +147,8 @@ int run_check(const CheckOptions& options) {
   if (snapshot.totals.roce_packets == 0) {
     // A pass would say that something was found to be right.
     print_error("check: no RoCE packets, so nothing to judge");
+    // Who waits for the file gets one, and is told in it.
+    if (!options.junit.empty() && write_junit(options, snapshot) != exit_ok) return exit_input;
     return result.status != exit_ok ? result.status : int{exit_input};
   }
   // An input that could not be read outweighs what was found in the rest.

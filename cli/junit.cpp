@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "analyze/finding.hpp"
+#include "cli/not_judged.hpp"
 
 namespace roce::cli {
 namespace {
@@ -100,7 +103,9 @@ Case case_of(const analyze::Snapshot& snapshot, const FindingRule& rule, analyze
 std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
   std::string cases;
   std::size_t tests = 0, failures = 0;
-  for (const FindingRule& rule : analyze::finding_rules()) {
+  // Rules that had nothing to look at have not passed.
+  const bool looked = snapshot.totals.roce_packets != 0;
+  for (const FindingRule& rule : looked ? analyze::finding_rules() : std::span<const FindingRule>()) {
     const Case found = case_of(snapshot, rule, least);
     ++tests;
     failures += found.failed != 0 ? 1 : 0;
@@ -125,14 +130,17 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
         "message=\"{0}\">{0}</error>\n    </testcase>\n",
         escaped(error.describe()));
   }
+  std::string notes;
+  for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
+  if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, snapshot.errors.size());
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"roceanalyze check\" "
       "{0}>\n    <properties>\n      <property name=\"policy\" value=\"{1}\"/>\n      <property "
       "name=\"packets\" "
-      "value=\"{2}\"/>\n    </properties>\n{3}{4}  </testsuite>\n</testsuites>\n",
-      counts, escaped(policy), snapshot.frames_read, cases, errors);
+      "value=\"{2}\"/>\n    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
+      counts, escaped(policy), snapshot.frames_read, cases, errors, notes);
 }
 
 }  // namespace roce::cli

@@ -13,6 +13,7 @@
 #include "analyze/flow_columns.hpp"
 #include "analyze/marking_columns.hpp"
 #include "analyze/units.hpp"
+#include "cli/not_judged.hpp"
 #include "cli/report_json.hpp"
 
 namespace roce::cli {
@@ -171,6 +172,9 @@ void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing)
     json.end_object();
   }
   json.end_array().field("markings_others", s.markings.others);
+  json.key("not_judged").begin_array();
+  for (const std::string& each : not_judged(s)) json.value(each);
+  json.end_array();
 }
 
 void write_congestion(JsonWriter& json, const Snapshot& s) {

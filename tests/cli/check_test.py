@@ -129,6 +129,22 @@ class Check(unittest.TestCase):
         self.assertIn("not judged: 8 packets of flows with more marks than are kept of a flow\n", out)
         self.assertRegex(out.splitlines()[-1], "^incomplete: ")
         self.assertIn("8 RoCE packets were not judged", err)
+        unjudged = "8 packets of flows with more marks than are kept of a flow"
+        self.assertEqual(json.loads(run("check", many, "--policy", data, "--json")[1])["not_judged"], [unjudged])
+        suite = xml.fromstring(run("check", many, "--policy", data, "--junit", "-")[1]).find("testsuite")
+        self.assertEqual(suite.find("system-out").text, f"not judged: {unjudged}\n")
+        self.assertIsNone(xml.fromstring(run("check", right, "--policy", data, "--junit", "-")[1])
+                          .find("testsuite").find("system-out"))
+        self.assertEqual(json.loads(run("report", "--json", many)[1])["not_judged"], [])
+
+    def test_without_roce_packets_nothing_has_passed(self):
+        nothing = self.path("nothing.pcap", "")
+        write_capture(nothing, [bytes(12) + b"\x08\x06" + bytes(46)])
+        status, out, _ = run("check", nothing, "--policy", "nvidia", "--junit", "-")
+        self.assertEqual(status, 3)
+        suite = xml.fromstring(out).find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("0", "0"))
+        self.assertEqual(suite.find("system-out").text, "not judged: there are no RoCE packets\n")
 
     def violations(self, *words):
         """id, rule -> number of packets, first packets"""

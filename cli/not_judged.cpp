@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/not_judged.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/policy/marking_policy.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Snapshot;
+
+/// Whether the policy asks anything of any packet.
+bool asks(const analyze::PolicyModel& model) {
+  constexpr unsigned both = analyze::roce_v1_allowed | analyze::roce_v2_allowed;
+  const auto some = [](const auto& marks) { return marks && !marks->empty(); };
+  return std::any_of(model.classes.begin(), model.classes.end(), some) || !model.rules.empty() ||
+         !model.traffic_class.empty() || model.addresses || model.p_keys || model.pcp_from_tos ||
+         model.pcp_from_dscp || model.versions != both;
+}
+
+/// The classes that the policy names and the capture lacks: "ack, cnp".
+std::string classes_unseen(const Snapshot& snapshot) {
+  using analyze::TrafficClass;
+  std::string text;
+  const auto& classes = snapshot.policy->model().classes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (!classes[i] || classes[i]->empty()) continue;
+    const auto of = static_cast<TrafficClass>(i);
+    // READ responses are judged as data where they have no table of their own.
+    const bool with_responses =
+        of == TrafficClass::data && !classes[static_cast<std::size_t>(TrafficClass::response)];
+    const bool seen = std::any_of(
+        snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const analyze::Marking& row) {
+          return row.traffic_class == of || (with_responses && row.traffic_class == TrafficClass::response);
+        });
+    if (!seen) text += fmt::format("{}{}", text.empty() ? "" : ", ", traffic_class_name(of));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> not_judged(const Snapshot& snapshot) {
+  std::vector<std::string> texts;
+  if (!snapshot.policy) return texts;
+  if (snapshot.totals.roce_packets == 0) {
+    texts.emplace_back("there are no RoCE packets");
+    return texts;
+  }
+  if (!asks(snapshot.policy->model())) texts.emplace_back("the policy asks nothing of any packet");
+  if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
+    texts.push_back(fmt::format("no packet of the policy's class {}", unseen));
+  if (const std::uint64_t others = snapshot.markings.others; others != 0)
+    texts.push_back(fmt::format("{} packet{} of flows with more marks than are kept of a flow", others,
+                                others == 1 ? "" : "s"));
+  return texts;
+}
+
+}  // namespace roce::cli
