@@ -21,7 +21,8 @@ bool is_speed_known(const PausePort& port) noexcept {
 }
 
 std::uint64_t paused_quanta(const PausePort& port, const PauseLane& lane) noexcept {
-  return is_speed_known(port) ? ns_to_quanta(lane.paused_ns, port.speed_bps) : lane.asked_quanta;
+  if (!is_speed_known(port)) return lane.asked_quanta;
+  return lane.run_out_quanta + ns_to_quanta(lane.paused_ns - lane.run_out_ns, port.speed_bps);
 }
 
 std::optional<double> duty_of(const Snapshot& snapshot, const PausePort& port,

@@ -185,6 +185,10 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   }
   if (lane.paused) {
     ++lane.refreshed;
+    if (now == lane.until_ns) {  // just when its time has run out
+      lane.run_out_quanta += lane.xoff_quanta;
+      lane.run_out_ns += now - lane.xoff_ns;
+    }
   } else {
     lane.paused = true;
     lane.from_packet = number;
@@ -197,6 +201,8 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   const std::uint64_t speed = options_.link_speed_bps != 0 ? options_.link_speed_bps : port.speed_bps;
   lane.until_ns = now + quanta_to_ns(quanta, speed != 0 ? speed : fastest_link_bps);
   latest_until_ns_ = std::max(latest_until_ns_, lane.until_ns);
+  lane.xoff_ns = now;
+  lane.xoff_quanta = quanta;
 }
 
 /// Ends the pauses of a point whose time has run out, the earliest first: so that each pair of pauses is
@@ -218,7 +224,12 @@ void PauseTracker::close(Point& point, LaneId id, std::int64_t end_ns) {
   lane.paused = false;
   --paused_lanes_;
   const std::int64_t lasted = std::max<std::int64_t>(0, end_ns - lane.from_ns);
-  lane.paused_ns += std::min(lasted, std::numeric_limits<std::int64_t>::max() - lane.paused_ns);
+  const std::int64_t counted = std::min(lasted, std::numeric_limits<std::int64_t>::max() - lane.paused_ns);
+  lane.paused_ns += counted;
+  if (end_ns == lane.until_ns && counted == lasted) {
+    lane.run_out_quanta += lane.xoff_quanta;
+    lane.run_out_ns += end_ns - lane.xoff_ns;
+  }
   if (lasted > lane.longest_ns || lane.longest_packet == 0) {
     lane.longest_ns = lasted;
     lane.longest_packet = lane.from_packet;

@@ -72,6 +72,10 @@ struct PauseLane {
   std::uint64_t asked_quanta = 0;
   /// At the port's speed; where that is unknown, at `fastest_link_bps`: they are at least as long.
   std::int64_t paused_ns = 0;
+  /// XOFFs whose time ran out: in quanta, which nanoseconds do not hold exactly, and their part of
+  /// `paused_ns`.
+  std::uint64_t run_out_quanta = 0;
+  std::int64_t run_out_ns = 0;
   std::int64_t longest_ns = 0;
   std::uint64_t longest_packet = 0;  ///< the XOFF that began it
   std::int64_t longest_from_ns = 0;
@@ -85,6 +89,8 @@ struct PauseLane {
   std::uint64_t from_packet = 0;
   std::int64_t from_ns = 0;
   std::int64_t until_ns = 0;
+  std::int64_t xoff_ns = 0;       ///< of the last XOFF,
+  std::uint16_t xoff_quanta = 0;  ///< and what it asked for
 };
 
 struct PausePort {

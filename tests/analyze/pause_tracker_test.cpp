@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyze/pause_facts.hpp"
 #include "tests/analyze/link_capture.hpp"
 
 namespace roce::analyze {
@@ -36,6 +37,21 @@ TEST_P(PauseArithmetic, QuantaAre512BitTimes) {
 INSTANTIATE_TEST_SUITE_P(All, PauseArithmetic,
                          testing::Values(Speed{10, 3'355'392, 51'200}, Speed{25, 1'342'157, 20'480},
                                          Speed{100, 335'539, 5'120}, Speed{400, 83'885, 1'280}));
+
+/// Where a quantum is shorter than a nanosecond, times in nanoseconds do not tell how many there were.
+TEST(PauseTracker, WholeXoffsAreToldInTheirOwnQuanta) {
+  constexpr std::uint64_t fastest = 800 * gigabit;
+  Link link(fastest);
+  for (int i = 0; i < 100; ++i) link.at(i * ms, pfc(host_mac, {{3, 65535}}));
+  link.at(200 * ms, pfc(host_mac, {{3, 65535}})).at(200 * ms + 64, pfc(host_mac, {{3, 0}}));
+  // Refreshed after 6400 ns: 10 000 quanta of the first.
+  link.at(300 * ms, pfc(host_mac, {{3, 65535}})).at(300 * ms + 6'400, pfc(host_mac, {{3, 65535}}));
+  link.at(400 * ms, other_traffic());
+  const PauseLane& lane = link.lane(3);
+  EXPECT_EQ(lane.expired, 101U);
+  EXPECT_EQ(paused_quanta(link.look().pauses.ports[0], lane), 101U * 65'535 + 100 + 10'000);
+  EXPECT_EQ(lane.paused_ns, 101 * 41'942 + 64 + 6'400);
+}
 
 TEST(PauseTracker, XonEndsAPause) {
   Link link;
