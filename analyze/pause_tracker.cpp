@@ -283,11 +283,14 @@ void PauseTracker::see_packet(std::uint64_t number, const capture::Frame& frame,
   }
   if (!to) return;
   const std::uint8_t priority = options_.priorities.priority_of(link.dscp, link.pcp);
-  check_overrun({*to, priority}, number, frame, to_port);
-  check_overrun({*to, PausePort::global}, number, frame, to_port);
+  // DSCP 0 is everywhere what nobody has marked; PAUSE stops all priorities.
+  const bool by_dscp = !link.pcp && link.dscp != 0;
+  check_overrun({*to, priority}, number, frame, to_port, by_dscp);
+  check_overrun({*to, PausePort::global}, number, frame, to_port, false);
 }
 
-void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port) {
+void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port,
+                                 bool by_dscp) {
   const PausePort& port = pauses_.ports[id.first];
   PauseLane* const lane = port.lanes[id.second].get();
   // Where the speed is not known, neither is how long the pause lasts.
@@ -298,6 +301,7 @@ void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture:
   }
   lane->overrun.add(number, frame.time_ns);
   lane->overrun_bytes += frame.wire;
+  lane->overrun_by_dscp += by_dscp ? 1 : 0;
   lane->overrun_to_port = lane->overrun_to_port || to_port;
 }
 

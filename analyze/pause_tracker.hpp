@@ -82,6 +82,7 @@ struct PauseLane {
   Sightings storms;   ///< pauses of at least the storm's time; packet and time of the XOFF
   Sightings overrun;  ///< RoCE packets to the port on this priority while it is paused
   std::uint64_t overrun_bytes = 0;
+  std::uint64_t overrun_by_dscp = 0;  ///< of `overrun`, those whose priority no tag tells, but their DSCP
 
   // While it is followed:
   bool paused = false;
@@ -182,7 +183,8 @@ class PauseTracker {
   void expire(Point& point, std::int64_t time_ns);
   void close(Point& point, LaneId id, std::int64_t end_ns);
   void add_mutual(LaneId one, LaneId other, std::int64_t end_ns);
-  void check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port);
+  void check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port,
+                     bool by_dscp);
 
   PauseOptions options_;
   Pauses pauses_;

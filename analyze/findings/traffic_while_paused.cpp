@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/findings/common.hpp"
 #include "analyze/findings/ports.hpp"
 
@@ -28,6 +30,18 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
           " None is addressed to the port itself: they come from the only other one that sends link control "
           "frames at this capture point. If the two are not the ends of one link (a mirror of several), this "
           "does not hold.";
+    }
+    // A policy knows which priority a DSCP leads to.
+    const bool guessed = !snapshot.policy && 2 * lane.overrun_by_dscp > lane.overrun.count;
+    if (guessed) {
+      finding.severity = Severity::notice;
+      finding.confidence = std::min(finding.confidence, 0.4);
+    }
+    if (!snapshot.policy && lane.overrun_by_dscp != 0) {
+      finding.explanation += fmt::format(
+          " {} of them {} untagged, and taken to be on priority DSCP >> 3, a guess (--policy tells how "
+          "devices map DSCPs).",
+          lane.overrun_by_dscp, verb(lane.overrun_by_dscp, "is", "are"));
     }
     const std::uint8_t wanted = i == PausePort::global ? std::uint8_t{0} : static_cast<std::uint8_t>(1U << i);
     finding.advice =

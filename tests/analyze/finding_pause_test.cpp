@@ -245,6 +245,21 @@ TEST(TrafficWhilePausedFinding, TheOtherEndIsBelievedLess) {
   EXPECT_TRUE(says(found[0], "None is addressed to the port itself")) << found[0].explanation;
 }
 
+TEST(TrafficWhilePausedFinding, AGuessedPriorityIsNoWarning) {
+  for (const bool tagged : {false, true}) {
+    Link link;  // DSCP 26 may lead to another priority than 3
+    link.at(0, pfc(host_mac, {{3, 65535}}));
+    for (int i = 0; i < 12; ++i) link.at((20 + i) * us, tagged ? data_on(3) : data_with(26));
+    const auto found = link.run("traffic_while_paused");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, tagged ? Severity::warning : Severity::notice);
+    EXPECT_DOUBLE_EQ(found[0].confidence, tagged ? 0.7 : 0.4);
+    EXPECT_EQ(says(found[0], "12 of them are untagged, and taken to be on priority DSCP >> 3, a guess"),
+              !tagged)
+        << found[0].explanation;
+  }
+}
+
 TEST(TrafficWhilePausedFinding, NearMiss) {
   Link link;
   link.at(0, pfc(host_mac, {{3, 65535}}));
