@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace roce::analyze {
 namespace {
 
@@ -48,9 +50,22 @@ std::vector<std::string> announced_against(const PolicyModel& policy, const Dcbx
           fmt::format("PFC on {} instead of {}", priorities_text(enabled), priorities_text(*lossless)));
     }
   }
-  const std::uint8_t roce = announced_roce_priorities(settings);
-  if (const auto wanted = data_priorities_of(policy); wanted && (roce & ~*wanted) != 0)
-    texts.push_back(fmt::format("RoCE on {} instead of {}", priorities_text(roce), priorities_text(*wanted)));
+  struct Version {
+    PacketVersion version;
+    std::uint8_t allowed;
+    std::string_view name;
+  };
+  constexpr Version versions[] = {{PacketVersion::v2, roce_v2_allowed, "RoCE"},
+                                  {PacketVersion::v1, roce_v1_allowed, "RoCE v1"}};
+  for (const Version& each : versions) {
+    // A version that the policy does not allow is no matter of priorities.
+    if ((policy.versions & each.allowed) == 0) continue;
+    const std::uint8_t roce = announced_roce_priorities(settings, each.version);
+    if (const auto wanted = data_priorities_of(policy); wanted && (roce & ~*wanted) != 0) {
+      texts.push_back(
+          fmt::format("{} on {} instead of {}", each.name, priorities_text(roce), priorities_text(*wanted)));
+    }
+  }
   // Where a port does not trust the DSCP, its table of them says nothing.
   if (policy.trust != Trust::dscp) return texts;
   const PriorityMap announced = with_announced_dscps(priority_map_of(policy), settings);

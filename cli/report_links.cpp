@@ -60,8 +60,13 @@ std::string settings_text(const DcbxSettings& settings) {
   } else {
     text += "no PFC";
   }
-  if (const std::uint8_t roce = analyze::announced_roce_priorities(settings); roce != 0)
-    text += fmt::format("; RoCE on {}", analyze::priorities_text(roce));
+  using analyze::PacketVersion;
+  for (const PacketVersion version : {PacketVersion::v2, PacketVersion::v1}) {
+    if (const std::uint8_t roce = analyze::announced_roce_priorities(settings, version); roce != 0) {
+      text += fmt::format("; RoCE{} on {}", version == PacketVersion::v1 ? " v1" : "",
+                          analyze::priorities_text(roce));
+    }
+  }
   return text;
 }
 

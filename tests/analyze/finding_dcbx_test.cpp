@@ -132,6 +132,25 @@ TEST(DcbxPolicyDiffersFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "PFC on 4 instead of 3, DSCP 26 on 5 instead of 3.")) << found[0].explanation;
 }
 
+TEST(DcbxPolicyDiffersFinding, EachVersionHasItsOwnAnnouncement) {
+  const std::string both = ieee_application(4, 1, 0x8915) + ieee_application(3, 3, 4791);
+  constexpr std::uint8_t allowed[] = {roce_v2_allowed, roce_v1_allowed, roce_v1_allowed | roce_v2_allowed};
+  for (const std::uint8_t versions : allowed) {
+    Link link;
+    PolicyModel model;
+    model.versions = versions;
+    model.classes[static_cast<std::size_t>(TrafficClass::data)].emplace().priority.emplace().add(3);
+    link.options_.policy = std::make_shared<const MarkingPolicy>(std::move(model));
+    link.at(0, lldp(switch_mac, both)).at(ms, data_with(26));
+    const auto found = link.run("dcbx_policy_differs");
+    const bool v1 = (versions & roce_v1_allowed) != 0;
+    ASSERT_EQ(found.size(), v1 ? 1U : 0U);
+    if (v1) {
+      EXPECT_TRUE(says(found[0], "RoCE v1 on 4 instead of 3")) << found[0].explanation;
+    }
+  }
+}
+
 TEST(DcbxPolicyDiffersFinding, NearMiss) {
   Link same;
   same.options_.policy = policy_with_lossless(3);

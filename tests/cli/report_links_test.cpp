@@ -123,5 +123,12 @@ TEST(ReportLinks, Dcbx) {
   EXPECT_NE(text.find("02:00:00:00:00:f1 eth0 (IEEE): PFC on 3; RoCE on 3\n"), std::string::npos) << text;
 }
 
+TEST(ReportLinks, EachVersionOfRoceHasItsOwnAnnouncement) {
+  Link link;
+  link.at(0, lldp(switch_mac, ieee_application(4, 1, 0x8915) + ieee_application(3, 3, 4791)));
+  const std::string text = report_text(link.look(), {200, false, 20});
+  EXPECT_NE(text.find("no PFC; RoCE on 3; RoCE v1 on 4\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace roce::cli
