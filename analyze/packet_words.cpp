@@ -5,6 +5,8 @@
 
 #include "analyze/field_extract.hpp"
 #include "analyze/packet_facts.hpp"
+#include "analyze/pause_tracker.hpp"
+#include "analyze/units.hpp"
 #include "analyze/value_format.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
@@ -239,12 +241,26 @@ void append_upper_words(std::string& out, const PacketView& packet) {
   }
 }
 
+namespace {
+
+/// " (335.5 µs)" where the link's speed is known.
+void append_pause_time(std::string& out, const PacketView& packet, unsigned quanta) {
+  const std::uint64_t speed = packet.interface != nullptr ? packet.interface->speed_bps : 0;
+  if (speed == 0 || quanta == 0) return;
+  out += " (";
+  out += duration_text(quanta_to_ns(static_cast<std::uint16_t>(quanta), speed));
+  out += ')';
+}
+
+}  // namespace
+
 void append_mac_control_words(std::string& out, const PacketView& packet) {
   if (const std::uint8_t* p = find_header(packet, HeaderId::mac_pause)) {
     const unsigned quanta = read<dissect::MacPause::pause_time>(p);
     out += "PAUSE ";
     append_decimal(out, quanta);
     out += quanta == 0 ? " quanta (XON)" : " quanta";
+    append_pause_time(out, packet, quanta);
   } else if (const std::uint8_t* pfc = find_header(packet, HeaderId::mac_pfc)) {
     out += "PFC";
     bool first = true;
@@ -259,6 +275,7 @@ void append_mac_control_words(std::string& out, const PacketView& packet) {
         out += "XON";
       } else {
         append_decimal(out, quanta);
+        append_pause_time(out, packet, quanta);
       }
     }
     if (first) out += " without a priority";

@@ -13,7 +13,8 @@ namespace roce::analyze {
 void append_cm_words(std::string& out, const PacketView& packet);
 /// "  NVMe-oF Read", "  iSER ...", each after two spaces; nothing for other packets.
 void append_upper_words(std::string& out, const PacketView& packet);
-/// "PAUSE 65535 quanta", "PFC priority 3: 65535, 4: XON"; nothing for other packets.
+/// "PAUSE 65535 quanta", "PFC priority 3: 65535, 4: XON"; with the time they mean where the interface's speed
+/// is known: "65535 quanta (335 µs)". Nothing for other packets.
 void append_mac_control_words(std::string& out, const PacketView& packet);
 /// "LLDP switch1 Eth1/3, DCBX"; nothing for other packets.
 void append_lldp_words(std::string& out, const PacketView& packet);

@@ -15,6 +15,8 @@ void add_report(CLI::App& app, Action& action);
 void add_flows(CLI::App& app, Action& action);
 void add_markings(CLI::App& app, Action& action);
 void add_connections(CLI::App& app, Action& action);
+void add_pauses(CLI::App& app, Action& action);
+void add_dcbx(CLI::App& app, Action& action);
 void add_packets(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);

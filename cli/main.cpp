@@ -30,7 +30,8 @@ struct Command {
 constexpr Command commands[] = {
     {"report", add_report},     {"packets", add_packets},
     {"flows", add_flows},       {"connections", add_connections},
-    {"markings", add_markings}, {"compare", add_compare},
+    {"markings", add_markings}, {"pauses", add_pauses},
+    {"dcbx", add_dcbx},         {"compare", add_compare},
     {"check", add_check},       {"policy", add_policy},
     {"capture", add_capture},
 };

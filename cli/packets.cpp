@@ -18,6 +18,7 @@
 #include "cli/command.hpp"
 #include "cli/input_files.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/link_options.hpp"
 #include "cli/output.hpp"
 #include "cli/packet_printer.hpp"
 #include "dissect/dissect.hpp"
@@ -61,6 +62,7 @@ class Run {
         policy_(std::move(policy)) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
     times_ = times_of(options);
+    link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
     icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
     needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
@@ -79,10 +81,8 @@ class Run {
     } else if (needs_analysis_) {
       print_error(
           "a pipe is read only once: what later packets say of earlier ones (roce.analysis.response, losses "
-          "and "
-          "repeats taken back, the other direction found late) is missing; save it to a file for that, or "
-          "use "
-          "--no-analysis");
+          "and repeats taken back, the other direction found late) is missing; save it to a file for that, "
+          "or use --no-analysis");
     }
     if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
     if (printer_) printer_->begin(out_.buffer());
@@ -189,6 +189,11 @@ class Run {
     view.policy = policy_.get();
     const auto& interfaces = source_->interfaces();
     if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
+    if (link_speed_bps_ != 0) {
+      link_ = view.interface != nullptr ? *view.interface : capture::InterfaceInfo();
+      link_.speed_bps = link_speed_bps_;
+      view.interface = &link_;
+    }
     view.first_time_ns = first_time_;
     view.previous_time_ns = previous_time_;
     if (timed) previous_time_ = frame.time_ns;
@@ -227,6 +232,8 @@ class Run {
   std::unique_ptr<capture::CaptureSource> source_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   std::unique_ptr<capture::PcapngWriter> writer_;
+  std::uint64_t link_speed_bps_ = 0;  ///< of all links; 0 = what the capture says
+  capture::InterfaceInfo link_;       ///< the present frame's, with that speed
   dissect::Options dissect_options_;
   analyze::TimeRange times_;
   bool icrc_for_filter_ = false;
@@ -335,6 +342,11 @@ void add_packets(CLI::App& app, Action& action) {
                    "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
+  command
+      ->add_option("--link-speed", options->link_speed,
+                   "speed of the links that PAUSE and PFC frames are about (default: as the capture says)")
+      ->check(link_speed_error)
+      ->type_name("SPEED");
   add_policy_option(*command, options->policy);
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
   command->add_flag("--no-analysis", options->no_analysis,

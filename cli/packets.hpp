@@ -19,6 +19,7 @@ struct PacketsOptions {
   std::string write;                       ///< -w
   std::string policy;                      ///< --policy, a file or a profile
   std::string from, to;                    ///< as parse_time() reads them
+  std::string link_speed;                  ///< as parse_link_speed() reads it; empty: as the capture says
   std::uint64_t count = 0;                 ///< -c: frames read, 0 = all
   unsigned roce_ip_protocol = 0;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one a core

@@ -50,4 +50,18 @@ void markings_json(const analyze::Snapshot& snapshot, const Listing& listing, bo
 void connections_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty,
                       const JsonSink& sink);
 
+[[nodiscard]] std::string pauses_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                      std::size_t width);
+[[nodiscard]] std::string pauses_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+/// One JSON object with what the report's `congestion` has of pauses, and `diagnostics`.
+void pauses_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty,
+                 const JsonSink& sink);
+
+[[nodiscard]] std::string dcbx_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                    std::size_t width);
+[[nodiscard]] std::string dcbx_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+/// One JSON object with the report's `dcbx` and `diagnostics`. Its links count the ports, so all of them are
+/// there, in order of first appearance, whatever the listing.
+void dcbx_json(const analyze::Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink);
+
 }  // namespace roce::cli

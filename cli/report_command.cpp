@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands `report`, `flows`, `connections` and `markings`.
+// The commands `report`, `flows`, `connections`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/link_columns.hpp"
 #include "analyze/marking_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
@@ -31,7 +32,7 @@ struct ReportOptions {
   bool pretty = false;
 };
 
-/// Of `flows`, `connections` and `markings`.
+/// Of the commands that print tables.
 struct TableOptions {
   AnalyzeOptions analyze;
   Listing listing;
@@ -80,6 +81,8 @@ struct Table {
 constexpr Table flow_table{flows_text, flows_csv, flows_json};
 constexpr Table marking_table{markings_text, markings_csv, markings_json};
 constexpr Table connection_table{connections_text, connections_csv, connections_json};
+constexpr Table pause_table{pauses_text, pauses_csv, pauses_json};
+constexpr Table dcbx_table{dcbx_text, dcbx_csv, dcbx_json};
 
 int run_table(const TableOptions& options, const Table& table) {
   const Analyzed result = analyze_files(options.analyze);
@@ -159,6 +162,22 @@ void add_connections(CLI::App& app, Action& action) {
   add_table(*command, options, analyze::connection_columns());
   command->callback(
       [options, &action] { action = [options] { return run_table(*options, connection_table); }; });
+}
+
+void add_pauses(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "pauses", "the table of PAUSE and PFC: who pauses which priority, how often, how long");
+  add_table(*command, options, analyze::pause_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, pause_table); }; });
+}
+
+void add_dcbx(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "dcbx", "the table of what ports announce by LLDP: PFC, ETS, priorities of applications");
+  add_table(*command, options, analyze::dcbx_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, dcbx_table); }; });
 }
 
 }  // namespace roce::cli

@@ -306,6 +306,24 @@ void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty
   sink.text += '\n';
 }
 
+void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
+  begin(json, snapshot);
+  write_pauses(json, snapshot, listing);
+  write_diagnostics(json, snapshot);
+  json.end_object();
+  sink.text += '\n';
+}
+
+void dcbx_json(const Snapshot& snapshot, const Listing& /*listing*/, bool pretty, const JsonSink& sink) {
+  JsonWriter json(sink.text, pretty);
+  begin(json, snapshot);
+  write_dcbx(json, snapshot);
+  write_diagnostics(json, snapshot);
+  json.end_object();
+  sink.text += '\n';
+}
+
 void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);

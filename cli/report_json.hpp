@@ -23,7 +23,7 @@ void write_connection(analyze::JsonWriter& json, const analyze::ConnectionRow& r
 void write_cm_exchanges(analyze::JsonWriter& json, const analyze::Snapshot& snapshot, const JsonSink& sink);
 void write_findings(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 /// `pause`, `pause_ports`, `pause_mutual`, `pause_storm_ns`: of `congestion`.
-void write_pauses(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
+void write_pauses(analyze::JsonWriter& json, const analyze::Snapshot& snapshot, const Listing& listing = {});
 void write_dcbx(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 void write_series(analyze::JsonWriter& json, const analyze::Snapshot& snapshot);
 

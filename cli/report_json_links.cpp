@@ -2,6 +2,7 @@
 // What ports tell each other, as JSON: pauses and DCBX.
 #include <algorithm>
 
+#include "analyze/link_columns.hpp"
 #include "analyze/units.hpp"
 #include "cli/link_text.hpp"
 #include "cli/report_json.hpp"
@@ -161,14 +162,12 @@ void write_port(JsonWriter& json, const DcbxPort& port) {
 
 }  // namespace
 
-void write_pauses(JsonWriter& json, const Snapshot& s) {
+void write_pauses(JsonWriter& json, const Snapshot& s, const Listing& listing) {
   const analyze::Pauses& pauses = s.pauses;
   json.key("pause").begin_array();
-  for (const PausePort& port : pauses.ports) {
-    for (unsigned i = 0; i < PausePort::lane_count; ++i) {
-      if (port.lanes[i]) write_lane(json, s, port, i);
-    }
-  }
+  const std::vector<analyze::PauseRow> rows = analyze::pause_rows(s);
+  for (const analyze::PauseRow* row : listed(rows, analyze::pause_columns(), listing))
+    write_lane(json, s, *row->port, row->lane);
   json.end_array();
   json.key("pause_ports").begin_array();
   for (const PausePort& port : pauses.ports) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `flows`, `connections` and `markings`.
+// The tables of `flows`, `connections`, `markings`, `pauses` and `dcbx`.
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/link_columns.hpp"
 #include "analyze/marking_columns.hpp"
 #include "cli/report.hpp"
 
@@ -39,6 +40,30 @@ std::string connections_text(const Snapshot& snapshot, const Listing& listing, s
 std::string connections_csv(const Snapshot& snapshot, const Listing& listing) {
   const auto columns = analyze::connection_columns();
   const std::vector<ConnectionRow> rows = analyze::connection_rows(snapshot);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+std::string pauses_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::pause_columns();
+  const std::vector<analyze::PauseRow> rows = analyze::pause_rows(snapshot);
+  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+}
+
+std::string pauses_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::pause_columns();
+  const std::vector<analyze::PauseRow> rows = analyze::pause_rows(snapshot);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+std::string dcbx_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::dcbx_columns();
+  const std::vector<analyze::DcbxRow> rows = analyze::dcbx_rows(snapshot);
+  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+}
+
+std::string dcbx_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::dcbx_columns();
+  const std::vector<analyze::DcbxRow> rows = analyze::dcbx_rows(snapshot);
   return table_csv(listed(rows, columns, listing), columns);
 }
 

@@ -130,5 +130,66 @@ TEST(ReportLinks, EachVersionOfRoceHasItsOwnAnnouncement) {
   EXPECT_NE(text.find("no PFC; RoCE on 3; RoCE v1 on 4\n"), std::string::npos) << text;
 }
 
+TEST(LinkTables, Pauses) {
+  Link link;
+  pause(link);
+  link.at(1100 * us, global_pause(switch_mac, 10));
+  const Snapshot& s = link.look();
+  const std::string csv = pauses_csv(s, {});
+  const std::string head = csv.substr(0, csv.find("\r\n"));
+  EXPECT_EQ(
+      head,
+      "port,kind,priority,point,interface,link_speed,xoff,xon,pauses,refreshed,expired,needless_xon,paused_"
+      "ns,"
+      "duty,longest_ns,longest_packet,paused_quanta,paused_at_end,storms,traffic_while_paused,first_packet");
+  EXPECT_NE(csv.find("\r\n02:00:00:00:00:01,pfc,3,0,,100000000000,2,2,1,1,0,1,200000,"), std::string::npos)
+      << csv;
+  EXPECT_NE(csv.find(",200000,1,39063,false,0,2,1\r\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\r\n02:00:00:00:00:f1,pause,,0,,"), std::string::npos) << csv;
+  Listing listing;
+  listing.sort = "xoff";
+  listing.reverse = true;
+  listing.top = 1;
+  std::string text;
+  pauses_json(s, listing, false, JsonSink{text, [] {}});
+  const json object = json::parse(text);
+  ASSERT_EQ(object["pause"].size(), 1U);
+  EXPECT_EQ(object["pause"][0]["kind"], "pause");
+  EXPECT_EQ(object["pause_ports"].size(), 2U);
+  const std::string table = pauses_text(s, {}, 200);
+  EXPECT_NE(table.find("02:00:00:00:00:01  pfc"), std::string::npos) << table;
+  Link unknown(0);  // nothing is said of times
+  pause(unknown);
+  EXPECT_NE(pauses_csv(unknown.look(), {}).find(",pfc,3,0,,,2,2,,,,,,,,1,131070,,0,,1\r\n"),
+            std::string::npos)
+      << pauses_csv(unknown.look(), {});
+}
+
+TEST(LinkTables, Dcbx) {
+  Link link;
+  link.at(0, lldp(host_mac, ieee_pfc(true, 0x18) + "0a05 6c651b6631"));  // an escape character in its name
+  link.at(ms, lldp(switch_mac, ieee_pfc(false, 0) + ieee_application(4, 1, 0x8915) +
+                                   ieee_application(3, 3, 4791) + ieee_application(3, 5, 26)));
+  link.at(2 * ms, lldp("0200000000aa", ""));
+  const Snapshot& s = link.look();
+  const std::string csv = dcbx_csv(s, {});
+  const std::string head = csv.substr(0, csv.find("\r\n"));
+  EXPECT_EQ(head,
+            "port,point,system,port_id,chassis,description,version,pfc,pfc_willing,pfc_in_use,pfc_max_"
+            "classes,roce_v2,"
+            "roce_v1,applications,ets_class,ets_bandwidth,ttl,frames,changed,first_packet");
+  EXPECT_EQ(csv.find('\x1b'), std::string::npos);
+  EXPECT_NE(csv.find(",ieee,3 4,true,true,8,,,,,,120,1,0,1\r\n"), std::string::npos) << csv;
+  EXPECT_NE(
+      csv.find(",ieee,none,false,true,8,3,4,ethertype 0x8915: 4; udp 4791: 3; dscp 26: 3,,,120,1,0,2\r\n"),
+      std::string::npos)
+      << csv;
+  EXPECT_NE(csv.find(",,,,,,,,,,,120,1,0,3\r\n"), std::string::npos) << csv;
+  EXPECT_NE(dcbx_text(s, {}, 200).find("3 4"), std::string::npos);
+  std::string text;
+  dcbx_json(s, {}, false, JsonSink{text, [] {}});
+  EXPECT_EQ(json::parse(text)["dcbx"]["ports"].size(), 3U);
+}
+
 }  // namespace
 }  // namespace roce::cli

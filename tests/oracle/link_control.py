@@ -8,6 +8,8 @@ container, with any number of threads, in one file or two.
 """
 
 import collections
+import csv
+import io
 import json
 import os
 import random
@@ -265,6 +267,43 @@ class LinkControl(unittest.TestCase):
             if one not in expression:
                 self.assertEqual(got, want)
         self.assertEqual(report(path, "-Y", "infiniband.bth")["congestion"]["pause"], [])
+
+    def test_tables_say_what_the_report_says(self):
+        path = self.path("tables.pcap")
+        frames = random_frames(1)
+        announced = lldp(PORTS[0], ieee_pfc(True, 8), ieee_applications((3, 3, 4791), (4, 1, 0x8915)))
+        write_pcap(path, frames + [(frames[-1][0] + 1, announced)])
+        whole = report(path, "--link-speed", "100G")
+
+        def table(command, *options):
+            done = subprocess.run([PROGRAM, command, path, "--link-speed", "100G", *options], check=True, timeout=300,
+                                  capture_output=True)
+            return done.stdout.decode()
+
+        rows = list(csv.DictReader(io.StringIO(table("pauses", "--csv"), newline="")))
+        want = whole["congestion"]["pause"]
+        self.assertEqual(len(rows), len(want))
+        for row, lane in zip(rows, want):
+            self.assertEqual((row["port"], row["kind"]), (lane["port"], lane["kind"]))
+            self.assertEqual(row["priority"], "" if lane["priority"] is None else str(lane["priority"]))
+            for key in ("xoff", "xon", "pauses", "refreshed", "expired", "needless_xon", "paused_ns", "longest_ns",
+                        "paused_quanta", "storms", "longest_packet"):
+                self.assertEqual(row[key], str(lane[key] if lane[key] is not None else 0), (key, lane))
+        told = json.loads(table("pauses", "--json"))
+        self.assertEqual({key: told[key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns")},
+                         {key: whole["congestion"][key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns")})
+        by_xoff = [lane["xoff"] for lane in json.loads(table("pauses", "--json", "--sort", "xoff"))["pause"]]
+        self.assertEqual(by_xoff, sorted(by_xoff, reverse=True))
+        port, = csv.DictReader(io.StringIO(table("dcbx", "--csv"), newline=""))
+        self.assertEqual((port["version"], port["pfc"], port["pfc_willing"], port["roce_v2"], port["roce_v1"]),
+                         ("ieee", "3", "true", "3", "4"))
+        self.assertEqual(json.loads(table("dcbx", "--json"))["dcbx"], whole["dcbx"])
+        lines = subprocess.run([PROGRAM, "packets", path, "-Y", "macc", "--link-speed", "100G"], check=True, timeout=300,
+                               capture_output=True).stdout.decode().splitlines()
+        self.assertEqual(len(lines), len(frames))
+        self.assertTrue(any("65535 (336 µs)" in line for line in lines), lines[:9])
+        plain = subprocess.run([PROGRAM, "packets", path, "-Y", "macc"], check=True, timeout=300, capture_output=True)
+        self.assertNotIn("µs)", plain.stdout.decode())
 
     def test_unknown_speed_gives_quanta(self):
         path = self.path("unknown.pcap")
