@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "analyze/compare/delay_track.hpp"
+#include "analyze/filter.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/time_bound.hpp"
 #include "capture/source.hpp"
 
 namespace roce::analyze {
@@ -32,6 +34,10 @@ struct CompareOptions {
   std::size_t window_packets = std::size_t{1} << 19U;  ///< of both points together; a power of two
   std::int64_t window_ns = 2'000'000'000;              ///< a packet is waited for so long at the other point
   std::size_t lost_limit = 10'000;                     ///< lost packets listed; all are counted
+  /// Only what matches is compared; nullptr: all. One that judges a packet by those before it
+  /// (needs_history()) is not for this. Not owned.
+  const Filter* filter = nullptr;
+  TimeRange times;  ///< by the clock of each file; what lies outside counts as not captured
   /// Called now and then with the source that was read from.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };
@@ -80,6 +86,13 @@ struct Counted {
   void add(std::uint64_t number, std::int64_t time_ns);
 };
 
+/// A pair of addresses that one point shows, and of which nothing reaches the other one.
+struct BlackHole {
+  dissect::IpAddress src, dst;
+  unsigned direction = 0;  ///< 0: seen in A, absent in B
+  Counted packets;         ///< not among those of CompareDirection::lost
+};
+
 /// What is true of the traffic that passes the points in one order.
 struct CompareDirection {
   std::uint64_t matched = 0;       ///< packets seen at both
@@ -106,7 +119,8 @@ struct ComparePointFacts {
   bool any_time = false;
   std::int64_t first_time_ns = 0, last_time_ns = 0;
   std::optional<std::uint64_t> dropped;  ///< by the capture, where it says so
-  std::uint64_t other_pairs = 0;         ///< pairs of addresses of which the other point shows nothing
+  std::uint64_t other_pairs = 0;         ///< pairs of addresses of which the other point shows nothing,
+                                         ///< without black holes
   Counted other_packets;                 ///< theirs
   std::vector<capture::Error> errors;
 };
@@ -123,6 +137,7 @@ struct CompareResult {
   std::uint64_t changes_omitted = 0;  ///< packets whose change had no room in the list
   std::vector<LostPacket> lost;
   std::uint64_t lost_omitted = 0;
+  std::vector<BlackHole> black_holes;
   std::uint64_t window_exceeded = 0;  ///< packets given up before their time, for want of room
   std::uint64_t untracked = 0;  ///< packets of flows that had no room: not looked at for repeats and order
   std::vector<Finding> findings;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "analyze/compare.hpp"
@@ -25,6 +26,8 @@ constexpr std::size_t largest_window = std::size_t{1} << 26U;
 
 struct CompareCommand {
   std::string a, b;
+  std::string filter;
+  std::string from, to;
   std::string fail_on;
   std::string color = "auto";
   std::size_t top = 20;
@@ -127,17 +130,54 @@ class StopBoth final : public capture::CaptureSource {
   capture::CaptureSource& b_;
 };
 
+/// What is chosen of both files.
+struct Choice {
+  std::optional<analyze::Filter> filter;
+  analyze::TimeRange times;
+};
+
+/// Nothing after a message.
+std::optional<Choice> choice_of(const CompareCommand& options) {
+  Choice choice;
+  if (!options.filter.empty()) {
+    auto compiled = analyze::Filter::compile(options.filter);
+    if (!compiled) {
+      print_filter_error(compiled.error(), options.filter);
+      return std::nullopt;
+    }
+    if (compiled->needs_history()) {
+      print_error(
+          "compare -Y: roce.flow, roce.connection, roce.direction, roce.analysis.* and upper layers depend "
+          "on other packets of a file; compare takes fields of single packets. For the others choose the "
+          "packets of both files first: roceanalyze packets FILE -Y EXPR -w NEW");
+      return std::nullopt;
+    }
+    choice.filter.emplace(std::move(*compiled));
+  }
+  if (!options.from.empty()) choice.times.from = parse_time(options.from);
+  if (!options.to.empty()) choice.times.to = parse_time(options.to);
+  if (const std::string wrong = range_error(choice.times); !wrong.empty()) {
+    print_error(wrong);
+    return std::nullopt;
+  }
+  return choice;
+}
+
 int run_compare(const CompareCommand& options) {
   if (options.a == "-" && options.b == "-") {
     print_error("only one of the two can be standard input");
     return exit_usage;
   }
+  const std::optional<Choice> choice = choice_of(options);
+  if (!choice) return exit_usage;
   const Source a = open(options.a, true), b = open(options.b, true);
   if (a == nullptr || b == nullptr) return exit_input;
   analyze::CompareOptions compare;
   compare.check_icrc = !options.no_icrc;
   compare.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   compare.window_packets = std::bit_ceil(options.window);
+  compare.filter = choice->filter ? &*choice->filter : nullptr;
+  compare.times = choice->times;
   Progress progress;
   compare.progress = [&progress](const capture::CaptureSource& source, std::uint64_t frames) {
     progress.update(source, frames);
@@ -176,6 +216,16 @@ void add_compare(CLI::App& app, Action& action) {
       "one traffic captured at two points: what was lost, delayed, overtaken or re-marked between them");
   command->add_option("A", options->a, "a capture; - is standard input")->required();
   command->add_option("B", options->b, "a capture of the same traffic at another point")->required();
+  command->add_option("-Y", options->filter, "display filter: only what matches is compared")
+      ->type_name("EXPR");
+  command
+      ->add_option(
+          "--from", options->from,
+          "leave out what is earlier by its file's clock (UTC, epoch seconds, or +SECONDS after the file's "
+          "first packet)")
+      ->check(time_error)
+      ->type_name("TIME");
+  command->add_option("--to", options->to, "leave out what is later")->check(time_error)->type_name("TIME");
   command->add_option("--top", options->top, "lost packets to list (0 = all)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

@@ -126,6 +126,16 @@ void write_changes(JsonWriter& json, const CompareResult& result) {
   json.end_array().field("changes_omitted", result.changes_omitted);
 }
 
+void write_black_holes(JsonWriter& json, const CompareResult& result) {
+  json.key("black_holes").begin_array();
+  for (const analyze::BlackHole& hole : result.black_holes) {
+    json.begin_object().field("direction", direction_names[hole.direction]);
+    json.field("src", analyze::address_of(hole.src)).field("dst", analyze::address_of(hole.dst));
+    json.field("packets", hole.packets.count).end_object();
+  }
+  json.end_array();
+}
+
 void write_lost(JsonWriter& json, const CompareResult& result, const JsonSink& sink) {
   json.key("lost").begin_array();
   for (const LostPacket& lost : result.lost) {
@@ -153,6 +163,7 @@ void compare_json(const CompareResult& result, bool pretty, const JsonSink& sink
   write_counts(json, result);
   write_changes(json, result);
   write_lost(json, result, sink);
+  write_black_holes(json, result);
   json.field("window_exceeded", result.window_exceeded).field("untracked", result.untracked);
   write_findings(json, verdict_of(result));
   json.end_object();

@@ -73,8 +73,9 @@ std::vector<Match> search(const ComparePoint& a, const ComparePoint& b, const An
   std::vector<Match> matches;
   const auto source_a = a.again(), source_b = b.again();
   if (source_a == nullptr || source_b == nullptr) return matches;
-  PointReader readers[2] = {{*source_a, false, options.roce_ip_protocol},
-                            {*source_b, false, options.roce_ip_protocol}};
+  ReaderOptions reading = reader_options(options);
+  reading.check_icrc = false;
+  PointReader readers[2] = {{*source_a, reading}, {*source_b, reading}};
   const Anchors* others[2] = {&of_b, &of_a};
   constexpr unsigned at_once = 4096;
   bool more = true;

@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/compare/black_holes.hpp"
 #include "analyze/compare/comparison.hpp"
 
 namespace roce::analyze {
 namespace {
 
 constexpr std::size_t most_changes = 256;
-
-void merge(Counted& into, const Counted& from) {
-  if (from.count == 0) return;
-  into.first_time_ns =
-      into.count == 0 ? from.first_time_ns : std::min(into.first_time_ns, from.first_time_ns);
-  into.last_time_ns = into.count == 0 ? from.last_time_ns : std::max(into.last_time_ns, from.last_time_ns);
-  into.count += from.count;
-  into.first.insert(into.first.end(), from.first.begin(), from.first.end());
-  std::sort(into.first.begin(), into.first.end());
-  if (into.first.size() > Counted::most) into.first.resize(Counted::most);
-}
 
 /// What the interfaces of a capture say that it lost; nothing if they say nothing.
 std::optional<std::uint64_t> dropped_by(const capture::CaptureSource& source) {
@@ -47,6 +37,17 @@ void Counted::add(std::uint64_t number, std::int64_t time_ns) {
   last_time_ns = count == 0 ? time_ns : std::max(last_time_ns, time_ns);
   ++count;
   if (first.size() < most) first.push_back(number);
+}
+
+void merge(Counted& into, const Counted& from) {
+  if (from.count == 0) return;
+  into.first_time_ns =
+      into.count == 0 ? from.first_time_ns : std::min(into.first_time_ns, from.first_time_ns);
+  into.last_time_ns = into.count == 0 ? from.last_time_ns : std::max(into.last_time_ns, from.last_time_ns);
+  into.count += from.count;
+  into.first.insert(into.first.end(), from.first.begin(), from.first.end());
+  std::sort(into.first.begin(), into.first.end());
+  if (into.first.size() > Counted::most) into.first.resize(Counted::most);
 }
 
 void Comparison::count_change(MarkField field, unsigned direction, std::optional<std::uint16_t> from,
@@ -103,7 +104,14 @@ void Comparison::finish_times() {
 }
 
 void Comparison::finish_pairs() {
+  result_.black_holes = find_black_holes(book_.pairs());
+  auto hole = result_.black_holes.cbegin();  // in the order of the pairs
   for (const AddressPair& pair : book_.pairs()) {
+    const bool black = hole != result_.black_holes.cend() && hole->src == pair.src && hole->dst == pair.dst;
+    if (black) {
+      ++hole;
+      continue;
+    }
     if (pair.matched == 0) {
       for (unsigned side = 0; side < 2; ++side) {
         if (pair.alone[side] == 0) continue;

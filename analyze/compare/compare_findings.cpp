@@ -7,6 +7,7 @@
 
 #include "analyze/address_text.hpp"
 #include "analyze/compare/comparison.hpp"
+#include "analyze/flow_columns.hpp"
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
@@ -85,6 +86,40 @@ void find_losses(const CompareResult& result, std::vector<Finding>& findings) {
         "read the drop and discard counters of every port between the points (ethtool -S DEVICE on hosts; on "
         "a switch the interface's discards and the queue's WRED and buffer drops), and see whether the class "
         "is lossless (PFC) on all of them; --csv lists the packets.";
+    findings.push_back(std::move(finding));
+  }
+}
+
+void find_holes(const CompareResult& result, std::vector<Finding>& findings) {
+  constexpr std::size_t told = 4;
+  constexpr std::uint64_t enough = 3;  // fewer may be lost by chance
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    std::string pairs;
+    std::size_t count = 0;
+    Counted packets;
+    for (const BlackHole& hole : result.black_holes) {
+      if (hole.direction != direction) continue;
+      if (count++ < told) {
+        pairs += fmt::format("{}{} > {} ({})", pairs.empty() ? "" : ", ", address_of(hole.src),
+                             address_of(hole.dst), hole.packets.count);
+      }
+      merge(packets, hole.packets);
+    }
+    if (count == 0) continue;
+    if (count > told) pairs += fmt::format(" and {} more", count - told);
+    Finding finding = made("black_hole_between", packets.count < enough ? Severity::warning : Severity::error,
+                           "Nothing of a pair of addresses arrives", way(direction));
+    prove(finding, packets);
+    finding.confidence = 0.8;
+    finding.explanation = fmt::format(
+        "Not one packet of {} comes to {}: {}. {} shows other traffic of these hosts, and nobody answers "
+        "them: they end between the points. They are not counted as lost packets of the comparison.",
+        count == 1 ? std::string("a pair of addresses") : fmt::format("{} pairs of addresses", count),
+        point_names[1 - direction], pairs, point_names[1 - direction]);
+    finding.advice =
+        "look between the points for what tells these addresses from the others that arrive: a missing or "
+        "wrong route or neighbour entry, an access list, a VLAN that is not allowed on a trunk, one dead "
+        "path of several (ECMP, LAG); ping and traceroute from the sender tell where it ends.";
     findings.push_back(std::move(finding));
   }
 }
@@ -283,6 +318,7 @@ std::vector<Finding> compare_findings(const CompareResult& result) {
   std::vector<Finding> findings;
   find_strangers(result, findings);
   find_losses(result, findings);
+  find_holes(result, findings);
   find_damage(result, findings);
   find_order(result, findings);
   find_changes(result, findings);

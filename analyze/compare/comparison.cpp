@@ -16,8 +16,7 @@ constexpr std::int64_t doubled_within_ns = 10'000'000;
 Comparison::Comparison(const ComparePoint& a, const ComparePoint& b, const CompareOptions& options)
     : options_(options),
       points_{a, b},
-      readers_{{*a.source, options.check_icrc, options.roce_ip_protocol},
-               {*b.source, options.check_icrc, options.roce_ip_protocol}},
+      readers_{{*a.source, reader_options(options)}, {*b.source, reader_options(options)}},
       window_(options.window_packets) {}
 
 CompareResult Comparison::run() {
@@ -63,6 +62,7 @@ void Comparison::take(unsigned side) {
   seen.opcode = packet.opcode;
   seen.flags = packet.flags;
   seen.point = side & 1U;
+  if (seen.flow != FlowBook::none) book_.count_kind(seen.flow, packet.opcode);
   readers_[side].take();
   mark_if_doubled(seen);
   while (window_.full()) handle_front(true);

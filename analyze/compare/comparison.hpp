@@ -65,6 +65,8 @@ class Comparison {
   std::deque<std::pair<std::uint32_t, std::uint64_t>> damaged_;  ///< ICRC and place, the last ones
 };
 
+void merge(Counted& into, const Counted& from);
+
 /// What an engineer should know of it, most severe first.
 [[nodiscard]] std::vector<Finding> compare_findings(const CompareResult& result);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dissect/headers/infiniband.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
@@ -209,6 +210,16 @@ AddressPair* FlowBook::pair(const dissect::IpAddress& src, const dissect::IpAddr
   made.src = src;
   made.dst = dst;
   return &made;
+}
+
+void FlowBook::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
+  const FlowState& state = impl_->flows[flow];
+  AddressPair& pair = impl_->pairs[state.pair];
+  const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
+  const bool reliable = info.service == dissect::Service::rc || info.service == dissect::Service::xrc;
+  const bool cm = state.key.dst_qp == dissect::gsi_qpn;
+  if (cm || (reliable && info.request)) ++pair.requests;
+  if (cm || is_answer(info)) ++pair.answers;
 }
 
 std::uint32_t FlowBook::place_of(const FlowKey& key) {

@@ -17,7 +17,9 @@ struct AddressPair {
   std::optional<unsigned> direction;  ///< the order in which its packets pass the points
   bool either = false;                ///< it is not known: what is absent at either point was lost before it
   std::uint64_t matched = 0;
-  std::uint64_t alone[2]{};  ///< packets that only this point shows, and the other one could have
+  std::uint64_t requests = 0;  ///< of reliable services, and messages of the CM: what ought to be answered
+  std::uint64_t answers = 0;   ///< ACKs, responses, and messages of the CM
+  std::uint64_t alone[2]{};    ///< packets that only this point shows, and the other one could have
   Counted alone_first[2];
   std::uint64_t listed = 0;  ///< of them, in the list of lost packets before any was matched
 };
@@ -44,6 +46,8 @@ class FlowBook {
   FlowBook(const FlowBook&) = delete;
   FlowBook& operator=(const FlowBook&) = delete;
 
+  /// Counts a packet of the flow among what asks or answers between its addresses.
+  void count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept;
   /// The flow's place; `none` when there is no room for it.
   [[nodiscard]] std::uint32_t place_of(const FlowKey& key);
   [[nodiscard]] const FlowKey& key_of(std::uint32_t flow) const noexcept;

@@ -35,21 +35,25 @@ std::int64_t time_of(const capture::Frame& frame) noexcept {
 
 }  // namespace
 
+ReaderOptions reader_options(const CompareOptions& options) noexcept {
+  return {options.check_icrc, options.roce_ip_protocol, options.filter, options.times};
+}
+
 bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   PacketRecord record;
   FastFrame facts;
   dissect::Options options;
-  options.roce_ip_protocol = roce_ip_protocol_;
+  options.roce_ip_protocol = options_.roce_ip_protocol;
   const dissect::Bytes bytes{frame.data, frame.captured};
   dissect::IcrcResult icrc;
   HeaderId network_id;
   std::uint32_t network;
   packet.flags = 0;
-  if (fast_way_exists(options) && make_record_fast(frame, record, facts)) {
+  if (options_.filter == nullptr && fast_way_exists(options) && make_record_fast(frame, record, facts)) {
     network_id = facts.icrc_place.network_id;
     network = facts.icrc_place.network;
     if (!facts.cut) {
-      if (check_icrc_) icrc = dissect::check_icrc_at(bytes, facts.icrc_place);
+      if (options_.check_icrc) icrc = dissect::check_icrc_at(bytes, facts.icrc_place);
       packet.icrc = dissect::load_be32(frame.data + facts.icrc_place.icrc);
       packet.flags |= PointPacket::icrc_known;
     }
@@ -59,13 +63,16 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     if (!record.has(PacketRecord::valid)) return false;
     network_id = dissection_.layers[dissection_.network].id;
     network = dissection_.layers[dissection_.network].offset;
-    if (check_icrc_) icrc = dissect::check_icrc(bytes, dissection_);
+    const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
+    if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, dissection_);
+    if (options_.filter != nullptr && !passes(frame, icrc)) return false;
+    if (!options_.check_icrc) icrc = {};
     if (dissection_.icrc != dissect::Dissection::none) {
       packet.icrc = dissect::load_be32(frame.data + dissection_.layers[dissection_.icrc].offset);
       packet.flags |= PointPacket::icrc_known;
     }
   }
-  const bool bad_header = check_icrc_ && network_id == HeaderId::ipv4 &&
+  const bool bad_header = options_.check_icrc && network_id == HeaderId::ipv4 &&
                           !dissect::ipv4_checksum_right({frame.data + network, frame.captured - network});
   if (icrc.status == CrcStatus::mismatch || bad_header) {
     packet.flags |= PointPacket::damaged;
@@ -93,6 +100,19 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   return true;
 }
 
+bool PointReader::passes(const capture::Frame& frame, dissect::IcrcResult icrc) const {
+  PacketView view;
+  view.number = frames_;
+  view.frame = &frame;
+  const std::size_t interface = frame.interface;
+  view.interface = interface < source_.interfaces().size() ? &source_.interfaces()[interface] : nullptr;
+  view.dissection = &dissection_;
+  view.first_time_ns = file_begins_ns_.value_or(frame.time_ns);
+  view.previous_time_ns = previous_time_ns_;
+  view.icrc = icrc;
+  return options_.filter->matches(view);
+}
+
 bool PointReader::read() {
   while (!ended_) {
     batch_.clear();
@@ -102,6 +122,10 @@ bool PointReader::read() {
     if (batch_.frames.empty()) continue;
     for (const capture::Frame& frame : batch_.frames) {
       ++frames_;
+      if (!file_begins_ns_ && frame.time_ns != capture::no_time) file_begins_ns_ = frame.time_ns;
+      previous_time_ns_ = frames_ > 1 ? last_frame_ns_ : frame.time_ns;
+      last_frame_ns_ = frame.time_ns;
+      if (!options_.times.contains(frame.time_ns, file_begins_ns_.value_or(0))) continue;
       if (frame.time_ns == capture::no_time) {
         timeless_ = true;
       } else {

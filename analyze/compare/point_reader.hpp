@@ -8,8 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/compare.hpp"
+#include "analyze/filter.hpp"
 #include "analyze/packet_record.hpp"
+#include "analyze/time_bound.hpp"
 #include "capture/source.hpp"
+#include "dissect/icrc.hpp"
 
 // Internal to compare: one capture as a row of packets.
 namespace roce::analyze {
@@ -51,11 +55,20 @@ template <class Packet>
          !y.has(PointPacket::extended_known);
 }
 
+struct ReaderOptions {
+  bool check_icrc = true;
+  std::uint8_t roce_ip_protocol = 0;
+  const Filter* filter = nullptr;  ///< only what matches; nullptr: all
+  TimeRange times;
+};
+
+[[nodiscard]] ReaderOptions reader_options(const CompareOptions& options) noexcept;
+
 /// Reads a source packet by packet, and lets some be read ahead without being taken.
 class PointReader {
  public:
-  PointReader(capture::CaptureSource& source, bool check_icrc, std::uint8_t roce_ip_protocol)
-      : source_(source), check_icrc_(check_icrc), roce_ip_protocol_(roce_ip_protocol) {}
+  PointReader(capture::CaptureSource& source, const ReaderOptions& options)
+      : source_(source), options_(options) {}
 
   /// The next packet, or nullptr at the end; the same until take().
   [[nodiscard]] const PointPacket* head();
@@ -65,6 +78,7 @@ class PointReader {
 
   /// Of all frames read so far, RoCE or not.
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
+  // Of those in the range of times:
   [[nodiscard]] bool any_time() const noexcept { return any_time_; }
   [[nodiscard]] std::int64_t first_time_ns() const noexcept { return first_time_ns_; }
   [[nodiscard]] std::int64_t last_time_ns() const noexcept { return last_time_ns_; }
@@ -78,12 +92,12 @@ class PointReader {
  private:
   bool read();  ///< one batch; false at the end
   bool make(const capture::Frame& frame, PointPacket& packet);
+  [[nodiscard]] bool passes(const capture::Frame& frame, dissect::IcrcResult icrc) const;
 
   static constexpr std::size_t batch_frames = 1024;
 
   capture::CaptureSource& source_;
-  const bool check_icrc_;
-  const std::uint8_t roce_ip_protocol_;
+  const ReaderOptions options_;
   capture::FrameBatch batch_;
   dissect::Dissection dissection_;
   std::deque<PointPacket> ahead_;
@@ -93,6 +107,9 @@ class PointReader {
   std::uint64_t damaged_ = 0;
   std::int64_t first_time_ns_ = 0;
   std::int64_t last_time_ns_ = 0;
+  std::optional<std::int64_t> file_begins_ns_;  ///< the time of the first frame that has one
+  std::int64_t previous_time_ns_ = 0;           ///< of the frame before,
+  std::int64_t last_frame_ns_ = 0;              ///< and of this one
   bool any_time_ = false;
   bool timeless_ = false;
   bool ended_ = false;

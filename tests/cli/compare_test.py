@@ -120,6 +120,22 @@ class Compare(unittest.TestCase):
             self.assertGreater(report["not_covered"]["a_to_b"], 100)
             self.assertIn("cut.pcap", errors)
 
+    def test_a_filter_and_times_choose_of_both(self):
+        whole = said(*LOSS)
+        data = said(*LOSS, "-Y", "roce.class == data")
+        self.assertEqual(data["lost_a_to_b"], whole["lost_a_to_b"])
+        self.assertEqual((data["matched"]["b_to_a"], whole["matched"]["b_to_a"] > 0), (0, True))
+        self.assertEqual([lost["packet"] for lost in data["lost"]], [lost["packet"] for lost in whole["lost"]])
+        first = min(lost["time"] for lost in whole["lost"])
+        until = said(*LOSS, "--to", f"{first // 10**9}.{first % 10**9:09}")
+        self.assertLessEqual(until["lost_a_to_b"], 1)  # B's file may end before its fellow would have come
+        self.assertLess(until["matched"]["a_to_b"], whole["matched"]["a_to_b"])
+        self.assertEqual(until["a"]["packets"], whole["a"]["packets"])
+        run(*LOSS, "-Y", "infiniband.bth.psm == 1", status=2)
+        self.assertIn("packets FILE -Y", run(*LOSS, "-Y", "roce.analysis.retransmission", status=2)[1])
+        run(*LOSS, "--from", "yesterday", status=2)
+        self.assertIn("later than --to", run(*LOSS, "--from", "+2", "--to", "+1", status=2)[1])
+
     def test_wrong_usage_and_missing_files(self):
         run(LOSS[0], status=2)
         run("-", "-", status=2)
