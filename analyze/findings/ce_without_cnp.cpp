@@ -2,24 +2,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analyze/findings/congested.hpp"
+#include "analyze/findings/marked.hpp"
 #include "capture/frame.hpp"
 
 namespace roce::analyze {
 
 namespace {
 
+// A few marks at the end of a capture have no CNP yet.
+constexpr std::uint64_t enough = 3;
+constexpr std::int64_t longest_answer_ns = 100'000;
+
+bool is_ce(const MarkRow& row) noexcept {
+  return row.marks.ecn == static_cast<std::uint8_t>(dissect::Ecn::ce);
+}
+
 /// ACKs and NAKs that were marked: nobody is slowed down for them.
 std::uint64_t marked_answers(const Flow* flow) {
   std::uint64_t packets = 0;
   for (const MarkRow& row : flow != nullptr ? flow->marks() : std::vector<MarkRow>()) {
-    if (row.traffic_class == TrafficClass::ack &&
-        row.marks.ecn == static_cast<std::uint8_t>(dissect::Ecn::ce))
-      packets += row.packets;
+    if (row.traffic_class == TrafficClass::ack && is_ce(row)) packets += row.packets;
   }
   return packets;
 }
@@ -56,19 +65,82 @@ bool spoken_for(const Snapshot& snapshot, const std::set<Addresses>& pairs, cons
 
 /// Whether the other side was heard long enough after the first mark to have answered.
 bool had_time(const Connection& connection, unsigned side, const Flow* answers) {
-  constexpr std::int64_t longest_answer_ns = 100'000;
   const EventLog* marked = connection.sent[side].find(Event::ce_marked);
   if (marked == nullptr || marked->first_time_ns == capture::no_time) return true;
   if (answers == nullptr || !answers->any_time) return true;
   return span_ns(marked->first_time_ns, answers->last_time_ns) >= longest_answer_ns;
 }
 
+/// When each address was last heard by another one, of all flows between the two.
+std::map<Addresses, std::int64_t> last_heard(const Snapshot& snapshot) {
+  std::map<Addresses, std::int64_t> times;
+  for (const Flow& flow : snapshot.flows) {
+    if (!flow.any_time || flow.packets == 0) continue;
+    const auto [at, fresh] = times.try_emplace({flow.key.src, flow.key.dst}, flow.last_time_ns);
+    if (!fresh) at->second = std::max(at->second, flow.last_time_ns);
+  }
+  return times;
+}
+
+/// UD and UC have no acknowledgements, so nothing comes back on the same queue pairs. But whatever else the
+/// receiver sends to the sender shows that its CNPs would have been captured.
+void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<Addresses>& pairs,
+                               const std::set<std::uint64_t>& told, FindingSink& sink) {
+  if (!snapshot.filter.empty()) return;  // it may hide the CNPs
+  std::map<Addresses, std::int64_t> heard;
+  MarkedPairs found;
+  for (const Flow& flow : snapshot.flows) {
+    if (flow.service != dissect::Service::ud && flow.service != dissect::Service::uc) continue;
+    if (flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)] < enough || told.contains(flow.id)) continue;
+    if (pairs.contains({flow.key.dst, flow.key.src}) || spoken_for(snapshot, pairs, &flow)) continue;
+    if (heard.empty()) heard = last_heard(snapshot);
+    const auto back = heard.find({flow.key.dst, flow.key.src});
+    if (back == heard.end()) continue;
+    std::uint64_t all = 0;
+    std::uint64_t ce = 0;
+    std::int64_t first_ns = capture::no_time;
+    const std::vector<MarkRow> rows = flow.marks();
+    for (const MarkRow& row : rows) {
+      if (!carries(row.traffic_class)) continue;
+      all += row.packets;
+      if (!is_ce(row)) continue;
+      ce += row.packets;
+      if (first_ns == capture::no_time || row.first_time_ns < first_ns) first_ns = row.first_time_ns;
+    }
+    if (ce < enough || first_ns == capture::no_time || span_ns(first_ns, back->second) < longest_answer_ns)
+      continue;
+    Marked& marked = marked_of(found, flow);
+    marked.of += all;
+    const bool ud = flow.service == dissect::Service::ud;
+    if (marked.note.find(ud ? "UD" : "UC") == std::string::npos)
+      marked.note += fmt::format("{}{}", marked.note.empty() ? "" : " and ", ud ? "UD" : "UC");
+    for (const MarkRow& row : rows) {
+      if (carries(row.traffic_class) && is_ce(row)) marked.add(flow, row, ecn_test_of(row));
+    }
+  }
+  report_marked(sink, snapshot, found, [](const Marked& marked) {
+    return Words{
+        Severity::notice,
+        fmt::format(
+            "{} of {} from {} to {} {} marked CE by the network, and no CNP came back, though other "
+            "packets did. Many NICs send CNPs for connections alone: then nothing slows these senders "
+            "down, and they take the room that others give up.",
+            share_text(marked.proof.count, marked.of), marked.note, address_text(marked.src),
+            address_text(marked.dst), verb(marked.proof.count, "was", "were")),
+        fmt::format(
+            "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/*, and the counters "
+            "np_ecn_marked_roce_packets and np_cnp_sent in /sys/class/infiniband/DEV/ports/1/hw_counters. "
+            "Where they show no CNP for such queue pairs, give them a traffic class of their own.",
+            address_text(marked.dst)),
+    };
+  });
+}
+
 }  // namespace
 
 void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
-  // A few marks at the end of a capture have no CNP yet.
-  constexpr std::uint64_t enough = 3;
   std::vector<Case> cases;
+  std::set<std::uint64_t> told;  // flows
   const std::set<Addresses> pairs =
       snapshot.congestion.cnp_packets != 0 ? cnp_pairs(snapshot) : std::set<Addresses>();
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -81,8 +153,13 @@ void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
     if (congested.ce - std::min(congested.ce, marked_answers(flow)) < enough) return;
     if (spoken_for(snapshot, pairs, flow)) return;
     if (!had_time(connection, side, flow_of(snapshot, connection, 1 - side))) return;
-    add_case(snapshot, cases, connection, {side, side, Event::ce_marked, all_packets(connection, side)});
+    if (add_case(snapshot, cases, connection,
+                 {side, side, Event::ce_marked, all_packets(connection, side)}) &&
+        connection.flow[side]) {
+      told.insert(*connection.flow[side]);
+    }
   });
+  find_unanswered_datagrams(snapshot, pairs, told, sink);
   const std::uint64_t others = snapshot.congestion.cnp_packets;
   // Whoever sends CNPs may send them another way than the acknowledgements.
   for (Case& each : cases) each.confidence *= others == 0 ? 0.7 : 0.9;

@@ -81,6 +81,55 @@ TEST(CeWithoutCnpFinding, TheCaptureEndsBeforeAnAnswer) {
   EXPECT_EQ(maker.look("ce_without_cnp").size(), 1U);
 }
 
+/// A UD or UC flow with marks, and what comes back from its receiver after so long.
+Flow& mark_datagrams(MarkMaker& maker, dissect::Service service, std::int64_t back_after_ns) {
+  Connection& c = maker.join(1, 2);
+  c.service = service;
+  Flow& flow = maker.of(c, 0);
+  flow.service = service;
+  const std::uint8_t opcode = service == dissect::Service::ud ? ud_send : uc_send;
+  maker.send(flow, {opcode, 26, ect0}, 90);
+  const auto first = static_cast<std::int64_t>(maker.number + 1) * 1000;
+  maker.send(flow, {opcode, 26, ce}, 10);
+  Flow& back = maker.of(maker.join(2, 1), 0);
+  maker.send(back, {ud_send, 0, not_ect});
+  back.last_time_ns = first + back_after_ns;
+  return flow;
+}
+
+TEST(CeWithoutCnpFinding, OfUdAndUc) {
+  for (const dissect::Service service : {dissect::Service::ud, dissect::Service::uc}) {
+    MarkMaker maker;
+    mark_datagrams(maker, service, 100'000);
+    const auto found = maker.look("ce_without_cnp");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, Severity::notice);
+    EXPECT_EQ(found[0].count, 10U);
+    EXPECT_TRUE(says(found[0], service == dissect::Service::ud
+                                   ? "10 of 100 packets (10.0 %) of UD from 10.0.0.1"
+                                   : "10 of 100 packets (10.0 %) of UC from 10.0.0.1"))
+        << found[0].explanation;
+  }
+}
+
+TEST(CeWithoutCnpFinding, OfUdAndUcNearMiss) {
+  MarkMaker soon;  // the capture may end before an answer
+  mark_datagrams(soon, dissect::Service::ud, 99'999);
+  EXPECT_TRUE(soon.look("ce_without_cnp").empty());
+  MarkMaker answered;
+  mark_datagrams(answered, dissect::Service::ud, 100'000);
+  answered.send(answered.join(2, 1), 0, {cnp, 48});
+  EXPECT_TRUE(answered.look("ce_without_cnp").empty());
+  MarkMaker one_way;
+  Flow& flow = mark_datagrams(one_way, dissect::Service::uc, 100'000);
+  flow.key.dst = host(9);  // of whom nothing was captured
+  EXPECT_TRUE(one_way.look("ce_without_cnp").empty());
+  MarkMaker chosen;
+  mark_datagrams(chosen, dissect::Service::ud, 100'000);
+  chosen.snapshot.filter = "roce.ecn == 3";
+  EXPECT_TRUE(chosen.look("ce_without_cnp").empty());
+}
+
 TEST(CnpWithoutCeFinding, Trigger) {
   MarkMaker maker;
   congest(maker, 0, 40, 40);

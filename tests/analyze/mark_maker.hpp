@@ -11,7 +11,8 @@
 
 namespace roce::analyze {
 
-inline constexpr std::uint8_t write_only = 0x0a, ud_send = 0x64, acknowledge = 0x11, cnp = 0x81;
+inline constexpr std::uint8_t write_only = 0x0a, ud_send = 0x64, uc_send = 0x24, acknowledge = 0x11,
+                              cnp = 0x81;
 inline constexpr std::uint8_t not_ect = 0, ect0 = 2, ce = 3;
 
 /// What a packet looks like.
@@ -21,6 +22,7 @@ struct Look {
   std::uint8_t ecn = not_ect;
   std::optional<std::uint8_t> pcp = std::nullopt;
   std::uint16_t port = 50'000;
+  std::uint16_t vlan = 100;  ///< where there is a priority
 };
 
 /// Snapshots whose flows are counted packet by packet.
@@ -56,7 +58,7 @@ struct MarkMaker : SnapshotMaker {
     r.payload = look.opcode == write_only ? 100 : 0;
     if (look.pcp) {
       r.flags |= PacketRecord::tagged;
-      r.tag = static_cast<std::uint16_t>(*look.pcp << 13U | 100U);
+      r.tag = static_cast<std::uint16_t>(*look.pcp << 13U | look.vlan);
     }
     for (unsigned i = 0; i < times; ++i) {
       r.time_ns = static_cast<std::int64_t>(++number) * 1000;
@@ -66,8 +68,13 @@ struct MarkMaker : SnapshotMaker {
   }
   [[nodiscard]] std::vector<Finding> look(std::string_view id) {
     snapshot.markings = MarkingMatrix::of(snapshot.flows);
-    snapshot.congestion.cnp_packets = 0;
-    for (const Flow& flow : snapshot.flows) snapshot.congestion.cnp_packets += flow.opcodes.of(cnp);
+    Congestion& all = snapshot.congestion;
+    all.cnp_packets = all.ce_packets = all.ect_packets = 0;
+    for (const Flow& flow : snapshot.flows) {
+      all.cnp_packets += flow.opcodes.of(cnp);
+      all.ce_packets += flow.ecn[ce];
+      all.ect_packets += flow.ecn[1] + flow.ecn[ect0] + flow.ecn[ce];
+    }
     return run(id);
   }
 };
