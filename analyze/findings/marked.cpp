@@ -32,13 +32,6 @@ std::string test_of(const Marked& marked) {
   return test + fmt::format(" && (({}))", fmt::join(marked.tests, ") || ("));
 }
 
-/// Copies that the network made were sent, and are counted; those of the capture are not.
-std::string without_mirrored(const Snapshot& snapshot, std::string test) {
-  const bool mirrored = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
-                                    [](const Flow& flow) { return flow.sequence().duplicate_captures != 0; });
-  return mirrored ? test + " && !roce.analysis.duplicate_capture" : test;
-}
-
 Finding finding_of(const Snapshot& snapshot, const Marked& marked, Words words) {
   Finding finding;
   finding.severity = words.severity;
@@ -97,6 +90,12 @@ std::string ecn_test_of(const MarkRow& row) {
 std::string label_text(const Marks& marks, bool tags) {
   if (marks.pcp) return fmt::format("DSCP {}, PCP {}", marks.dscp, *marks.pcp);
   return fmt::format("DSCP {}{}", marks.dscp, tags ? ", untagged" : "");
+}
+
+std::string without_mirrored(const Snapshot& snapshot, std::string test) {
+  const bool mirrored = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
+                                    [](const Flow& flow) { return flow.sequence().duplicate_captures != 0; });
+  return mirrored ? test + " && !roce.analysis.duplicate_capture" : test;
 }
 
 bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row) {

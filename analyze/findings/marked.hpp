@@ -24,8 +24,10 @@ struct Marked {
   std::vector<std::uint32_t> connections;  ///< the first few
   std::uint64_t of = 0;                    ///< packets that could have shown it
   Proof proof;
-  std::string note;   ///< for the rule's own use: of the first one
-  bool meant = true;  ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
+  std::string note;       ///< for the rule's own use: of the first one
+  bool meant = true;      ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
+  bool doubtful = false;  ///< for the rule's own use: some of it may be several senders'
+  bool only_tags = true;  ///< for the rule's own use: the DSCPs are the same in all of it
 
   /// Counts a row of a flow; rows of a flow one after the other.
   void add(const Flow& flow, const MarkRow& row);
@@ -43,6 +45,10 @@ using MarkedPairs = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, 
 [[nodiscard]] std::string ecn_test_of(const MarkRow& row);
 /// "DSCP 26, PCP 3", "DSCP 26, untagged" if `tags`.
 [[nodiscard]] std::string label_text(const Marks& marks, bool tags);
+
+/// `test` without the copies that the capture made, if there are any: they are counted nowhere. Those that
+/// the network made were sent.
+[[nodiscard]] std::string without_mirrored(const Snapshot& snapshot, std::string test);
 
 /// Classes that carry payload or ask for it: what a fabric means by "RoCE data".
 [[nodiscard]] constexpr bool carries(TrafficClass of) noexcept {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "analyze/findings/marked.hpp"
 
@@ -16,7 +18,28 @@ constexpr bool looked_at(TrafficClass of) noexcept {
   return of != TrafficClass::cm && of != TrafficClass::other;
 }
 
+/// What a queue and a segment are chosen by.
+struct Place {
+  Label label;
+  std::optional<std::uint16_t> vlan;
+  [[nodiscard]] auto operator<=>(const Place&) const noexcept = default;
+};
+Place place_of(const Marks& marks) noexcept {
+  return {label_of(marks), marks.vlan};
+}
+
+/// Several queue pairs of a host may send to one UD queue pair. What leaves from one UDP source port is
+/// one's.
+bool of_one_sender(const Flow& flow) {
+  if (flow.service != dissect::Service::ud) return true;
+  return flow.udp_sports.others() == 0 && flow.udp_sports.sorted().size() == 1;
+}
+
 bool can_be(const Snapshot& snapshot) {
+  // VLANs are no part of the matrix; but without tags there are none.
+  if (std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(),
+                  [](const Marking& row) { return row.pcp.has_value(); }))
+    return true;
   std::array<std::set<Label>, traffic_class_count> labels;
   return std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const Marking& row) {
     std::set<Label>& of_class = labels[static_cast<std::size_t>(row.traffic_class)];
@@ -25,45 +48,59 @@ bool can_be(const Snapshot& snapshot) {
   });
 }
 
-std::string text_of(const Label& label, bool tags) {
+/// "DSCP 26, PCP 3", with the VLAN where it is what differs.
+std::string text_of(const Place& place, bool tags, bool vlans) {
   Marks marks;
-  marks.dscp = label.dscp;
-  marks.pcp = label.pcp;
-  return label_text(marks, tags);
+  marks.dscp = place.label.dscp;
+  marks.pcp = place.label.pcp;
+  std::string text = label_text(marks, tags);
+  if (vlans && place.vlan) text += fmt::format(", VLAN {}", *place.vlan);
+  return text;
+}
+
+std::string test_of(const MarkRow& row, bool vlans) {
+  std::string test = roce::analyze::test_of(row);
+  if (vlans && row.marks.vlan) test += fmt::format(" && roce.vlan == {}", *row.marks.vlan);
+  return test;
 }
 
 void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
-  // Several senders of a host may share a UD queue pair as their destination.
-  if (flow.service == dissect::Service::ud) return;
   const std::vector<MarkRow> rows = flow.marks();
-  if (rows.size() < 2) return;
+  if (rows.size() < 2 || !of_one_sender(flow)) return;
   for (std::size_t i = 0; i < traffic_class_count; ++i) {
     const auto of = static_cast<TrafficClass>(i);
     if (!looked_at(of)) continue;
-    std::map<Label, std::uint64_t> labels;
+    std::map<Place, std::uint64_t> places;
+    std::set<std::optional<std::uint16_t>> all_vlans;
+    std::set<std::uint8_t> dscps;
     std::uint64_t all = 0;
     for (const MarkRow& row : rows) {
       if (row.traffic_class != of) continue;
-      labels[label_of(row.marks)] += row.packets;
+      places[place_of(row.marks)] += row.packets;
+      if (row.marks.vlan) all_vlans.insert(row.marks.vlan);
+      dscps.insert(row.marks.dscp);
       all += row.packets;
     }
-    if (labels.size() < 2) continue;
-    const auto most = std::max_element(labels.begin(), labels.end(),
+    if (places.size() < 2) continue;
+    const auto most = std::max_element(places.begin(), places.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     Marked& marked = marked_of(pairs, flow);
     marked.of += all;
-    const bool tags = std::any_of(labels.begin(), labels.end(),
-                                  [](const auto& label) { return label.first.pcp.has_value(); });
+    marked.only_tags = marked.only_tags && dscps.size() == 1;
+    marked.doubtful = marked.doubtful || flow.service == dissect::Service::ud;
+    const bool tags = !all_vlans.empty();
+    const bool vlans = all_vlans.size() > 1;
     for (const MarkRow& row : rows) {
       if (row.traffic_class != of) continue;
       marked.meant = marked.meant && meant_so(snapshot, flow, row);
-      if (label_of(row.marks) == most->first) continue;
+      const Place place = place_of(row.marks);
+      if (place == most->first) continue;
       if (marked.note.empty()) {
         marked.note =
             fmt::format("packet {} ({}) has {}, most have {}", row.first_packet, traffic_class_name(of),
-                        label_text(row.marks, tags), text_of(most->first, tags));
+                        text_of(place, tags, vlans), text_of(most->first, tags, vlans));
       }
-      marked.add(flow, row);
+      marked.add(flow, row, test_of(row, vlans));
     }
   }
 }
@@ -75,21 +112,32 @@ void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
   MarkedPairs pairs;
   for (const Flow& flow : snapshot.flows) look_at(snapshot, flow, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
+    const std::string_view changes =
+        marked.only_tags
+            ? "the host changes them (the program or the system uses GIDs of several interfaces: "
+              "show_gids, ip -d link; the priority: egress-qos-map, tc or nft rules); if not, a switch "
+              "on the way takes the tag off, or gives it another VLAN or priority."
+            : "the host changes them (traffic class set while running: cma_roce_tos, the "
+              "traffic_class file, tc or nft rules); if not, a switch or router on the way re-marks "
+              "(its policers and class maps) or takes tags off.";
     return Words{
-        marked.meant ? Severity::info : Severity::warning,
+        marked.meant      ? Severity::info
+        : marked.doubtful ? Severity::notice
+                          : Severity::warning,
         fmt::format("{} of {} from {} to {} {} not marked as the others of the same flow and class are: {}. "
-                    "{}",
+                    "{}{}",
                     share_text(marked.proof.count, marked.of), plural(marked.flows.size(), "flow", "flows"),
                     address_text(marked.src), address_text(marked.dst), verb(marked.proof.count, "is", "are"),
                     marked.note,
                     marked.meant ? "The policy allows all of these marks."
                                  : "They take another queue than those, may overtake them or be dropped "
-                                   "where the others are lossless."),
-        fmt::format("Capture at {} itself, or at the first switch port: if the marks differ there, the host "
-                    "changes them (traffic class set while running: cma_roce_tos, the traffic_class file, tc "
-                    "or nft rules); if not, a switch or router on the way re-marks (its policers and class "
-                    "maps) or takes tags off.",
-                    address_text(marked.src)),
+                                   "where the others are lossless.",
+                    marked.doubtful
+                        ? " They go to a UD queue pair: others of the host may send to it too, though "
+                          "all of these leave from one UDP source port."
+                        : ""),
+        fmt::format("Capture at {} itself, or at the first switch port: if the marks differ there, {}",
+                    address_text(marked.src), changes),
     };
   });
 }

@@ -58,6 +58,7 @@ void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs
   const Direction& other = first ? b : a;
   Marked& marked = marked_of(pairs, *odd.flow);
   const bool tags = odd.label.pcp.has_value() || other.label.pcp.has_value();
+  marked.only_tags = marked.only_tags && odd.label.dscp == other.label.dscp;
   const auto text = [tags](const Direction& direction) {
     Marks marks;
     marks.dscp = direction.label.dscp;
@@ -97,6 +98,18 @@ void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
   for (const Connection& connection : snapshot.connections) look_at(snapshot, connection, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const bool unmarked = marked.note.front() == '!';
+    // Of all of them: the one that is told may differ in its tag alone, and others in their DSCP.
+    const std::string how =
+        marked.only_tags
+            ? std::string(
+                  "The DSCP is the same, the VLAN tag is not. Give both sides a GID of the VLAN interface "
+                  "(show_gids; ib_write_bw -x N, NCCL_IB_GID_INDEX) and its priority the same map (ip link "
+                  "set dev DEV.VLAN type vlan egress-qos-map FROM:TO). Behind an access port the switch has "
+                  "taken the tag off: capture before it.")
+            : std::string(
+                  "Set the same on both hosts: cma_roce_tos -d DEV -t TOS for RDMA-CM, the traffic_class "
+                  "file or the program's own setting (perftest --tclass, NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS) "
+                  "else. TOS is DSCP x 4.");
     return Words{
         marked.meant ? Severity::info
         : unmarked   ? Severity::warning
@@ -108,10 +121,7 @@ void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
                     : unmarked   ? "One of them is not marked at all, so it shares the queue of ordinary "
                                    "traffic and is dropped there under load."
                                  : "That is right only where the fabric has a class of its own for it."),
-        fmt::format("Set the same on both hosts: cma_roce_tos -d DEV -t TOS for RDMA-CM, the traffic_class "
-                    "file or the program's own setting (perftest --tclass, NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS) "
-                    "else. TOS is DSCP x 4. The side to look at first: {}.",
-                    address_text(marked.src)),
+        fmt::format("{} The side to look at first: {}.", how, address_text(marked.src)),
     };
   });
 }

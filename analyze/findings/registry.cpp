@@ -62,6 +62,7 @@ constexpr FindingRule rules[] = {
     {"marking_changes", warning, "marks change within a flow", find_marking_changes},
     {"retransmission_marking", warning, "repeats are marked differently", find_retransmission_marking},
     {"not_ect", warning, "RoCE data that ECN cannot mark", find_not_ect},
+    {"ecn_off", info, "ECN is not used", find_ecn_off},
     {"cnp_marking", warning, "CNPs are not marked as CNPs", find_cnp_marking},
     {"pcp_without_dscp", notice, "VLAN priority and DSCP contradict each other", find_pcp_without_dscp},
     {"cm_traffic_class", notice, "marks differ from what the CM agreed", find_cm_traffic_class},

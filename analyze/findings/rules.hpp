@@ -43,6 +43,7 @@ void find_version_mix(const Snapshot& snapshot, FindingSink& sink);
 void find_marking_directions(const Snapshot& snapshot, FindingSink& sink);
 void find_marking_changes(const Snapshot& snapshot, FindingSink& sink);
 void find_retransmission_marking(const Snapshot& snapshot, FindingSink& sink);
+void find_ecn_off(const Snapshot& snapshot, FindingSink& sink);
 void find_not_ect(const Snapshot& snapshot, FindingSink& sink);
 void find_cnp_marking(const Snapshot& snapshot, FindingSink& sink);
 void find_pcp_without_dscp(const Snapshot& snapshot, FindingSink& sink);

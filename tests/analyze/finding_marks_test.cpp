@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on marks.
+#include <memory>
+
+#include "analyze/policy/marking_policy.hpp"
 #include "tests/analyze/mark_maker.hpp"
 
 namespace roce::analyze {
@@ -30,6 +33,19 @@ TEST(MarkingDirectionsFinding, AClassOfItsOwnIsOnlyWorthKnowing) {
   const auto found = maker.look("marking_directions");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
+}
+
+TEST(MarkingDirectionsFinding, AMissingTagIsNoMatterOfTheDscp) {
+  for (const bool same_dscp : {true, false}) {
+    MarkMaker maker;
+    const Connection& c = maker.join(1, 2);
+    maker.send(c, 0, {write_only, 26, ect0, 3}, 100);
+    maker.send(c, 1, {write_only, static_cast<std::uint8_t>(same_dscp ? 26 : 24), ect0}, 100);
+    const auto found = maker.look("marking_directions");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(says(found[0], "The DSCP is the same, the VLAN tag is not."), same_dscp) << found[0].advice;
+    EXPECT_EQ(says(found[0], "cma_roce_tos"), !same_dscp) << found[0].advice;
+  }
 }
 
 TEST(MarkingDirectionsFinding, ManyPairsAreToldOnce) {
@@ -111,8 +127,36 @@ TEST(MarkingChangesFinding, NearMiss) {
   Flow& ud = maker.of(maker.join(1, 2), 0);  // several senders
   ud.service = dissect::Service::ud;
   maker.send(ud, {ud_send, 0}, 3);
-  maker.send(ud, {ud_send, 26}, 3);
+  maker.send(ud, {ud_send, 26, not_ect, std::nullopt, 50'001}, 3);
   EXPECT_TRUE(maker.look("marking_changes").empty());
+}
+
+TEST(MarkingChangesFinding, OfOneUdSenderAsFarAsItsPortTells) {
+  MarkMaker maker;
+  Flow& ud = maker.of(maker.join(1, 2), 0);
+  ud.service = dissect::Service::ud;
+  maker.send(ud, {ud_send, 0}, 3);
+  maker.send(ud, {ud_send, 26}, 9);
+  const auto found = maker.look("marking_changes");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_EQ(found[0].count, 3U);
+  EXPECT_TRUE(says(found[0], "others of the host may send to it too")) << found[0].explanation;
+}
+
+TEST(MarkingChangesFinding, AnotherVlan) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect, 3}, 100);
+  maker.send(c, 0, {write_only, 26, not_ect, 3, 50'000, 200}, 4);
+  const auto found = maker.look("marking_changes");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 4U);
+  EXPECT_TRUE(says(found[0], "has DSCP 26, PCP 3, VLAN 200, most have DSCP 26, PCP 3, VLAN 100"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "roce.pcp == 3 && roce.vlan == 200'")) << found[0].advice;
+  EXPECT_TRUE(says(found[0], "GIDs of several interfaces")) << found[0].advice;
 }
 
 TEST(RetransmissionMarkingFinding, Trigger) {
@@ -187,6 +231,46 @@ TEST(NotEctFinding, NearMiss) {
   EXPECT_TRUE(acks.look("not_ect").empty());
 }
 
+TEST(EcnOffFinding, Trigger) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect}, 999);
+  maker.send(c, 1, {acknowledge, 26, not_ect}, 300);
+  EXPECT_TRUE(maker.look("ecn_off").empty());
+  maker.send(maker.join(3, 4), 0, {write_only, 26, not_ect}, 1);
+  const auto found = maker.look("ecn_off");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::info);
+  EXPECT_EQ(found[0].count, 1000U);
+  EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{1, 1300}));
+  EXPECT_TRUE(says(found[0], "All 1000 packets of RoCE data (2 flows) are Not-ECT")) << found[0].explanation;
+}
+
+TEST(EcnOffFinding, NearMiss) {
+  const Look marked[] = {{write_only, 26, ect0}, {write_only, 26, ce}, {cnp, 48}, {acknowledge, 26, ect0}};
+  for (const Look& one : marked) {
+    MarkMaker maker;
+    maker.send(maker.join(1, 2), 0, {write_only, 26, not_ect}, 2000);
+    maker.send(maker.join(1, 2), 1, one);
+    EXPECT_TRUE(maker.look("ecn_off").empty());
+  }
+  MarkMaker v1;  // has no ECN
+  Flow& flow = v1.of(v1.join(1, 2), 0);
+  flow.key.transport = dissect::Transport::roce_v1;
+  v1.send(flow, {write_only, 0, not_ect}, 2000);
+  EXPECT_TRUE(v1.look("ecn_off").empty());
+  MarkMaker chosen;
+  chosen.send(chosen.join(1, 2), 0, {write_only, 26, not_ect}, 2000);
+  chosen.snapshot.filter = "roce.ecn == 0";
+  EXPECT_TRUE(chosen.look("ecn_off").empty());
+  chosen.snapshot.filter.clear();
+  EXPECT_EQ(chosen.look("ecn_off").size(), 1U);
+  PolicyModel model;  // it was thought of
+  model.classes[static_cast<std::size_t>(TrafficClass::data)].emplace().ecn.emplace().add(not_ect);
+  chosen.snapshot.policy = std::make_shared<const MarkingPolicy>(std::move(model));
+  EXPECT_TRUE(chosen.look("ecn_off").empty());
+}
+
 TEST(CnpMarkingFinding, Trigger) {
   MarkMaker maker;
   const Connection& c = maker.join(1, 2);
@@ -224,6 +308,33 @@ TEST(PcpWithoutDscpFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "DSCP 0, PCP 5 (data): behind the first router")) << found[0].explanation;
   EXPECT_TRUE(says(found[1], "DSCP 26, PCP 0 (data): on every switch that trusts the tag"))
       << found[1].explanation;
+}
+
+TEST(PcpWithoutDscpFinding, OneDscpWithSeveralPriorities) {
+  MarkMaker maker;
+  maker.send(maker.join(1, 2), 0, {write_only, 26, not_ect, 3}, 80);
+  maker.send(maker.join(1, 5), 0, {write_only, 26, not_ect, 4}, 20);
+  maker.send(maker.join(6, 7), 0, {write_only, 26, not_ect, 4}, 20);  // another host, one priority
+  const auto found = maker.look("pcp_without_dscp");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_EQ(found[0].subject, "10.0.0.1 > 10.0.0.5");
+  EXPECT_EQ(found[0].count, 20U);
+  EXPECT_TRUE(says(found[0], "as DSCP 26, PCP 4 (data), and most of its packets with DSCP 26 have PCP 3"))
+      << found[0].explanation;
+}
+
+TEST(PcpWithoutDscpFinding, APolicyMayWantSeveralPriorities) {
+  MarkMaker maker;
+  maker.send(maker.join(1, 2), 0, {write_only, 26, not_ect, 3}, 80);
+  maker.send(maker.join(1, 5), 0, {write_only, 26, not_ect, 4}, 20);
+  PolicyModel model;
+  PrioritySet& allowed = model.classes[static_cast<std::size_t>(TrafficClass::data)].emplace().pcp.emplace();
+  allowed.add(3);
+  allowed.add(4);
+  model.trust = Trust::pcp;
+  maker.snapshot.policy = std::make_shared<const MarkingPolicy>(std::move(model));
+  EXPECT_TRUE(maker.look("pcp_without_dscp").empty());
 }
 
 TEST(PcpWithoutDscpFinding, NearMiss) {
