@@ -13,15 +13,15 @@ import unittest
 
 ROOT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.abspath(".")
 
-# Folder -> folders of ours it may include. Every arrow points one way. The command line may name the
+# Folder -> folders of ours it may include. Every arrow points one way. The command line and the window may name the
 # types of capture and dissect that analyze's public results carry (Error, Frame, Dissection).
 MAY_INCLUDE = {
     "dissect": {"dissect"},
     "capture": {"capture"},
     "analyze": {"analyze", "dissect", "capture"},
     "cli": {"cli", "analyze", "dissect", "capture"},
-    "gui": {"gui", "analyze"},
-    "tests": {"tests", "cli", "analyze", "dissect", "capture"},
+    "gui": {"gui", "analyze", "dissect", "capture"},
+    "tests": {"tests", "cli", "gui", "analyze", "dissect", "capture"},
 }
 
 # Beginning of an <include> -> library. What is neither here nor standard nor POSIX fails the test:
@@ -39,7 +39,7 @@ MAY_USE = {
     "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected"},
     "cli": {"CLI11", "fmt", "expected", "prometheus-cpp", "libseccomp"},
     "gui": {"Qt", "expected"},
-    "tests": set(LIBRARIES.values()) - {"Qt"},
+    "tests": set(LIBRARIES.values()),
 }
 # Not in a header that others may include.
 PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "nlohmann-json",
@@ -166,6 +166,15 @@ class Structure(unittest.TestCase):
                    if len(users[library]) > 1
                    or any(not n.endswith(".cpp") and n != SEAMS.get(library) for n in users[library])],
                   "Inside one .cpp each:")
+
+    def test_models_of_the_window_know_no_widgets(self):
+        """gui/models is Qt Core alone, and gui/charts knows no page."""
+        below = {"gui/models": ("gui/models/",), "gui/charts": ("gui/models/", "gui/charts/")}
+        self.none([f"{name} includes {target}" for name, (ours, _) in GRAPH.items() for target in ours
+                   if folder_of(target) == "gui" and not target.startswith(below.get(os.path.dirname(name), ("gui/",)))],
+                  f"Allowed: {below}")
+        self.none([f"{name}: {library_of(header)}" for name, (_, theirs) in GRAPH.items() if not name.startswith(("gui/", "tests/gui/"))
+                   for header in theirs if library_of(header) == "Qt"], "Qt belongs into gui/ and its tests:")
 
     def test_dissect_is_pure(self):
         self.none([f"{name} includes <{header}>" for name, (_, theirs) in GRAPH.items() if folder_of(name) == "dissect"

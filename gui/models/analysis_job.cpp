@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/analysis_job.hpp"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "gui/models/worker_threads.hpp"
+
+namespace roce::gui {
+
+std::shared_ptr<AnalysisJob> AnalysisJob::start(Opener open, AnalysisChoice choice,
+                                                std::function<void()> wake) {
+  std::shared_ptr<AnalysisJob> job(new AnalysisJob(std::move(choice), std::move(wake)));
+  run_in_background([job, open = std::move(open)] { job->run(open); });
+  return job;
+}
+
+AnalysisJob::AnalysisJob(AnalysisChoice choice, std::function<void()> wake)
+    : choice_(std::move(choice)), wake_(std::move(wake)) {}
+
+void AnalysisJob::stop() {
+  stop_.request_stop();
+  const std::lock_guard lock(mutex_);
+  if (source_ != nullptr) source_->request_stop();
+}
+
+void AnalysisJob::abandon() {
+  stop();
+  const std::lock_guard lock(mutex_);
+  wake_ = nullptr;
+  news_ = {};
+}
+
+AnalysisJob::News AnalysisJob::take() {
+  const std::lock_guard lock(mutex_);
+  progress_taken_ = true;
+  News news = news_;
+  news_.snapshot = nullptr;
+  return news;
+}
+
+void AnalysisJob::run(const Opener& open) {
+  try {
+    auto source = open();
+    if (!source) {
+      end(source.error().describe());
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      source_ = source->get();
+    }
+    // It may have come while there was nothing to stop yet.
+    if (stop_.stop_requested()) (*source)->request_stop();
+    analyze(**source);
+    const std::lock_guard lock(mutex_);
+    source_ = nullptr;
+  } catch (const std::exception& problem) {
+    {
+      const std::lock_guard lock(mutex_);
+      source_ = nullptr;
+    }
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
+    end(memory ? "not enough memory for this capture; `roceanalyze -Y FILTER` on a part of it takes less"
+               : problem.what());
+    return;
+  }
+  end({});
+}
+
+void AnalysisJob::analyze(capture::CaptureSource& source) {
+  analyze::AnalysisOptions options;
+  options.jobs = choice_.jobs;
+  options.policy = choice_.policy;
+  if (choice_.policy) options.priorities = choice_.policy->priority_map();
+  options.progress = [this](const capture::CaptureSource& from, std::uint64_t packets) {
+    set_progress(from, packets);
+  };
+  auto snapshot = analyze::analyze(source, options, stop_.get_token());
+  {
+    const std::lock_guard lock(mutex_);
+    progress_taken_ = true;
+  }
+  set_progress(source, snapshot->frames_read);
+  publish(std::move(snapshot));
+}
+
+void AnalysisJob::set_progress(const capture::CaptureSource& source, std::uint64_t packets) {
+  const std::lock_guard lock(mutex_);
+  if (!progress_taken_) return;
+  progress_taken_ = false;
+  LoadProgress progress{0, 0, packets};
+  for (const capture::FileInfo& file : source.files()) {
+    progress.bytes += file.bytes_read;
+    progress.size += file.bytes;
+  }
+  news_.progress = progress;
+}
+
+void AnalysisJob::publish(std::shared_ptr<const analyze::Snapshot> snapshot) {
+  const std::lock_guard lock(mutex_);
+  if (!wake_) return;  // abandoned: nobody will take it
+  const bool last = snapshot->final;
+  news_.snapshot = std::move(snapshot);
+  // Others wait until somebody looks, so that they come no faster than somebody wants to look.
+  if (last) wake_();
+}
+
+void AnalysisJob::end(std::string failure) {
+  const std::lock_guard lock(mutex_);
+  news_.ended = true;
+  news_.failure = std::move(failure);
+  if (wake_) wake_();
+}
+
+}  // namespace roce::gui

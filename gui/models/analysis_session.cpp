@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/analysis_session.hpp"
+
+#include <QFile>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roce::gui {
+
+AnalysisSession::AnalysisSession(QObject* parent) : QObject(parent) {
+  timer_.setInterval(interval);
+  connect(&timer_, &QTimer::timeout, this, &AnalysisSession::look);
+}
+
+AnalysisSession::~AnalysisSession() {
+  if (job_) job_->abandon();
+}
+
+void AnalysisSession::open(const QStringList& files) {
+  std::vector<std::string> paths;
+  for (const QString& file : files) paths.push_back(QFile::encodeName(file).toStdString());
+  open(files, [paths] { return capture::open_files(paths); });
+}
+
+void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener) {
+  files_ = files;
+  opener_ = std::move(opener);
+  start();
+}
+
+void AnalysisSession::reload() {
+  if (opener_) start();
+}
+
+void AnalysisSession::close() {
+  let_go();
+  files_.clear();
+  opener_ = nullptr;
+  set_state(State::empty);
+}
+
+void AnalysisSession::cancel() {
+  if (state_ != State::loading) return;
+  cancelled_ = true;
+  job_->stop();
+}
+
+void AnalysisSession::set_policy(std::shared_ptr<const analyze::MarkingPolicy> policy) {
+  if (policy == choice_.policy) return;
+  choice_.policy = std::move(policy);
+  reload();
+}
+
+void AnalysisSession::let_go() {
+  timer_.stop();
+  if (job_) job_->abandon();
+  job_ = nullptr;
+  cancelled_ = false;
+  progress_ = {};
+  failure_.clear();
+  if (!snapshot_) return;
+  snapshot_ = nullptr;
+  Q_EMIT snapshot_changed();
+}
+
+void AnalysisSession::start() {
+  let_go();
+  // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
+  // posted before finds another job with nothing new, or is gone together with this object.
+  job_ = AnalysisJob::start(opener_, choice_, [this] {
+    QMetaObject::invokeMethod(this, &AnalysisSession::look, Qt::QueuedConnection);
+  });
+  timer_.start();
+  set_state(State::loading);
+}
+
+void AnalysisSession::look() {
+  if (!job_) return;
+  AnalysisJob::News news = job_->take();
+  if (news.progress != progress_) {
+    progress_ = news.progress;
+    Q_EMIT progress_changed();
+  }
+  // Whoever hears of it may open something else: after each signal it may be another job.
+  const std::shared_ptr<AnalysisJob> job = job_;
+  if (news.snapshot) {
+    snapshot_ = std::move(news.snapshot);
+    Q_EMIT snapshot_changed();
+  }
+  if (job != job_ || !news.ended) return;
+  timer_.stop();
+  job_ = nullptr;
+  failure_ = QString::fromStdString(news.failure);
+  set_state(!failure_.isEmpty() ? State::failed : cancelled_ ? State::stopped : State::done);
+}
+
+void AnalysisSession::set_state(State state) {
+  const bool restarted = state == State::loading;
+  if (state == state_ && !restarted) return;
+  state_ = state;
+  Q_EMIT state_changed();
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QCoreApplication>
+#include <QUrl>
+#include <algorithm>
+
+#include "analyze/connection_columns.hpp"
+#include "analyze/flow_columns.hpp"
+#include "analyze/packet_facts.hpp"
+#include "analyze/units.hpp"
+#include "dissect/cm.hpp"
+#include "gui/models/details.hpp"
+#include "gui/models/finding_columns.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+namespace {
+
+using analyze::CmExchange;
+using analyze::ConnectionRow;
+using analyze::Finding;
+using analyze::Histogram;
+using analyze::OperationKind;
+using analyze::Snapshot;
+
+struct Text {
+  Q_DECLARE_TR_FUNCTIONS(Details)
+};
+
+QString duration(std::uint64_t ns) {
+  return to_qt(analyze::duration_text(static_cast<std::int64_t>(ns)));
+}
+
+QString end_text(const analyze::Endpoint& end) {
+  return to_qt(analyze::address_of(end.address)) +
+         (end.qp ? QStringLiteral(" QP 0x%1").arg(*end.qp, 6, 16, QLatin1Char('0'))
+                 : QStringLiteral(" QP ?"));
+}
+
+QString heading(const QString& text) {
+  return QStringLiteral("<h3>%1</h3>").arg(text);
+}
+
+Facts identity(const Snapshot& s, const ConnectionRow& row) {
+  const analyze::Connection& c = *row;
+  Facts facts{{Text::tr("a"), end_text(c.ends[0])},
+              {Text::tr("b"), end_text(c.ends[1])},
+              {Text::tr("Type"), QStringLiteral("%1, %2").arg(to_qt(dissect::service_name(c.service)),
+                                                              to_qt(analyze::version_name(c.transport)))},
+              {Text::tr("State"),
+               to_qt(analyze::connection_state_name(c.state)).replace(QLatin1Char('_'), QLatin1Char(' '))}};
+  if (c.pmtu != 0)
+    facts.emplace_back(Text::tr("Path MTU"),
+                       Text::tr("%1 bytes (%2)")
+                           .arg(c.pmtu)
+                           .arg(c.pmtu_by_cm ? Text::tr("by the CM") : Text::tr("as seen")));
+  if (s.totals.any_time && c.first_time_ns != capture::no_time)
+    facts.emplace_back(
+        Text::tr("Seen"),
+        Text::tr("from %1 to %2").arg(since_start(s, c.first_time_ns), since_start(s, c.last_time_ns)));
+  return facts;
+}
+
+Facts pairing(const analyze::Pairing& p, bool paired) {
+  QStringList reasons;
+  for (std::size_t i = 0; i < analyze::evidence_count; ++i) {
+    const auto evidence = static_cast<analyze::Evidence>(i);
+    if (p.has(evidence))
+      reasons << to_qt(analyze::evidence_name(evidence)).replace(QLatin1Char('_'), QLatin1Char(' '));
+  }
+  if (p.ambiguous)
+    return {
+        {Text::tr("Pairing"), Text::tr("left unpaired: more than one flow could be the other direction")}};
+  if (!paired) return {{Text::tr("Pairing"), Text::tr("one direction only was captured")}};
+  return {{Text::tr("Because of"), reasons.join(QStringLiteral(", "))},
+          {Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * p.confidence, 0, 'f', 0)},
+          {Text::tr("Answers"), Text::tr("%1 fit, %2 do not").arg(p.answered).arg(p.unfitting)}};
+}
+
+Facts manager(const ConnectionRow& row) {
+  const CmExchange& cm = *row.cm();
+  Facts facts{{Text::tr("Client"), row->client_is_a ? QStringLiteral("a") : QStringLiteral("b")},
+              {Text::tr("State"), to_qt(analyze::cm_state_name(cm.state))}};
+  QString service = QStringLiteral("0x%1").arg(cm.service_id, 16, 16, QLatin1Char('0'));
+  if (const auto name = dissect::service_name_of(cm.service_id); !name.empty())
+    service += QStringLiteral(" (%1)").arg(to_qt(name));
+  facts.emplace_back(Text::tr("Service"), service);
+  if (cm.retry_count) facts.emplace_back(Text::tr("Retry count"), QString::number(*cm.retry_count));
+  if (cm.rnr_retry)
+    facts.emplace_back(Text::tr("RNR retry"),
+                       *cm.rnr_retry == 7 ? Text::tr("7, for ever") : QString::number(*cm.rnr_retry));
+  if (cm.ack_timeout_code)
+    facts.emplace_back(Text::tr("ACK timeout"), *cm.ack_timeout_code == 0
+                                                    ? Text::tr("never")
+                                                    : duration(dissect::cm_timeout_ns(*cm.ack_timeout_code)));
+  if (const auto took = analyze::connect_time_ns(cm))
+    facts.emplace_back(Text::tr("Connected in"), duration(*took));
+  if (cm.reject_reason)
+    facts.emplace_back(Text::tr("Rejected"), QStringLiteral("%1 %2")
+                                                 .arg(*cm.reject_reason)
+                                                 .arg(to_qt(dissect::reject_reason_name(*cm.reject_reason))));
+  return facts;
+}
+
+/// All columns of the table that have something to say, in its words.
+Facts figures(const ConnectionRow& row) {
+  // Told above already.
+  constexpr std::string_view known[] = {"id",      "a",     "a_qp",     "b",          "b_qp", "service",
+                                        "version", "state", "evidence", "confidence", "pmtu"};
+  Facts facts;
+  for (const analyze::ConnectionColumn& column : analyze::connection_columns()) {
+    if (std::find(std::begin(known), std::end(known), column.name) != std::end(known)) continue;
+    const std::string text = column.text(row);
+    if (!text.empty()) facts.emplace_back(to_qt(column.heading), to_qt(text));
+  }
+  return facts;
+}
+
+QString latencies(const ConnectionRow& row) {
+  constexpr double fractions[] = {0.5, 0.9, 0.99, 0.999};
+  QString html;
+  for (std::size_t i = 0; i < analyze::operation_kind_count; ++i) {
+    const auto kind = static_cast<OperationKind>(i);
+    const Histogram latency = row.latency_ns(kind);
+    if (latency.count() == 0) continue;
+    html += QStringLiteral("<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\">%3</td>")
+                .arg(to_qt(analyze::operation_kind_name(kind)).replace(QLatin1Char('_'), QLatin1Char(' ')))
+                .arg(latency.count())
+                .arg(duration(latency.min()));
+    for (const double fraction : fractions)
+      html += QStringLiteral("<td align=\"right\">%1</td>").arg(duration(latency.percentile(fraction)));
+    html += QStringLiteral("<td align=\"right\">%1</td></tr>").arg(duration(latency.max()));
+  }
+  if (html.isEmpty()) return html;
+  QString head;
+  for (const QString& name :
+       {Text::tr("operation"), Text::tr("count"), Text::tr("min"), QStringLiteral("p50"),
+        QStringLiteral("p90"), QStringLiteral("p99"), QStringLiteral("p99.9"), Text::tr("max")})
+    head += QStringLiteral("<td class=\"name\" align=\"%1\">%2</td>")
+                .arg(head.isEmpty() ? QStringLiteral("left") : QStringLiteral("right"), name);
+  return heading(Text::tr("Latency, request to acknowledgement or last response")) +
+         QStringLiteral("<table cellpadding=\"3\"><tr>%1</tr>%2</table>").arg(head, html);
+}
+
+QString findings(const Snapshot& s, std::uint32_t id) {
+  QString html;
+  for (const Finding& finding : s.findings) {
+    if (std::find(finding.connections.begin(), finding.connections.end(), id) == finding.connections.end())
+      continue;
+    html += QStringLiteral("<li>%1: <a href=\"finding:%2\">%3</a>. %4</li>")
+                .arg(severity_text(finding.severity),
+                     QString::fromLatin1(QUrl::toPercentEncoding(to_qt(finding_key(finding)))),
+                     to_qt(finding.title).toHtmlEscaped(),
+                     to_qt(first_sentence(finding.explanation)).toHtmlEscaped());
+  }
+  return html.isEmpty() ? html : heading(Text::tr("Findings")) + QStringLiteral("<ul>%1</ul>").arg(html);
+}
+
+}  // namespace
+
+QString connection_html(const Snapshot& s, std::uint32_t id) {
+  const auto found = std::find_if(s.connections.begin(), s.connections.end(),
+                                  [id](const analyze::Connection& c) { return c.id == id; });
+  if (found == s.connections.end()) return {};
+  const ConnectionRow row(s, *found);
+  QString html = QStringLiteral("<h2>%1</h2>").arg(Text::tr("Connection %1").arg(id)) +
+                 facts_html(identity(s, row)) + findings(s, id);
+  html += latencies(row);
+  html += heading(Text::tr("Figures")) + facts_html(figures(row));
+  if (row.cm() != nullptr) html += heading(Text::tr("Connection manager")) + facts_html(manager(row));
+  return html + heading(Text::tr("Why these directions belong together")) +
+         facts_html(pairing(found->pairing, found->paired()));
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/details.hpp"
+
+#include <QCoreApplication>
+#include <QUrl>
+#include <algorithm>
+
+#include "analyze/units.hpp"
+#include "gui/models/commands.hpp"
+#include "gui/models/finding_columns.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+namespace {
+
+using analyze::Finding;
+using analyze::Snapshot;
+
+struct Text {
+  Q_DECLARE_TR_FUNCTIONS(Details)
+};
+
+QString link(const QString& kind, const QString& target, const QString& text) {
+  return QStringLiteral("<a href=\"%1:%2\">%3</a>")
+      .arg(kind, QString::fromLatin1(QUrl::toPercentEncoding(target)), text.toHtmlEscaped());
+}
+
+QString evidence_html(const Snapshot& s, const Finding& finding) {
+  QStringList numbers;
+  for (const std::uint64_t packet : finding.packets)
+    numbers << link(QStringLiteral("packet"), QString::number(packet), QString::number(packet));
+  QString text = numbers.join(QStringLiteral(", "));
+  if (finding.count > finding.packets.size()) text += QStringLiteral(" …");
+  if (finding.first_time_ns && s.totals.any_time) {
+    const QString first = since_start(s, *finding.first_time_ns);
+    const QString last = since_start(s, finding.last_time_ns.value_or(*finding.first_time_ns));
+    text += first == last ? Text::tr(" at %1").arg(first) : Text::tr(", from %1 to %2").arg(first, last);
+  }
+  return text;
+}
+
+QString command_html(const QString& command) {
+  return QStringLiteral(
+             "<table width=\"100%\" cellpadding=\"6\"><tr><td class=\"command\"><tt>%1</tt></td>"
+             "<td class=\"command\" width=\"1\" align=\"right\">%2</td></tr></table>")
+      .arg(command.toHtmlEscaped(), link(QStringLiteral("copy"), command, Text::tr("Copy")));
+}
+
+QString connections_html(const Finding& finding) {
+  QStringList names;
+  for (const std::uint32_t id : finding.connections)
+    names << link(QStringLiteral("connection"), QString::number(id), QString::number(id));
+  return names.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+QString facts_html(const Facts& facts) {
+  QString html = QStringLiteral("<table cellpadding=\"2\">");
+  for (const auto& [name, text] : facts) {
+    html += QStringLiteral("<tr><td class=\"name\" style=\"padding-right:14px\">%1</td><td>%2</td></tr>")
+                .arg(name.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;")),
+                     text.toHtmlEscaped());
+  }
+  return html + QStringLiteral("</table>");
+}
+
+QString finding_html(const Snapshot& s, const Finding& finding, const QStringList& files) {
+  QString html = QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
+                     .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(finding.severity),
+                          finding.count == 1 ? Text::tr("once") : Text::tr("%1 times").arg(finding.count),
+                          to_qt(finding.subject).toHtmlEscaped());
+  html += QStringLiteral("<h3>%1</h3><p>%2</p>")
+              .arg(Text::tr("What was seen"), to_qt(finding.explanation).toHtmlEscaped());
+  html += QStringLiteral("<h3>%1</h3><table cellpadding=\"2\">").arg(Text::tr("Evidence"));
+  const auto row = [&html](const QString& name, const QString& rich) {
+    html += QStringLiteral("<tr><td class=\"name\" style=\"padding-right:14px\">%1</td><td>%2</td></tr>")
+                .arg(name, rich);
+  };
+  row(Text::tr("Packets"), evidence_html(s, finding));
+  if (!finding.connections.empty()) row(Text::tr("Connections"), connections_html(finding));
+  if (finding.confidence < 1)
+    row(Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * finding.confidence, 0, 'f', 0));
+  row(Text::tr("Rule"), to_qt(finding.id).toHtmlEscaped());
+  html += QStringLiteral("</table>");
+  if (finding.advice.empty()) return html;
+  html += QStringLiteral("<h3>%1</h3>").arg(Text::tr("What to do"));
+  for (const AdvicePart& part : advice_parts(finding.advice, files)) {
+    html +=
+        part.command ? command_html(part.text) : QStringLiteral("<p>%1</p>").arg(part.text.toHtmlEscaped());
+  }
+  return html;
+}
+
+QStringList finding_commands(const Finding& finding, const QStringList& files) {
+  QStringList commands;
+  for (const AdvicePart& part : advice_parts(finding.advice, files)) {
+    if (part.command) commands << part.text;
+  }
+  return commands;
+}
+
+}  // namespace roce::gui

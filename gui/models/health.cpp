@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/health.hpp"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+#include <algorithm>
+
+#include "analyze/units.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/opcode.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+namespace {
+
+using analyze::Severity;
+using analyze::Snapshot;
+using analyze::Totals;
+
+struct Text {
+  Q_DECLARE_TR_FUNCTIONS(Health)
+};
+
+QString number(std::uint64_t value) {
+  return QString::number(value);
+}
+
+QString count_text(Severity severity, std::uint64_t count) {
+  const QString n = number(count);
+  switch (severity) {
+    case Severity::error:
+      return count == 1 ? Text::tr("1 error") : Text::tr("%1 errors").arg(n);
+    case Severity::warning:
+      return count == 1 ? Text::tr("1 warning") : Text::tr("%1 warnings").arg(n);
+    case Severity::notice:
+      return count == 1 ? Text::tr("1 notice") : Text::tr("%1 notices").arg(n);
+    case Severity::info:
+      break;
+  }
+  return count == 1 ? Text::tr("1 info") : Text::tr("%1 infos").arg(n);
+}
+
+using Counts = std::vector<std::pair<QString, std::uint64_t>>;
+
+/// "a 12, b 3, 4 others 17": the most frequent first.
+QString listing(Counts counts) {
+  constexpr std::size_t most = 6;
+  std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  QStringList parts;
+  std::uint64_t rest = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (i < most || counts.size() == most + 1) {
+      parts << QStringLiteral("%1 %2").arg(counts[i].first, number(counts[i].second));
+    } else {
+      rest += counts[i].second;
+    }
+  }
+  if (rest != 0) parts << Text::tr("%1 others %2").arg(number(counts.size() - most), number(rest));
+  return parts.join(QStringLiteral(", "));
+}
+
+QString packets(std::uint64_t count) {
+  return count == 1 ? Text::tr("1 packet") : Text::tr("%1 packets").arg(number(count));
+}
+
+void add_files(Facts& facts, const Snapshot& s) {
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, s.files.size()); ++i) {
+    const capture::FileInfo& file = s.files[i];
+    QString text = to_qt(file.path);
+    if (file.format.empty()) {
+      text += Text::tr(" (not read)");
+    } else {
+      text += QStringLiteral(" (%1%2)").arg(
+          to_qt(file.format),
+          file.bytes != 0 ? QStringLiteral(", ") + to_qt(analyze::bytes_text(file.bytes)) : QString());
+    }
+    facts.emplace_back(i == 0 ? Text::tr("File") : QString(), text);
+  }
+  if (s.files.size() > most)
+    facts.emplace_back(QString(), Text::tr("and %1 more files").arg(number(s.files.size() - most)));
+}
+
+QString dropped_text(const Snapshot& s) {
+  if (!s.dropped()) return Text::tr("the file does not say");
+  return *s.dropped() == 0 ? Text::tr("none")
+                           : Text::tr("%1 dropped while capturing").arg(packets(*s.dropped()));
+}
+
+QString icrc_text(const Snapshot& s) {
+  if (!s.icrc_checked) return Text::tr("not checked");
+  const auto [match, mismatch, unknown] = s.totals.icrc;
+  if (match == s.totals.roce_packets) return Text::tr("matches on every packet");
+  return listing(
+      {{Text::tr("match"), match}, {Text::tr("MISMATCH"), mismatch}, {Text::tr("not checkable"), unknown}});
+}
+
+void add_roce(Facts& facts, const Snapshot& s) {
+  const Totals& t = s.totals;
+  if (t.roce_packets == 0) {
+    facts.emplace_back(Text::tr("RoCE"),
+                       t.packets == 0
+                           ? Text::tr("none")
+                           : Text::tr("none in this capture. If RDMA ran meanwhile, the NIC kept it from "
+                                      "the capture: capture at a mirror port of the switch, or on the RDMA "
+                                      "device itself."));
+    return;
+  }
+  Counts versions;
+  for (std::size_t i = 1; i < t.by_transport.size(); ++i)
+    versions.emplace_back(to_qt(dissect::transport_name(static_cast<dissect::Transport>(i))),
+                          t.by_transport[i]);
+  facts.emplace_back(Text::tr("RoCE"), QStringLiteral("%1 (%2), %3: %4")
+                                           .arg(packets(t.roce_packets),
+                                                to_qt(analyze::percent_text(t.roce_packets, t.packets)),
+                                                to_qt(analyze::bytes_text(t.roce_bytes)), listing(versions)));
+  Counts tunnels;
+  for (std::size_t i = 0; i < dissect::tunnel_count; ++i)
+    tunnels.emplace_back(to_qt(dissect::tunnel_name(static_cast<dissect::Tunnel>(i))), t.by_tunnel[i]);
+  if (const QString inside = listing(tunnels); !inside.isEmpty())
+    facts.emplace_back(Text::tr("Inside"), inside);
+  Counts opcodes;
+  for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
+    if (t.opcodes[i] != 0)
+      opcodes.emplace_back(to_qt(dissect::opcode_name(static_cast<std::uint8_t>(i))), t.opcodes[i]);
+  }
+  facts.emplace_back(Text::tr("Opcodes"), listing(opcodes));
+  facts.emplace_back(Text::tr("ICRC"), icrc_text(s));
+  Counts dscp;
+  Counts pcp{{Text::tr("untagged"), t.untagged}};
+  for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(Text::tr("DSCP %1:").arg(i), t.dscp[i]);
+  for (std::size_t i = 0; i < t.pcp.size(); ++i) pcp.emplace_back(Text::tr("PCP %1:").arg(i), t.pcp[i]);
+  const Counts ecn{{QStringLiteral("Not-ECT"), t.ecn[0]},
+                   {QStringLiteral("ECT(1)"), t.ecn[1]},
+                   {QStringLiteral("ECT(0)"), t.ecn[2]},
+                   {QStringLiteral("CE"), t.ecn[3]}};
+  facts.emplace_back(Text::tr("Marks"),
+                     QStringList{listing(dscp), listing(ecn), listing(pcp)}.join(QStringLiteral("; ")));
+}
+
+}  // namespace
+
+QString severity_text(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return Text::tr("error");
+    case Severity::warning:
+      return Text::tr("warning");
+    case Severity::notice:
+      return Text::tr("notice");
+    case Severity::info:
+      break;
+  }
+  return Text::tr("info");
+}
+
+std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
+  std::array<std::uint64_t, 4> counts{};
+  for (const analyze::Finding& finding : snapshot.findings)
+    ++counts[static_cast<std::size_t>(finding.severity)];
+  return counts;
+}
+
+Health health_of(const Snapshot& s) {
+  Health health;
+  const QString so_far = s.final ? QString() : Text::tr(" so far");
+  if (s.totals.roce_packets == 0 && s.findings.empty()) {
+    health.line = s.totals.packets == 0 ? Text::tr("No packets%1, so nothing to judge").arg(so_far)
+                                        : Text::tr("No RoCE packets%1, so nothing to judge").arg(so_far);
+    return health;
+  }
+  health.judged = true;
+  const QString where = Text::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets)) + so_far;
+  if (s.findings.empty()) {
+    health.line = Text::tr("Nothing wrong found %1").arg(where);
+    return health;
+  }
+  const std::array<std::uint64_t, 4> counts = count_findings(s);
+  QStringList parts;
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    if (counts[i] == 0) continue;
+    const auto severity = static_cast<Severity>(i);
+    if (!health.worst) health.worst = severity;
+    parts << count_text(severity, counts[i]);
+  }
+  const QString what = parts.join(QStringLiteral(", "));
+  health.line = *health.worst >= Severity::warning ? QStringLiteral("%1 %2").arg(what, where)
+                                                   : Text::tr("Nothing serious: %1 %2").arg(what, where);
+  return health;
+}
+
+QString since_start(const Snapshot& s, std::int64_t time_ns) {
+  const std::int64_t from = s.first_read_ns.value_or(s.totals.first_time_ns);
+  const std::int64_t micros = analyze::span_ns(from, time_ns) / 1000;
+  return QStringLiteral("+%1.%2 s").arg(micros / 1'000'000).arg(micros % 1'000'000, 6, 10, QLatin1Char('0'));
+}
+
+Facts capture_facts(const Snapshot& s) {
+  const Totals& t = s.totals;
+  Facts facts;
+  add_files(facts, s);
+  if (t.packets != 0) {
+    facts.emplace_back(
+        Text::tr("Packets"),
+        Text::tr("%1, %2 on the wire, %3")
+            .arg(packets(t.packets), to_qt(analyze::bytes_text(t.bytes)),
+                 t.captured_bytes < t.bytes
+                     ? Text::tr("%1 of it captured").arg(to_qt(analyze::bytes_text(t.captured_bytes)))
+                     : Text::tr("captured whole")));
+    facts.emplace_back(
+        Text::tr("Time"),
+        t.any_time
+            ? Text::tr("%1 from %2")
+                  .arg(to_qt(analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns))),
+                       to_qt(analyze::time_text(t.first_time_ns)))
+            : Text::tr("the capture carries no times: nothing is said of rates and latencies"));
+  }
+  facts.emplace_back(Text::tr("Drops"), dropped_text(s));
+  add_roce(facts, s);
+  Counts others;
+  for (std::size_t i = 0; i < analyze::other_traffic_count; ++i) {
+    QString name = to_qt(analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)));
+    others.emplace_back(name.replace(QLatin1Char('_'), QLatin1Char(' ')), t.others[i]);
+  }
+  if (const QString text = listing(others); !text.isEmpty()) facts.emplace_back(Text::tr("Not RoCE"), text);
+  for (const analyze::Diagnostic& d : s.diagnostics)
+    facts.emplace_back(Text::tr("Doubtful"), Text::tr("%1 times: %2").arg(number(d.count), to_qt(d.help)));
+  return facts;
+}
+
+}  // namespace roce::gui

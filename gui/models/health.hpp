@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QString>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyze/snapshot.hpp"
+
+namespace roce::gui {
+
+/// How a capture is, in one line.
+struct Health {
+  std::optional<analyze::Severity> worst;  ///< of the findings; nullopt: nothing was found
+  bool judged = false;                     ///< there was something to judge
+  QString line;
+};
+[[nodiscard]] Health health_of(const analyze::Snapshot& snapshot);
+
+/// Findings by analyze::Severity.
+[[nodiscard]] std::array<std::uint64_t, 4> count_findings(const analyze::Snapshot& snapshot);
+
+/// What was captured: rows of a name and its facts, as the report has them.
+using Facts = std::vector<std::pair<QString, QString>>;
+[[nodiscard]] Facts capture_facts(const analyze::Snapshot& snapshot);
+
+/// "+1.203896 s" after the first packet, as `packets` and --from have it.
+[[nodiscard]] QString since_start(const analyze::Snapshot& snapshot, std::int64_t time_ns);
+
+[[nodiscard]] QString severity_text(analyze::Severity severity);
+
+}  // namespace roce::gui

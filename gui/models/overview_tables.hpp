@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables made for a page of their own; see TableModel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/connection_columns.hpp"
+#include "analyze/marking.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+
+/// The few connections with most trouble, then most bytes.
+class WorstConnectionTable {
+ public:
+  static constexpr std::size_t most = 20;
+
+  using Row = analyze::ConnectionRow;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() {
+    return analyze::connection_columns();
+  }
+  explicit WorstConnectionTable(const analyze::Snapshot& snapshot);
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i]->id); }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return severities_[i]; }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i]->id; }
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<std::optional<analyze::Severity>> severities_;
+};
+
+/// How the packets of one direction are marked, by class.
+struct MarkDirection {
+  std::string text;  ///< "10.0.0.1 -> 10.0.0.2"
+  std::array<std::vector<const analyze::Marking*>, analyze::traffic_class_count> classes;
+};
+
+/// The matrix of direction and class: what marks were seen, with how many packets, and what a policy wanted.
+class MarkMatrixTable {
+ public:
+  using Row = MarkDirection;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns();
+  explicit MarkMatrixTable(const analyze::Snapshot& snapshot);
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return rows_[i].text; }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const;
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+using WorstConnectionModel = TableModel<WorstConnectionTable>;
+using MarkMatrixModel = TableModel<MarkMatrixTable>;
+
+}  // namespace roce::gui

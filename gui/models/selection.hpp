@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <optional>
+
+namespace roce::gui {
+
+/// Times in nanoseconds since the epoch; `from` is before `to`.
+struct TimeSpan {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  [[nodiscard]] bool operator==(const TimeSpan&) const noexcept = default;
+};
+
+/// What is chosen, in all pages alike. A page that lets choose calls set_...(); all others hear of it.
+class Selection : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+
+  [[nodiscard]] const std::optional<std::uint32_t>& connection() const noexcept { return connection_; }
+  [[nodiscard]] const QString& finding() const noexcept { return finding_; }  ///< key; empty: none
+  [[nodiscard]] const std::optional<TimeSpan>& time() const noexcept { return time_; }
+  [[nodiscard]] const std::optional<std::uint64_t>& packet() const noexcept {
+    return packet_;
+  }  ///< its number
+
+  void set_connection(std::optional<std::uint32_t> id) {
+    set(connection_, id, &Selection::connection_changed);
+  }
+  void set_finding(const QString& key) { set(finding_, key, &Selection::finding_changed); }
+  void set_time(std::optional<TimeSpan> span) { set(time_, span, &Selection::time_changed); }
+  void set_packet(std::optional<std::uint64_t> number) { set(packet_, number, &Selection::packet_changed); }
+  void clear() {
+    set_connection({});
+    set_finding({});
+    set_time({});
+    set_packet({});
+  }
+
+ Q_SIGNALS:
+  void connection_changed();
+  void finding_changed();
+  void time_changed();
+  void packet_changed();
+
+ private:
+  template <class T>
+  void set(T& member, const T& value, void (Selection::*changed)()) {
+    if (member == value) return;
+    member = value;
+    Q_EMIT(this->*changed)();
+  }
+
+  std::optional<std::uint32_t> connection_;
+  QString finding_;
+  std::optional<TimeSpan> time_;
+  std::optional<std::uint64_t> packet_;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a snapshot that tables show; see TableModel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/connection_columns.hpp"
+#include "analyze/flow_columns.hpp"
+#include "analyze/marking_columns.hpp"
+#include "gui/models/finding_columns.hpp"
+#include "gui/models/host_columns.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+
+/// By connection: the worst finding that names it. A failed one is an error whatever was found.
+[[nodiscard]] std::vector<std::optional<analyze::Severity>> connection_severities(
+    const analyze::Snapshot& snapshot);
+
+class ConnectionTable {
+ public:
+  using Row = analyze::ConnectionRow;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() {
+    return analyze::connection_columns();
+  }
+  explicit ConnectionTable(const analyze::Snapshot& snapshot)
+      : rows_(analyze::connection_rows(snapshot)), severities_(connection_severities(snapshot)) {}
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i]->id); }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return severities_[i]; }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i]->id; }
+
+ private:
+  std::vector<Row> rows_;
+  std::vector<std::optional<analyze::Severity>> severities_;
+};
+
+class FlowTable {
+ public:
+  using Row = analyze::Flow;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() { return analyze::flow_columns(); }
+  explicit FlowTable(const analyze::Snapshot& snapshot) : rows_(snapshot.flows) {}
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i].id); }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t) const { return std::nullopt; }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i].id; }
+
+ private:
+  const std::vector<Row>& rows_;
+};
+
+class MarkingTable {
+ public:
+  using Row = analyze::Marking;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() { return analyze::marking_columns(); }
+  explicit MarkingTable(const analyze::Snapshot& snapshot) : rows_(snapshot.markings.rows) {}
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< class, direction and marks
+  /// Warning where a policy is violated.
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const;
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+
+ private:
+  const std::vector<Row>& rows_;
+};
+
+class FindingTable {
+ public:
+  using Row = analyze::Finding;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() { return finding_columns(); }
+  explicit FindingTable(const analyze::Snapshot& snapshot) : rows_(snapshot.findings) {}
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return finding_key(rows_[i]); }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return rows_[i].severity; }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+
+ private:
+  const std::vector<Row>& rows_;
+};
+
+class HostTable {
+ public:
+  using Row = Host;
+  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() { return host_columns(); }
+  explicit HostTable(const analyze::Snapshot& snapshot) : rows_(hosts_of(snapshot)) {}
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return rows_[i].address; }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return rows_[i].worst; }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+using ConnectionModel = TableModel<ConnectionTable>;
+using FlowModel = TableModel<FlowTable>;
+using MarkingModel = TableModel<MarkingTable>;
+using FindingListModel = TableModel<FindingTable>;
+using HostModel = TableModel<HostTable>;
+
+}  // namespace roce::gui
