@@ -39,6 +39,13 @@ libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
 libseccomp-dev   | header:seccomp.h        | confines a live capture
 '
 
+# What the window needs besides.
+# shellcheck disable=SC2034 # used by the scripts that source this
+gui_packages='
+qt6-base-dev        | header:qt6/QtWidgets/QMainWindow | the window
+libqcustomplot-dev  | header:qcustomplot.h             | plots
+'
+
 me=$(readlink -f -- "$0")
 me=${me#"$root"/}
 

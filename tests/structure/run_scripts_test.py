@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cli/run and tests/run around a project of one source file: nothing here installs or builds anything
+"""cli/run, gui/run and tests/run around a project of one source file: nothing here installs or builds anything
 of the checkout. Usage: run_scripts_test.py CHECKOUT"""
 
 import os
@@ -16,9 +16,14 @@ CMAKE = """cmake_minimum_required(VERSION 3.25)
 project(small CXX)
 option(ROCE_TESTS "" ON)
 option(ROCE_WERROR "" OFF)
+option(ROCE_GUI "" OFF)
 message(STATUS "tests ${ROCE_TESTS}")
 add_executable(roceanalyze main.cpp)
 set_target_properties(roceanalyze PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cli)
+if(ROCE_GUI)
+  add_executable(roceanalyze-gui main.cpp)
+  set_target_properties(roceanalyze-gui PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/gui)
+endif()
 enable_testing()
 add_test(NAME werror_${ROCE_WERROR} COMMAND roceanalyze)
 set_tests_properties(werror_${ROCE_WERROR} PROPERTIES WILL_FAIL ON)
@@ -43,7 +48,7 @@ class RunScripts(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.base = os.path.realpath(folder.name)
         self.project = os.path.join(self.base, "a b")
-        for script in ("cli/run", "cli/setup.sh", "tests/run", ".ci/run"):
+        for script in ("cli/run", "cli/setup.sh", "gui/run", "tests/run", ".ci/run"):
             os.makedirs(os.path.dirname(os.path.join(self.project, script)), exist_ok=True)
             shutil.copy(os.path.join(ROOT, script), os.path.join(self.project, script))
         shutil.copy(os.path.join(ROOT, "CMakePresets.json"), self.project)
@@ -115,6 +120,15 @@ class RunScripts(unittest.TestCase):
     def test_without_apt_but_with_everything_it_goes_on(self):
         result = self.run_script(os.path.join(self.project, "cli/run"), path=self.path_without("apt-get", "ccache", "sudo"))
         self.assertEqual(result.returncode, 3, result.stderr)
+
+    def test_the_window_is_built_beside(self):
+        cli = self.run_script(os.path.join(self.project, "cli/run"))
+        self.assertEqual(cli.returncode, 3)
+        first = self.run_script(os.path.join(self.project, "gui/run"), "x y")
+        self.assertEqual((first.returncode, first.stdout), (3, f"{self.base}|x y"), first.stderr)
+        second = self.run_script(os.path.join(self.project, "gui/run"))
+        self.assertEqual((second.returncode, second.stderr), (3, ""))
+        self.assertEqual(self.run_script(os.path.join(self.project, "cli/run")).stderr, "")
 
     def test_tests_run(self):
         cli = self.run_script(os.path.join(self.project, "cli/run"))

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/charts/timeline.hpp"
+
+#include <QEvent>
+#include <algorithm>
+#include <utility>
+
+#include "analyze/units.hpp"
+#include "gui/charts/theme.hpp"
+#include "gui/charts/timeline_geometry.hpp"
+
+namespace roce::gui {
+namespace {
+
+double highest(const QVector<double>& values) {
+  return values.isEmpty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+QVector<double> scaled(QVector<double> values, double unit) {
+  for (double& value : values) value /= unit;
+  return values;
+}
+
+}  // namespace
+
+Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
+  setAccessibleName(tr("Timeline of the capture"));
+  setAccessibleDescription(tr("Throughput, goodput and events over time. Drag to choose a time range."));
+  setMinimumHeight(150);
+  setFocusPolicy(Qt::StrongFocus);
+  plotLayout()->clear();
+  setAutoAddPlottableToLegend(false);  // each plot has a legend of its own
+  rates_ = add_rect(0);
+  events_ = add_rect(1);
+  plotLayout()->setRowStretchFactor(0, 3);
+  plotLayout()->setRowStretchFactor(1, 2);
+  plotLayout()->setRowSpacing(2);
+  auto* margins = new QCPMarginGroup(this);
+  rates_->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
+  events_->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
+  // The times stand once, below.
+  rates_->axis(QCPAxis::atBottom)->setTickLabels(false);
+  events_->axis(QCPAxis::atBottom)->setLabel(tr("seconds since the first packet"));
+
+  throughput_ = add_graph(rates_, tr("on the wire"));
+  goodput_ = add_graph(rates_, tr("goodput"));
+  retransmitted_ = add_graph(events_, tr("resent"));
+  lost_ = add_graph(events_, tr("lost"));
+  ce_ = add_graph(events_, tr("CE"));
+  cnps_ = add_graph(events_, tr("CNP"));
+  QCPAxisRect* const rects[] = {rates_, events_};
+  for (std::size_t i = 0; i < std::size(rects); ++i) {
+    marks_[i] = new QCPItemRect(this);
+    marks_[i]->setClipAxisRect(rects[i]);
+    for (QCPItemPosition* position : {marks_[i]->topLeft, marks_[i]->bottomRight}) {
+      position->setAxisRect(rects[i]);
+      position->setAxes(rects[i]->axis(QCPAxis::atBottom), rects[i]->axis(QCPAxis::atLeft));
+      position->setTypeX(QCPItemPosition::ptPlotCoords);
+      position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    }
+    marks_[i]->setVisible(false);
+  }
+  nothing_ = new QCPItemText(this);
+  nothing_->setClipToAxisRect(false);
+  nothing_->position->setAxisRect(rates_);
+  nothing_->position->setType(QCPItemPosition::ptAxisRectRatio);
+  nothing_->position->setCoords(0.5, 0.5);
+  nothing_->setText(tr("no RDMA packets with times"));
+
+  setInteraction(QCP::iRangeZoom);
+  setSelectionRectMode(QCP::srmCustom);
+  connect(selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) { choose(rect); });
+  connect(selectionRect(), &QCPSelectionRect::canceled, this, [this] { Q_EMIT span_chosen(std::nullopt); });
+  connect(this, &QCustomPlot::mouseDoubleClick, this, &Timeline::show_all);
+  const auto bind = [this](QCPAxisRect* from, QCPAxisRect* to) {
+    connect(from->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::rangeChanged),
+            to->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::setRange));
+  };
+  bind(rates_, events_);
+  bind(events_, rates_);
+  show_all();
+  restyle();
+}
+
+QCPAxisRect* Timeline::add_rect(int row) {
+  auto* rect = new QCPAxisRect(this);
+  plotLayout()->addElement(row, 0, rect);
+  for (QCPAxis* axis : rect->axes()) axis->setLayer(QStringLiteral("axes"));
+  for (QCPAxis* axis : rect->axes()) axis->grid()->setLayer(QStringLiteral("grid"));
+  rect->setRangeZoom(Qt::Horizontal);
+  rect->setRangeZoomAxes(rect->axis(QCPAxis::atBottom), nullptr);
+  rect->setMinimumMargins(QMargins(4, 4, 10, 2));
+  legends_[row] = new QCPLegend;
+  rect->insetLayout()->addElement(legends_[row], Qt::AlignTop | Qt::AlignRight);
+  rect->insetLayout()->setMargins(QMargins(4, 4, 4, 4));
+  legends_[row]->setLayer(QStringLiteral("legend"));
+  legends_[row]->setFillOrder(QCPLegend::foColumnsFirst);
+  legends_[row]->setWrap(8);
+  return rect;
+}
+
+QCPGraph* Timeline::add_graph(QCPAxisRect* rect, const QString& name) {
+  QCPGraph* graph = addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
+  graph->setName(name);
+  graph->setLineStyle(QCPGraph::lsStepLeft);
+  graph->addToLegend(legends_[rect == rates_ || rates_ == nullptr ? 0 : 1]);
+  return graph;
+}
+
+void Timeline::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) {
+  const bool whole = rates_->axis(QCPAxis::atBottom)->range() == whole_;
+  snapshot_ = std::move(snapshot);
+  origin_ns_ = snapshot_ ? snapshot_->first_read_ns.value_or(snapshot_->totals.first_time_ns) : 0;
+  const analyze::Series none;
+  const TimelineLines lines =
+      timeline_lines(snapshot_ && snapshot_->totals.any_time ? snapshot_->series : none, origin_ns_);
+  const double most = highest(lines.throughput);
+  const RateUnit unit = rate_unit(most);
+  throughput_->setData(lines.times, scaled(lines.throughput, unit.bits), true);
+  goodput_->setData(lines.times, scaled(lines.goodput, unit.bits), true);
+  const std::pair<QCPGraph*, const QVector<double>*> counts[] = {
+      {retransmitted_, &lines.retransmitted}, {lost_, &lines.lost}, {ce_, &lines.ce}, {cnps_, &lines.cnps}};
+  double most_events = 0;
+  for (const auto& [graph, values] : counts) {
+    const double top = highest(*values);
+    most_events = std::max(most_events, top);
+    graph->setData(lines.times, *values, true);
+    // What never happened needs no colour explained.
+    graph->setVisible(top > 0);
+    top > 0 ? graph->addToLegend(legends_[1]) : graph->removeFromLegend(legends_[1]);
+  }
+  whole_ = lines.times.isEmpty() ? QCPRange(0, 1) : QCPRange(lines.times.front(), lines.times.back());
+  rates_->axis(QCPAxis::atLeft)->setLabel(QString::fromUtf8(unit.name));
+  rates_->axis(QCPAxis::atLeft)->setRange(0, most > 0 ? 1.25 * most / unit.bits : 1);
+  events_->axis(QCPAxis::atLeft)->setLabel(tr("packets"));
+  events_->axis(QCPAxis::atLeft)->setRange(0, most_events > 0 ? 1.35 * most_events : 1);
+  nothing_->setVisible(lines.times.isEmpty());
+  events_->setVisible(true);
+  legends_[1]->setVisible(most_events > 0);
+  setToolTip(lines.times.isEmpty()
+                 ? QString()
+                 : tr("Each step is %1. Drag to choose a time range, wheel to zoom, double click "
+                      "for everything.")
+                       .arg(QString::fromStdString(analyze::duration_text(snapshot_->series.width_ns()))));
+  if (whole || !whole_.contains(rates_->axis(QCPAxis::atBottom)->range().center())) show_all();
+  show_span(span_);
+}
+
+void Timeline::show_all() {
+  rates_->axis(QCPAxis::atBottom)->setRange(whole_);
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+void Timeline::show_span(const std::optional<TimeSpan>& span) {
+  span_ = span;
+  for (QCPItemRect* mark : marks_) {
+    mark->setVisible(span.has_value() && snapshot_ != nullptr);
+    if (!mark->visible()) continue;
+    mark->topLeft->setCoords(seconds_of(origin_ns_, span->from), 0);
+    mark->bottomRight->setCoords(seconds_of(origin_ns_, span->to), 1);
+  }
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+void Timeline::choose(const QRect& rect) {
+  if (!snapshot_) return;
+  const QCPAxis* time = rates_->axis(QCPAxis::atBottom);
+  Q_EMIT span_chosen(span_between(snapshot_->series, origin_ns_, time->pixelToCoord(rect.left()),
+                                  time->pixelToCoord(rect.right())));
+}
+
+void Timeline::changeEvent(QEvent* event) {
+  QCustomPlot::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) restyle();
+}
+
+void Timeline::restyle() {
+  if (cnps_ == nullptr) return;  // still being made
+  const QPalette& p = palette();
+  const Colours& c = colours(p);
+  setBackground(p.brush(QPalette::Base));
+  const QColor line = p.color(QPalette::PlaceholderText);
+  QColor grid = line;
+  grid.setAlpha(70);
+  for (QCPAxisRect* rect : {rates_, events_}) {
+    for (QCPAxis* axis : rect->axes()) {
+      axis->setBasePen(line);
+      axis->setTickPen(line);
+      axis->setSubTickPen(line);
+      axis->setTickLabelColor(p.color(QPalette::Text));
+      axis->setLabelColor(p.color(QPalette::Text));
+      axis->setTickLabelFont(font());
+      axis->setLabelFont(font());
+      axis->grid()->setPen(QPen(grid, 0, Qt::DotLine));
+      axis->grid()->setZeroLinePen(Qt::NoPen);
+    }
+    rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
+  }
+  QColor back = p.color(QPalette::Base);
+  back.setAlpha(200);
+  for (QCPLegend* shown : legends_) {
+    shown->setBrush(back);
+    shown->setBorderPen(Qt::NoPen);
+    shown->setTextColor(p.color(QPalette::Text));
+    shown->setFont(font());
+    shown->setIconSize(18, 10);
+    shown->setMargins(QMargins(4, 0, 4, 0));
+  }
+  const auto style = [](QCPGraph* graph, const QColor& colour, bool filled, Qt::PenStyle pen) {
+    graph->setPen(QPen(colour, 1.6, pen));
+    QColor fill = colour;
+    fill.setAlpha(45);
+    graph->setBrush(filled ? QBrush(fill) : QBrush());
+  };
+  style(throughput_, c.throughput, true, Qt::SolidLine);
+  style(goodput_, c.goodput, false, Qt::SolidLine);
+  style(retransmitted_, c.retransmitted, true, Qt::SolidLine);
+  style(lost_, c.lost, false, Qt::DotLine);
+  style(ce_, c.ce, false, Qt::SolidLine);
+  style(cnps_, c.cnp, false, Qt::DashLine);
+  for (QCPItemRect* mark : marks_) {
+    mark->setBrush(c.selection);
+    mark->setPen(QPen(c.throughput, 1));
+  }
+  selectionRect()->setBrush(c.selection);
+  selectionRect()->setPen(QPen(c.throughput, 1));
+  nothing_->setColor(p.color(QPalette::PlaceholderText));
+  nothing_->setFont(font());
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gui/models/tables.hpp"
+#include "gui/pages/detail_view.hpp"
+#include "gui/pages/filter_bar.hpp"
+#include "gui/pages/page.hpp"
+#include "gui/pages/table_view.hpp"
+
+namespace roce::gui {
+
+/// The table of connections; for the chosen one identity, findings, latencies, figures, why it is paired.
+class ConnectionsPage : public Page {
+  Q_OBJECT
+
+ public:
+  ConnectionsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+
+  [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
+  [[nodiscard]] TableView& table() noexcept { return *table_; }
+  /// Looks for a text, an address for example, and takes what else is filtered back.
+  void search(const QString& text);
+
+ private:
+  void refresh();
+  void select_worst();
+  void show_selected();
+  void show_detail();
+
+  ConnectionModel model_;
+  FilterBar* bar_;
+  TableView* table_;
+  DetailView* detail_;
+};
+
+}  // namespace roce::gui

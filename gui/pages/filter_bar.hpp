@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QWidget>
+#include <optional>
+
+#include "analyze/finding.hpp"
+
+namespace roce::gui {
+
+/// Above a table: a line to search with, how bad a row must be, and how many there are.
+class FilterBar : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FilterBar(const QString& hint, QWidget* parent = nullptr);
+
+  [[nodiscard]] QLineEdit* field() noexcept { return field_; }
+  [[nodiscard]] std::optional<analyze::Severity> severity() const;
+  void set_severity(std::optional<analyze::Severity> least);
+  void show_counts(int shown, int all);
+
+ Q_SIGNALS:
+  void text_changed(const QString& text);
+  void severity_changed();
+
+ private:
+  QLineEdit* field_;
+  QComboBox* severity_;
+  QLabel* counts_;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/findings_page.hpp"
+
+#include <QHeaderView>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include "gui/charts/theme.hpp"
+#include "gui/models/details.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// The sign of its severity before each row.
+class SignDelegate final : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (index.column() != FindingTree::title_column) return;
+    option->features |= QStyleOptionViewItem::HasDecoration;
+    option->decorationSize = QSize(16, 16);
+    option->icon = severity_icon(
+        static_cast<analyze::Severity>(index.data(TableModelBase::severity_role).toInt()), option->palette);
+    option->font.setBold(!index.parent().isValid());
+  }
+};
+
+}  // namespace
+
+FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : Page(session, selection, parent),
+      bar_(new FilterBar(tr("Search findings: title, host, queue pair"))),
+      tree_(new QTreeView),
+      detail_(new DetailView) {
+  filter_.setSourceModel(&model_);
+  filter_.setRecursiveFilteringEnabled(true);
+  tree_->setModel(&filter_);
+  tree_->setObjectName(QStringLiteral("findings"));
+  tree_->setAccessibleName(tr("Findings by kind"));
+  tree_->setItemDelegate(new SignDelegate(tree_));
+  tree_->setUniformRowHeights(true);
+  tree_->setAlternatingRowColors(true);
+  tree_->header()->setStretchLastSection(false);
+  tree_->header()->setSectionResizeMode(FindingTree::title_column, QHeaderView::Stretch);
+  tree_->header()->setSectionResizeMode(FindingTree::count_column, QHeaderView::ResizeToContents);
+  detail_->setAccessibleName(tr("The chosen finding"));
+
+  auto* left = new QWidget;
+  auto* column = new QVBoxLayout(left);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(bar_);
+  column->addWidget(tree_, 1);
+  auto* split = new QSplitter(Qt::Horizontal);
+  split->addWidget(left);
+  split->addWidget(detail_);
+  split->setStretchFactor(0, 2);
+  split->setStretchFactor(1, 3);
+  split->setChildrenCollapsible(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(6, 6, 6, 6);
+  layout->addWidget(split);
+
+  connect(bar_, &FilterBar::text_changed, this, [this](const QString& text) {
+    filter_.set_text(text);
+    refresh();
+  });
+  connect(bar_, &FilterBar::severity_changed, this, [this] {
+    filter_.set_severity(bar_->severity());
+    refresh();
+  });
+  connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          [this](const QModelIndex& current) {
+            if (showing_ || !current.isValid()) return;
+            QModelIndex row = filter_.mapToSource(current.siblingAtColumn(0));
+            if (!row.parent().isValid()) row = model_.index(0, 0, row);  // of a kind: its worst
+            selection_.set_finding(row.data(TableModelBase::key_role).toString());
+          });
+  connect(tree_, &QTreeView::activated, this, [this](const QModelIndex& row) {
+    const analyze::Finding* finding = model_.finding(filter_.mapToSource(row));
+    if (finding == nullptr || finding->connections.empty()) return;
+    selection_.set_connection(finding->connections.front());
+    Q_EMIT leads_to(PageId::connections);
+  });
+  connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
+  connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
+  connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
+    showing_ = true;
+    model_.show(session_.snapshot());
+    showing_ = false;
+    refresh();
+  });
+  refresh();
+}
+
+void FindingsPage::refresh() {
+  int shown = 0;
+  for (int i = 0; i < filter_.rowCount(); ++i) {
+    shown += filter_.rowCount(filter_.index(i, 0));
+    // A kind with many findings would push the others out of sight.
+    constexpr int opened = 8;
+    if (filter_.rowCount(filter_.index(i, 0)) <= opened) tree_->expand(filter_.index(i, 0));
+  }
+  bar_->show_counts(shown, session_.snapshot() ? static_cast<int>(session_.snapshot()->findings.size()) : 0);
+  // What is worst is what one came for.
+  if (selection_.finding().isEmpty() && shown > 0) {
+    const QModelIndex worst = filter_.mapToSource(filter_.index(0, 0, filter_.index(0, 0)));
+    selection_.set_finding(worst.data(TableModelBase::key_role).toString());
+  }
+  show_selected();
+}
+
+void FindingsPage::show_selected() {
+  const QModelIndex place = filter_.mapFromSource(model_.index_of(selection_.finding()));
+  const QModelIndex current = tree_->currentIndex();
+  const bool on_its_kind =
+      current.isValid() && !current.parent().isValid() && current.row() == place.parent().row();
+  if (place.isValid() && current.siblingAtColumn(0) != place && !on_its_kind) {
+    tree_->setCurrentIndex(place);
+    tree_->scrollTo(place);
+  }
+  show_detail();
+}
+
+void FindingsPage::show_detail() {
+  const analyze::Finding* finding = model_.finding(model_.index_of(selection_.finding()));
+  if (finding != nullptr) {
+    detail_->show_html(finding_html(*session_.snapshot(), *finding, session_.files()));
+  } else if (!session_.snapshot()) {
+    detail_->show_html(QString());
+  } else {
+    detail_->show_html(
+        QStringLiteral("<p class=\"name\">%1</p>").arg(health_of(*session_.snapshot()).line.toHtmlEscaped()));
+  }
+}
+
+void FindingsPage::step(int places) {
+  QList<QModelIndex> rows;
+  for (int i = 0; i < filter_.rowCount(); ++i) {
+    const QModelIndex kind = filter_.index(i, 0);
+    for (int j = 0; j < filter_.rowCount(kind); ++j) rows << filter_.index(j, 0, kind);
+  }
+  if (rows.isEmpty()) {
+    Q_EMIT says(tr("There are no findings"));
+    return;
+  }
+  const auto count = rows.size();
+  const auto at = rows.indexOf(filter_.mapFromSource(model_.index_of(selection_.finding())));
+  const auto next = at < 0 ? 0 : (at + places % count + count) % count;
+  selection_.set_finding(rows[next].data(TableModelBase::key_role).toString());
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QTreeView>
+
+#include "gui/models/finding_tree.hpp"
+#include "gui/models/table_filter.hpp"
+#include "gui/pages/detail_view.hpp"
+#include "gui/pages/filter_bar.hpp"
+#include "gui/pages/page.hpp"
+
+namespace roce::gui {
+
+/// Findings by kind; for the chosen one explanation, evidence, and what to do.
+class FindingsPage : public Page {
+  Q_OBJECT
+
+ public:
+  FindingsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+
+  [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
+  void show_severity(analyze::Severity least) { bar_->set_severity(least); }
+  /// Makes the finding so many places further on current; around at the ends.
+  void step(int places);
+
+ private:
+  void refresh();
+  void show_selected();
+  void show_detail();
+
+  bool showing_ = false;  ///< rows come and go: what becomes current then was not chosen
+  FindingTree model_;
+  TableFilter filter_;
+  FilterBar* bar_;
+  QTreeView* tree_;
+  DetailView* detail_;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/main_window.hpp"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QUrl>
+#include <algorithm>
+#include <utility>
+
+#include "analyze/policy/marking_policy.hpp"
+#include "gui/models/health.hpp"
+#include "gui/models/version.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// Written with a layout: one of other docks or another version is not taken.
+constexpr int layout_version = 1;
+
+QStringList ask_for_files(QWidget* parent) {
+  return QFileDialog::getOpenFileNames(
+      parent, MainWindow::tr("Open captures"), QString(),
+      MainWindow::tr("Captures (*.pcap *.pcapng *.cap *.pcap.* *.pcapng.* *.cap.* *.pcap[0-9]* *.gz *.zst "
+                     "*.lz4);;All files (*)"));
+}
+
+QString ask_for_policy(QWidget* parent) {
+  return QFileDialog::getOpenFileName(parent, MainWindow::tr("Marking policy"), QString(),
+                                      MainWindow::tr("Policies (*.toml);;All files (*)"));
+}
+
+void show_about(QWidget* parent) {
+  QMessageBox::about(
+      parent, MainWindow::tr("About roceanalyze"),
+      MainWindow::tr("<h3>roceanalyze %1</h3><p>Reads captures of RDMA over Converged Ethernet and says what "
+                     "is wrong in them, why, on whose side, with the packets that prove it.</p><p>%2</p>"
+                     "<p>The sources are under the Apache License 2.0. QCustomPlot, which draws the plots, "
+                     "is under the GNU GPL, and so this program as a whole is.</p>")
+          .arg(version(), build_text().toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
+}
+
+}  // namespace
+
+QSettings settings() {
+  return QSettings(QSettings::IniFormat, QSettings::UserScope, QStringLiteral("roceanalyze"),
+                   QStringLiteral("roceanalyze-gui"));
+}
+
+MainWindow::MainWindow(QWidget* parent)
+    : QMainWindow(parent), questions_{ask_for_files, ask_for_policy, show_about} {
+  setObjectName(QStringLiteral("window"));
+  setAcceptDrops(true);
+  setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  resize(1280, 800);
+  make_pages();
+  make_status();
+  make_menus();
+  connect_pages();
+  connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
+  connect(&session_, &AnalysisSession::progress_changed, this, &MainWindow::show_progress);
+  connect(&selection_, &Selection::time_changed, this, &MainWindow::show_selection);
+  connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
+  first_layout_ = saveState(layout_version);
+  restore_layout();
+  show_state();
+}
+
+MainWindow::~MainWindow() {
+  // Pages hear nothing of what goes now.
+  session_.disconnect();
+  selection_.disconnect();
+}
+
+void MainWindow::make_pages() {
+  overview_ = new OverviewPage(session_, selection_);
+  findings_ = new FindingsPage(session_, selection_);
+  connections_ = new ConnectionsPage(session_, selection_);
+  markings_ = new MarkingsPage(session_, selection_);
+  struct Row {
+    Page* page;
+    const char* name;
+    QString title;
+  };
+  // By PageId.
+  const Row rows[] = {{overview_, "overview", tr("Overview")},
+                      {findings_, "findings", tr("Findings")},
+                      {connections_, "connections", tr("Connections")},
+                      {markings_, "markings", tr("Markings")}};
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    auto* dock = new QDockWidget(rows[i].title, this);
+    dock->setObjectName(QString::fromLatin1(rows[i].name));
+    dock->setWidget(rows[i].page);
+    docks_[i] = dock;
+    // Its tab says what it is; only one that floats needs a title.
+    dock->setTitleBarWidget(new QWidget(dock));
+    connect(dock, &QDockWidget::topLevelChanged, dock, [dock](bool floating) {
+      QWidget* before = dock->titleBarWidget();
+      dock->setTitleBarWidget(floating ? nullptr : new QWidget(dock));
+      if (before != nullptr) before->deleteLater();
+    });
+    addDockWidget(Qt::TopDockWidgetArea, dock);
+    if (i > 0) tabifyDockWidget(docks_[0], dock);
+    connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
+    connect(rows[i].page, &Page::says, this, &MainWindow::say);
+  }
+  docks_[0]->raise();
+}
+
+void MainWindow::make_status() {
+  message_ = new QLabel;
+  message_->setTextFormat(Qt::PlainText);
+  selected_ = new QLabel;
+  bar_ = new QProgressBar;
+  bar_->setMaximumWidth(220);
+  bar_->setAccessibleName(tr("Reading"));
+  stop_ = new QToolButton;
+  stop_->setAutoRaise(true);
+  statusBar()->addWidget(message_, 1);
+  statusBar()->addPermanentWidget(selected_);
+  statusBar()->addPermanentWidget(bar_);
+  statusBar()->addPermanentWidget(stop_);
+}
+
+void MainWindow::connect_pages() {
+  connect(overview_, &OverviewPage::severity_chosen, findings_, &FindingsPage::show_severity);
+  connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
+}
+
+void MainWindow::open(const QStringList& files) {
+  if (files.isEmpty()) return;
+  session_.open(files);
+  selection_.clear();
+  remember(files);
+}
+
+bool MainWindow::choose_policy(const QString& file_or_profile) {
+  std::shared_ptr<const analyze::MarkingPolicy> policy;
+  if (!file_or_profile.isEmpty()) {
+    auto loaded = analyze::load_policy(file_or_profile.toStdString());
+    if (!loaded) {
+      QStringList lines;
+      for (const analyze::PolicyError& error : loaded.error())
+        lines << QString::fromStdString(error.describe());
+      say(tr("Policy not used: %1").arg(lines.join(QStringLiteral("; "))));
+      return false;
+    }
+    policy = *loaded;
+  }
+  policy_name_ = file_or_profile;
+  for (QAction* action : policies_->actions())
+    action->setChecked(action->data().toString() == file_or_profile);
+  session_.set_policy(policy);
+  say(policy ? tr("Marks are judged by policy %1").arg(file_or_profile)
+             : tr("Marks are judged by no policy"));
+  return true;
+}
+
+void MainWindow::show_page(PageId page) {
+  QDockWidget* dock = docks_[static_cast<std::size_t>(page)];
+  dock->show();
+  dock->raise();
+  dock->widget()->setFocus();
+}
+
+void MainWindow::say(const QString& text) {
+  message_->setText(text.simplified());
+  message_->setToolTip(text);
+}
+
+void MainWindow::show_state() {
+  using State = AnalysisSession::State;
+  const State state = session_.state();
+  const bool loading = state == State::loading;
+  const QStringList& files = session_.files();
+  QString title = QStringLiteral("roceanalyze");
+  if (!files.isEmpty()) {
+    title = QStringLiteral("%1%2 - roceanalyze")
+                .arg(QFileInfo(files.front()).fileName(),
+                     files.size() > 1 ? tr(" and %1 more").arg(files.size() - 1) : QString());
+  }
+  setWindowTitle(title);
+  bar_->setVisible(loading);
+  stop_->setVisible(loading);
+  cancel_->setEnabled(loading);
+  reload_->setEnabled(!files.isEmpty());
+  close_->setEnabled(!files.isEmpty());
+  if (loading) {
+    show_progress();
+  } else if (state == State::failed) {
+    say(tr("Nothing could be read: %1").arg(session_.failure()));
+  } else if (state == State::empty) {
+    say(tr("No capture"));
+  } else if (const auto& snapshot = session_.snapshot()) {
+    say(health_of(*snapshot).line);
+  }
+  show_selection();
+}
+
+void MainWindow::show_progress() {
+  const LoadProgress& progress = session_.progress();
+  const auto percent =
+      progress.size == 0 ? 0 : std::min<std::uint64_t>(100, progress.bytes * 100 / progress.size);
+  bar_->setRange(0, progress.size == 0 ? 0 : 100);
+  bar_->setValue(static_cast<int>(percent));
+  if (session_.state() == AnalysisSession::State::loading)
+    say(tr("Reading: %1 packets").arg(progress.packets));
+}
+
+void MainWindow::show_selection() {
+  QStringList parts;
+  if (selection_.packet()) parts << tr("packet %1").arg(*selection_.packet());
+  if (selection_.time() && session_.snapshot()) {
+    const analyze::Snapshot& s = *session_.snapshot();
+    parts
+        << tr("%1 to %2").arg(since_start(s, selection_.time()->from), since_start(s, selection_.time()->to));
+  }
+  selected_->setText(parts.join(QStringLiteral(" · ")));
+}
+
+void MainWindow::remember(const QStringList& files) {
+  constexpr qsizetype most = 10;
+  QStringList names;
+  for (const QString& file : files) names << QFileInfo(file).absoluteFilePath();
+  QSettings kept = settings();
+  // Several files opened together are one entry.
+  const QString entry = names.join(QLatin1Char('\n'));
+  QStringList all = kept.value(QStringLiteral("recent")).toStringList();
+  all.removeAll(entry);
+  all.prepend(entry);
+  kept.setValue(QStringLiteral("recent"), all.mid(0, most));
+  fill_recent();
+}
+
+void MainWindow::fill_recent() {
+  recent_->clear();
+  const QStringList all = settings().value(QStringLiteral("recent")).toStringList();
+  int number = 0;
+  for (const QString& entry : all) {
+    const QStringList files = entry.split(QLatin1Char('\n'));
+    QString name = files.front();
+    if (files.size() > 1) name = tr("%1 and %2 more").arg(name).arg(files.size() - 1);
+    name.replace(QLatin1Char('&'), QStringLiteral("&&"));
+    QAction* action = recent_->addAction(QStringLiteral("&%1 %2").arg(++number).arg(name));
+    connect(action, &QAction::triggered, this, [this, files] { open(files); });
+  }
+  recent_->addSeparator();
+  QAction* clear = recent_->addAction(tr("&Clear list"));
+  clear->setEnabled(!all.isEmpty());
+  connect(clear, &QAction::triggered, this, [this] {
+    settings().remove(QStringLiteral("recent"));
+    // Not while its own menu is in use.
+    QMetaObject::invokeMethod(this, &MainWindow::fill_recent, Qt::QueuedConnection);
+  });
+}
+
+void MainWindow::restore_layout() {
+  QSettings kept = settings();
+  restoreGeometry(kept.value(QStringLiteral("window/geometry")).toByteArray());
+  restoreState(kept.value(QStringLiteral("window/layout")).toByteArray(), layout_version);
+  for (TableView* table : findChildren<TableView*>()) table->restore_layout(kept);
+}
+
+void MainWindow::save_layout() {
+  QSettings kept = settings();
+  kept.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  kept.setValue(QStringLiteral("window/layout"), saveState(layout_version));
+  for (const TableView* table : findChildren<TableView*>()) table->save_layout(kept);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  save_layout();
+  session_.close();
+  event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }))
+    event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList files;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) files << url.toLocalFile();
+  }
+  if (files.isEmpty()) return;
+  event->acceptProposedAction();
+  open(files);
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QActionGroup>
+#include <QDockWidget>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenu>
+#include <QProgressBar>
+#include <QSettings>
+#include <QToolButton>
+#include <array>
+#include <functional>
+
+#include "gui/charts/theme.hpp"
+#include "gui/models/analysis_session.hpp"
+#include "gui/models/selection.hpp"
+#include "gui/pages/connections_page.hpp"
+#include "gui/pages/findings_page.hpp"
+#include "gui/pages/markings_page.hpp"
+#include "gui/pages/overview_page.hpp"
+#include "gui/pages/page.hpp"
+
+namespace roce::gui {
+
+/// Where the window keeps what it remembers.
+[[nodiscard]] QSettings settings();
+
+/// One capture, its pages as docks, the menus. Several windows share nothing but the settings.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(QWidget* parent = nullptr);
+  ~MainWindow() override;
+  MainWindow(const MainWindow&) = delete;
+  MainWindow& operator=(const MainWindow&) = delete;
+
+  /// What is asked of the user; tests answer in their stead.
+  struct Questions {
+    std::function<QStringList(QWidget*)> files_to_open;
+    std::function<QString(QWidget*)> policy_file;
+    std::function<void(QWidget*)> about;
+  };
+  void set_questions(Questions questions) { questions_ = std::move(questions); }
+
+  void open(const QStringList& files);
+  /// A file or the name of a profile; empty: none. Says why it cannot be, and then nothing changes.
+  bool choose_policy(const QString& file_or_profile);
+  void show_page(PageId page);
+
+  [[nodiscard]] AnalysisSession& session() noexcept { return session_; }
+  [[nodiscard]] Selection& selection() noexcept { return selection_; }
+  [[nodiscard]] OverviewPage& overview() noexcept { return *overview_; }
+  [[nodiscard]] FindingsPage& findings() noexcept { return *findings_; }
+  [[nodiscard]] ConnectionsPage& connections() noexcept { return *connections_; }
+  [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
+  [[nodiscard]] QString message() const { return message_->text(); }
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  using Handler = void (MainWindow::*)();
+  /// One row of the table of actions.
+  struct ActionRow;
+
+  void make_pages();
+  void make_status();
+  void make_menus();
+  void add_policy_menu(QMenu* menu);
+  void add_theme_menu(QMenu* menu);
+  void add_page_actions(QMenu* menu);
+  void connect_pages();
+  void restore_layout();
+  void save_layout();
+  void fill_recent();
+  void remember(const QStringList& files);
+  void show_state();
+  void show_progress();
+  void show_selection();
+  void say(const QString& text);
+
+  // Handlers of actions.
+  void ask_files();
+  void new_window();
+  void reload();
+  void close_capture();
+  void copy();
+  void find();
+  void clear_selection();
+  void next_finding();
+  void previous_finding();
+  void copy_command();
+  void cancel();
+  void ask_policy();
+  void full_screen();
+  void larger();
+  void smaller();
+  void normal_size();
+  void reset_layout();
+  void about();
+
+  AnalysisSession session_;
+  Selection selection_;
+  Questions questions_;
+  OverviewPage* overview_ = nullptr;
+  FindingsPage* findings_ = nullptr;
+  ConnectionsPage* connections_ = nullptr;
+  MarkingsPage* markings_ = nullptr;
+  std::array<QDockWidget*, page_count> docks_{};
+  QByteArray first_layout_;
+  QMenu* recent_ = nullptr;
+  QActionGroup* policies_ = nullptr;
+  QString policy_name_;
+  QLabel* message_ = nullptr;
+  QLabel* selected_ = nullptr;
+  QProgressBar* bar_ = nullptr;
+  QToolButton* stop_ = nullptr;
+  QAction* cancel_ = nullptr;
+  QAction* reload_ = nullptr;
+  QAction* close_ = nullptr;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// The menus: one table of actions, and what they do. Shortcuts are those of Wireshark and the desktop.
+#include <QApplication>
+#include <QClipboard>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QTextBrowser>
+#include <algorithm>
+
+#include "analyze/policy/marking_policy.hpp"
+#include "gui/models/details.hpp"
+#include "gui/models/finding_columns.hpp"
+#include "gui/pages/main_window.hpp"
+
+namespace roce::gui {
+
+struct MainWindow::ActionRow {
+  const char* name;  ///< objectName; empty: a line between actions
+  QString text;
+  QKeySequence keys;
+  QString help;
+  Handler handler;
+};
+
+void MainWindow::make_menus() {
+  const ActionRow line{"", {}, {}, {}, nullptr};
+  const auto fill = [this](QMenu* menu, const std::vector<ActionRow>& rows) {
+    for (const ActionRow& row : rows) {
+      if (row.handler == nullptr) {
+        menu->addSeparator();
+        continue;
+      }
+      QAction* action = menu->addAction(row.text);
+      action->setObjectName(QString::fromLatin1(row.name));
+      action->setShortcut(row.keys);
+      action->setStatusTip(row.help);
+      action->setToolTip(row.help);
+      connect(action, &QAction::triggered, this, row.handler);
+    }
+    menu->setToolTipsVisible(true);
+  };
+
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one capture or several"),
+               &MainWindow::ask_files}});
+  recent_ = file->addMenu(tr("Open &recent"));
+  fill(file, {{"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
+               &MainWindow::reload},
+              {"close", tr("&Close capture"), QKeySequence::Close, tr("Let go of the capture"),
+               &MainWindow::close_capture},
+              line,
+              {"new_window", tr("&New window"), QKeySequence::New, tr("Another window for another capture"),
+               &MainWindow::new_window},
+              line});
+  QAction* quit = file->addAction(tr("&Quit"));
+  quit->setObjectName(QStringLiteral("quit"));
+  quit->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Q));
+  connect(quit, &QAction::triggered, qApp, &QApplication::closeAllWindows);
+
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  fill(edit,
+       {{"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected as text"), &MainWindow::copy},
+        {"copy_command", tr("Copy command of &finding"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+         tr("Copy the command that shows the packets of the chosen finding"), &MainWindow::copy_command},
+        line,
+        {"find", tr("&Find"), QKeySequence::Find, tr("Search in this page"), &MainWindow::find},
+        {"clear", tr("C&lear selection"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A),
+         tr("Forget the chosen time range, packet, connection and finding"), &MainWindow::clear_selection}});
+
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  add_page_actions(view);
+  view->addSeparator();
+  add_theme_menu(view);
+  fill(view, {{"larger", tr("Zoom &in"), QKeySequence::ZoomIn, tr("Larger texts"), &MainWindow::larger},
+              {"smaller", tr("Zoom &out"), QKeySequence::ZoomOut, tr("Smaller texts"), &MainWindow::smaller},
+              {"normal_size", tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0),
+               tr("Texts as the desktop has them"), &MainWindow::normal_size},
+              line,
+              {"full_screen", tr("&Full screen"), QKeySequence(Qt::Key_F11), tr("Nothing but this window"),
+               &MainWindow::full_screen},
+              {"reset_layout",
+               tr("&Reset layout"),
+               {},
+               tr("Pages as they were at first"),
+               &MainWindow::reset_layout}});
+
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  fill(go, {{"next_finding", tr("&Next finding"), QKeySequence(Qt::Key_F8),
+             tr("The next finding, the worst first"), &MainWindow::next_finding},
+            {"previous_finding", tr("&Previous finding"), QKeySequence(Qt::Key_F7), tr("The finding before"),
+             &MainWindow::previous_finding}});
+
+  QMenu* analysis = menuBar()->addMenu(tr("&Analyze"));
+  fill(analysis, {{"cancel", tr("&Stop reading"), QKeySequence(Qt::CTRL | Qt::Key_E),
+                   tr("Show what was read until now"), &MainWindow::cancel}});
+  add_policy_menu(analysis->addMenu(tr("Marking &policy")));
+
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  fill(help, {{"about", tr("&About roceanalyze"), QKeySequence::HelpContents,
+               tr("Version, libraries, licence"), &MainWindow::about}});
+  QAction* about_qt = help->addAction(tr("About &Qt"));
+  about_qt->setObjectName(QStringLiteral("about_qt"));
+  connect(about_qt, &QAction::triggered, qApp, &QApplication::aboutQt);
+
+  cancel_ = findChild<QAction*>(QStringLiteral("cancel"));
+  reload_ = findChild<QAction*>(QStringLiteral("reload"));
+  close_ = findChild<QAction*>(QStringLiteral("close"));
+  stop_->setDefaultAction(cancel_);
+  fill_recent();
+}
+
+void MainWindow::add_page_actions(QMenu* menu) {
+  for (std::size_t i = 0; i < docks_.size(); ++i) {
+    QAction* action = menu->addAction(QStringLiteral("&%1 %2").arg(i + 1).arg(docks_[i]->windowTitle()));
+    action->setObjectName(QStringLiteral("page_") + docks_[i]->objectName());
+    action->setShortcut(QKeySequence(Qt::ALT | static_cast<Qt::Key>(Qt::Key_1 + static_cast<int>(i))));
+    connect(action, &QAction::triggered, this, [this, i] { show_page(static_cast<PageId>(i)); });
+  }
+  QMenu* shown = menu->addMenu(tr("&Pages shown"));
+  for (QDockWidget* dock : docks_) shown->addAction(dock->toggleViewAction());
+}
+
+void MainWindow::add_theme_menu(QMenu* menu) {
+  QMenu* themes = menu->addMenu(tr("&Colours"));
+  auto* group = new QActionGroup(this);
+  const QString kept = settings().value(QStringLiteral("theme")).toString();
+  const std::pair<Theme, QString> rows[] = {
+      {Theme::system, tr("As the &desktop")}, {Theme::light, tr("&Light")}, {Theme::dark, tr("D&ark")}};
+  for (const auto& [theme, text] : rows) {
+    QAction* action = themes->addAction(text);
+    action->setObjectName(QStringLiteral("theme_") + theme_name(theme));
+    action->setCheckable(true);
+    action->setChecked(theme == theme_named(kept));
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, [theme = theme] {
+      settings().setValue(QStringLiteral("theme"), theme_name(theme));
+      apply_theme(theme);
+    });
+  }
+}
+
+void MainWindow::add_policy_menu(QMenu* menu) {
+  policies_ = new QActionGroup(this);
+  const auto add = [&](const QString& text, const QString& name, const QString& help) {
+    QAction* action = menu->addAction(text);
+    action->setObjectName(QStringLiteral("policy_") + name);
+    action->setData(name);
+    action->setToolTip(help);
+    action->setCheckable(true);
+    action->setChecked(name == policy_name_);
+    policies_->addAction(action);
+    connect(action, &QAction::triggered, this, [this, name] { choose_policy(name); });
+  };
+  menu->setToolTipsVisible(true);
+  add(tr("&None"), QString(), tr("Marks are shown and not judged"));
+  for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
+    add(to_qt(profile.name), to_qt(profile.name), to_qt(profile.summary));
+  menu->addSeparator();
+  QAction* file = menu->addAction(tr("From &file..."));
+  file->setObjectName(QStringLiteral("policy_file"));
+  connect(file, &QAction::triggered, this, &MainWindow::ask_policy);
+}
+
+void MainWindow::ask_files() {
+  open(questions_.files_to_open(this));
+}
+
+void MainWindow::new_window() {
+  auto* window = new MainWindow;
+  window->setAttribute(Qt::WA_DeleteOnClose);
+  window->set_questions(questions_);
+  window->show();
+}
+
+void MainWindow::reload() {
+  // The time range and the packet may be others in what the file holds by now.
+  selection_.set_time({});
+  selection_.set_packet({});
+  session_.reload();
+}
+
+void MainWindow::close_capture() {
+  session_.close();
+  selection_.clear();
+}
+
+void MainWindow::copy() {
+  QWidget* focus = QApplication::focusWidget();
+  if (auto* table = qobject_cast<TableView*>(focus)) {
+    table->copy_rows();
+  } else if (auto* text = qobject_cast<QTextEdit*>(focus)) {
+    text->copy();
+  } else if (auto* field = qobject_cast<QLineEdit*>(focus)) {
+    field->copy();
+  } else if (auto* label = qobject_cast<QLabel*>(focus); label != nullptr && label->hasSelectedText()) {
+    QApplication::clipboard()->setText(label->selectedText());
+  }
+}
+
+void MainWindow::find() {
+  // The page in front; one without a field leads to the one with the largest table.
+  for (QDockWidget* dock : docks_) {
+    auto* page = static_cast<Page*>(dock->widget());
+    QWidget* field = page->visibleRegion().isEmpty() ? nullptr : page->search_field();
+    if (field == nullptr) continue;
+    field->setFocus(Qt::ShortcutFocusReason);
+    return;
+  }
+  show_page(PageId::connections);
+  connections_->search_field()->setFocus(Qt::ShortcutFocusReason);
+}
+
+void MainWindow::clear_selection() {
+  selection_.clear();
+}
+
+void MainWindow::next_finding() {
+  show_page(PageId::findings);
+  findings_->step(1);
+}
+
+void MainWindow::previous_finding() {
+  show_page(PageId::findings);
+  findings_->step(-1);
+}
+
+void MainWindow::copy_command() {
+  const auto& snapshot = session_.snapshot();
+  if (snapshot) {
+    const std::string key = selection_.finding().toStdString();
+    const auto found = std::find_if(snapshot->findings.begin(), snapshot->findings.end(),
+                                    [&](const analyze::Finding& f) { return finding_key(f) == key; });
+    const QStringList commands =
+        found == snapshot->findings.end() ? QStringList() : finding_commands(*found, session_.files());
+    if (!commands.isEmpty()) {
+      QApplication::clipboard()->setText(commands.join(QLatin1Char('\n')));
+      say(tr("Copied: %1").arg(commands.join(QStringLiteral("; "))));
+      return;
+    }
+  }
+  say(tr("No finding with a command is chosen"));
+}
+
+void MainWindow::cancel() {
+  session_.cancel();
+}
+
+void MainWindow::ask_policy() {
+  const QString file = questions_.policy_file(this);
+  if (!file.isEmpty()) choose_policy(file);
+}
+
+void MainWindow::full_screen() {
+  setWindowState(windowState() ^ Qt::WindowFullScreen);
+}
+
+namespace {
+
+void scale_font(double factor) {
+  static const double normal = QApplication::font().pointSizeF();
+  QFont font = QApplication::font();
+  const double now = font.pointSizeF() > 0 ? font.pointSizeF() : normal;
+  font.setPointSizeF(factor > 0 ? std::clamp(now * factor, normal * 0.6, normal * 2.5) : normal);
+  QApplication::setFont(font);
+}
+
+}  // namespace
+
+void MainWindow::larger() {
+  scale_font(1.1);
+}
+
+void MainWindow::smaller() {
+  scale_font(1 / 1.1);
+}
+
+void MainWindow::normal_size() {
+  scale_font(0);
+}
+
+void MainWindow::reset_layout() {
+  restoreState(first_layout_, 1);
+  for (QDockWidget* dock : docks_) dock->show();
+  show_page(PageId::overview);
+}
+
+void MainWindow::about() {
+  questions_.about(this);
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/overview_page.hpp"
+
+#include <QEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "gui/charts/theme.hpp"
+#include "gui/models/details.hpp"
+#include "gui/models/health.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// A part of the page under its heading.
+QWidget* titled(const QString& title, QWidget* content) {
+  auto* box = new QWidget;
+  auto* column = new QVBoxLayout(box);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(3);
+  auto* label = new QLabel(title);
+  QFont font = label->font();
+  font.setBold(true);
+  label->setFont(font);
+  label->setBuddy(content);
+  column->addWidget(label);
+  column->addWidget(content, 1);
+  return box;
+}
+
+QString names_text(const QStringList& files) {
+  const QString first = files.isEmpty() ? QString() : QFileInfo(files.front()).fileName();
+  return files.size() > 1 ? OverviewPage::tr("%1 and %2 more").arg(first).arg(files.size() - 1) : first;
+}
+
+}  // namespace
+
+OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : Page(session, selection, parent),
+      sign_(new QLabel),
+      headline_(new QLabel),
+      below_(new QLabel),
+      stack_(new QStackedWidget),
+      welcome_(new QLabel),
+      facts_(new DetailView),
+      findings_(new TableView(tr("Findings"), finding_model_)),
+      connections_(new TableView(tr("Worst connections"), connection_model_)),
+      hosts_(new TableView(tr("Worst hosts"), host_model_)),
+      timeline_(new Timeline) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(8, 8, 8, 8);
+  layout->addWidget(make_banner());
+  layout->addWidget(stack_, 1);
+  welcome_->setAlignment(Qt::AlignCenter);
+  welcome_->setWordWrap(true);
+  welcome_->setText(
+      tr("Open a capture (Ctrl+O), or drop one here.\n\npcap and pcapng, also as .gz, .zst or .lz4; several "
+         "files are one capture in time order."));
+  stack_->addWidget(welcome_);
+  stack_->addWidget(make_content());
+
+  connect(findings_, &TableView::row_chosen, this, [this] {
+    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
+  });
+  connect(findings_, &TableView::row_activated, this, [this] {
+    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
+    Q_EMIT leads_to(PageId::findings);
+  });
+  const auto choose_connection = [this] {
+    const QVariant id = connections_->current_row().data(TableModelBase::id_role);
+    if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
+  };
+  connect(connections_, &TableView::row_chosen, this, choose_connection);
+  connect(connections_, &TableView::row_activated, this, [this, choose_connection] {
+    choose_connection();
+    Q_EMIT leads_to(PageId::connections);
+  });
+  connect(hosts_, &TableView::row_activated, this, [this] {
+    Q_EMIT host_chosen(hosts_->current_row().data(TableModelBase::key_role).toString());
+    Q_EMIT leads_to(PageId::connections);
+  });
+  connect(timeline_, &Timeline::span_chosen, this,
+          [this](const std::optional<TimeSpan>& span) { selection_.set_time(span); });
+  connect(&selection_, &Selection::time_changed, this, [this] { timeline_->show_span(selection_.time()); });
+  connect(&selection_, &Selection::finding_changed, this,
+          [this] { findings_->select_key(selection_.finding()); });
+  connect(&selection_, &Selection::connection_changed, this, [this] {
+    connections_->select_key(selection_.connection() ? QString::number(*selection_.connection()) : QString());
+  });
+  connect(&session_, &AnalysisSession::snapshot_changed, this, &OverviewPage::refresh);
+  connect(&session_, &AnalysisSession::state_changed, this, &OverviewPage::show_banner);
+  refresh();
+}
+
+QWidget* OverviewPage::make_banner() {
+  auto* banner = new QWidget;
+  auto* row = new QHBoxLayout(banner);
+  row->setContentsMargins(4, 2, 4, 6);
+  row->setSpacing(10);
+  row->addWidget(sign_);
+  auto* texts = new QVBoxLayout;
+  texts->setSpacing(1);
+  QFont font = headline_->font();
+  font.setPointSizeF(font.pointSizeF() * 1.4);
+  font.setBold(true);
+  headline_->setFont(font);
+  for (QLabel* label : {headline_, below_}) {
+    // A failure's text is a file's: no tags, and selectable to be looked up.
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    texts->addWidget(label);
+  }
+  row->addLayout(texts, 1);
+  for (std::size_t i = counts_.size(); i-- > 0;) {
+    const auto severity = static_cast<analyze::Severity>(i);
+    counts_[i] = new QToolButton;
+    counts_[i]->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    counts_[i]->setAutoRaise(true);
+    counts_[i]->setToolTip(tr("Findings: %1 and worse").arg(severity_text(severity)));
+    connect(counts_[i], &QToolButton::clicked, this, [this, severity] {
+      Q_EMIT severity_chosen(severity);
+      Q_EMIT leads_to(PageId::findings);
+    });
+    row->addWidget(counts_[i]);
+  }
+  return banner;
+}
+
+QWidget* OverviewPage::make_content() {
+  findings_->show_columns({"title", "count", "sentence"});
+  connections_->show_columns({"id", "a", "a_qp", "b", "b_qp", "packets", "goodput_bps", "retransmitted",
+                              "lost", "naks", "rnr_naks"});
+  facts_->setAccessibleName(tr("What was captured"));
+  facts_->setFrameShape(QFrame::NoFrame);
+  auto* top = new QSplitter(Qt::Horizontal);
+  top->addWidget(titled(tr("Findings"), findings_));
+  top->addWidget(titled(tr("Capture"), facts_));
+  top->setStretchFactor(0, 3);
+  top->setStretchFactor(1, 2);
+  auto* bottom = new QSplitter(Qt::Horizontal);
+  bottom->addWidget(titled(tr("Worst connections"), connections_));
+  bottom->addWidget(titled(tr("Worst hosts"), hosts_));
+  bottom->setStretchFactor(0, 3);
+  bottom->setStretchFactor(1, 2);
+  auto* all = new QSplitter(Qt::Vertical);
+  all->addWidget(top);
+  all->addWidget(titled(tr("Timeline"), timeline_));
+  all->addWidget(bottom);
+  all->setStretchFactor(0, 3);
+  all->setStretchFactor(1, 3);
+  all->setStretchFactor(2, 2);
+  for (QSplitter* splitter : {top, bottom, all}) {
+    splitter->setChildrenCollapsible(false);
+    splitter->setHandleWidth(8);
+  }
+  return all;
+}
+
+void OverviewPage::refresh() {
+  const auto& snapshot = session_.snapshot();
+  finding_model_.show(snapshot);
+  connection_model_.show(snapshot);
+  host_model_.show(snapshot);
+  timeline_->show_snapshot(snapshot);
+  facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
+  if (snapshot) findings_->select_key(selection_.finding());
+  show_banner();
+}
+
+void OverviewPage::show_banner() {
+  const auto& snapshot = session_.snapshot();
+  const AnalysisSession::State state = session_.state();
+  const bool empty = state == AnalysisSession::State::empty || state == AnalysisSession::State::failed;
+  stack_->setCurrentIndex(empty ? 0 : 1);
+  std::array<std::uint64_t, 4> counts{};
+  std::optional<QIcon> sign;
+  QString line, below;
+  if (state == AnalysisSession::State::failed) {
+    sign = severity_icon(analyze::Severity::error, palette());
+    line = tr("Nothing could be read");
+    below = session_.failure();
+  } else if (snapshot) {
+    const Health health = health_of(*snapshot);
+    if (health.judged) sign = severity_icon(health.worst, palette());
+    line = health.line;
+    below = names_text(session_.files());
+    if (state == AnalysisSession::State::stopped)
+      below += tr(": stopped after %1 packets, this is what they say").arg(snapshot->frames_read);
+    for (const capture::Error& error : snapshot->errors)
+      below += QStringLiteral("\n") + QString::fromStdString(error.describe());
+    counts = count_findings(*snapshot);
+  } else if (state == AnalysisSession::State::loading) {
+    line = tr("Reading…");
+    below = names_text(session_.files());
+  }
+  sign_->setPixmap(sign ? sign->pixmap(40, 40) : QPixmap());
+  sign_->setVisible(sign.has_value());
+  headline_->setText(line);
+  headline_->setAccessibleName(line);
+  below_->setText(below);
+  headline_->parentWidget()->setVisible(!line.isEmpty());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto severity = static_cast<analyze::Severity>(i);
+    counts_[i]->setVisible(counts[i] != 0);
+    counts_[i]->setText(QString::number(counts[i]));
+    counts_[i]->setIcon(severity_icon(severity, palette()));
+    counts_[i]->setAccessibleName(tr("%1: %2").arg(severity_text(severity)).arg(counts[i]));
+  }
+}
+
+void OverviewPage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && timeline_ != nullptr) show_banner();
+}
+
+}  // namespace roce::gui

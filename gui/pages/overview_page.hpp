@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <array>
+
+#include "gui/charts/timeline.hpp"
+#include "gui/models/overview_tables.hpp"
+#include "gui/models/tables.hpp"
+#include "gui/pages/detail_view.hpp"
+#include "gui/pages/page.hpp"
+#include "gui/pages/table_view.hpp"
+
+namespace roce::gui {
+
+/// The first page: how the capture is, in one line; what is wrong; when; with whom; what was captured.
+/// Everything on it leads on to where there is more.
+class OverviewPage : public Page {
+  Q_OBJECT
+
+ public:
+  OverviewPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+
+  [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
+  [[nodiscard]] QString headline() const { return headline_->text(); }
+  [[nodiscard]] TableView& findings() noexcept { return *findings_; }
+  [[nodiscard]] TableView& connections() noexcept { return *connections_; }
+  [[nodiscard]] TableView& hosts() noexcept { return *hosts_; }
+
+ Q_SIGNALS:
+  void severity_chosen(roce::analyze::Severity least);
+  void host_chosen(const QString& address);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  QWidget* make_banner();
+  QWidget* make_content();
+  void refresh();
+  void show_banner();
+
+  FindingListModel finding_model_;
+  WorstConnectionModel connection_model_;
+  HostModel host_model_;
+  QLabel* sign_;
+  QLabel* headline_;
+  QLabel* below_;
+  std::array<QToolButton*, 4> counts_{};  ///< by severity
+  QStackedWidget* stack_;
+  QLabel* welcome_;
+  DetailView* facts_;
+  TableView* findings_;
+  TableView* connections_;
+  TableView* hosts_;
+  Timeline* timeline_;
+};
+
+}  // namespace roce::gui

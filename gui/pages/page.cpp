@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/page.hpp"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QUrl>
+
+namespace roce::gui {
+
+void Page::follow(const QUrl& link) {
+  const QString target = QUrl::fromPercentEncoding(link.path(QUrl::FullyEncoded).toLatin1());
+  if (link.scheme() == QLatin1String("connection")) {
+    selection_.set_connection(target.toUInt());
+    Q_EMIT leads_to(PageId::connections);
+  } else if (link.scheme() == QLatin1String("finding")) {
+    selection_.set_finding(target);
+    Q_EMIT leads_to(PageId::findings);
+  } else if (link.scheme() == QLatin1String("packet")) {
+    selection_.set_packet(target.toULongLong());
+  } else if (link.scheme() == QLatin1String("copy")) {
+    QApplication::clipboard()->setText(target);
+    Q_EMIT says(tr("Copied: %1").arg(target));
+  }
+}
+
+}  // namespace roce::gui

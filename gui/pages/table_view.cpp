@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/table_view.hpp"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QStyledItemDelegate>
+#include <QToolTip>
+#include <algorithm>
+#include <optional>
+
+#include "gui/charts/theme.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// Puts the sign of a row's severity before its first column.
+class SeverityDelegate final : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  /// A cell too narrow for its text tells all of it.
+  bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) override {
+    if (event->type() != QEvent::ToolTip || sizeHint(option, index).width() <= option.rect.width())
+      return QStyledItemDelegate::helpEvent(event, view, option, index);
+    const QString text =
+        index.data().toString().toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
+    QToolTip::showText(event->globalPos(), QStringLiteral("<p>%1</p>").arg(text), view);
+    return true;
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const auto* view = qobject_cast<const QTableView*>(option->widget);
+    if (view == nullptr || view->horizontalHeader()->visualIndex(index.column()) != 0) return;
+    const QVariant severity = index.data(TableModelBase::severity_role);
+    option->features |= QStyleOptionViewItem::HasDecoration;
+    option->decorationSize = QSize(16, 16);
+    if (severity.isValid())
+      option->icon = severity_icon(static_cast<analyze::Severity>(severity.toInt()), option->palette);
+  }
+};
+
+}  // namespace
+
+TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent)
+    : QTableView(parent), name_(name), model_(model) {
+  setObjectName(name);
+  setAccessibleName(name);
+  // Before the filter hears of it, and after.
+  connect(&model_, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this] { removing_ = true; });
+  filter_.setSourceModel(&model_);
+  connect(&model_, &QAbstractItemModel::rowsRemoved, this, [this] { removing_ = false; });
+  setModel(&filter_);
+  setItemDelegate(new SeverityDelegate(this));
+  setSelectionBehavior(SelectRows);
+  setSelectionMode(ExtendedSelection);
+  setAlternatingRowColors(true);
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setCornerButtonEnabled(false);
+  setHorizontalScrollMode(ScrollPerPixel);
+  verticalHeader()->hide();
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+  horizontalHeader()->setSectionsMovable(true);
+  horizontalHeader()->setHighlightSections(false);
+  horizontalHeader()->setStretchLastSection(true);
+  horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+  horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
+  horizontalHeader()->setSortIndicatorClearable(true);
+  setSortingEnabled(true);
+  for (int i = 0; i < model_.columnCount(); ++i)
+    setColumnHidden(i, model_.headerData(i, Qt::Horizontal, TableModelBase::hidden_role).toBool());
+  connect(horizontalHeader(), &QHeaderView::customContextMenuRequested, this, &TableView::choose_columns);
+  connect(this, &QTableView::activated, this, &TableView::row_activated);
+  connect(&filter_, &QAbstractItemModel::rowsInserted, this, [this] {
+    if (!fitted_) fit_columns();
+  });
+}
+
+QModelIndex TableView::current_row() const {
+  return filter_.mapToSource(currentIndex());
+}
+
+void TableView::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
+  QTableView::currentChanged(current, previous);
+  if (!removing_ && current.isValid() && current.row() != previous.row()) Q_EMIT row_chosen();
+}
+
+void TableView::select_key(const QString& key) {
+  const int row = model_.row_of(key);
+  const QModelIndex place = row < 0 ? QModelIndex() : filter_.mapFromSource(model_.index(row, 0));
+  if (!place.isValid()) {
+    clearSelection();
+    return;
+  }
+  if (place.row() == currentIndex().row() && selectionModel()->isRowSelected(place.row())) return;
+  setCurrentIndex(place.siblingAtColumn(std::max(0, horizontalHeader()->logicalIndexAt(0))));
+  scrollTo(place);
+}
+
+void TableView::show_columns(std::initializer_list<std::string_view> names) {
+  int visual = 0;
+  for (int i = 0; i < model_.columnCount(); ++i) setColumnHidden(i, true);
+  for (const std::string_view name : names) {
+    const int column = model_.column_of(name);
+    if (column < 0) continue;
+    setColumnHidden(column, false);
+    horizontalHeader()->moveSection(horizontalHeader()->visualIndex(column), visual++);
+  }
+}
+
+void TableView::wrap_rows(bool wrap) {
+  setWordWrap(wrap);
+  verticalHeader()->setSectionResizeMode(wrap ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
+}
+
+void TableView::fit_columns() {
+  if (filter_.rowCount() == 0) return;
+  fitted_ = true;
+  // One text of a thousand letters would push all other columns out of sight.
+  constexpr int widest = 420;
+  horizontalHeader()->setResizeContentsPrecision(50);
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    if (isColumnHidden(i)) continue;
+    resizeColumnToContents(i);
+    setColumnWidth(i, std::min(columnWidth(i) + 6, widest));
+  }
+}
+
+void TableView::choose_columns(const QPoint& place) {
+  QMenu menu(this);
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    QAction* action = menu.addAction(QStringLiteral("%1 (%2)").arg(
+        model_.headerData(i, Qt::Horizontal, Qt::DisplayRole).toString(),
+        model_.headerData(i, Qt::Horizontal, TableModelBase::name_role).toString()));
+    action->setToolTip(model_.headerData(i, Qt::Horizontal, Qt::ToolTipRole).toString());
+    action->setCheckable(true);
+    action->setChecked(!isColumnHidden(i));
+    // The last one stays: without it there would be no heading to bring others back.
+    action->setEnabled(isColumnHidden(i) ||
+                       horizontalHeader()->hiddenSectionCount() + 1 < model_.columnCount());
+    connect(action, &QAction::toggled, this, [this, i](bool shown) { setColumnHidden(i, !shown); });
+  }
+  menu.setToolTipsVisible(true);
+  menu.exec(horizontalHeader()->mapToGlobal(place));
+}
+
+void TableView::save_layout(QSettings& settings) const {
+  settings.setValue(QStringLiteral("tables/") + name_, horizontalHeader()->saveState());
+}
+
+void TableView::restore_layout(QSettings& settings) {
+  const QByteArray state = settings.value(QStringLiteral("tables/") + name_).toByteArray();
+  if (!state.isEmpty() && horizontalHeader()->restoreState(state)) fitted_ = true;
+}
+
+void TableView::copy_rows() {
+  QList<int> columns;
+  for (int visual = 0; visual < model_.columnCount(); ++visual) {
+    const int column = horizontalHeader()->logicalIndex(visual);
+    if (!isColumnHidden(column)) columns << column;
+  }
+  QStringList lines;
+  QStringList cells;
+  for (const int column : columns)
+    cells << model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  lines << cells.join(QLatin1Char('\t'));
+  QModelIndexList rows = selectionModel()->selectedRows();
+  std::sort(rows.begin(), rows.end());
+  for (const QModelIndex& row : rows) {
+    cells.clear();
+    for (const int column : columns)
+      cells << row.siblingAtColumn(column).data().toString().replace(QLatin1Char('\n'), QStringLiteral("; "));
+    lines << cells.join(QLatin1Char('\t'));
+  }
+  if (!rows.isEmpty()) QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
+}
+
+void TableView::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    copy_rows();
+  } else if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+    if (currentIndex().isValid()) Q_EMIT row_activated();
+  } else {
+    QTableView::keyPressEvent(event);
+  }
+}
+
+}  // namespace roce::gui

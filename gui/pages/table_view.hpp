@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QSettings>
+#include <QTableView>
+
+#include "gui/models/table_filter.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+
+/// A table of columns: sorted by a click on a heading, filtered, its columns chosen and moved by the user,
+/// copied as text. Models have the roles of TableModelBase.
+class TableView : public QTableView {
+  Q_OBJECT
+
+ public:
+  /// `name` keeps the columns' layout between sessions and is spoken by screen readers.
+  TableView(const QString& name, TableModelBase& model, QWidget* parent = nullptr);
+
+  [[nodiscard]] TableFilter& filter() noexcept { return filter_; }
+  [[nodiscard]] TableModelBase& model_behind() noexcept { return model_; }
+  /// The row of the current cell in the model behind, or an invalid index.
+  [[nodiscard]] QModelIndex current_row() const;
+  /// Makes the row of that key current, if it is there and not filtered out.
+  void select_key(const QString& key);
+  /// Only these columns, in their order, as long as the user has not chosen others.
+  void show_columns(std::initializer_list<std::string_view> names);
+  void wrap_rows(bool wrap);  ///< rows as high as their texts
+
+  void save_layout(QSettings& settings) const;
+  void restore_layout(QSettings& settings);
+
+  /// Copies the selected rows with their headings, as tab-separated text.
+  void copy_rows();
+
+ Q_SIGNALS:
+  void row_chosen();     ///< another row is current
+  void row_activated();  ///< Enter or a double click: lead on
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+
+ private:
+  void fit_columns();
+  void choose_columns(const QPoint& place);
+
+  QString name_;
+  TableModelBase& model_;
+  TableFilter filter_;
+  bool removing_ = false;  ///< rows go: what becomes current then was not chosen
+  bool fitted_ = false;    ///< widths follow the first rows, then the user
+};
+
+}  // namespace roce::gui
