@@ -103,30 +103,32 @@ void Tracker::Impl::settle_short_flows() {
   }
 }
 
-/// Packets that still wait for the other direction are followed without it. True if there were any: they
-/// may have begun flows that wait in turn.
+/// A flow's packets that still wait for the other direction are followed without it. True if there were any:
+/// they may have begun flows that wait in turn.
+bool Tracker::Impl::release_waiting(std::uint32_t place) {
+  FlowState& state = states[place];
+  if (state.unpaired == nullptr || state.connection != no_place || state.unpaired->held.empty()) return false;
+  const Unpaired& waiting = *state.unpaired;
+  const bool garbage = waiting.held.size() < 3 && !state.icrc_by_capture() &&
+                       std::all_of(waiting.held.begin(), waiting.held.end(),
+                                   [](const Held& packet) { return packet.record.damaged(); });
+  if (!garbage && !waiting.only_cnps) {
+    go_alone(place);
+    return true;
+  }
+  // Corrupted numbers make no connection; they are still packets.
+  for (const Held& packet : waiting.held) {
+    count(place, packet.record, packet.number);
+    publish(packet.number, Verdict{});
+  }
+  held -= std::min(held, waiting.held.size());
+  state.unpaired->held.clear();
+  return false;
+}
+
 bool Tracker::Impl::release_waiting() {
   bool more = false;
-  for (std::uint32_t place = 0; place < states.size(); ++place) {
-    FlowState& state = states[place];
-    if (state.unpaired == nullptr || state.connection != no_place || state.unpaired->held.empty()) continue;
-    const Unpaired& waiting = *state.unpaired;
-    const bool garbage = waiting.held.size() < 3 && !state.icrc_by_capture() &&
-                         std::all_of(waiting.held.begin(), waiting.held.end(),
-                                     [](const Held& packet) { return packet.record.damaged(); });
-    if (!garbage && !waiting.only_cnps) {
-      go_alone(place);
-      more = true;
-      continue;
-    }
-    // Corrupted numbers make no connection; they are still packets.
-    for (const Held& packet : waiting.held) {
-      count(place, packet.record, packet.number);
-      publish(packet.number, Verdict{});
-    }
-    held -= std::min(held, waiting.held.size());
-    state.unpaired->held.clear();
-  }
+  for (std::uint32_t place = 0; place < states.size(); ++place) more = release_waiting(place) || more;
   return more;
 }
 

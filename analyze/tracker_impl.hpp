@@ -191,6 +191,7 @@ struct Tracker::Impl {
   void connected(const CmExchange& exchange, std::uint32_t index);
   void settle_short_flows();
   [[nodiscard]] bool release_waiting();
+  bool release_waiting(std::uint32_t place);
   Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
   void sum_up(Track& track);

@@ -59,10 +59,7 @@ void Tracker::Impl::retire_idle(std::uint64_t frame) {
 
 /// An idle flow leaves with its connection, of which now all is said that can be said at an end.
 void Tracker::Impl::depart(std::uint32_t place) {
-  if (states[place].connection == no_place && states[place].unpaired != nullptr &&
-      !states[place].unpaired->held.empty()) {
-    go_alone(place);
-  }
+  release_waiting(place);
   const std::uint32_t connection = states[place].connection;
   std::array<std::uint32_t, 2> places{place, no_place};
   if (connection != no_place) {
