@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Captures of network interfaces against what was sent: every byte, every drop, every end.
-Usage: live_capture_test.py LIVE_DUMP SAMPLES"""
+Usage: live_capture_test.py LIVE_DUMP ROCEANALYZE SAMPLES"""
 
 import json
 import os
@@ -16,32 +16,11 @@ import unittest
 
 import namespace
 from namespace import Sender, command
+from frames import read_capture
 
-PROGRAM, SAMPLES = (os.path.abspath(path) for path in (sys.argv.pop(1), sys.argv.pop(1)))
-
-try:
-    from scapy.utils import RawPcapNgReader, RawPcapReader
-except ImportError:
-    namespace.skip("python3-scapy is missing")
+PROGRAM, _, SAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 
 PATIENCE = 60  # seconds until something is taken for hanging
-
-
-def read_capture(path):
-    """[(bytes, length on the wire, nanoseconds)] by scapy."""
-    frames = []
-    try:
-        reader = RawPcapReader(path)
-    except EOFError:  # a capture without a packet
-        return frames
-    for data, facts in reader:
-        if isinstance(reader, RawPcapNgReader):
-            when = ((facts.tshigh << 32) + facts.tslow) * 1_000_000_000 // facts.tsresol
-        else:
-            when = facts.sec * 1_000_000_000 + facts.usec * (1 if reader.nano else 1000)
-        frames.append((data, facts.wirelen, when))
-    reader.close()
-    return frames
 
 
 def sample(name):

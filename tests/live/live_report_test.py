@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a live capture is the report of a file with the same frames.
+Usage: live_report_test.py LIVE_DUMP ROCEANALYZE SAMPLES"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import namespace
+from namespace import Sender
+from frames import read_capture
+
+_, PROGRAM, SAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+PATIENCE = 120  # seconds until something is taken for hanging
+
+# Of a file and of a device, these differ by their nature.
+OF_FILES = {"application", "bytes", "format", "path"}
+# Frames that are sent again have other times, and what is told of times differs with them.
+OF_TIMES = re.compile("time|_ns|bps|rate|duration|interval|series|delay|latency|second|throughput|goodput|idle|explanation")
+
+
+def without_file_facts(report):
+    for file in report["capture"]["files"]:
+        for key in OF_FILES:
+            file.pop(key, None)
+    return report
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(part) for key, part in value.items() if not OF_TIMES.search(key)}
+    return [without_times(part) for part in value] if isinstance(value, list) else value
+
+
+def report_of(*words):
+    done = subprocess.run([PROGRAM, "report", *words, "--json"], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)
+
+
+def tagged(data, tag):
+    return data[:12] + bytes.fromhex("8100") + tag.to_bytes(2, "big") + data[12:]
+
+
+class LiveReport(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        namespace.make_pair()
+        self.folder = tempfile.TemporaryDirectory()
+        self.captures = 0
+
+    def tearDown(self):
+        subprocess.run(["ip", "link", "del", "left"], stderr=subprocess.DEVNULL, check=False)
+        self.folder.cleanup()
+
+    def capture(self, frames, own_pace, *options):
+        """(report of the capture, report of what it wrote)"""
+        self.captures += 1
+        written = os.path.join(self.folder.name, f"{self.captures}.pcapng")
+        process = subprocess.Popen([PROGRAM, "capture", "-i", "right", "-w", written, "--json", *options], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        # What is recorded begins when the device is open.
+        while not os.path.exists(written) or os.path.getsize(written) == 0:
+            self.assertTrue(process.poll() is None and time.monotonic() < end, "it does not begin")
+            time.sleep(0.02)
+        with Sender() as sender:
+            began = time.monotonic_ns()
+            for data, _, when in frames:
+                left = began + when - frames[0][2] - time.monotonic_ns()
+                if own_pace and left > 0:
+                    time.sleep(left / 1e9)
+                sender.send(data)
+            self.assertEqual(sender.arrived(), len(frames))
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, messages)
+        return json.loads(output), report_of(written)
+
+    def check(self, frames, own_pace=False, *options):
+        live, file = self.capture(frames, own_pace, *options)
+        self.assertEqual(live["capture"]["packets"] + live["capture"]["dropped"], len(frames))
+        self.assertEqual(live["capture"]["dropped"], 0)
+        self.assertEqual(live["capture"]["interfaces"][0]["name"], "right")
+        self.assertEqual(without_file_facts(live), without_file_facts(file))
+        return live
+
+    def test_samples(self):
+        for name in ("01_ud_pingpong.pcap", "02_atomic_cas.pcap", "03_rping.pcap", "04_atomic_ackloss5.ca.pcap"):
+            with self.subTest(name):
+                path = os.path.join(SAMPLES, name)
+                live = self.check(read_capture(path))
+                of_sample = report_of(path)
+                # What is said of each connection, but for times.
+                self.assertEqual(without_times(live["connections"]), without_times(of_sample["connections"]))
+
+    def test_at_its_own_pace(self):
+        frames = read_capture(os.path.join(SAMPLES, "03_rping.pcap"))
+        self.check([frame for frame in frames if frame[2] - frames[0][2] <= 3_000_000_000], True)
+
+    def test_behind_a_tag(self):
+        frames = read_capture(os.path.join(SAMPLES, "02_atomic_cas.pcap"))
+        live = self.check([(tagged(data, 0x6064), wire + 4, when) for data, wire, when in frames])
+        self.assertIn("100", json.dumps(live))
+
+    def test_one_thread(self):
+        self.check(read_capture(os.path.join(SAMPLES, "03_rping.pcap")), False, "--jobs", "1")
+
+
+if __name__ == "__main__":
+    if subprocess.run([PROGRAM, "capture", "--help"], capture_output=True, check=False).returncode != 0:
+        namespace.skip("this build has no command capture")
+    namespace.enter_namespace()
+    namespace.make_pair()  # or skips
+    subprocess.run(["ip", "link", "del", "left"], check=True)
+    unittest.main()
