@@ -35,26 +35,21 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def programs(arguments):
-    """name -> (command, how to read packets and drops from its output)"""
+def programs(arguments, written):
+    """name -> (command, how to read packets and drops from its output"""
     live_dump = os.path.join(arguments.build, "tests/support/live_dump")
-    found = {
-        "tcpdump -w /dev/null": (
-            ["tcpdump", "-i", "right", "-n", "-B", str(arguments.buffer << 10), "-w", "/dev/null"],
+    program = os.path.join(arguments.build, "cli/roceanalyze")
+    return {
+        "`tcpdump -w FILE`": (
+            ["tcpdump", "-i", "right", "-n", "-B", str(arguments.buffer << 10), "-w", written],
             r"(\d+) packets? captured", r"(\d+) packets? dropped by kernel"),
-        "capture alone": (
+        "**roceanalyze** `capture --capture-only -w FILE`": (
+            [program, "capture", "-i", "right", "-B", str(arguments.buffer), "--capture-only", "-w", written],
+            r"(\d+) packets captured", r"(\d+) dropped by the kernel"),
+        "our capture alone, nothing written": (
             [live_dump, "--device", "right", "--kernel-buffer", str(arguments.buffer << 20)],
             r'"delivered": (\d+)', r'"interface_dropped": (\d+)'),
     }
-    program = os.path.join(arguments.build, "cli/roceanalyze")
-    options = ""
-    if os.path.exists(program):
-        options = subprocess.run([program, "capture", "--help"], capture_output=True, text=True, check=False).stdout
-    if "--capture-only" in options:
-        found["capture --capture-only -w /dev/null"] = (
-            [program, "capture", "-i", "right", "-B", str(arguments.buffer), "--capture-only", "-w", "/dev/null", "--json"],
-            r'"packets": (\d+)', r'"dropped": (\d+)')
-    return found
 
 
 def processor_time(pid):
@@ -82,12 +77,10 @@ def run_once(command, packets, drops, load):
         text = output.read()
         arrived = namespace.statistics("right")["rx"]["packets"] - before
 
-    def number(pattern):
-        found = re.search(pattern, text)
-        if found is None:
-            sys.exit(f"{command[0]} (status {process.returncode}) said:\n{text}")
-        return int(found.group(1))
-    return took / 1e9, number(packets), number(drops), arrived
+    captured, dropped = re.search(packets, text), re.search(drops, text)
+    if process.returncode != 0 or captured is None or dropped is None:
+        sys.exit(f"{command[0]} (status {process.returncode}) said:\n{text}")
+    return took / 1e9, int(captured.group(1)), int(dropped.group(1)), arrived
 
 
 def measure(arguments, capture, name, speed):
@@ -95,8 +88,10 @@ def measure(arguments, capture, name, speed):
     load = ["tcpreplay", "-q", "-K", "-i", "left", "--loop=0", f"--limit={packets}", *speed, capture]
     results = {}
     for _ in range(arguments.repeat):
-        for program, description in programs(arguments).items():
+        for program, description in programs(arguments, capture + ".written").items():
             results.setdefault(program, []).append(run_once(*description, load))
+            if os.path.exists(capture + ".written"):
+                os.unlink(capture + ".written")
     base = statistics.median(run[0] for run in next(iter(results.values())))
     for program, runs in results.items():
         cpu = statistics.median(run[0] for run in runs)
@@ -116,7 +111,7 @@ def main():
     arguments.build = os.path.abspath(arguments.build)
     namespace.enter_namespace()
     namespace.make_pair()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:  # no disk between the programs
         for payload in arguments.payload.split(","):
             capture = os.path.join(folder, "load.pcap")
             subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", "100000",
