@@ -67,6 +67,10 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
     print_error(fmt::format("{}, so SIGHUP cannot change files{}", wrong, advice));
   }
   if (!options_.sandbox) return {};
+  if (!sandbox_possible()) {
+    print_error("built with sanitizers, which need what the sandbox refuses: system calls are not confined");
+    return {};
+  }
   return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});
 }
 

@@ -40,6 +40,7 @@ void LiveDisplay::on_finding(const analyze::FindingNews& news, const analyze::Sn
 
 void LiveDisplay::on_tick() {
   const std::int64_t now = clock_.now_ns();
+  if (measured_ == nullptr) return;  // not begun
   if (now - drawn_ns_ < between_drawings || now < away_until_ns_) return;
   if (terminal_ == nullptr) terminal_ = std::make_unique<LiveTerminal>();
   draw();

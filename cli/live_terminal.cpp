@@ -19,7 +19,9 @@ constexpr std::string_view enter_codes = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  /
 constexpr std::string_view leave_codes = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
 // For signal handlers, which know no objects. `saved` is written before `active`.
-std::atomic<bool> active{false};
+std::atomic<bool> active{false};  ///< the screen is ours now
+std::atomic<bool> gone{false};    ///< nobody looks at it any more
+std::atomic<bool> suspended{false};
 std::atomic<bool> saved_any{false};
 termios saved{};
 
@@ -65,14 +67,11 @@ void on_deadly(int number) {
 
 void on_suspend(int) {
   const int before = errno;
-  const bool was = active.exchange(false);
-  if (was) give_back();
+  suspended = true;
+  restore_terminal();
   (void)::raise(SIGSTOP);
-  if (was) {
-    take_terminal();
-    active = true;
-  }
-  errno = before;
+  suspended = false;
+  errno = before;  // the next drawing takes it again, in the foreground
 }
 
 void handle(int number, void (*handler)(int)) {
@@ -98,13 +97,15 @@ void restore_terminal() noexcept {
 
 bool LiveTerminal::possible() {
   const char* kind = std::getenv("TERM");
-  return ::isatty(terminal) == 1 && kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
+  return ::isatty(terminal) == 1 && in_foreground() && kind != nullptr && *kind != '\0' &&
+         std::string_view(kind) != "dumb";
 }
 
 LiveTerminal::LiveTerminal() {
   saved_any = ::tcgetattr(terminal, &saved) == 0;
   for (const int number : deadly) handle(number, on_deadly);
   handle(SIGTSTP, on_suspend);
+  gone = false;
   active = true;
   take_terminal();
 }
@@ -126,7 +127,9 @@ ScreenStyle LiveTerminal::style(bool color) {
 }
 
 void LiveTerminal::draw(const std::vector<std::string>& lines) {
-  if (!active) return;
+  // A job that was put into the background draws again when it is back.
+  if (gone || suspended || !in_foreground()) return;
+  if (!active.exchange(true)) take_terminal();
   // One write: nothing is seen half drawn. Each line is cleared behind its text, not before, lest it flicker.
   std::string text = "\x1b[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -135,7 +138,7 @@ void LiveTerminal::draw(const std::vector<std::string>& lines) {
     text += "\x1b[K";
   }
   text += "\x1b[J";
-  if (!put(text)) active = false;
+  if (!put(text)) gone = true;
 }
 
 void LiveTerminal::leave() noexcept {

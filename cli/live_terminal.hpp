@@ -10,7 +10,8 @@ namespace roce::cli {
 
 /// A screen of its own on the terminal at standard output (the alternate one, so that what stood there comes
 /// back), redrawn in place. Left when the object goes, before the process is suspended (Ctrl-Z), and when a
-/// signal kills it; only SIGKILL leaves it behind. One at a time; not thread-safe.
+/// signal kills it; only SIGKILL leaves it behind. Not drawn while the process is in the background. One at a
+/// time; not thread-safe.
 class LiveTerminal {
  public:
   /// Whether standard output is a terminal that can be drawn on.

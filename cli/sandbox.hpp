@@ -20,4 +20,19 @@ struct SandboxOptions {
 /// such filters; nothing is confined then.
 [[nodiscard]] capture::Expected<void> enter_sandbox(const SandboxOptions& options);
 
+/// False in a build with sanitizers: they start a process to look at this one.
+[[nodiscard]] constexpr bool sandbox_possible() noexcept {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+  return false;
+#else
+  return true;
+#endif
+#else
+  return true;
+#endif
+}
+
 }  // namespace roce::cli

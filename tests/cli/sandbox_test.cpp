@@ -30,10 +30,6 @@
 #include "cli/report.hpp"
 #include "tests/cli/in_child.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROCE_SANITIZED 1
-#endif
-
 namespace roce::cli {
 namespace {
 
@@ -41,14 +37,11 @@ const std::string killed = "signal " + std::to_string(SIGSYS);
 
 /// Why nothing can be confined here; empty if it can.
 std::string no_filters() {
-#ifdef ROCE_SANITIZED
-  return "sanitizers need what the sandbox refuses";
-#else
+  if (!sandbox_possible()) return "sanitizers need what the sandbox refuses";
   return in_child([]() -> std::string {
     const auto entered = enter_sandbox({});
     return entered ? "" : entered.error().describe();
   });
-#endif
 }
 #define ROCE_NEEDS_FILTERS() \
   if (const std::string why = no_filters(); !why.empty()) GTEST_SKIP() << why
