@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "cli/live_figures.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/live_summary.hpp"
+#include "cli/output.hpp"
 #include "cli/page.hpp"
 
 namespace roce::cli {
@@ -62,6 +64,10 @@ SystemLog::~SystemLog() {
 
 capture::Expected<void> SystemLog::on_start(const CaptureStart& start) {
   device_ = start.device;
+  if (::access(_PATH_LOG, F_OK) != 0) {
+    print_error(fmt::format("--syslog: no system log listens at {}: what is logged before one does is lost",
+                            _PATH_LOG));
+  }
   ::openlog("roceanalyze", LOG_PID | LOG_NDELAY, LOG_DAEMON);  // now, not with the first message
   open_ = true;
   ::syslog(LOG_INFO, "%s",
