@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
@@ -42,9 +41,8 @@ std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
   return now > before ? now - before : 0;
 }
 
-std::uint64_t lost_of(const Flow& flow) noexcept {
-  const auto& lost = flow.sequence().lost;
-  return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+std::uint64_t lost_of(const analyze::SequenceCounts& counts) noexcept {
+  return std::accumulate(counts.lost.begin(), counts.lost.end(), std::uint64_t{0});
 }
 
 std::string end_text(const analyze::Endpoint& end) {
@@ -74,7 +72,9 @@ LiveTotals LiveTally::add(const Snapshot& s) {
     sum.goodput_bytes += bucket.goodput_bytes;
     sum.retransmitted += bucket.retransmitted;
   }
-  sum.lost = lost(s);  // not the series': that a loss was none, it does not learn
+  // Not the series': that a loss was none, it does not learn.
+  sum.lost = lost_of(s.departed.sequence);
+  for (const Flow& flow : s.flows) sum.lost += lost_of(flow.sequence());
   for (const analyze::PausePort& port : s.pauses.ports) {
     for (const auto& lane : port.lanes) {
       if (lane == nullptr) continue;
@@ -85,22 +85,6 @@ LiveTotals LiveTally::add(const Snapshot& s) {
   for (const LiveCounter& counter : counters)
     last_.*counter.value = std::max(last_.*counter.value, sum.*counter.value);
   return last_;
-}
-
-std::uint64_t LiveTally::lost(const Snapshot& snapshot) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> now;
-  std::uint64_t sum = 0;
-  auto before = lost_.begin();
-  for (const Flow& flow : snapshot.flows) {  // by id, as lost_
-    for (; before != lost_.end() && before->first < flow.id; ++before) lost_of_gone_ += before->second;
-    if (before != lost_.end() && before->first == flow.id) ++before;
-    const std::uint64_t count = lost_of(flow);
-    if (count != 0) now.emplace_back(flow.id, count);
-    sum += count;
-  }
-  for (; before != lost_.end(); ++before) lost_of_gone_ += before->second;
-  lost_ = std::move(now);
-  return sum + lost_of_gone_;
 }
 
 LiveTotals risen(const LiveTotals& now, const LiveTotals& before) noexcept {
@@ -139,7 +123,7 @@ std::array<LiveMeter::Side, 2> LiveMeter::sides_of(const Snapshot& snapshot, con
     if (const Flow* flow = row.flow(i)) {
       side.flow = flow->id;
       side.retransmitted += flow->sequence().retransmitted_packets();
-      side.lost += lost_of(*flow);
+      side.lost += lost_of(flow->sequence());
     }
   }
   for (Side& side : sides) side.failed = connection.state == Connection::State::failed;

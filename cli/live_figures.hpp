@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "analyze/finding.hpp"
@@ -41,20 +40,15 @@ struct LiveCounter {
 /// One row a member of LiveTotals, in their order.
 [[nodiscard]] std::span<const LiveCounter> live_counters() noexcept;
 
-/// Sums up each snapshot of a capture, so that no total ever falls: what flows had lost when they left the
-/// tables still counts, and a count that later packets corrected downwards waits until it is reached again.
+/// Sums up each snapshot of a capture, so that no total ever falls: a count that later packets corrected
+/// downwards waits until it is reached again. What has left the tables is in the snapshots.
 class LiveTally {
  public:
   /// To be given the snapshots in their order.
   [[nodiscard]] LiveTotals add(const analyze::Snapshot& snapshot);
 
  private:
-  [[nodiscard]] std::uint64_t lost(const analyze::Snapshot& snapshot);
-
   LiveTotals last_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>>
-      lost_;  ///< by flow id; without those that lost nothing
-  std::uint64_t lost_of_gone_ = 0;
 };
 /// What they rose by.
 [[nodiscard]] LiveTotals risen(const LiveTotals& now, const LiveTotals& before) noexcept;
