@@ -59,6 +59,7 @@ tshark              | command:tshark             | second opinion on every field
 zstd                | command:zstd               | makes compressed captures in tests
 lz4                 | command:lz4                | makes compressed captures in tests
 prometheus          | command:promtool           | second opinion on metrics
+systemd             | command:systemd-analyze    | checks the unit of the service
 iproute2            | command:ip                 | makes networks in tests
 tcpdump             | command:tcpdump            | second opinion on capture filters
 '
