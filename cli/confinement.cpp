@@ -43,6 +43,10 @@ bool names_rdma_device(const std::string& device) {
 }
 
 capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
+  if (!sandbox_possible() && options_.user.empty()) {
+    print_error("built with sanitizers, whose threads cannot be confined: neither is the rest");
+    return {};
+  }
   const bool rdma = names_rdma_device(start.device);
   PrivilegeOptions privileges;
   if (!options_.user.empty()) {
@@ -66,11 +70,7 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
     }
     print_error(fmt::format("{}, so SIGHUP cannot change files{}", wrong, advice));
   }
-  if (!options_.sandbox) return {};
-  if (!sandbox_possible()) {
-    print_error("built with sanitizers, which need what the sandbox refuses: system calls are not confined");
-    return {};
-  }
+  if (!options_.sandbox || !sandbox_possible()) return {};
   return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});
 }
 
