@@ -48,9 +48,9 @@ class LiveSource : public CaptureSource {
   /// Up to now; on any thread.
   [[nodiscard]] virtual LiveCounts counts() const = 0;
   /// What somebody should know of this capture, a sentence each: that it takes place on another device than
-  /// was named, that something could not be set, later what happened to the device. It grows, at the back,
-  /// while next_batch() runs.
-  [[nodiscard]] virtual const std::vector<std::string>& notices() const;
+  /// was named, that something could not be set, later what happened to the device. It grows at the back
+  /// while frames are taken. On any thread.
+  [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
 };
 
 /// Opens a device for capture, with the rights of the caller. What is missing (a right, a device, a library)

@@ -25,10 +25,7 @@ constexpr milliseconds idle_time{1000};
 class DeviceSource final : public LiveSource {
  public:
   DeviceSource(std::unique_ptr<LiveDevice> device, const LiveOptions& options)
-      : device_(std::move(device)),
-        queue_(options.queue_bytes),
-        interfaces_(device_->interfaces()),
-        notices_(device_->notices()) {
+      : device_(std::move(device)), queue_(options.queue_bytes), interfaces_(device_->interfaces()) {
     files_.emplace_back();
     files_[0].path = options.device;
     files_[0].format = device_->format();
@@ -49,7 +46,7 @@ class DeviceSource final : public LiveSource {
   [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
   [[nodiscard]] const Statistics& statistics() const override { return statistics_; }
-  [[nodiscard]] const std::vector<std::string>& notices() const override { return notices_; }
+  [[nodiscard]] std::vector<std::string> notices() const override { return device_->notices(); }
   [[nodiscard]] LiveCounts counts() const override;
   void request_stop() noexcept override { stop_.request(); }
 
@@ -63,7 +60,6 @@ class DeviceSource final : public LiveSource {
   [[nodiscard]] std::optional<Error> start();
   void account(FrameBatch& batch, std::size_t first);
   void state_drops();
-  void take_notices();
 
   std::unique_ptr<LiveDevice> device_;
   SlabQueue queue_;
@@ -74,7 +70,6 @@ class DeviceSource final : public LiveSource {
 
   std::vector<InterfaceInfo> interfaces_;
   std::vector<FileInfo> files_;
-  std::vector<std::string> notices_;
   Statistics statistics_;
   std::int64_t last_time_ = no_time;
   bool started_ = false;
@@ -176,11 +171,6 @@ void DeviceSource::state_drops() {
   info.dropped_by_interface = now.dropped_by_interface;
 }
 
-void DeviceSource::take_notices() {
-  std::vector<std::string> now = device_->notices();
-  if (now.size() > notices_.size()) notices_ = std::move(now);
-}
-
 LiveCounts DeviceSource::counts() const {
   LiveCounts counts;
   // In this order: what is delivered meanwhile was received, too.
@@ -206,24 +196,17 @@ Expected<std::size_t> DeviceSource::next_batch(FrameBatch& batch, std::size_t li
     const std::size_t got = queue_.take(batch, limit);
     account(batch, first);
     state_drops();
-    take_notices();
     if (got > 0) return got;
   } catch (const std::bad_alloc&) {
     return failed(device_error(ErrorKind::out_of_memory, "not enough memory for the captured frames"));
   }
   ended_ = true;
   thread_.join();
-  take_notices();
   if (failure_) return failed(std::move(*failure_));
   return std::size_t{0};
 }
 
 }  // namespace
-
-const std::vector<std::string>& LiveSource::notices() const {
-  static const std::vector<std::string> none;
-  return none;
-}
 
 Expected<std::unique_ptr<LiveSource>> make_live_source(std::unique_ptr<LiveDevice> device,
                                                        const LiveOptions& options) {
