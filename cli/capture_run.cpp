@@ -59,6 +59,7 @@ class CaptureRun {
     const int recorded = finish_recording();
     // From here on nobody else writes, and a signal ends the program as usual.
     control_->end();
+    tell_notices();
     const int status = options_.capture_only ? report_errors(errors_) : report();
     if (options_.capture_only) print_counts();
     control_.reset();
@@ -80,6 +81,7 @@ class CaptureRun {
   void tell_news(const Snapshot& snapshot);
   void report_now();
   void hang_up();
+  void tell_notices();
   void tick();
   [[nodiscard]] int print(const Snapshot& snapshot);
 
@@ -87,7 +89,8 @@ class CaptureRun {
   CaptureSetup setup_;
   std::optional<analyze::Filter> filter_;
   std::optional<analyze::AnalysisOptions> analysis_;
-  capture::LiveSource* live_ = nullptr;              ///< inside of limited_
+  capture::LiveSource* live_ = nullptr;  ///< inside of limited_
+  std::size_t notices_told_ = 0;
   std::unique_ptr<capture::CaptureSource> limited_;  ///< by -c
   CaptureFiles files_;
   std::unique_ptr<capture::CaptureSource> recorded_;
@@ -140,7 +143,7 @@ int CaptureRun::open() {
     return exit_input;
   }
   live_ = live->get();
-  for (const std::string& notice : live_->notices()) print_error(notice);
+  tell_notices();
   const CaptureLimits stop = parse_limits(options_.stop).value_or(CaptureLimits{});
   std::uint64_t count = options_.count;
   if (stop.packets != 0) count = count == 0 ? stop.packets : std::min(count, stop.packets);
@@ -285,7 +288,14 @@ void CaptureRun::hang_up() {
   }
 }
 
+/// Of the device, those that were not told yet. On one thread at a time.
+void CaptureRun::tell_notices() {
+  const std::vector<std::string> all = live_->notices();
+  for (; notices_told_ < all.size(); ++notices_told_) print_error(all[notices_told_]);
+}
+
 void CaptureRun::tick() {
+  tell_notices();
   if (files_.recording) files_.recording->tick();
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) observer->on_tick();

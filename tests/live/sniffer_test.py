@@ -102,5 +102,16 @@ class Sniffer(unittest.TestCase):
         self.assertEqual(report["capture"]["dropped"], 0)
 
 
+    @unittest.skipUnless(has_capture(), "no command capture in this build")
+    def test_what_happens_to_the_device_is_told(self):
+        live = self.run_on("frames 10 60\nwait_armed\nnow_port_state 1\nevent 10 1\nframes 10 60\nwait_armed\n"
+                           "frames 10 60\nbroken 4\nframes 10 60\nremove\n",
+                           ROCEANALYZE, "capture", "-i", "mlx5_0", "--capture-only", "-w", self.out)
+        self.assertEqual(live.returncode, 3, live.stderr)
+        for words in ("clock is", "port 1 is down", "queue failed and was started again", "the device was removed"):
+            self.assertEqual(live.stderr.count(words), 1, live.stderr)
+        self.assertEqual(len(fields(self.out, "frame.number")), 40)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
