@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/host_command.hpp"
 #include "cli/output.hpp"
 #include "cli/version.hpp"
 
@@ -33,11 +34,12 @@ constexpr Command commands[] = {
     {"markings", add_markings}, {"pauses", add_pauses},
     {"dcbx", add_dcbx},         {"compare", add_compare},
     {"check", add_check},       {"policy", add_policy},
-    {"capture", add_capture},
+    {"capture", add_capture},   {"devices", add_devices},
+    {"host", add_host},
 };
 
 /// Commands of the interface that this version does not have: better named than taken for files.
-constexpr std::string_view later_commands[] = {"devices", "host", "export"};
+constexpr std::string_view later_commands[] = {"export"};
 
 /// "report, packets and flows".
 std::string command_names() {

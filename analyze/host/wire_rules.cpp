@@ -15,7 +15,7 @@ constexpr std::string_view
         "packets that leaves no trace",
     lost_datagrams = "datagrams (UD) that are lost on the way leave no trace",
     lost_answers = "acknowledgements that are lost on the way leave no trace, for later ones cover them",
-    lost_behind = "packets were lost between the capture and this host",
+    lost_behind = "packets that were sent again may have been lost between the capture and this host",
     unknown_place = "it happened between the capture and this host";
 
 constexpr std::uint64_t minus(std::uint64_t a, std::uint64_t b) noexcept {
@@ -32,8 +32,9 @@ Expectation receives(const WireCounts& w, std::uint64_t seen) {
 }
 
 Expectation sent_packets(const WireCounts& w) {
-  // A damaged packet was seen, and is known to be lost all the same.
-  const std::uint64_t low = w.sent + minus(w.sent_unseen, w.sent_damaged);
+  // A damaged packet was seen, and is known to be lost all the same. Damage strikes bits that the ICRC does
+  // not cover as well.
+  const std::uint64_t low = w.sent + minus(w.sent_unseen, 2 * w.sent_damaged);
   if (w.datagrams_sent != 0) return {w.sent, low, unlimited, "", lost_datagrams};
   if (w.loss_near_host()) return {w.sent, low, unlimited, "", lost_ahead};
   return {w.sent, low, low + w.unacknowledged, "", lost_answers};
@@ -41,12 +42,14 @@ Expectation sent_packets(const WireCounts& w) {
 /// `gone`: what may have come without being counted, beside what is lost.
 Expectation receives_packets(const WireCounts& w, std::uint64_t gone) {
   // Damage strikes bits that the ICRC does not cover as well: the MAC drops those.
-  gone += w.received_lost + 2 * w.received_damaged + w.datagrams_received + w.acks_received;
+  // What was sent again may not have come the first time.
+  gone +=
+      w.repeats_received + w.received_lost + 2 * w.received_damaged + w.datagrams_received + w.acks_received;
   const std::uint64_t high = minus(w.received + w.received_unseen, w.received_damaged);
   std::string_view why = "packets with a wrong ICRC are not counted";
   if (w.acks_received != 0) why = lost_answers;
   if (w.datagrams_received != 0) why = lost_datagrams;
-  if (w.loss_near_host()) why = lost_behind;
+  if (w.loss_near_host() || w.repeats_received != 0) why = lost_behind;
   return {w.received, w.loss_near_host() ? 0 : minus(w.received, gone), high, why, "the capture missed some"};
 }
 Expectation received_packets(const WireCounts& w) {
