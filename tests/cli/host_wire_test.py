@@ -15,6 +15,7 @@ import unittest
 from collections import Counter
 
 PROGRAM, SAMPLES = sys.argv.pop(1), sys.argv.pop(1)
+GENERATE = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "tests", "support", "roce_fault_generate")
 # All that rxe has: those that did not move are not in the manifest.
 RXE = ("ack_deferred completer_retry_err duplicate_request link_downed out_of_seq_request rcvd_pkts rcvd_rnr_err "
        "rcvd_seq_err rdma_recvs rdma_sends retry_exceeded_err retry_rnr_exceeded_err send_err send_rnr_err sent_pkts").split()
@@ -46,13 +47,13 @@ def end_of(address):
         else {1: "A", 2: "B", 3: "C"}.get(last & 0xff)
 
 
-def snapshot(time, addresses, counters):
+def snapshot(time, addresses, counters, driver="rxe"):
     gids = [{"index": i, "gid": a if ":" in a else "::ffff:" + a, "type": "RoCE v2", "netdev": "eth0"}
             for i, a in enumerate(sorted(addresses))]
     port = {"number": 1, "state": "ACTIVE", "link_layer": "Ethernet", "netdev": "eth0", "gids": gids,
             "hw_counters": counters}
     return {"schema": "roceanalyze-host/1", "time": time, "host": "x",
-            "devices": [{"name": "rxe0", "driver": "rxe", "node_type": "CA", "ports": [port]}], "netdevs": []}
+            "devices": [{"name": driver + "_0", "driver": driver, "node_type": "CA", "ports": [port]}], "netdevs": []}
 
 
 def deltas(scenario, end):
@@ -66,13 +67,13 @@ def deltas(scenario, end):
     return moved if len(devices) == 1 else {}
 
 
-def checks_of(path, folder, end, moved, addresses, span):
+def checks_of(path, folder, end, moved, addresses, span, driver="rxe"):
     files = []
     for name, time, factor in (("before", span[0] - 1, 0), ("after", span[1] + 1, 1)):
         files.append(os.path.join(folder, name))
-        counters = {key: 1000 + factor * moved.get(key, 0) for key in RXE}
+        counters = {key: 1000 + factor * moved.get(key, 0) for key in (RXE if driver == "rxe" else moved)}
         with open(files[-1], "w", encoding="ascii") as file:
-            json.dump(snapshot(time, addresses, counters), file)
+            json.dump(snapshot(time, addresses, counters, driver), file)
     done = run("host", "--before", files[0], "--after", files[1], "--capture", path, "--json")
     assert done.returncode == 0, (path, end, done.stderr.decode())
     return json.loads(done.stdout)
@@ -115,6 +116,42 @@ class Wire(unittest.TestCase):
         self.assertFalse(wrong, str(dict(verdicts)) + "\n" + "\n".join(map(str, wrong)))
         self.assertGreater(verdicts["agrees"], 2000)
         self.assertLess(verdicts["explained"], verdicts["agrees"] // 20)
+
+    def test_congestion_counters_of_hardware(self):
+        """What tshark counts in a generated capture, as counters of an mlx5 and a bnxt_re; then one that stands still."""
+        own = "10.78.0.1"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "capture.pcap")
+            subprocess.run([GENERATE, "--packets", "20000", "--faults", "congestion", path], check=True, timeout=120)
+            told = subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "frame.time_epoch", "-e", "ip.src", "-e",
+                                   "ip.dst", "-e", "ip.dsfield.ecn", "-e", "infiniband.bth.opcode"],
+                                  check=True, timeout=120, capture_output=True).stdout.decode()
+            counts, span = Counter(), [None, None]
+            for line in told.splitlines():
+                time, source, target, ecn, opcode = line.split("\t")
+                seconds, fraction = time.split(".")
+                span = [span[0] or int(seconds + fraction), int(seconds + fraction)]
+                sent, received, cnp = source == own, target == own, opcode and int(opcode, 0) == 0x81
+                counts["sent"] += sent
+                counts["received"] += received
+                counts["cnps_sent"] += bool(sent and cnp)
+                counts["cnps_received"] += bool(received and cnp)
+                counts["ce"] += bool(received and int(ecn, 0) == 3)
+            self.assertTrue(all(counts.values()), counts)
+            # The first two of mlx5 are counters of the port, which the snapshots here leave out.
+            names = {"mlx5": ("port_xmit_packets", "port_rcv_packets", "np_cnp_sent", "rp_cnp_handled",
+                              "np_ecn_marked_roce_packets"),
+                     "bnxt_re": ("tx_pkts", "rx_pkts", "tx_cnp_pkts", "rx_cnp_pkts", "rx_ecn_marked_pkts")}
+            for driver, counters in names.items():
+                moved = dict(zip(counters, (counts[key] for key in ("sent", "received", "cnps_sent", "cnps_received", "ce"))))
+                checks = checks_of(path, folder, "", moved, {own}, span, driver)["wire"]["checks"]
+                self.assertEqual({c["counter"]: c["verdict"] for c in checks},
+                                 {c: "agrees" for c in counters if not c.startswith("port_")}, driver)
+                # As Lumina found it of a NIC: CNPs are sent, and the counter stands still.
+                moved[counters[2]] = 0
+                result = checks_of(path, folder, "", moved, {own}, span, driver)
+                self.assertEqual([c["counter"] for c in result["wire"]["checks"] if c["verdict"] == "differs"], [counters[2]])
+                self.assertIn("host_counter_differs", [f["id"] for f in result["findings"]])
 
     def test_a_wrong_counter_is_found(self):
         """The same with a counter that a NIC got wrong."""
