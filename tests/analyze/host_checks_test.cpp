@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyze/host/capturable.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "capture/host/read_host.hpp"
 #include "tests/capture/host_fixture.hpp"
@@ -73,6 +74,29 @@ TEST(HostChecks, StacksThatStandOnThemselves) {
   EXPECT_TRUE(lowest_of(host, "none").empty());
   const HostFacts lag = read_tree("connectx_lag");
   EXPECT_EQ(lowest_of(lag, "bond0").size(), 2U);
+}
+
+TEST(HostCapturable, ByDriver) {
+  HostFacts host = read_tree("connectx");
+  RdmaDevice& device = host.devices[0];
+  RdmaPort& port = device.ports[0];
+  const auto what = [&] { return capturable_port(host, device, port); };
+  EXPECT_TRUE(what().possible);
+  EXPECT_EQ(what().device, "mlx5_0:1");
+  EXPECT_NE(what().how.find("/dev/infiniband/uverbs0"), std::string::npos);
+  host.netdevs[1].private_flags = {{"sniffer", "on"}};
+  EXPECT_TRUE(old_sniffer_on(host.netdevs[1]));
+  EXPECT_NE(what().how.find("ethtool --set-priv-flags ens1f0np0 sniffer off"), std::string::npos);
+  device.uverbs.clear();
+  EXPECT_FALSE(what().possible);
+  EXPECT_NE(what().how.find("modprobe ib_uverbs"), std::string::npos);
+  device.driver = "irdma";
+  EXPECT_FALSE(what().possible);
+  EXPECT_NE(what().how.find("mirror the port"), std::string::npos);
+  device.driver = "rxe";
+  EXPECT_EQ(what().device, "ens1f0np0");
+  port.netdev.clear();
+  EXPECT_FALSE(what().possible);
 }
 
 /// A host that does what the profile "nvidia" asks: PFC and DSCP 26 on priority 3.
