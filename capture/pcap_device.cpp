@@ -192,8 +192,9 @@ void PcapDevice::finish(SlabQueue& queue) {
     if (taken_ != before) last = now;
     if (now - begun > altogether) return;
     if (more && *more) continue;
+    // Of an interface that is gone libpcap tells an error also while the last block is still the kernel's.
     const std::uint64_t lost = drops().by_kernel;
-    if (!more || taken_ + lost >= accepted_ || now - last > patience) return;
+    if (taken_ + lost >= accepted_ || now - last > patience) return;
     pollfd waiting{descriptor_, POLLIN, 0};
     poll(&waiting, 1, static_cast<int>(block_time.count()));
   }

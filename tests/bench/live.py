@@ -4,7 +4,8 @@
 
 Each program captures the same frames with a kernel buffer of the same size, in turns. CPU time is that of its threads
 from before the load to a second after it, without what beginning and ending cost. What sending costs, and the
-kernel's work at arrival, which happens in the sender's time, is the same for all. tests/bench/live builds what is needed and calls this."""
+kernel's work at arrival, which happens in the sender's time, is the same for all. tests/bench/live builds what is needed and calls
+this."""
 
 import argparse
 import os
