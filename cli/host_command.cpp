@@ -64,10 +64,10 @@ capture::HostFacts read_now(const std::string& root) {
 /// A root that is no folder would only say that everything is missing.
 bool is_folder(const std::string& root) {
   struct stat facts {};
-  const bool folder = ::stat(root.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
-  if (!folder)
-    print_error(fmt::format("--root {}: {}", root, errno != 0 ? std::strerror(errno) : "is no folder"));
-  return folder;
+  const bool there = ::stat(root.c_str(), &facts) == 0;
+  if (there && S_ISDIR(facts.st_mode)) return true;
+  print_error(fmt::format("--root {}: {}", root, there ? "is no folder" : std::strerror(errno)));
+  return false;
 }
 
 ReportStyle style_of(const HostCommandOptions& options) {
@@ -103,7 +103,7 @@ int write_snapshot(const std::string& path, const std::string& text) {
   if (path == "-") return print(text, exit_ok);
   struct stat facts {};
   const bool in_place = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
-  const std::string target = in_place ? path : path + ".part";
+  const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());  // nobody else's
   const int file = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   const auto refuse = [&](int error) {
     print_error(fmt::format("{}: {}: no snapshot was written", path, std::strerror(error)));
