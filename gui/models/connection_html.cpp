@@ -5,9 +5,9 @@
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
-#include "analyze/packet_facts.hpp"
 #include "analyze/units.hpp"
 #include "dissect/cm.hpp"
+#include "dissect/dissect.hpp"
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
@@ -45,7 +45,7 @@ Facts identity(const Snapshot& s, const ConnectionRow& row) {
   Facts facts{{Text::tr("a"), end_text(c.ends[0])},
               {Text::tr("b"), end_text(c.ends[1])},
               {Text::tr("Type"), QStringLiteral("%1, %2").arg(to_qt(dissect::service_name(c.service)),
-                                                              to_qt(analyze::version_name(c.transport)))},
+                                                              to_qt(dissect::transport_name(c.transport)))},
               {Text::tr("State"),
                to_qt(analyze::connection_state_name(c.state)).replace(QLatin1Char('_'), QLatin1Char(' '))}};
   if (c.pmtu != 0)

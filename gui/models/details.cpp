@@ -42,7 +42,7 @@ QString evidence_html(const Snapshot& s, const Finding& finding) {
 QString command_html(const QString& command) {
   return QStringLiteral(
              "<table width=\"100%\" cellpadding=\"6\"><tr><td class=\"command\"><tt>%1</tt></td>"
-             "<td class=\"command\" width=\"1\" align=\"right\">%2</td></tr></table>")
+             "<td class=\"command\" width=\"56\" align=\"right\">%2</td></tr></table>")
       .arg(command.toHtmlEscaped(), link(QStringLiteral("copy"), command, Text::tr("Copy")));
 }
 

@@ -46,7 +46,7 @@ void MainWindow::make_menus() {
   recent_ = file->addMenu(tr("Open &recent"));
   fill(file, {{"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
                &MainWindow::reload},
-              {"close", tr("&Close capture"), QKeySequence::Close, tr("Let go of the capture"),
+              {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Let go of the capture"),
                &MainWindow::close_capture},
               line,
               {"new_window", tr("&New window"), QKeySequence::New, tr("Another window for another capture"),

@@ -118,7 +118,6 @@ void TableView::show_columns(std::initializer_list<std::string_view> names) {
 }
 
 void TableView::wrap_rows(bool wrap) {
-  setWordWrap(wrap);
   verticalHeader()->setSectionResizeMode(wrap ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
 }
 
