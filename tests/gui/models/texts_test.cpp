@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <QProcess>
+#include <array>
+#include <cstdio>
+
+#include "cli/report.hpp"
+#include "gui/models/commands.hpp"
+#include "gui/models/details.hpp"
+#include "gui/models/finding_columns.hpp"
+#include "gui/models/health.hpp"
+#include "tests/gui/support.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// What a shell makes of it.
+QString printed(const QString& word) {
+  QProcess shell;
+  shell.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QStringLiteral("printf %s ") + word});
+  if (!shell.waitForFinished()) return QStringLiteral("(the shell did not end)");
+  return QString::fromUtf8(shell.readAllStandardOutput());
+}
+
+TEST(Commands, WordsComeThroughAShellUnchanged) {
+  for (const char* word :
+       {"a.pcap", "a b.pcap", "it's.pcap", "$(reboot)", "\"x\"", "*", "", "-f", "\\", "ümlaut;ls"}) {
+    const QString text = QString::fromUtf8(word);
+    EXPECT_EQ(printed(shell_word(text)), text);
+  }
+}
+
+TEST(Commands, NameTheFilesOfTheWindow) {
+  const QStringList files{QStringLiteral("/tmp/a b.pcap"), QStringLiteral("c.pcap")};
+  const auto parts = advice_parts(
+      "Look there. The packets: roceanalyze packets FILE -Y 'ip.addr == \"x\"'. Then wait.", files);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0].text, QStringLiteral("Look there. The packets:"));
+  EXPECT_TRUE(parts[1].command);
+  EXPECT_EQ(parts[1].text,
+            QStringLiteral("roceanalyze packets '/tmp/a b.pcap' c.pcap -Y 'ip.addr == \"x\"'"));
+  EXPECT_EQ(parts[2].text, QStringLiteral("Then wait."));
+}
+
+TEST(Commands, OfAllSamplesAreWholeAndNameTheirFile) {
+  std::size_t commands = 0;
+  for (const std::string& name : all_samples()) {
+    const auto snapshot = analyzed(name);
+    for (const analyze::Finding& finding : snapshot->findings) {
+      for (const QString& command : finding_commands(finding, {QString::fromStdString(name)})) {
+        SCOPED_TRACE(command.toStdString());
+        ++commands;
+        EXPECT_TRUE(
+            command.startsWith(QStringLiteral("roceanalyze packets ") + QString::fromStdString(name)));
+        EXPECT_TRUE(command.endsWith(QLatin1Char('\'')));
+      }
+    }
+  }
+  EXPECT_GT(commands, 50U);
+}
+
+TEST(Health, SaysWhatTheReportSays) {
+  for (const std::string& name : all_samples()) {
+    SCOPED_TRACE(name);
+    const auto snapshot = analyzed(name);
+    const QString report = QString::fromStdString(cli::report_text(*snapshot, {400, false, 5}));
+    const QString verdict = report.left(report.indexOf(QLatin1Char('\n')))
+                                .mid(static_cast<int>(std::string_view("Verdict     ").size()));
+    const QString line = health_of(*snapshot).line;
+    EXPECT_TRUE(verdict.startsWith(line, Qt::CaseInsensitive)) << verdict.toStdString() << "\n"
+                                                               << line.toStdString();
+  }
+}
+
+TEST(Details, EscapeWhatTheyQuote) {
+  EXPECT_FALSE(facts_html({{QStringLiteral("File"), QStringLiteral("<b>&x</b>.pcap")}})
+                   .contains(QStringLiteral("<b>")));
+}
+
+TEST(Details, TellOfEveryConnectionAndFinding) {
+  for (const std::string& name : all_samples()) {
+    const auto snapshot = analyzed(name);
+    for (const analyze::Connection& connection : snapshot->connections)
+      EXPECT_TRUE(connection_html(*snapshot, connection.id)
+                      .contains(QStringLiteral("Connection %1").arg(connection.id)));
+    for (const analyze::Finding& finding : snapshot->findings) {
+      const QString html = finding_html(*snapshot, finding, {QString::fromStdString(name)});
+      EXPECT_TRUE(html.contains(QStringLiteral("packet:%1").arg(finding.packets.front())));
+      const std::string sentence = first_sentence(finding.explanation);
+      EXPECT_TRUE(finding.explanation.starts_with(sentence));
+      EXPECT_FALSE(sentence.empty());
+    }
+  }
+  EXPECT_EQ(connection_html(*analyzed("03_rping.pcap"), 4'000'000'000U), QString());
+}
+
+}  // namespace
+}  // namespace roce::gui

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/main_window.hpp"
+
+#include <QClipboard>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <QUrl>
+#include <fstream>
+
+#include "gui/models/details.hpp"
+#include "gui/models/health.hpp"
+#include "tests/gui/pages/window_support.hpp"
+
+namespace roce::gui {
+namespace {
+
+constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
+
+void each_action(const QMenu* menu, const std::function<void(QAction*)>& visit) {
+  for (QAction* action : menu->actions()) {
+    if (action->menu() != nullptr) {
+      each_action(action->menu(), visit);
+    } else if (!action->isSeparator()) {
+      visit(action);
+    }
+  }
+}
+
+QAction* action(MainWindow& window, const char* name) {
+  return window.findChild<QAction*>(QString::fromLatin1(name));
+}
+
+TEST(MainWindow, OpensEveryPageForEverySample) {
+  const auto window = make_window();
+  for (const std::string& name : all_samples()) {
+    SCOPED_TRACE(name);
+    open_sample(*window, name);
+    const analyze::Snapshot& s = *window->session().snapshot();
+    EXPECT_EQ(window->overview().headline(), health_of(s).line);
+    EXPECT_EQ(static_cast<std::size_t>(window->overview().findings().filter().rowCount()), s.findings.size());
+    EXPECT_EQ(static_cast<std::size_t>(window->connections().table().filter().rowCount()),
+              s.connections.size());
+    EXPECT_EQ(static_cast<std::size_t>(window->markings().table().filter().rowCount()),
+              s.markings.rows.size());
+    for (int page = 0; page < page_count; ++page) {
+      window->show_page(static_cast<PageId>(page));
+      QApplication::processEvents();
+    }
+    if (!s.findings.empty()) {
+      EXPECT_FALSE(window->selection().finding().isEmpty());
+    }
+  }
+}
+
+TEST(MainWindow, TriggersEveryActionOfEveryMenu) {
+  // With a capture and without, for what an action does must not depend on luck.
+  for (const bool with_capture : {false, true}) {
+    const auto window = make_window();
+    if (with_capture) open_sample(*window, lossy);
+    QStringList names;
+    for (QAction* top : window->menuBar()->actions())
+      each_action(top->menu(), [&](QAction* a) { names << a->text(); });
+    EXPECT_GT(names.size(), 25);
+    for (const QString& name : names) {
+      SCOPED_TRACE(name.toStdString());
+      // "Quit" would close the window; and some actions make others.
+      QAction* found = nullptr;
+      for (QAction* top : window->menuBar()->actions()) {
+        each_action(top->menu(), [&](QAction* a) {
+          if (a->text() == name && a->objectName() != QLatin1String("quit")) found = a;
+        });
+      }
+      if (found == nullptr) continue;
+      // Whoever opens a dialog waits for it.
+      QTimer::singleShot(0, [] {
+        if (QWidget* dialog = QApplication::activeModalWidget()) dialog->close();
+      });
+      found->trigger();
+      QApplication::processEvents();
+      ASSERT_TRUE(has_ended(*window));
+      for (QWidget* other : QApplication::topLevelWidgets()) {
+        if (other != window.get() && qobject_cast<MainWindow*>(other) != nullptr) other->close();
+      }
+    }
+    QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    apply_theme(Theme::light);
+  }
+}
+
+TEST(MainWindow, GivesEveryShortcutOnce) {
+  const auto window = make_window();
+  QMap<QString, QString> taken;
+  for (QAction* top : window->menuBar()->actions()) {
+    each_action(top->menu(), [&](QAction* a) {
+      for (const QKeySequence& keys : a->shortcuts()) {
+        EXPECT_FALSE(taken.contains(keys.toString()))
+            << keys.toString().toStdString() << " of " << a->text().toStdString();
+        taken[keys.toString()] = a->text();
+      }
+    });
+  }
+  for (const char* keys : {"Ctrl+O", "Ctrl+R", "Ctrl+W", "Ctrl+Q", "Ctrl+F", "Ctrl+C", "F11", "Alt+1"})
+    EXPECT_TRUE(taken.contains(QString::fromLatin1(keys))) << keys;
+}
+
+TEST(MainWindow, LeadsFromAFindingToItsConnectionAndItsCommand) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  const analyze::Finding& worst = window->session().snapshot()->findings.front();
+  // First step: the finding; its text is there.
+  window->overview().findings().setCurrentIndex(window->overview().findings().filter().index(0, 0));
+  Q_EMIT window->overview().findings().row_activated();
+  EXPECT_FALSE(window->findings().visibleRegion().isEmpty());
+  const auto* detail = window->findings().findChild<DetailView*>();
+  EXPECT_TRUE(detail->toPlainText().contains(QString::fromStdString(worst.explanation)));
+  // Second step: the command that shows its packets.
+  action(*window, "copy_command")->trigger();
+  EXPECT_EQ(QApplication::clipboard()->text(),
+            finding_commands(worst, window->session().files()).join(QLatin1Char('\n')));
+  EXPECT_TRUE(QApplication::clipboard()->text().contains(QString::fromStdString(lossy)));
+  // Or the connection.
+  Q_EMIT const_cast<DetailView*>(detail)->anchorClicked(QUrl(QStringLiteral("connection:0")));
+  EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
+  EXPECT_EQ(window->selection().connection(), 0U);
+}
+
+TEST(MainWindow, LeadsFromAHostToItsConnections) {
+  const auto window = make_window();
+  open_sample(*window, "11_three_hosts.pcap.zst");
+  auto& hosts = window->overview().hosts();
+  hosts.setCurrentIndex(hosts.filter().index(0, 0));
+  const auto wanted = hosts.current_row().data(TableModelBase::key_role).toString();
+  Q_EMIT hosts.row_activated();
+  auto& table = window->connections().table();
+  ASSERT_GT(table.filter().rowCount(), 0);
+  EXPECT_LT(table.filter().rowCount(), table.model_behind().rowCount());
+  for (int row = 0; row < table.filter().rowCount(); ++row) {
+    const auto cell = [&](std::string_view name) {
+      return table.filter().index(row, table.model_behind().column_of(name)).data().toString();
+    };
+    EXPECT_TRUE(cell("a") == wanted || cell("b") == wanted);
+  }
+}
+
+TEST(MainWindow, ChoosesATimeRangeByDragging) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  Timeline& timeline = window->overview().timeline();
+  timeline.replot();
+  const QRect inside = timeline.axisRect(0)->rect();
+  const auto drag = [&](int from, int to) {
+    QTest::mousePress(&timeline, Qt::LeftButton, {}, QPoint(from, inside.center().y()));
+    QTest::mouseMove(&timeline, QPoint((from + to) / 2, inside.center().y() + 2));
+    QTest::mouseMove(&timeline, QPoint(to, inside.center().y() + 4));
+    QTest::mouseRelease(&timeline, Qt::LeftButton, {}, QPoint(to, inside.center().y() + 4));
+  };
+  drag(inside.left() + inside.width() / 4, inside.left() + inside.width() / 2);
+  ASSERT_TRUE(window->selection().time());
+  const TimeSpan span = *window->selection().time();
+  const analyze::Totals& totals = window->session().snapshot()->totals;
+  EXPECT_GT(span.from, totals.first_time_ns);
+  EXPECT_LT(span.to, totals.last_time_ns);
+  action(*window, "clear")->trigger();
+  EXPECT_FALSE(window->selection().time());
+}
+
+TEST(MainWindow, SaysWhatIsWrongWithAFile) {
+  const QTemporaryDir folder;
+  const std::string text = folder.filePath(QStringLiteral("notes <b>.txt")).toStdString();
+  std::ofstream(text) << "this is no capture, and long enough to tell";
+  const auto window = make_window();
+  for (const std::string& path : {std::string("/nowhere/at/all.pcap"), text}) {
+    window->open({QString::fromStdString(path)});
+    ASSERT_TRUE(has_ended(*window));
+    EXPECT_TRUE(window->message().contains(QString::fromStdString(path)));
+    EXPECT_EQ(window->overview().headline(), QStringLiteral("Nothing could be read"));
+  }
+  open_sample(*window, lossy);
+  action(*window, "close")->trigger();
+  EXPECT_EQ(window->connections().table().filter().rowCount(), 0);
+  EXPECT_TRUE(window->overview().headline().isEmpty());
+}
+
+TEST(MainWindow, ClosesWhileItReads) {
+  for (int i = 0; i < 6; ++i) {
+    const auto window = make_window();
+    window->open({QString::fromStdString(sample(lossy))});
+    if (i % 2 == 1) QApplication::processEvents();
+    if (i % 3 == 2) window->open({QString::fromStdString(sample("03_rping.pcap"))});
+    window->close();
+  }
+  QApplication::processEvents();
+}
+
+TEST(MainWindow, FiltersAHundredTimesQuickly) {
+  const auto window = make_window();
+  open_sample(*window, "06_mix_4qp.pcap.zst");
+  auto& table = window->connections().table();
+  for (int i = 0; i < 100; ++i) {
+    window->connections().search(i % 2 == 0 ? QStringLiteral("10.77.0.%1").arg(i % 5) : QString());
+    if (i == 50) window->session().reload();
+    if (i % 10 == 0) QApplication::processEvents();
+  }
+  ASSERT_TRUE(has_ended(*window));
+  window->connections().search({});
+  EXPECT_EQ(table.filter().rowCount(), table.model_behind().rowCount());
+}
+
+TEST(MainWindow, TakesDroppedFiles) {
+  const auto window = make_window();
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(QString::fromStdString(sample(lossy)))});
+  QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, {});
+  QApplication::sendEvent(window.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent event(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, {});
+  QApplication::sendEvent(window.get(), &event);
+  EXPECT_EQ(window->session().state(), AnalysisSession::State::loading);
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_TRUE(window->windowTitle().contains(QString::fromStdString(lossy)));
+}
+
+TEST(MainWindow, RemembersFilesAndLayout) {
+  {
+    const auto window = make_window();
+    open_sample(*window, lossy);
+    window->resize(1111, 777);
+    window->connections().table().setColumnHidden(5, true);
+    window->close();
+  }
+  const auto window = make_window();
+  EXPECT_EQ(window->size(), QSize(1111, 777));
+  EXPECT_TRUE(window->connections().table().isColumnHidden(5));
+  const QStringList recent = settings().value(QStringLiteral("recent")).toStringList();
+  ASSERT_FALSE(recent.isEmpty());
+  EXPECT_TRUE(recent.front().endsWith(QString::fromStdString(lossy)));
+}
+
+TEST(MainWindow, KeepsThePolicyItHasIfAnotherIsWrong) {
+  const QTemporaryDir folder;
+  const QString wrong = folder.filePath(QStringLiteral("wrong.toml"));
+  std::ofstream(wrong.toStdString()) << "[class.data\n";
+  const auto window = make_window();
+  open_sample(*window, "02_write_bw_tclass106.pcap.zst");
+  const auto profile = to_qt(analyze::policy_profiles().front().name);
+  EXPECT_TRUE(window->choose_policy(profile));
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_FALSE(window->choose_policy(wrong));
+  EXPECT_TRUE(window->message().contains(wrong));
+  EXPECT_TRUE(window->session().policy());
+  EXPECT_TRUE(window->choose_policy({}));
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_FALSE(window->session().snapshot()->policy);
+}
+
+}  // namespace
+}  // namespace roce::gui
