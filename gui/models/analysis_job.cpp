@@ -74,6 +74,7 @@ void AnalysisJob::analyze(capture::CaptureSource& source) {
   options.jobs = choice_.jobs;
   options.policy = choice_.policy;
   if (choice_.policy) options.priorities = choice_.policy->priority_map();
+  options.publish = [this](std::shared_ptr<const analyze::Snapshot> so_far) { publish(std::move(so_far)); };
   options.progress = [this](const capture::CaptureSource& from, std::uint64_t packets) {
     set_progress(from, packets);
   };
