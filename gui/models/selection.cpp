@@ -1,5 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nothing but the file whose name makes CMake generate the meta-object of selection.hpp.
 #include "gui/models/selection.hpp"
-
-// Here for its meta-object, which CMake adds to this file.
-#include "moc_selection.cpp"
