@@ -22,7 +22,7 @@ bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
 bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::string>& notices) {
   const auto name = parse_rdma_name(options.device);
   if (!name) return false;
-  const RdmaPort port = read_rdma_port(world.root, *name);
+  const SniffedPort port = read_rdma_port(world.root, *name);
   if (!port.software || !is_network_interface(port.software_on)) return false;
   notices.push_back(name->device +
                     (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +

@@ -59,7 +59,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-void add_netdev(RdmaPort& port, const std::string& root, const std::string& name) {
+void add_netdev(SniffedPort& port, const std::string& root, const std::string& name) {
   if (!is_plain_name(name)) return;
   for (const RdmaNetdev& known : port.netdevs) {
     if (known.name == name) return;
@@ -118,14 +118,14 @@ std::optional<RdmaName> parse_rdma_name(std::string_view text) {
   return name;
 }
 
-std::uint32_t RdmaPort::largest_mtu() const noexcept {
+std::uint32_t SniffedPort::largest_mtu() const noexcept {
   std::uint32_t largest = 0;
   for (const RdmaNetdev& netdev : netdevs) largest = std::max(largest, netdev.mtu);
   return largest;
 }
 
-RdmaPort read_rdma_port(const std::string& root, const RdmaName& name) {
-  RdmaPort port;
+SniffedPort read_rdma_port(const std::string& root, const RdmaName& name) {
+  SniffedPort port;
   std::error_code error;
   const std::string device = root + "/sys/class/infiniband/" + name.device;
   port.exists = std::filesystem::is_directory(device, error);

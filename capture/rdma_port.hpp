@@ -26,7 +26,7 @@ struct RdmaNetdev {
   std::uint32_t mtu = 0;  ///< bytes; 0 = unknown
 };
 
-struct RdmaPort {
+struct SniffedPort {
   bool exists = false;              ///< the device, in sysfs
   std::string driver;               ///< of the device below: "mlx5_core"; empty where there is none
   bool iwarp = false;               ///< an RNIC: RDMA over TCP
@@ -39,7 +39,7 @@ struct RdmaPort {
 };
 
 /// `root` is "" or a folder with a tree like the machine's own. Missing pieces stay empty.
-[[nodiscard]] RdmaPort read_rdma_port(const std::string& root, const RdmaName& name);
+[[nodiscard]] SniffedPort read_rdma_port(const std::string& root, const RdmaName& name);
 
 /// Counters of the port or its device that count frames for which there was no room: their sum since the
 /// first reading. They count for all queues of the device, not for the sniffer's alone.

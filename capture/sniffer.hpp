@@ -65,7 +65,7 @@ class Sniffer final : public LiveDevice {
   const LiveOptions options_;
   const SnifferWorld world_;
   const RdmaName name_;
-  RdmaPort sysfs_;
+  SniffedPort sysfs_;
   RingNeeds needs_;
   RingPlan plan_;
   OwnAddresses own_;

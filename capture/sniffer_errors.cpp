@@ -223,7 +223,7 @@ Error explain(const verbs::Failure& failure, const Attempt& attempt) {
   return error;
 }
 
-std::string capture_elsewhere(const RdmaName& name, const RdmaPort& port) {
+std::string capture_elsewhere(const RdmaName& name, const SniffedPort& port) {
   const std::string where = port.software_on.empty()
                                 ? "-i INTERFACE, the network interface it was made on (rdma link)"
                                 : "-i " + port.software_on;

@@ -25,7 +25,7 @@ struct Rights {
 /// Where and with what an attempt failed.
 struct Attempt {
   RdmaName name;
-  RdmaPort port;
+  SniffedPort port;
   verbs::LinkLayer link_layer{};
   Rights rights;
   std::string root;  ///< of /sys and /dev
@@ -35,6 +35,6 @@ struct Attempt {
 
 /// Of a device that is software or carries no RoCE: where its frames are to be captured instead. Empty: the
 /// device can be tried.
-[[nodiscard]] std::string capture_elsewhere(const RdmaName& name, const RdmaPort& port);
+[[nodiscard]] std::string capture_elsewhere(const RdmaName& name, const SniffedPort& port);
 
 }  // namespace roce::capture

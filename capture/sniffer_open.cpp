@@ -104,7 +104,7 @@ std::optional<Error> Sniffer::start() {
   if (!device) return failed(device.error());
   device_ = std::move(*device);
   if (device_->facts().iwarp) {
-    RdmaPort iwarp = sysfs_;
+    SniffedPort iwarp = sysfs_;
     iwarp.iwarp = true;
     return refused(ErrorKind::unsupported, options_.device, capture_elsewhere(name_, iwarp));
   }
@@ -201,7 +201,7 @@ std::optional<Error> Sniffer::handle_events() {
 /// Whether the interface's MTU has grown beyond the ring's buffers, and a new ring may be made: rights can
 /// have been given up since the first one.
 bool Sniffer::can_grow() {
-  RdmaPort now = read_rdma_port(world_.root, name_);
+  SniffedPort now = read_rdma_port(world_.root, name_);
   if (infiniband_ || frame_room(needs_.rdma_mtu, now.largest_mtu()) <= plan_.buffer_bytes) return false;
   const Rights rights = read_rights(world_.root);
   if (!rights.net_raw || !rights.net_admin) return false;

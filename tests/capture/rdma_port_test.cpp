@@ -18,7 +18,7 @@ TEST_F(RdmaPortTest, ReadsWhatSysfsHas) {
   file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/2", "eth2.100\n");
   file("sys/class/net/eth2.100/address", "02:00:00:00:00:09\n");
   file("sys/class/net/eth2.100/mtu", "1500\n");
-  const RdmaPort port = read_rdma_port(root_, {"mlx5_0", 1});
+  const SniffedPort port = read_rdma_port(root_, {"mlx5_0", 1});
   EXPECT_TRUE(port.exists);
   EXPECT_EQ(port.driver, "mlx5_core");
   EXPECT_FALSE(port.software);
@@ -38,7 +38,7 @@ TEST_F(RdmaPortTest, ToleratesWhatIsMissingOrLies) {
   file(port + "gid_attrs/ndevs/2", "eth0\n");
   file("sys/class/net/eth0/address", "02:00:00:00:00\n");
   file("sys/class/net/eth0/mtu", "-1\n");
-  const RdmaPort read = read_rdma_port(root_, {"mlx5_0", 1});
+  const SniffedPort read = read_rdma_port(root_, {"mlx5_0", 1});
   EXPECT_TRUE(read.exists);
   EXPECT_EQ(read.speed_bps, 0U);
   ASSERT_EQ(read.netdevs.size(), 1U);
