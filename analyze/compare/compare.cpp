@@ -51,7 +51,7 @@ void merge(Counted& into, const Counted& from) {
 }
 
 void Comparison::count_change(MarkField field, unsigned direction, std::optional<std::uint16_t> from,
-                              std::optional<std::uint16_t> to, const Seen& a, const Seen& b) {
+                              std::optional<std::uint16_t> to, const PacketSeen& a, const PacketSeen& b) {
   std::vector<MarkChange>& changes = result_.changes;
   ++result_.changed[static_cast<std::size_t>(field)];
   if (direction == 1) std::swap(from, to);  // given as A, B
@@ -67,7 +67,7 @@ void Comparison::count_change(MarkField field, unsigned direction, std::optional
   }
 }
 
-void Comparison::compare_marks(unsigned direction, const Seen& a, const Seen& b) {
+void Comparison::compare_marks(unsigned direction, const PacketSeen& a, const PacketSeen& b) {
   const bool tag_a = a.has(PointPacket::tagged), tag_b = b.has(PointPacket::tagged);
   const auto change = [&](MarkField field, std::optional<std::uint16_t> in_a,
                           std::optional<std::uint16_t> in_b) {

@@ -46,7 +46,7 @@ std::optional<unsigned> Comparison::next_side() {
 
 void Comparison::take(unsigned side) {
   const PointPacket& packet = *readers_[side].head();
-  Seen seen;
+  PacketSeen seen;
   seen.sign = packet.sign;
   seen.number = packet.number;
   seen.time_ns = packet.time_ns;
@@ -76,24 +76,24 @@ void Comparison::take(unsigned side) {
     options_.progress(readers_[side].source(), readers_[side].frames());
 }
 
-void Comparison::mark_if_doubled(Seen& seen) {
-  window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
+void Comparison::mark_if_doubled(PacketSeen& seen) {
+  window_.for_sign(seen.sign, [&](const PacketSeen& other, std::uint64_t) {
     if (other.point != seen.point || other.icrc != seen.icrc || !same_extended(other, seen)) return true;
-    seen.set(Seen::again);
+    seen.set(PacketSeen::again);
     if (std::abs(seen.time_ns - other.time_ns) > doubled_within_ns) return false;
     // Seen at another place of one capture; or as all packets of it are.
-    if (other.path != seen.path || alignment_.doubled[seen.point]) seen.set(Seen::doubled);
-    return !seen.is(Seen::doubled);
+    if (other.path != seen.path || alignment_.doubled[seen.point]) seen.set(PacketSeen::doubled);
+    return !seen.is(PacketSeen::doubled);
   });
 }
 
 void Comparison::handle_front(bool early) {
   const std::uint64_t place = window_.front_place();
-  Seen& seen = window_.front();
-  if (seen.is(Seen::doubled)) {
+  PacketSeen& seen = window_.front();
+  if (seen.is(PacketSeen::doubled)) {
     ++result_.points[seen.point].doubled;
-  } else if (!seen.is(Seen::handled)) {
-    if (!seen.is(Seen::resolved)) {
+  } else if (!seen.is(PacketSeen::handled)) {
+    if (!seen.is(PacketSeen::resolved)) {
       unsigned direction = 0;
       if (seen.flow != FlowBook::none) direction = book_.pair_of(seen.flow).direction.value_or(0);
       window_.resolve(place, shift_.value() + usual_[direction]);
@@ -102,7 +102,7 @@ void Comparison::handle_front(bool early) {
       if (const std::optional<std::uint64_t> damaged = find_damaged(seen))
         window_.join(place, *damaged, true);
     }
-    if (Seen* fellow = window_.fellow_of(place)) {
+    if (PacketSeen* fellow = window_.fellow_of(place)) {
       handle_matched(seen, *fellow);
     } else {
       handle_alone(place, early);
@@ -112,20 +112,20 @@ void Comparison::handle_front(bool early) {
 }
 
 /// A packet that the other point shows with the same ICRC, but with a bit elsewhere that makes it wrong.
-std::optional<std::uint64_t> Comparison::find_damaged(const Seen& seen) {
+std::optional<std::uint64_t> Comparison::find_damaged(const PacketSeen& seen) {
   while (!damaged_.empty() && damaged_.front().second < window_.front_place()) damaged_.pop_front();
   if (!seen.has(PointPacket::icrc_known)) return std::nullopt;
   for (const auto& [icrc, place] : damaged_) {
-    const Seen& other = window_.at(place);
-    if (icrc == seen.icrc && other.point != seen.point && !other.is(Seen::handled) && other.fellow == 0 &&
-        std::abs(corrected(other) - corrected(seen)) <= options_.window_ns) {
+    const PacketSeen& other = window_.at(place);
+    if (icrc == seen.icrc && other.point != seen.point && !other.is(PacketSeen::handled) &&
+        other.fellow == 0 && std::abs(corrected(other) - corrected(seen)) <= options_.window_ns) {
       return place;
     }
   }
   return std::nullopt;
 }
 
-void Comparison::learn_times(unsigned direction, const Seen& a, const Seen& b) {
+void Comparison::learn_times(unsigned direction, const PacketSeen& a, const PacketSeen& b) {
   const std::int64_t difference = b.time_ns - a.time_ns;
   // In order of the first point's time, as they come here.
   tracks_[direction].add(direction == 0 ? a.time_ns : b.time_ns - alignment_.shift_ns, difference);
@@ -137,11 +137,11 @@ void Comparison::learn_times(unsigned direction, const Seen& a, const Seen& b) {
   usual_[direction] += (excess - usual_[direction]) / 16;
 }
 
-void Comparison::handle_matched(Seen& seen, Seen& fellow) {
-  seen.set(Seen::handled);
-  fellow.set(Seen::handled);
-  const Seen& a = seen.point == 0 ? seen : fellow;
-  const Seen& b = seen.point == 0 ? fellow : seen;
+void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
+  seen.set(PacketSeen::handled);
+  fellow.set(PacketSeen::handled);
+  const PacketSeen& a = seen.point == 0 ? seen : fellow;
+  const PacketSeen& b = seen.point == 0 ? fellow : seen;
   const bool damaged_a = a.has(PointPacket::damaged);
   const std::uint32_t flow = damaged_a ? b.flow : a.flow;
   const std::int64_t difference = b.time_ns - a.time_ns;
@@ -155,9 +155,9 @@ void Comparison::handle_matched(Seen& seen, Seen& fellow) {
   CompareDirection& counts = result_.directions[direction];
   ++counts.matched;
   learn_times(direction, a, b);
-  const Seen& first = direction == 0 ? a : b;
-  const Seen& second = direction == 0 ? b : a;
-  if (seen.is(Seen::corrupted)) {
+  const PacketSeen& first = direction == 0 ? a : b;
+  const PacketSeen& second = direction == 0 ? b : a;
+  if (seen.is(PacketSeen::corrupted)) {
     if (second.has(PointPacket::damaged)) counts.corrupted.add(first.number, first.time_ns);
   } else {
     compare_marks(direction, a, b);
@@ -166,15 +166,16 @@ void Comparison::handle_matched(Seen& seen, Seen& fellow) {
     ++result_.untracked;
     return;
   }
-  const Seen& whole = damaged_a ? b : a;
+  const PacketSeen& whole = damaged_a ? b : a;
   book_.sent({flow, whole.opcode, whole.psn, first.number, true, second.number, second.time_ns}, std::nullopt,
              result_.lost, counts);
 }
 
-bool Comparison::has_matched_copy(const Seen& seen) {
-  if (seen.is(Seen::again)) return true;  // the copy before it was matched, and may have left the window
+bool Comparison::has_matched_copy(const PacketSeen& seen) {
+  if (seen.is(PacketSeen::again))
+    return true;  // the copy before it was matched, and may have left the window
   bool found = false;
-  window_.for_sign(seen.sign, [&](const Seen& other, std::uint64_t) {
+  window_.for_sign(seen.sign, [&](const PacketSeen& other, std::uint64_t) {
     found = other.point == seen.point && other.fellow != 0 && other.icrc == seen.icrc &&
             same_extended(other, seen) && std::abs(other.time_ns - seen.time_ns) <= options_.window_ns;
     return !found;
@@ -182,7 +183,7 @@ bool Comparison::has_matched_copy(const Seen& seen) {
   return found;
 }
 
-bool Comparison::is_covered(const Seen& seen, unsigned direction) const {
+bool Comparison::is_covered(const PacketSeen& seen, unsigned direction) const {
   const PointReader& other = readers_[1 - seen.point];
   if (!other.any_time()) return !readers_[seen.point].any_time() && other.frames() != 0;
   const Excess& excess = excess_[direction];
@@ -195,7 +196,8 @@ bool Comparison::is_covered(const Seen& seen, unsigned direction) const {
   return earliest >= other.first_time_ns() && (!ended_[1 - seen.point] || latest <= other.last_time_ns());
 }
 
-std::optional<std::uint32_t> Comparison::list_lost(const Seen& seen, unsigned direction, AddressPair& pair) {
+std::optional<std::uint32_t> Comparison::list_lost(const PacketSeen& seen, unsigned direction,
+                                                   AddressPair& pair) {
   constexpr std::uint64_t most_unknown = 64;  // of a pair of which the other point may show nothing at all
   if (result_.lost.size() >= options_.lost_limit) return std::nullopt;
   if (pair.matched == 0 && pair.listed++ >= most_unknown) return std::nullopt;
@@ -211,8 +213,8 @@ std::optional<std::uint32_t> Comparison::list_lost(const Seen& seen, unsigned di
 }
 
 void Comparison::handle_alone(std::uint64_t place, bool early) {
-  Seen& seen = window_.at(place);
-  seen.set(Seen::handled);
+  PacketSeen& seen = window_.at(place);
+  seen.set(PacketSeen::handled);
   if (early) ++result_.window_exceeded;
   if (seen.flow == FlowBook::none) {
     ++result_.untracked;

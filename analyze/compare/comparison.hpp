@@ -24,20 +24,20 @@ class Comparison {
  private:
   [[nodiscard]] std::optional<unsigned> next_side();
   void take(unsigned side);
-  void mark_if_doubled(Seen& seen);
+  void mark_if_doubled(PacketSeen& seen);
   void handle_front(bool early);
-  void handle_matched(Seen& seen, Seen& fellow);
+  void handle_matched(PacketSeen& seen, PacketSeen& fellow);
   void handle_alone(std::uint64_t place, bool early);
-  [[nodiscard]] bool has_matched_copy(const Seen& seen);
-  [[nodiscard]] std::optional<std::uint64_t> find_damaged(const Seen& seen);
-  [[nodiscard]] bool is_covered(const Seen& seen, unsigned direction) const;
-  [[nodiscard]] std::optional<std::uint32_t> list_lost(const Seen& seen, unsigned direction,
+  [[nodiscard]] bool has_matched_copy(const PacketSeen& seen);
+  [[nodiscard]] std::optional<std::uint64_t> find_damaged(const PacketSeen& seen);
+  [[nodiscard]] bool is_covered(const PacketSeen& seen, unsigned direction) const;
+  [[nodiscard]] std::optional<std::uint32_t> list_lost(const PacketSeen& seen, unsigned direction,
                                                        AddressPair& pair);
-  void learn_times(unsigned direction, const Seen& a, const Seen& b);
-  void compare_marks(unsigned direction, const Seen& a, const Seen& b);
+  void learn_times(unsigned direction, const PacketSeen& a, const PacketSeen& b);
+  void compare_marks(unsigned direction, const PacketSeen& a, const PacketSeen& b);
   void count_change(MarkField field, unsigned direction, std::optional<std::uint16_t> from,
-                    std::optional<std::uint16_t> to, const Seen& a, const Seen& b);
-  [[nodiscard]] std::int64_t corrected(const Seen& seen) const noexcept {
+                    std::optional<std::uint16_t> to, const PacketSeen& a, const PacketSeen& b);
+  [[nodiscard]] std::int64_t corrected(const PacketSeen& seen) const noexcept {
     return seen.point == 0 ? seen.time_ns : seen.time_ns - shift_.value();
   }
   void finish_pairs();

@@ -12,17 +12,17 @@ namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// Whether what both show behind the BTH allows that they are one packet. A damaged one may have any ICRC.
-bool may_be_one(const Seen& x, const Seen& y) noexcept {
+bool may_be_one(const PacketSeen& x, const PacketSeen& y) noexcept {
   if (!same_extended(x, y)) return false;
   if (!x.has(PointPacket::icrc_known) || !y.has(PointPacket::icrc_known) || x.icrc == y.icrc) return true;
   return x.has(PointPacket::damaged) != y.has(PointPacket::damaged);
 }
 
 /// Whether one is damaged and the other one known not to be: of a cut one the ICRC cannot be judged.
-bool damage_differs(const Seen& x, const Seen& y) noexcept {
+bool damage_differs(const PacketSeen& x, const PacketSeen& y) noexcept {
   if (x.has(PointPacket::damaged) == y.has(PointPacket::damaged)) return false;
-  const Seen& whole = x.has(PointPacket::damaged) ? y : x;
-  const Seen& broken = x.has(PointPacket::damaged) ? x : y;
+  const PacketSeen& whole = x.has(PointPacket::damaged) ? y : x;
+  const PacketSeen& broken = x.has(PointPacket::damaged) ? x : y;
   return whole.has(PointPacket::icrc_known) || !broken.has(PointPacket::icrc_known);
 }
 
@@ -35,13 +35,13 @@ std::int64_t distance(std::int64_t a_ns, std::int64_t b_ns, std::int64_t expecte
 CompareWindow::CompareWindow(std::size_t capacity)
     : mask_(capacity - 1),
       bucket_mask_(capacity * 2 - 1),
-      slots_(static_cast<Seen*>(std::malloc(capacity * sizeof(Seen)))),
+      slots_(static_cast<PacketSeen*>(std::malloc(capacity * sizeof(PacketSeen)))),
       buckets_(static_cast<std::uint64_t*>(std::calloc(capacity * 2, sizeof(std::uint64_t)))) {
   if (slots_ == nullptr || buckets_ == nullptr) throw std::bad_alloc();
 }
 
-std::uint64_t CompareWindow::push(const Seen& seen) {
-  Seen& slot = at(end_);
+std::uint64_t CompareWindow::push(const PacketSeen& seen) {
+  PacketSeen& slot = at(end_);
   slot = seen;
   std::uint64_t& bucket = buckets_[bucket_of(seen.sign)];
   const std::uint64_t back = end_ + 1 - bucket;
@@ -52,22 +52,22 @@ std::uint64_t CompareWindow::push(const Seen& seen) {
 
 void CompareWindow::join(std::uint64_t one, std::uint64_t other, bool corrupted) noexcept {
   const auto between = static_cast<std::int32_t>(static_cast<std::int64_t>(other - one));
-  Seen& x = at(one);
-  Seen& y = at(other);
+  PacketSeen& x = at(one);
+  PacketSeen& y = at(other);
   x.fellow = between;
   y.fellow = -between;
-  for (Seen* seen : {&x, &y}) {
-    seen->set(Seen::resolved);
-    if (corrupted) seen->set(Seen::corrupted);
+  for (PacketSeen* seen : {&x, &y}) {
+    seen->set(PacketSeen::resolved);
+    if (corrupted) seen->set(PacketSeen::corrupted);
   }
 }
 
 void CompareWindow::resolve(std::uint64_t place, std::int64_t expected_ns) {
   for (std::vector<std::uint64_t>& side : alike_) side.clear();
-  const Seen& self = at(place);
-  for_sign(self.sign, [&](const Seen& seen, std::uint64_t found) {
+  const PacketSeen& self = at(place);
+  for_sign(self.sign, [&](const PacketSeen& seen, std::uint64_t found) {
     std::vector<std::uint64_t>& side = alike_[seen.point];
-    if (!seen.is(Seen::resolved) && !seen.is(Seen::doubled) && side.size() < most_alike &&
+    if (!seen.is(PacketSeen::resolved) && !seen.is(PacketSeen::doubled) && side.size() < most_alike &&
         (seen.point == self.point || same_extended(seen, self)))
       side.push_back(found);
     return true;
@@ -83,13 +83,13 @@ void CompareWindow::resolve(std::uint64_t place, std::int64_t expected_ns) {
   for (std::vector<std::uint64_t>& side : alike_) std::reverse(side.begin(), side.end());
   const auto& [a, b] = alike_;
   if (a.size() == 1 && b.size() == 1) {
-    const Seen& x = at(a.front());
-    const Seen& y = at(b.front());
+    const PacketSeen& x = at(a.front());
+    const PacketSeen& y = at(b.front());
     if (may_be_one(x, y)) join(a.front(), b.front(), damage_differs(x, y));
   } else if (!a.empty() && !b.empty()) {
     resolve_many(a, b, expected_ns);
   }
-  at(place).set(Seen::resolved);
+  at(place).set(PacketSeen::resolved);
 }
 
 void CompareWindow::resolve_many(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b,
@@ -103,8 +103,8 @@ void CompareWindow::resolve_many(const std::vector<std::uint64_t>& a, const std:
   std::vector<std::int64_t> least((few.size() + 1) * width, never);
   std::fill_n(least.begin(), width, 0);
   const auto cost = [&](std::size_t i, std::size_t j) {
-    const Seen& x = at(fewer_in_a ? few[i] : many[j]);
-    const Seen& y = at(fewer_in_a ? many[j] : few[i]);
+    const PacketSeen& x = at(fewer_in_a ? few[i] : many[j]);
+    const PacketSeen& y = at(fewer_in_a ? many[j] : few[i]);
     return may_be_one(x, y) ? distance(x.time_ns, y.time_ns, expected_ns) : never / 64;
   };
   for (std::size_t i = 1; i <= few.size(); ++i) {
@@ -117,8 +117,8 @@ void CompareWindow::resolve_many(const std::vector<std::uint64_t>& a, const std:
   std::size_t j = many.size();
   for (std::size_t i = few.size(); i > 0; --i) {
     while (j > i && least[i * width + j] == least[i * width + j - 1]) --j;
-    const Seen& x = at(few[i - 1]);
-    const Seen& y = at(many[j - 1]);
+    const PacketSeen& x = at(few[i - 1]);
+    const PacketSeen& y = at(many[j - 1]);
     if (may_be_one(x, y)) join(few[i - 1], many[j - 1], damage_differs(x, y));
     --j;
   }

@@ -14,7 +14,7 @@
 namespace roce::analyze {
 
 /// A packet in the window.
-struct Seen {
+struct PacketSeen {
   enum State : std::uint8_t {
     resolved = 1,   ///< its fellow at the other point was looked for and is `fellow`, if there is one
     doubled = 2,    ///< the capture has it twice; the first one counts
@@ -46,7 +46,8 @@ struct Seen {
   void set(State bit) noexcept { state = static_cast<std::uint8_t>((state | bit) & 0x7fU); }
   [[nodiscard]] bool has(PointPacket::Flag flag) const noexcept { return (flags & flag) != 0; }
 };
-static_assert(sizeof(Seen) == 64 && std::is_trivially_copyable_v<Seen> && std::is_aggregate_v<Seen>);
+static_assert(sizeof(PacketSeen) == 64 && std::is_trivially_copyable_v<PacketSeen> &&
+              std::is_aggregate_v<PacketSeen>);
 
 /// A ring of packets of both points in the order in which they were read, found again by their sign. What is
 /// pushed out must have been handled before.
@@ -57,25 +58,25 @@ class CompareWindow {
 
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
   [[nodiscard]] bool full() const noexcept { return end_ - begin_ == mask_ + 1; }
-  [[nodiscard]] Seen& front() noexcept { return at(begin_); }
+  [[nodiscard]] PacketSeen& front() noexcept { return at(begin_); }
   [[nodiscard]] std::uint64_t front_place() const noexcept { return begin_; }
   void pop_front() noexcept { ++begin_; }
   /// There must be room.
-  std::uint64_t push(const Seen& seen);
-  [[nodiscard]] Seen& at(std::uint64_t place) noexcept { return slots_[place & mask_]; }
+  std::uint64_t push(const PacketSeen& seen);
+  [[nodiscard]] PacketSeen& at(std::uint64_t place) noexcept { return slots_[place & mask_]; }
   /// The other point's packet that is this one, or nullptr.
-  [[nodiscard]] Seen* fellow_of(std::uint64_t place) noexcept {
-    Seen& seen = at(place);
+  [[nodiscard]] PacketSeen* fellow_of(std::uint64_t place) noexcept {
+    PacketSeen& seen = at(place);
     return seen.fellow == 0 ? nullptr : &at(place + static_cast<std::uint64_t>(std::int64_t{seen.fellow}));
   }
 
-  /// Calls `each(Seen&, place)` for packets of that sign, the newest first, until it returns false. Looks at
-  /// a bounded number of packets.
+  /// Calls `each(PacketSeen&, place)` for packets of that sign, the newest first, until it returns false.
+  /// Looks at a bounded number of packets.
   template <class Each>
   void for_sign(std::uint64_t sign, Each each) {
     std::uint64_t place = buckets_[bucket_of(sign)];
     for (unsigned looks = 0; looks < most_looks && place > begin_ && place <= end_; ++looks) {
-      Seen& seen = at(place - 1);
+      PacketSeen& seen = at(place - 1);
       if (seen.sign == sign && !each(seen, place - 1)) return;
       if (seen.older == 0) return;
       place -= seen.older;
@@ -105,7 +106,7 @@ class CompareWindow {
     void operator()(void* memory) const noexcept { std::free(memory); }
   };
   // From the system as they are and as zeros, and touched only as far as they are used.
-  std::unique_ptr<Seen[], Free> slots_;
+  std::unique_ptr<PacketSeen[], Free> slots_;
   std::unique_ptr<std::uint64_t[], Free> buckets_;  ///< place of the newest plus one; 0: none
   std::vector<std::uint64_t> alike_[2];
 };
