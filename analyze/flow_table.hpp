@@ -186,8 +186,8 @@ struct alignas(64) Flow {
 /// idle for too long. With what the listed ones count this makes the whole capture.
 struct Departed {
   std::uint64_t flows = 0;  ///< with packets that count
-  std::uint64_t packets =
-      0;  ///< also those that still waited for their other direction, which nothing below has
+  /// Also those that still waited for their other direction, which nothing below has.
+  std::uint64_t packets = 0;
   std::uint64_t bytes = 0;    ///< on the wire
   std::uint64_t payload_bytes = 0;
   std::uint64_t messages = 0;

@@ -34,6 +34,11 @@ void Interim::end() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
+bool Interim::busy() {
+  const std::lock_guard lock(mutex_);
+  return busy_;
+}
+
 void Interim::stop() {
   {
     const std::lock_guard lock(mutex_);

@@ -37,6 +37,8 @@ class Interim {
   void followed();
   /// Publishes no more and waits as the destructor does. Rethrows what publishing has thrown.
   void end();
+  /// A snapshot is being made or published.
+  [[nodiscard]] bool busy();
 
  private:
   using Time = std::chrono::steady_clock::time_point;

@@ -153,7 +153,7 @@ class CapturePoints(unittest.TestCase):
         got = report(self.write("mixed.pcap", head + b"".join(all_records)))
         self.assertTrue(finding(got, "records_out_of_order"))
         for found in got["findings"]:
-            if found["id"] != "records_out_of_order":
+            if found["id"] not in ("records_out_of_order", "ecn_off"):  # which no order matters to
                 self.assertLessEqual(found["confidence"], 0.5, found["id"])
 
 
