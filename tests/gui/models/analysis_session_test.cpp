@@ -165,8 +165,8 @@ TEST(AnalysisSession, DoesNotWaitForAPipeThatNobodyWritesTo) {
   session.open(files("03_rping.pcap"));
   ASSERT_TRUE(ended(session));
   EXPECT_EQ(session.state(), State::done);
-  // Lets the thread go that waits for a writer.
-  const std::fstream writer(pipe, std::ios::in | std::ios::out);
+  // Lets the thread go that waits for a writer: one that writes nothing.
+  { const std::fstream writer(pipe, std::ios::in | std::ios::out); }
   EXPECT_TRUE(wait_for_background(std::chrono::seconds(60)));
 }
 
