@@ -9,31 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "analyze/connection_columns.hpp"
 #include "analyze/marking.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/tables.hpp"
 
 namespace roce::gui {
 
 /// The few connections with most trouble, then most bytes.
-class WorstConnectionTable {
+class WorstConnectionTable : public ConnectionTable {
  public:
   static constexpr std::size_t most = 20;
 
-  using Row = analyze::ConnectionRow;
-  [[nodiscard]] static std::span<const analyze::Column<Row>> columns() {
-    return analyze::connection_columns();
-  }
   explicit WorstConnectionTable(const analyze::Snapshot& snapshot);
-  [[nodiscard]] std::size_t size() const { return rows_.size(); }
-  [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
-  [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i]->id); }
-  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return severities_[i]; }
-  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i]->id; }
-
- private:
-  std::vector<Row> rows_;
-  std::vector<std::optional<analyze::Severity>> severities_;
 };
 
 /// How the packets of one direction are marked, by class.

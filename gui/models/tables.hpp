@@ -36,7 +36,10 @@ class ConnectionTable {
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return severities_[i]; }
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i]->id; }
 
- private:
+ protected:
+  /// Some of the connections.
+  ConnectionTable() = default;
+
   std::vector<Row> rows_;
   std::vector<std::optional<analyze::Severity>> severities_;
 };
