@@ -29,14 +29,7 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
-  connect(bar_, &FilterBar::text_changed, this, [this](const QString& text) {
-    table_->filter().set_text(text);
-    refresh();
-  });
-  connect(bar_, &FilterBar::severity_changed, this, [this] {
-    table_->filter().set_severity(bar_->severity());
-    refresh();
-  });
+  bar_->drive(this, table_->filter(), [this] { refresh(); });
   connect(table_, &TableView::row_chosen, this, [this] {
     const QVariant id = table_->current_row().data(TableModelBase::id_role);
     if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));

@@ -64,14 +64,7 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
-  connect(bar_, &FilterBar::text_changed, this, [this](const QString& text) {
-    filter_.set_text(text);
-    refresh();
-  });
-  connect(bar_, &FilterBar::severity_changed, this, [this] {
-    filter_.set_severity(bar_->severity());
-    refresh();
-  });
+  bar_->drive(this, filter_, [this] { refresh(); });
   connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& current) {
             if (showing_ || !current.isValid()) return;

@@ -55,14 +55,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->addWidget(judged_);
   layout->addWidget(split, 1);
 
-  connect(bar_, &FilterBar::text_changed, this, [this](const QString& text) {
-    table_->filter().set_text(text);
-    refresh();
-  });
-  connect(bar_, &FilterBar::severity_changed, this, [this] {
-    table_->filter().set_severity(bar_->severity());
-    refresh();
-  });
+  bar_->drive(this, table_->filter(), [this] { refresh(); });
   // A direction leads to its marks, one of them to nothing further.
   connect(matrix_, &TableView::row_activated, this, [this] {
     const analyze::Marking* first = nullptr;

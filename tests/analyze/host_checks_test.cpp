@@ -15,14 +15,6 @@ namespace {
 
 using namespace capture;
 
-HostFacts read_tree(const std::string& name) {
-  const tests::TemporaryFolder folder;
-  tests::expand_tree(name, folder.path());
-  HostOptions options;
-  options.root = folder.path().string();
-  return read_host(options);
-}
-
 std::vector<std::string> ids(const std::vector<HostFinding>& findings) {
   std::vector<std::string> all;
   for (const HostFinding& finding : findings) {
@@ -35,14 +27,14 @@ std::vector<std::string> ids(const std::vector<HostFinding>& findings) {
 using Ids = std::vector<std::string>;
 
 TEST(HostChecks, RecordedMachines) {
-  EXPECT_EQ(ids(check_host(read_tree("connectx"))), Ids{"host_port_down"});
-  EXPECT_EQ(ids(check_host(read_tree("connectx_lag"))), Ids{});
-  EXPECT_EQ(ids(check_host(read_tree("bnxt_re"))), Ids{"host_mtu_small"});
-  EXPECT_EQ(ids(check_host(read_tree("rxe"))), Ids{});
+  EXPECT_EQ(ids(check_host(tests::host_of("connectx"))), Ids{"host_port_down"});
+  EXPECT_EQ(ids(check_host(tests::host_of("connectx_lag"))), Ids{});
+  EXPECT_EQ(ids(check_host(tests::host_of("bnxt_re"))), Ids{"host_mtu_small"});
+  EXPECT_EQ(ids(check_host(tests::host_of("rxe"))), Ids{});
 }
 
 TEST(HostChecks, EachFinding) {
-  HostFacts host = read_tree("bnxt_re");
+  HostFacts host = tests::host_of("bnxt_re");
   RdmaPort& port = host.devices[0].ports[0];
   host.netdevs[0].mtu = 300;
   EXPECT_EQ(check_host(host).front().severity, Severity::error);  // nothing fits
@@ -58,7 +50,7 @@ TEST(HostChecks, EachFinding) {
   port.gids.clear();
   EXPECT_EQ(ids(check_host(host)), Ids{"host_no_address"});
 
-  HostFacts lag = read_tree("connectx_lag");
+  HostFacts lag = tests::host_of("connectx_lag");
   lag.netdevs[2].mtu = 1500;
   EXPECT_EQ(ids(check_host(lag)), Ids{"host_mtu_stack"});
 }
@@ -72,12 +64,12 @@ TEST(HostChecks, StacksThatStandOnThemselves) {
   host.netdevs[1].bond = BondFacts{"", "", "", {"a", "b", "none"}};
   EXPECT_TRUE(lowest_of(host, "a").empty());
   EXPECT_TRUE(lowest_of(host, "none").empty());
-  const HostFacts lag = read_tree("connectx_lag");
+  const HostFacts lag = tests::host_of("connectx_lag");
   EXPECT_EQ(lowest_of(lag, "bond0").size(), 2U);
 }
 
 TEST(HostCapturable, ByDriver) {
-  HostFacts host = read_tree("connectx");
+  HostFacts host = tests::host_of("connectx");
   RdmaDevice& device = host.devices[0];
   RdmaPort& port = device.ports[0];
   const auto what = [&] { return capturable_port(host, device, port); };
@@ -101,7 +93,7 @@ TEST(HostCapturable, ByDriver) {
 
 /// A host that does what the profile "nvidia" asks: PFC and DSCP 26 on priority 3.
 HostFacts tuned(const PolicyModel& policy) {
-  HostFacts host = read_tree("connectx");
+  HostFacts host = tests::host_of("connectx");
   host.devices.pop_back();
   DcbFacts& dcb = host.netdevs[1].dcb;
   dcb.known = true;

@@ -14,14 +14,6 @@ namespace {
 
 using namespace capture;
 
-HostFacts read_tree(const std::string& name) {
-  const tests::TemporaryFolder folder;
-  tests::expand_tree(name, folder.path());
-  HostOptions options;
-  options.root = folder.path().string();
-  return read_host(options);
-}
-
 void set(std::vector<HostCounter>& counters, std::string_view name, std::uint64_t value) {
   for (HostCounter& counter : counters)
     if (counter.name == name) counter.value = value;
@@ -34,7 +26,7 @@ const HostFinding* find(const std::vector<HostFinding>& findings, std::string_vi
 }
 
 TEST(HostDifference, OfTheSameIsNothing) {
-  const HostFacts host = read_tree("connectx");
+  const HostFacts host = tests::host_of("connectx");
   const HostDifference d = difference(host, host);
   EXPECT_TRUE(d.counters.empty());
   EXPECT_TRUE(d.settings.empty());
@@ -44,7 +36,7 @@ TEST(HostDifference, OfTheSameIsNothing) {
 }
 
 TEST(HostDifference, MovedCountersFaultsFirst) {
-  const HostFacts before = read_tree("connectx");
+  const HostFacts before = tests::host_of("connectx");
   HostFacts after = before;
   after.time_ns = before.time_ns + 1;
   RdmaPort& port = after.devices[0].ports[0];
@@ -69,7 +61,7 @@ TEST(HostDifference, MovedCountersFaultsFirst) {
 }
 
 TEST(HostDifference, CountersThatFell) {
-  const HostFacts before = read_tree("bnxt_re");
+  const HostFacts before = tests::host_of("bnxt_re");
   HostFacts after = before;
   set(after.devices[0].ports[0].hw_counters, "rx_pkts", 12);
   set(after.devices[0].ports[0].hw_counters, "active_qps", 1);  // a gauge may fall
@@ -84,7 +76,7 @@ TEST(HostDifference, CountersThatFell) {
 }
 
 TEST(HostDifference, Settings) {
-  const HostFacts before = read_tree("connectx");
+  const HostFacts before = tests::host_of("connectx");
   HostFacts after = before;
   after.devices[0].ports[0].traffic_class = 0;
   after.netdevs[1].mtu = 1500;
@@ -105,8 +97,8 @@ TEST(HostDifference, Settings) {
 }
 
 TEST(HostDifference, OtherHostsAndTimes) {
-  const HostFacts before = read_tree("connectx");
-  HostFacts after = read_tree("rxe");
+  const HostFacts before = tests::host_of("connectx");
+  HostFacts after = tests::host_of("rxe");
   after.time_ns = before.time_ns - 5;
   const auto findings = difference_findings(before, after, difference(before, after));
   EXPECT_NE(find(findings, "host_other_host"), nullptr);
@@ -117,7 +109,7 @@ TEST(HostDifference, OtherHostsAndTimes) {
 TEST(CounterMeaning, RecordedCountersAreKnown) {
   std::set<std::string> unknown;
   for (const std::string& name : tests::tree_names()) {
-    const HostFacts host = read_tree(name);
+    const HostFacts host = tests::host_of(name);
     for (const RdmaDevice& device : host.devices) {
       for (const RdmaPort& port : device.ports) {
         for (const HostCounter& counter : port.counters)

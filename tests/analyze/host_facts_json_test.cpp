@@ -14,18 +14,11 @@ namespace {
 
 using namespace capture;
 
-HostFacts read_tree(const std::string& name) {
-  const tests::TemporaryFolder folder;
-  tests::expand_tree(name, folder.path());
-  HostOptions options;
-  options.root = folder.path().string();
-  options.time_ns = 1'795'172'933'123'456'789;
-  return read_host(options);
-}
+constexpr std::int64_t recorded_ns = 1'795'172'933'123'456'789;
 
 /// With everything that only netlink and ethtool tell.
 HostFacts full() {
-  HostFacts host = read_tree("connectx");
+  HostFacts host = tests::host_of("connectx", recorded_ns);
   Netdev& netdev = host.netdevs[1];
   netdev.dcb.known = true;
   DcbPfc pfc;
@@ -71,7 +64,7 @@ TEST(HostFactsJson, ThereAndBack) {
     EXPECT_TRUE(sorted(*back) == sorted(whole));
   }
   for (const std::string& name : tests::tree_names()) {
-    const HostFacts host = read_tree(name);
+    const HostFacts host = tests::host_of(name, recorded_ns);
     const auto back = parse_host_facts(host_facts_json(host, false), "f");
     ASSERT_TRUE(back) << back.error().describe();
     EXPECT_TRUE(sorted(*back) == sorted(host)) << name;
@@ -79,7 +72,7 @@ TEST(HostFactsJson, ThereAndBack) {
 }
 
 TEST(HostFactsJson, DerivedKeys) {
-  const auto json = nlohmann::json::parse(host_facts_json(read_tree("bnxt_re"), false));
+  const auto json = nlohmann::json::parse(host_facts_json(tests::host_of("bnxt_re", recorded_ns), false));
   EXPECT_EQ(json["schema"], "roceanalyze-host/1");
   const auto& port = json["devices"][0]["ports"][0];
   EXPECT_EQ(port["active_mtu"], 1024);
@@ -117,7 +110,7 @@ TEST(HostFactsJson, WrongFilesAreRefusedWithThePlace) {
 }
 
 TEST(HostFactsJson, CutAnywhereItIsRefused) {
-  const std::string whole = host_facts_json(read_tree("rxe"), false);
+  const std::string whole = host_facts_json(tests::host_of("rxe", recorded_ns), false);
   for (std::size_t i = 0; i + 2 < whole.size(); i += 7)
     EXPECT_FALSE(parse_host_facts(whole.substr(0, i), "f")) << i;
 }

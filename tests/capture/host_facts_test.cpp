@@ -16,15 +16,6 @@ namespace {
 
 using tests::TemporaryFolder;
 
-HostFacts read_tree(const std::string& name) {
-  const TemporaryFolder folder;
-  tests::expand_tree(name, folder.path());
-  HostOptions options;
-  options.root = folder.path().string();
-  options.time_ns = 7;
-  return read_host(options);
-}
-
 std::uint64_t counter(const std::vector<HostCounter>& counters, std::string_view name) {
   const auto found = std::find_if(counters.begin(), counters.end(),
                                   [&](const HostCounter& each) { return each.name == name; });
@@ -37,7 +28,7 @@ std::string setting(const std::vector<HostSetting>& settings, std::string_view n
 }
 
 TEST(HostFacts, ConnectX) {
-  const HostFacts host = read_tree("connectx");
+  const HostFacts host = tests::host_of("connectx", 7);
   EXPECT_EQ(host.host, "rail01");
   EXPECT_EQ(host.kernel, "Linux 5.14.0-427.13.1.el9_4.x86_64");
   EXPECT_EQ(host.time_ns, 7);
@@ -76,7 +67,7 @@ TEST(HostFacts, ConnectX) {
 }
 
 TEST(HostFacts, VlanAndVendorSettings) {
-  const HostFacts host = read_tree("connectx");
+  const HostFacts host = tests::host_of("connectx", 7);
   const Netdev* vlan = host.netdev("ens1f0np0.100");
   ASSERT_NE(vlan, nullptr);
   ASSERT_TRUE(vlan->vlan);
@@ -98,7 +89,7 @@ TEST(HostFacts, VlanAndVendorSettings) {
 }
 
 TEST(HostFacts, Lag) {
-  const HostFacts host = read_tree("connectx_lag");
+  const HostFacts host = tests::host_of("connectx_lag", 7);
   ASSERT_EQ(host.devices.size(), 1U);
   EXPECT_EQ(host.devices[0].name, "mlx5_bond_0");
   EXPECT_EQ(host.devices[0].ports[0].netdev, "bond0");
@@ -114,7 +105,7 @@ TEST(HostFacts, Lag) {
 }
 
 TEST(HostFacts, Bnxt) {
-  const HostFacts host = read_tree("bnxt_re");
+  const HostFacts host = tests::host_of("bnxt_re", 7);
   ASSERT_EQ(host.devices.size(), 1U);
   EXPECT_EQ(host.devices[0].driver, "bnxt_re");
   EXPECT_EQ(host.devices[0].board_id, "");
@@ -123,7 +114,7 @@ TEST(HostFacts, Bnxt) {
 }
 
 TEST(HostFacts, SoftRoce) {
-  const HostFacts host = read_tree("rxe");
+  const HostFacts host = tests::host_of("rxe", 7);
   ASSERT_EQ(host.devices.size(), 1U);
   const RdmaDevice& device = host.devices[0];
   EXPECT_EQ(device.driver, "rxe");

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/host/read_host.hpp"
+
 namespace roce::tests {
 
 class TemporaryFolder {
@@ -79,6 +81,16 @@ inline void write_entry(const std::filesystem::path& root, const TreeEntry& entr
 /// The whole tree below `root`.
 inline void expand_tree(const std::string& name, const std::filesystem::path& root) {
   for (const TreeEntry& entry : read_tree(name)) write_entry(root, entry);
+}
+
+/// What is read of it, at that time.
+inline capture::HostFacts host_of(const std::string& name, std::int64_t time_ns = 0) {
+  const TemporaryFolder folder;
+  expand_tree(name, folder.path());
+  capture::HostOptions options;
+  options.root = folder.path().string();
+  options.time_ns = time_ns;
+  return capture::read_host(options);
 }
 
 }  // namespace roce::tests
