@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/traced_operations.hpp"
+
+#include <algorithm>
+
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+
+OperationKind operation_kind_of(std::uint8_t opcode) noexcept {
+  switch (dissect::opcode_info(opcode).operation) {
+    case Operation::write:
+      return OperationKind::write;
+    case Operation::read_request:
+      return OperationKind::read;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return OperationKind::atomic;
+    case Operation::flush:
+      return OperationKind::flush;
+    case Operation::atomic_write:
+      return OperationKind::atomic_write;
+    default:
+      return OperationKind::send;
+  }
+}
+
+std::int64_t TracedMessages::place(std::uint32_t psn, std::uint32_t psns, bool moves) noexcept {
+  constexpr unsigned unused = 64 - 24;
+  if (!started_) {
+    // Far enough from 0 that a few PSNs before the first one are not negative.
+    constexpr std::int64_t turn = 1 << 24;
+    next_ = turn + psn;
+    started_ = moves;
+  }
+  const std::int64_t at =
+      next_ + (static_cast<std::int64_t>((psn - static_cast<std::uint64_t>(next_)) << unused) >> unused);
+  if (moves) next_ = std::max(next_, at + std::max<std::int64_t>(psns, 1));
+  return at;
+}
+
+TracedMessages::Message* TracedMessages::message_of(std::int64_t psn) noexcept {
+  const auto behind = std::upper_bound(messages_.begin(), messages_.end(), psn,
+                                       [](std::int64_t at, const Message& m) { return at < m.first; });
+  if (behind == messages_.begin()) return nullptr;
+  Message& found = *std::prev(behind);
+  return found.last >= 0 && psn > found.last ? nullptr : &found;
+}
+
+void TracedMessages::begin(const TracePoint& point) {
+  Message message;
+  message.first = message.answered = message.sent = point.psn;
+  if (point.has(TracePoint::ends_message)) message.last = point.psn + point.psns - 1;
+  message.start_ns = point.time_ns;
+  message.packet = point.packet;
+  message.kind = operation_kind_of(point.opcode);
+  message.own_answer = message.kind > OperationKind::write;
+  message.number = ++count_;
+  // One that was sent again before its first packet was captured began nobody knows when.
+  message.retried = point.verdict.has(Verdict::retransmission);
+  message.measured = !message.retried;
+  if (messages_.size() == limit) {
+    messages_.pop_front();
+    open_ -= std::min<std::size_t>(open_, 1);
+  }
+  const auto place = std::upper_bound(messages_.begin(), messages_.end(), message.first,
+                                      [](std::int64_t at, const Message& m) { return at < m.first; });
+  // What comes that late belongs to nothing that is still to be told apart.
+  if (messages_.end() - place > static_cast<std::ptrdiff_t>(open_limit)) return;
+  open_ = std::min(open_, static_cast<std::size_t>(place - messages_.begin()));
+  messages_.insert(place, std::move(message));
+  if (messages_.size() - open_ > open_limit) messages_[open_++].ended = true;
+}
+
+void TracedMessages::request(TracePoint& point) {
+  if (point.is_copy() || point.has(TracePoint::damaged)) return;
+  Message* message = message_of(point.psn);
+  const bool again =
+      point.verdict.has(Verdict::retransmission) || point.verdict.has(Verdict::duplicate_network);
+  const bool starts = point.has(TracePoint::starts_message);
+  // A READ issued again for the rest of its responses begins inside of it.
+  if (starts && (message == nullptr || (message->first != point.psn && !again))) {
+    begin(point);
+    message = message_of(point.psn);
+  }
+  if (message == nullptr) return;
+  point.message = message->number;
+  message->retried = message->retried || again;
+  if (!again) message->bytes += point.bytes;
+  if (message->own_answer) return;
+  if (point.has(TracePoint::ends_message)) message->last = point.psn;
+  // Nobody knows when the part was sent that was captured only when it was sent again.
+  if (point.psn == message->sent) {
+    ++message->sent;
+    if (again) message->measured = false;
+  } else if (point.psn > message->sent || !again) {
+    message->measured = false;
+  }
+}
+
+void TracedMessages::complete(Message& message, const TracePoint& point,
+                              std::vector<TracedOperation>& done) const {
+  message.ended = true;
+  message.early.clear();
+  if (!message.measured || point.time_ns == capture::no_time || message.start_ns == capture::no_time ||
+      point.time_ns < message.start_ns) {
+    return;
+  }
+  done.push_back({message.start_ns, point.time_ns - message.start_ns, message.packet, point.packet,
+                  message.bytes, message.number, message.kind, side_, message.retried});
+}
+
+/// Response packets may come twice and out of order; the last PSN that was missing completes it.
+void TracedMessages::respond(Message& message, const TracePoint& point, std::vector<TracedOperation>& done) {
+  if (message.ended || !message.own_answer || message.last < 0) return;
+  if (point.psn > message.answered) {
+    if (message.early.size() == early_limit) {
+      message.ended = true;
+      message.early.clear();
+      return;
+    }
+    message.early.insert(point.psn);
+  } else if (point.psn == message.answered) {
+    ++message.answered;
+    while (!message.early.empty() && *message.early.begin() <= message.answered) {
+      message.answered = std::max(message.answered, *message.early.begin() + 1);
+      message.early.erase(message.early.begin());
+    }
+  }
+  if (!point.verdict.has(Verdict::retransmission)) message.bytes += point.bytes;
+  if (message.answered > message.last) complete(message, point, done);
+}
+
+void TracedMessages::answer(TracePoint& point, std::vector<TracedOperation>& done) {
+  if (point.is_copy() || point.has(TracePoint::damaged)) return;
+  Message* const message = message_of(point.psn);
+  if (message != nullptr) point.message = message->number;
+  if (message != nullptr && point.kind == TracePoint::Kind::response) respond(*message, point, done);
+  const std::int64_t before = point.acknowledged();
+  bool gapless = true;
+  for (std::size_t i = open_; i < messages_.size(); ++i) {
+    Message& one = messages_[i];
+    if (!one.ended && (one.last < 0 || one.last >= before)) break;
+    if (!one.ended && !one.own_answer) complete(one, point, done);
+    gapless = gapless && one.ended;
+    if (gapless) open_ = i + 1;
+  }
+}
+
+}  // namespace roce::analyze
