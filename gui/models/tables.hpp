@@ -18,9 +18,7 @@
 
 namespace roce::gui {
 
-/// By connection: the worst finding that names it. A failed one is an error whatever was found.
-[[nodiscard]] std::vector<std::optional<analyze::Severity>> connection_severities(
-    const analyze::Snapshot& snapshot);
+using analyze::connection_severities;
 
 class ConnectionTable {
  public:

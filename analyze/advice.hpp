@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roce::analyze {
+
+/// A sentence of a finding's advice, or a command in it that can be copied.
+struct AdvicePart {
+  bool command = false;
+  std::string text;  ///< without blanks around it
+};
+
+/// Takes advice apart. Its commands begin with "roceanalyze " and end with the last quote of their filter;
+/// " FILE " in them becomes `files` as words of a shell, unless there are none.
+[[nodiscard]] std::vector<AdvicePart> advice_parts(std::string_view advice,
+                                                   std::span<const std::string> files);
+
+/// The word as a POSIX shell reads it unchanged: quoted where it has to be.
+[[nodiscard]] std::string shell_word(std::string_view word);
+
+}  // namespace roce::analyze
