@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/html/html_report.hpp"
 #include "analyze/link_columns.hpp"
 #include "analyze/marking_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/fail_on.hpp"
+#include "cli/not_judged.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/version.hpp"
 
 namespace roce::cli {
 namespace {
@@ -26,8 +30,9 @@ std::size_t page_width() {
 
 struct ReportOptions {
   AnalyzeOptions analyze;
-  std::size_t top = 20;
-  std::string fail_on;  ///< a severity's name; empty = findings do not change the status
+  std::optional<std::size_t> top;  ///< connections and flows; each form has a number of its own
+  std::string fail_on;             ///< a severity's name; empty = findings do not change the status
+  bool html = false;
   bool json = false;
   bool pretty = false;
 };
@@ -58,6 +63,17 @@ int print_json(Write&& write, int status) {
   return finish(out, status);
 }
 
+int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status) {
+  analyze::HtmlOptions html;
+  html.top = top.value_or(html.top);
+  const std::string version = version_text();
+  html.program = version.substr(0, version.find('\n'));
+  html.not_judged = not_judged(snapshot);
+  Output out;
+  analyze::html_report(snapshot, html, {out.buffer(), [&out] { out.flush_if_full(); }});
+  return finish(out, status);
+}
+
 int run_report(const ReportOptions& options) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
@@ -68,7 +84,9 @@ int run_report(const ReportOptions& options) {
     return print_json([&](const JsonSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
                       status);
   }
-  return print(report_text(*result.snapshot, {page_width(), want_color(options.analyze.color), options.top}),
+  if (options.html) return print_html(*result.snapshot, options.top, status);
+  const ReportStyle style{page_width(), want_color(options.analyze.color)};
+  return print(report_text(*result.snapshot, {style.width, style.color, options.top.value_or(style.top)}),
                status);
 }
 
@@ -129,11 +147,13 @@ void add_report(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "report", "what is wrong and what to do, what was captured, who talks to whom, what was skipped");
   options->analyze.add_to(*command);
-  command->add_option("--top", options->top, "connections and flows to list (0 = all)")
+  command
+      ->add_option("--top", options->top, "connections and flows to list (0 = all; default 20, as HTML 200)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   add_fail_on_option(*command, options->fail_on);
-  command->add_flag("--json", options->json, "one JSON object");
+  auto* html = command->add_flag("--html", options->html, "one HTML file that needs no other");
+  command->add_flag("--json", options->json, "one JSON object")->excludes(html);
   command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });
 }

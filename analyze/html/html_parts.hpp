@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal to the HTML report: its parts.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/columns.hpp"
+#include "analyze/html/html_report.hpp"
+#include "analyze/html/html_writer.hpp"
+
+namespace roce::analyze::html {
+
+/// What all parts write to.
+struct Page {
+  HtmlWriter html;
+  const Snapshot& snapshot;
+  const HtmlOptions& options;
+  const HtmlSink& sink;
+
+  [[nodiscard]] bool is_document() const noexcept { return options.form == HtmlOptions::Form::document; }
+  void step() const {
+    if (sink.step) sink.step();
+  }
+};
+
+[[nodiscard]] std::string_view style_sheet() noexcept;
+
+/// "2 errors, 1 notice", most severe first; empty without findings.
+[[nodiscard]] std::string count_text(std::span<const Finding> findings);
+
+void write_findings(Page& page);
+void write_capture(Page& page);
+void write_timeline(Page& page);
+void write_tables(Page& page);
+void write_doubts(Page& page);
+
+/// "+1.203896 s" after the first packet, as `packets` has it and --from takes it.
+[[nodiscard]] std::string since_start(const Snapshot& snapshot, std::int64_t time_ns);
+[[nodiscard]] std::string plural(std::uint64_t count, std::string_view one, std::string_view many);
+
+}  // namespace roce::analyze::html
