@@ -38,6 +38,8 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   recorder.compress = options.compress.empty() ? options.write.ends_with(".zst") : options.compress == "zstd";
   recorder.section.application = version_text().substr(0, version_text().find('\n'));
   recorder.section.operating_system = system_name();
+  // As the live report says it, so that the file's says the same.
+  if (!interfaces.empty()) recorder.section.hardware = interfaces.front().hardware;
   recorder.file_bytes = ring.bytes;
   recorder.file_time = std::chrono::nanoseconds(ring.duration_ns);
   recorder.file_packets = ring.packets;

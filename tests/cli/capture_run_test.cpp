@@ -54,6 +54,7 @@ class SampleDevice final : public capture::LiveDevice {
     info.link_type = 1;
     info.snap_length = 262'144;
     info.ticks_per_second = 1'000'000'000;
+    info.hardware = "made of paper";
     return {info};
   }
   [[nodiscard]] std::string format() const override { return "fake"; }
@@ -187,6 +188,8 @@ TEST_F(CaptureRun, RecordsWhatItAnalyses) {
     json file = report_of(options.write);
     EXPECT_EQ(file["capture"]["dropped"], 12) << "drops stand in the file";
     EXPECT_EQ(file["capture"]["interfaces"][0]["name"], "fake0");
+    EXPECT_EQ(file["capture"]["files"][0]["hardware"], live["capture"]["files"][0]["hardware"]);
+    EXPECT_EQ(live["capture"]["files"][0]["hardware"], "made of paper");
     EXPECT_EQ(differences(file, live), "[]");
     EXPECT_NE(errors.find("recorded: "), std::string::npos);
   }
