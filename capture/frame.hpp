@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -24,14 +25,25 @@ struct Frame {
   std::uint16_t file = 0;       ///< index into CaptureSource::files()
 };
 
+/// Memory of a batch that holds a piece of a file as it is on disk.
+struct Origin {
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;
+  std::uint64_t offset = 0;  ///< of data[0] in the file
+  std::uint16_t file = 0;    ///< index into CaptureSource::files()
+};
+
 /// Frames in order, with what keeps their bytes alive (slabs).
 struct FrameBatch {
   std::vector<Frame> frames;
   std::vector<std::shared_ptr<const void>> keep_alive;
+  /// Where frames were read from; none for those of compressed files, pipes and devices.
+  std::vector<Origin> origins;
 
   void clear() noexcept {
     frames.clear();
     keep_alive.clear();
+    origins.clear();
   }
 };
 

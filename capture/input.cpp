@@ -94,6 +94,7 @@ Expected<void> Input::make_feed(int descriptor) {
   const auto begun = reader->begin();
   if (begun.state == ByteReader::State::failed) return failed(reader->error());
   compression_ = compression_name(reader->compression());
+  as_on_disk_ = from_start && path_ != "-" && reader->compression() == Compression::none;
   feed_ = std::make_unique<Feed>(std::move(reader), SlabPool(options_.slab_bytes));
   return {};
 }
@@ -170,6 +171,9 @@ Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
     if (batch.frames.size() > first &&
         (batch.keep_alive.empty() || batch.keep_alive.back() != feed_->keep_alive())) {
       batch.keep_alive.push_back(feed_->keep_alive());
+    }
+    if (batch.frames.size() > first && as_on_disk_) {
+      batch.origins.push_back({window.data, walked.consumed, window.offset, context_.file_index});
     }
     if (walked.state == WalkState::batch_full) return delivered();
     if (walked.state == WalkState::end) {

@@ -51,6 +51,7 @@ class Input {
   std::unique_ptr<Walker> walker_;
   std::string compression_;
   bool may_wait_ = false;
+  bool as_on_disk_ = false;             ///< offsets of windows are those of the file
   bool ended_ = false;                  ///< nothing more will be read
   bool failed_ = false;                 ///< and that was told as an error
   std::optional<Error> pending_error_;  ///< to be reported by the next read()

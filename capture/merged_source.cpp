@@ -175,6 +175,7 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   Lane& lane = *lanes_[number];
   const std::size_t first = batch.frames.size();
   const std::size_t first_kept = batch.keep_alive.size();
+  const std::size_t first_origin = batch.origins.size();
   auto got = lane.late_error ? Expected<std::size_t>(tl::unexpected<Error>(std::move(*lane.late_error)))
                              : lane.input.read(batch, room);
   if (!got || *got == 0) {
@@ -196,6 +197,8 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   const std::size_t from = std::min(first_kept, batch.keep_alive.size() - 1);
   lane.pending.keep_alive.assign(batch.keep_alive.begin() + static_cast<std::ptrdiff_t>(from),
                                  batch.keep_alive.end());
+  lane.pending.origins.assign(batch.origins.begin() + static_cast<std::ptrdiff_t>(first_origin),
+                              batch.origins.end());
   lane.next = 0;
   lane.kept_in = batch_number_;
   batch.frames.erase(later, batch.frames.end());
@@ -209,6 +212,7 @@ void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
   lane.kept_in = batch_number_;
   batch.keep_alive.insert(batch.keep_alive.end(), lane.pending.keep_alive.begin(),
                           lane.pending.keep_alive.end());
+  batch.origins.insert(batch.origins.end(), lane.pending.origins.begin(), lane.pending.origins.end());
 }
 
 /// Moves pending frames of `number` that are due before anybody else's into the batch.

@@ -103,6 +103,10 @@ bool PcapWalker::read_header(const Window& window) {
   info.snap_length = snap_length >= 0x7FFFFFFFU ? 0 : snap_length;
   info.ticks_per_second = nanoseconds ? 1'000'000'000 : 1'000'000;
   info.fcs_bytes = (link & fcs_present) != 0 ? static_cast<std::uint8_t>((link >> 28U) * 2) : std::uint8_t{0};
+  // Of records with exchanged lengths each says for itself which is which: they are old and rare.
+  if (swapped_lengths_ == SwappedLengths::never) info.form.kind = RecordForm::Kind::pcap;
+  info.form.swapped = swapped_;
+  info.form.ns_per_fraction = ns_per_fraction_;
   interface_ = describe_interface(0, std::move(info));
   point_ = claim_point(interface_, 0, 0);
   header_seen_ = true;

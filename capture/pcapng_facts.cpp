@@ -109,6 +109,7 @@ bool PcapngWalker::interface(const PcapngBlock& block) {
   one.snap_length = info.snap_length;
   one.clock = TickClock(resolution, offset_seconds);
   info.ticks_per_second = one.clock.ticks_per_second();
+  info.form = {RecordForm::Kind::pcapng, swapped_, 1, one.clock};
   if (section_interfaces_.size() >= largest_interface_count) return true;
   one.index = describe_interface(described_, std::move(info));
   one.point = claim_point(one.index, section_, section_interfaces_.size(), apart_);

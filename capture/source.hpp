@@ -11,8 +11,22 @@
 
 #include "capture/error.hpp"
 #include "capture/frame.hpp"
+#include "capture/timestamp.hpp"
 
 namespace roce::capture {
+
+/// How a file writes the packets of an interface, for whoever reads one of them again.
+struct RecordForm {
+  enum class Kind : std::uint8_t {
+    other,   ///< cannot be read again by its place alone
+    pcap,    ///< 16 bytes in front of the data: seconds, fraction, captured, wire
+    pcapng,  ///< 28 bytes of an Enhanced or obsolete Packet Block
+  };
+  Kind kind = Kind::other;
+  bool swapped = false;               ///< in the byte order that is not this machine's
+  std::uint32_t ns_per_fraction = 1;  ///< of pcap
+  TickClock clock;                    ///< of pcapng
+};
 
 /// What a capture says of one interface (pcapng IDB and ISB; a pcap file has exactly one).
 struct InterfaceInfo {
@@ -33,6 +47,7 @@ struct InterfaceInfo {
   std::optional<std::uint64_t> dropped_by_kernel;     ///< ISB isb_osdrop
   std::uint64_t dropped_before_packets = 0;  ///< sum of epb_dropcount and of the old block's drops count
   std::uint8_t fcs_bytes = 0;  ///< frames end with a check sequence of this size; 0 = unknown or none
+  RecordForm form;
 };
 
 struct FileInfo {

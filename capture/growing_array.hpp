@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace roce::capture {
+
+/// Values that one thread appends while others read those that they know to be there (whoever appends tells
+/// them, by a count with release order). Nothing moves when it grows. For changes of values that are there T
+/// is an atomic. All values begin as 0.
+template <class T, unsigned ChunkBits = 16, std::size_t Chunks = std::size_t{1} << 15U>
+class GrowingArray {
+ public:
+  static constexpr std::uint64_t chunk_size = std::uint64_t{1} << ChunkBits;
+  static constexpr std::uint64_t capacity = chunk_size * Chunks;
+
+  GrowingArray() : chunks_(std::make_unique<std::atomic<T*>[]>(Chunks)) {}
+  ~GrowingArray() {
+    for (std::size_t i = 0; i < Chunks; ++i) delete[] chunks_[i].load(std::memory_order_relaxed);
+  }
+  GrowingArray(const GrowingArray&) = delete;
+  GrowingArray& operator=(const GrowingArray&) = delete;
+
+  /// Room for place `i`, below capacity; on one thread at a time. Throws std::bad_alloc.
+  T& make(std::uint64_t i) {
+    std::atomic<T*>& chunk = chunks_[i >> ChunkBits];
+    T* values = chunk.load(std::memory_order_relaxed);
+    if (values == nullptr) {
+      values = new T[chunk_size]{};
+      chunk.store(values, std::memory_order_release);
+    }
+    return values[i & (chunk_size - 1)];
+  }
+  /// The value of a place that was made.
+  [[nodiscard]] T& operator[](std::uint64_t i) const noexcept {
+    return chunks_[i >> ChunkBits].load(std::memory_order_acquire)[i & (chunk_size - 1)];
+  }
+  /// The same where it may not have been made.
+  [[nodiscard]] T* find(std::uint64_t i) const noexcept {
+    if (i >= capacity) return nullptr;
+    T* values = chunks_[i >> ChunkBits].load(std::memory_order_acquire);
+    return values == nullptr ? nullptr : values + (i & (chunk_size - 1));
+  }
+
+ private:
+  std::unique_ptr<std::atomic<T*>[]> chunks_;
+};
+
+}  // namespace roce::capture
