@@ -86,8 +86,8 @@ class Tracing {
       const auto got = source_.next_batch(batch, batch_frames);
       for (const capture::Frame& frame : batch.frames) use(frame);
       if (options_.progress) options_.progress(source_, number_);
-      trace_.stopped = trace_.stopped || !got || stop.stop_requested();
-      if (stop.stop_requested() || (got && *got == 0)) break;
+      trace_.stopped = stop.stop_requested();
+      if (trace_.stopped || (got && *got == 0)) break;
     }
     finish();
     return std::move(trace_);
@@ -208,6 +208,7 @@ class Tracing {
   }
 
   void finish() {
+    trace_.frames = number_;
     trace_.stride = plain_.stride();
     trace_.remarkable_stride = remarkable_.stride();
     trace_.operation_stride = operations_.stride();

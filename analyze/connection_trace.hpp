@@ -119,7 +119,8 @@ struct ConnectionTrace {
   std::uint64_t pauses_left_out = 0;
   std::uint64_t without_verdict = 0;  ///< of all packets, those whose verdict could not be kept: no room
   bool timed = true;                  ///< every packet has a time
-  bool stopped = false;               ///< it ends where reading was stopped or failed
+  std::uint64_t frames = 0;           ///< read, whatever they are
+  bool stopped = false;               ///< it ends where reading was stopped
 
   [[nodiscard]] bool complete() const noexcept { return stride == 1 && remarkable_stride == 1; }
 };
@@ -140,7 +141,7 @@ struct TraceOptions {
 };
 
 /// Reads `source` once more, from its beginning, and takes what belongs to the connection. `verdicts` are
-/// those of an analysis of the same frames. Never fails: where reading ends early, `stopped` is set.
+/// those of an analysis of the same frames. Never fails: inputs that cannot be read on end where they do.
 [[nodiscard]] ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
                                                const TraceOptions& options, const std::stop_token& stop = {});
 

@@ -9,6 +9,14 @@
 
 namespace roce::gui {
 
+analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
+  analyze::AnalysisOptions options;
+  options.jobs = choice.jobs;
+  options.policy = choice.policy;
+  if (choice.policy) options.priorities = choice.policy->priority_map();
+  return options;
+}
+
 std::shared_ptr<AnalysisJob> AnalysisJob::start(Opener open, AnalysisChoice choice,
                                                 std::function<void()> wake) {
   std::shared_ptr<AnalysisJob> job(new AnalysisJob(std::move(choice), std::move(wake)));
@@ -70,10 +78,7 @@ void AnalysisJob::run(const Opener& open) {
 }
 
 void AnalysisJob::analyze(capture::CaptureSource& source) {
-  analyze::AnalysisOptions options;
-  options.jobs = choice_.jobs;
-  options.policy = choice_.policy;
-  if (choice_.policy) options.priorities = choice_.policy->priority_map();
+  analyze::AnalysisOptions options = analysis_options(choice_);
   options.publish = [this](std::shared_ptr<const analyze::Snapshot> so_far) { publish(std::move(so_far)); };
   options.progress = [this](const capture::CaptureSource& from, std::uint64_t packets) {
     set_progress(from, packets);

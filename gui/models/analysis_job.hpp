@@ -30,6 +30,9 @@ struct AnalysisChoice {
   unsigned jobs = 0;                                     ///< threads, 0 = one a core
 };
 
+/// What the analysis is asked for by that choice; without what hears of its progress.
+[[nodiscard]] analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice);
+
 /// One analysis of some files on a thread of its own. It and its thread share this object; whoever has
 /// started it looks now and then at what has come, and may let go of it at any time. All members are callable
 /// from any thread.

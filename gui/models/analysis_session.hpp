@@ -54,6 +54,9 @@ class AnalysisSession : public QObject {
   [[nodiscard]] const std::shared_ptr<const analyze::MarkingPolicy>& policy() const noexcept {
     return choice_.policy;
   }
+  /// What others need who read the same capture in the same way.
+  [[nodiscard]] const AnalysisJob::Opener& opener() const noexcept { return opener_; }
+  [[nodiscard]] const AnalysisChoice& choice() const noexcept { return choice_; }
 
  Q_SIGNALS:
   void state_changed();

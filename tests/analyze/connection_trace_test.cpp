@@ -286,6 +286,7 @@ TEST(ConnectionTrace, StopsWhenAskedTo) {
   EXPECT_TRUE(trace.stopped);
   EXPECT_EQ(calls, 1U);
   EXPECT_FALSE(sample->trace(0).stopped);
+  EXPECT_EQ(sample->trace(0).frames, sample->snapshot->frames_read);
 }
 
 TEST(ConnectionTrace, IsEmptyForAConnectionThatIsNotThere) {

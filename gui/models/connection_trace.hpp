@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "analyze/connection_trace.hpp"
+#include "gui/models/analysis_session.hpp"
+#include "gui/models/trace_job.hpp"
+
+namespace roce::gui {
+
+/// The packets of the connection that graphs show. They are read from the capture a second time when somebody
+/// asks for them, on another thread; the last ones are kept. What belongs to another capture or another
+/// choice never arrives. Used on the thread of the window only.
+class ConnectionTracer : public QObject {
+  Q_OBJECT
+
+ public:
+  using Trace = std::shared_ptr<const analyze::ConnectionTrace>;
+  enum class State {
+    none,        ///< no connection is chosen
+    waiting,     ///< the capture is still being read: it comes afterwards
+    impossible,  ///< the capture can be read only once: reason()
+    reading,
+    done,
+    failed,  ///< reason()
+  };
+  /// Kept at most: points of all traces together, beyond the one that is shown.
+  static constexpr std::size_t kept_points = 2'000'000;
+  static constexpr std::size_t kept_traces = 16;
+
+  explicit ConnectionTracer(AnalysisSession& session, QObject* parent = nullptr);
+  ~ConnectionTracer() override;
+  ConnectionTracer(const ConnectionTracer&) = delete;
+  ConnectionTracer& operator=(const ConnectionTracer&) = delete;
+
+  /// What is to be shown; nothing is read for none.
+  void choose(std::optional<std::uint32_t> connection);
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] const std::optional<std::uint32_t>& connection() const noexcept { return wanted_; }
+  [[nodiscard]] const Trace& trace() const noexcept { return trace_; }  ///< null unless done
+  [[nodiscard]] const QString& reason() const noexcept { return reason_; }
+  [[nodiscard]] double progress() const;  ///< 0..1, while reading
+
+ Q_SIGNALS:
+  void changed();  ///< state or trace
+  void progress_changed();
+
+ private:
+  void let_go();
+  void follow_session();
+  void update();
+  void start();
+  void look();
+  void keep(const Trace& trace);
+  void set(State state, Trace trace, const QString& reason = {});
+
+  AnalysisSession& session_;
+  std::optional<std::uint32_t> wanted_;
+  std::shared_ptr<TracedCapture> capture_;
+  std::shared_ptr<TraceJob> job_;
+  std::list<Trace> kept_;  ///< the last one used is the first
+  QTimer timer_;
+  State state_ = State::none;
+  Trace trace_;
+  QString reason_;
+};
+
+}  // namespace roce::gui
