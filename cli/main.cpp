@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/export_command.hpp"
 #include "cli/host_command.hpp"
 #include "cli/output.hpp"
 #include "cli/version.hpp"
@@ -35,22 +35,8 @@ constexpr Command commands[] = {
     {"dcbx", add_dcbx},         {"compare", add_compare},
     {"check", add_check},       {"policy", add_policy},
     {"capture", add_capture},   {"devices", add_devices},
-    {"host", add_host},
+    {"host", add_host},         {"export", add_export},
 };
-
-/// Commands of the interface that this version does not have: better named than taken for files.
-constexpr std::string_view later_commands[] = {"export"};
-
-/// "report, packets and flows".
-std::string command_names() {
-  std::string text;
-  for (const Command& command : commands) {
-    const bool last = &command == std::end(commands) - 1;
-    if (!text.empty()) text += last ? " and " : ", ";
-    text += command.name;
-  }
-  return text;
-}
 
 bool is_command(std::string_view word) {
   return std::any_of(std::begin(commands), std::end(commands),
@@ -73,15 +59,6 @@ int run(int argc, char** argv) {
     Output out;
     out.write(version_text());
     return out.finish();
-  }
-  if (!words.empty()) {
-    const bool later = std::find(std::begin(later_commands), std::end(later_commands), words.front()) !=
-                       std::end(later_commands);
-    if (later && !std::filesystem::exists(words.front())) {
-      print_error(
-          fmt::format("this version has no command '{}' (it has {})", words.front(), command_names()));
-      return exit_usage;
-    }
   }
 
   CLI::App app("Packet dissector and traffic analyzer for RDMA over Converged Ethernet (RoCE).",

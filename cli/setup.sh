@@ -37,6 +37,7 @@ libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its librar
 prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
 libseccomp-dev   | header:seccomp.h        | confines a live capture
+libsqlite3-dev   | header:sqlite3.h        | exports databases
 '
 
 # What the window needs besides.

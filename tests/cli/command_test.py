@@ -80,7 +80,7 @@ class Commands(unittest.TestCase):
             (["report", RPING, "-Y", "frame.number =="], "^"),
             (["report", RPING, "--frobnicate"], "--frobnicate"),
             (["check", RPING], "against which policy?"),
-            (["export"], "no command 'export'"),
+            (["export", RPING], "--to is required"),
             (["connections", RPING, "--sort", "nonsense"], "no column 'nonsense'"),
         ]
         for words, expected in cases:

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command `export`: each format read back by somebody else's reader (csv, json, sqlite3, promtool), figures
+against the tables' own commands, nothing half written, nothing written over.
+Usage: export_test.py ROCEANALYZE SAMPLES"""
+
+import csv
+import io
+import json
+import os
+import re
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SAMPLES = sys.argv.pop(1), os.path.abspath(sys.argv.pop(1))
+LOSSY = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
+NAMES = ("03_rping.pcap", "04_write_loss1.cb.pcap.zst", "06_mix_4qp.pcap.zst", "07_ce_netem10.cb.pcap.zst", "11_three_hosts.pcap.zst",
+         "13_dumpcap_2if_loss.pcapng.zst")
+TABLES = ["connections", "hosts", "flows", "findings", "series", "markings", "pauses", "dcbx", "diagnostics"]
+OWN_COMMAND = ("connections", "flows", "markings", "pauses", "dcbx")
+
+
+def run(*words, **options):
+    options.setdefault("capture_output", True)
+    return subprocess.run([PROGRAM, *words], check=False, timeout=300, **options)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def csv_rows(data):
+    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+
+
+def report(path):
+    return json.loads(run("report", "--json", path).stdout)
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def export(self, source, name, *words):
+        target = self.path(name)
+        done = run("export", source, "--to", target, *words)
+        self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+        return target
+
+    def test_csv_is_what_the_tables_own_commands_print(self):
+        for name in NAMES:
+            source = os.path.join(SAMPLES, name)
+            target = self.export(source, name + "/")
+            self.assertEqual(sorted(os.listdir(target)), sorted(table + ".csv" for table in TABLES))
+            for table in OWN_COMMAND:
+                with open(os.path.join(target, table + ".csv"), "rb") as file:
+                    self.assertEqual(file.read(), run(table, "--csv", source).stdout, (name, table))
+
+    def test_csv_of_findings_and_series_is_the_report(self):
+        for name in NAMES:
+            source = os.path.join(SAMPLES, name)
+            target, wanted = self.export(source, name + ".d/"), report(source)
+            rows_of = lambda table: csv_rows(read(os.path.join(target, table + ".csv")))
+            findings = rows_of("findings")
+            self.assertEqual(len(findings), len(wanted["findings"]))
+            for row, finding in zip(findings, wanted["findings"]):
+                for key in ("id", "severity", "title", "subject", "explanation", "advice"):
+                    self.assertEqual(row[key], finding[key])
+                self.assertEqual(int(row["count"]), finding["count"])
+                self.assertEqual([int(n) for n in row["packets"].split()], finding["packets"])
+                self.assertEqual([int(n) for n in row["connections"].split()], finding["connections"])
+                self.assertEqual(row["first_time"], str(finding["first_time"] if finding["first_time"] is not None else ""))
+                self.assertAlmostEqual(float(row["confidence"]), finding["confidence"], 3)
+            series = rows_of("series")
+            for key in ("packets", "bytes", "goodput_bytes", "retransmitted", "lost", "ce", "cnps", "in_flight_max"):
+                self.assertEqual([int(row[key]) for row in series], wanted["series"][key], key)
+            times = [int(row["time"]) for row in series]
+            self.assertEqual(times[0], wanted["series"]["start"])
+            self.assertEqual({b - a for a, b in zip(times, times[1:])}, {wanted["series"]["bucket_ns"]} if len(times) > 1 else set())
+            self.assertEqual({row["id"]: int(row["count"]) for row in rows_of("diagnostics")},
+                             {d["id"]: d["count"] for d in wanted["diagnostics"]})
+
+    def test_sqlite_is_what_csv_is(self):
+        for name in NAMES:
+            source = os.path.join(SAMPLES, name)
+            folder, database = self.export(source, name + ".csvs/"), self.export(source, name + ".sqlite")
+            with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+                self.assertEqual(connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+                self.assertEqual(dict(connection.execute("SELECT * FROM about"))["schema"], "roceanalyze-export/1")
+                for table in TABLES:
+                    got = connection.execute(f"SELECT * FROM {table}")
+                    columns = [head[0] for head in got.description]
+                    rows = csv_rows(read(os.path.join(folder, table + ".csv")))
+                    self.assertEqual(columns, [r[0] for r in connection.execute(
+                        "SELECT column_name FROM columns WHERE table_name = ?", (table,))])
+                    shown = got.fetchall()
+                    self.assertEqual(len(shown), len(rows))
+                    for cells, row in zip(shown, rows):
+                        for column, cell in zip(columns, cells):
+                            if isinstance(cell, float):
+                                self.assertAlmostEqual(cell, float(row[column]))
+                            else:
+                                self.assertEqual("" if cell is None else str(cell), row[column], (table, column))
+            connection.close()
+
+    def test_sqlite_has_numbers(self):
+        with sqlite3.connect(self.export(LOSSY, "a.db")) as connection:
+            wanted = report(LOSSY)
+            packets, kinds = connection.execute("SELECT sum(packets), group_concat(DISTINCT typeof(packets)) FROM flows").fetchone()
+            self.assertEqual((packets, kinds), (sum(flow["packets"] for flow in wanted["flows"]), "integer"))
+            lost = connection.execute("SELECT id FROM connections WHERE lost > 0 ORDER BY lost DESC").fetchall()
+            self.assertEqual([row[0] for row in lost], [c["id"] for c in wanted["connections"] if sum(c["lost"].values())])
+        connection.close()
+
+    def test_json_is_the_report(self):
+        with open(self.export(LOSSY, "a.json"), "rb") as file:
+            self.assertEqual(file.read(), run("report", "--json", LOSSY).stdout)
+
+    def test_ndjson_has_a_row_a_line(self):
+        with open(self.export(LOSSY, "a.ndjson"), encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        wanted = report(LOSSY)
+        self.assertEqual([row["id"] for row in rows if row["table"] == "flows"], [flow["id"] for flow in wanted["flows"]])
+        self.assertEqual([row["packets"] for row in rows if row["table"] == "series"], wanted["series"]["packets"])
+        self.assertEqual({row["table"] for row in rows} - set(TABLES), set())
+
+    def test_openmetrics_is_taken_by_prometheus(self):
+        target = self.export(LOSSY, "a.om")
+        with open(target, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.endswith("# EOF\n"))
+        wanted = report(LOSSY)
+        values = [float(v) for v in re.findall(r"^roceanalyze_series_retransmitted\{[^}]*\} (\S+) \S+$", text, re.MULTILINE)]
+        self.assertEqual(values, wanted["series"]["retransmitted"])
+        errors = re.search(r'^roceanalyze_findings\{.*severity="error"\} (\d+)', text, re.MULTILINE)
+        self.assertEqual(int(errors[1]), sum(f["severity"] == "error" for f in wanted["findings"]))
+        if shutil.which("promtool") is None:
+            self.skipTest("no promtool here")
+        os.makedirs(self.path("tsdb/wal"))
+        done = subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", target, self.path("tsdb")], timeout=120,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        dump = subprocess.run(["promtool", "tsdb", "dump", self.path("tsdb")], timeout=120, capture_output=True, text=True, check=True).stdout
+        got = sum(float(line.rsplit("} ", 1)[1].split()[0]) for line in dump.splitlines() if "roceanalyze_series_packets" in line)
+        self.assertEqual(got, sum(wanted["series"]["packets"]))
+
+    def test_line_protocol_is_as_specified(self):
+        odd = self.path("a b,c=d.pcap.zst")
+        shutil.copy(LOSSY, odd)
+        wanted = report(odd)
+        with open(self.export(odd, "a.lp"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        point = re.compile(r"^(\w+)((?:,\w+=(?:[^ ,=\\]|\\.)+)*) ((?:\w+=(?:-?\d+i|-?[\d.e+-]+|\"(?:[^\"\\]|\\.)*\")(?:,|(?= )))+) (\d+)$")
+        counts = {}
+        for line in lines:
+            match = point.match(line)
+            self.assertTrue(match, line)
+            counts[match[1]] = counts.get(match[1], 0) + 1
+            self.assertIn(r"capture=a\ b\,c\=d.pcap.zst", match[2])
+        self.assertEqual(counts, {"roceanalyze_series": len(wanted["series"]["packets"]), "roceanalyze_connections": len(wanted["connections"]),
+                                  "roceanalyze_findings": len(wanted["findings"])})
+
+    def test_chosen_tables_and_standard_output(self):
+        target = self.export(LOSSY, "some/", "--table", "series", "--table", "flows")
+        self.assertEqual(sorted(os.listdir(target)), ["flows.csv", "series.csv"])
+        done = run("export", LOSSY, "--to", "-", "--format", "ndjson", "--table", "hosts")
+        self.assertEqual({json.loads(line)["table"] for line in done.stdout.splitlines()}, {"hosts"})
+        with open(self.path("piped.sqlite"), "wb") as file:
+            self.assertEqual(run("export", LOSSY, "--to", "-", "--format", "sqlite", capture_output=False, stdout=file).returncode, 0)
+        with sqlite3.connect(self.path("piped.sqlite")) as connection:
+            self.assertGreater(connection.execute("SELECT count(*) FROM flows").fetchone()[0], 0)
+        connection.close()
+
+    def test_wrong_usage_says_what_would_do(self):
+        for words, text in ((["--to", self.path("a.xlsx")], "ndjson"), (["--to", self.path("a.csv")], "folder"), ([], "--to"),
+                            (["--to", "-"], "--format"), (["--to", "-", "--format", "csv"], "folder"),
+                            (["--to", self.path("a.json"), "--format", "xml"], "no format 'xml'"),
+                            (["--to", self.path("a/"), "--table", "flow"], "no table 'flow'")):
+            done = run("export", LOSSY, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(text, done.stderr.decode())
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_the_capture_is_never_written_over(self):
+        source = self.path("capture.db")
+        shutil.copy(LOSSY, source)
+        os.symlink(source, self.path("link.db"))
+        os.link(source, self.path("hard.db"))
+        before = read(source)
+        for name in ("capture.db", "link.db", "hard.db"):
+            done = run("export", source, "--to", self.path(name))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"the capture itself", done.stderr)
+        os.mkdir(self.path("folder"))
+        shutil.copy(LOSSY, self.path("folder/flows.csv"))
+        self.assertEqual(run("export", self.path("folder/flows.csv"), "--to", self.path("folder")).returncode, 2)
+        self.assertEqual(read(source), before)
+        self.assertEqual(os.listdir(self.path("folder")), ["flows.csv"])
+
+    def test_what_was_there_stays_until_all_is_written(self):
+        for name in ("a.sqlite", "a.json"):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write("old")
+            os.chmod(self.path(name), 0o600)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+        for name in ("a.sqlite", "a.json", "new.ndjson", "folder/"):
+            done = run("export", LOSSY, "--to", self.path(name), preexec_fn=limit)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(b"File too large", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.json", "a.sqlite"])
+        folder = self.export(LOSSY, "folder", "--format", "csv")
+        with open(os.path.join(folder, "series.csv"), "w", encoding="utf-8") as file:
+            file.write("old")
+        self.assertEqual(run("export", LOSSY, "--to", folder, preexec_fn=limit).returncode, 3)
+        self.assertEqual(sorted(os.listdir(folder)), sorted(table + ".csv" for table in TABLES))
+        self.assertEqual(read(os.path.join(folder, "series.csv")), b"old")
+        self.export(LOSSY, "folder")
+        self.assertEqual(sorted(os.listdir(folder)), sorted(table + ".csv" for table in TABLES))
+        self.assertNotEqual(read(os.path.join(folder, "series.csv")), b"old")
+        self.assertEqual(read(self.path("a.json")).decode(), "old")
+        self.export(LOSSY, "a.json")
+        self.assertEqual(os.stat(self.path("a.json")).st_mode & 0o777, 0o600)
+
+    def test_places_that_cannot_be_written(self):
+        for target in (self.path("nowhere/a.json"), self.path("nowhere/at/all/")):
+            done = run("export", LOSSY, "--to", target)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(b"No such file", done.stderr)
+        with open("/dev/full", "wb") as full:
+            done = run("export", LOSSY, "--to", "-", "--format", "json", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"No space left", done.stderr)
+
+    def test_captures_without_packets_times_or_end(self):
+        with open(os.path.join(SAMPLES, "03_rping.pcap"), "rb") as file:
+            data = file.read()
+        untimed = bytearray(data)
+        at = 24
+        while at < len(data):
+            size = int.from_bytes(data[at + 8 : at + 12], "little")
+            untimed[at : at + 8] = bytes(8)
+            at += 16 + size
+        for name, content, status in (("empty", data[:24], 0), ("cut", data[:5000], 0), ("untimed", bytes(untimed), 0)):
+            source = self.path(name + ".pcap")
+            with open(source, "wb") as file:
+                file.write(content)
+            for ending in (".sqlite", ".om", ".lp", ".ndjson", ".json", "/"):
+                done = run("export", source, "--to", self.path(name + ending))
+                self.assertIn(done.returncode, (status, 3), done.stderr)
+                self.assertTrue(os.path.exists(self.path(name + ending)))
+            self.assertTrue(read(self.path(name + ".om")).decode().endswith("# EOF\n"))
+        self.assertEqual(csv_rows(read(self.path("untimed/series.csv"))), [])
+        self.assertEqual(read(self.path("untimed.lp")).decode(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
