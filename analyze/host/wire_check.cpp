@@ -180,12 +180,16 @@ WireComparison compare_with_wire(const HostFacts& after, const HostDifference& d
   const Moved moved(after, difference);
   for (const RdmaDevice& device : after.devices) {
     for (const RdmaPort& port : device.ports) {
-      const WireCounts counts = wire_counts(snapshot, addresses_of(port));
+      WireCounts counts = wire_counts(snapshot, addresses_of(port));
       if (counts.flows == 0) continue;
       ++out.ports;
+      const std::string place = place_of(device, port);
+      if (const RetryCounter* const retries = retry_counter_of(device.driver)) {
+        const std::uint64_t counted = moved(place, CounterSource::hardware, retries->counter).value_or(0);
+        counts.retries_unseen = counted - std::min(counted, retries->seen(counts));
+      }
       for (const WireRule& rule : wire_rules()) {
         if (!rule.driver.empty() && rule.driver != device.driver) continue;
-        const std::string place = place_of(device, port);
         if (const auto host = moved(place, rule.source, rule.counter))
           out.checks.push_back(judge(rule, place, *host, counts));
       }

@@ -46,6 +46,7 @@ struct WireCounts {
   std::uint64_t repeats_sent = 0;              ///< packets that the host sent again
   std::uint64_t gave_up = 0, rnr_gave_up = 0;  ///< connections that the host gave up
   std::uint64_t peers_gave_up = 0;             ///< connections whose peer repeated into the void
+  std::uint64_t retries_unseen = 0;            ///< that the host counted beyond those that the capture shows
 
   /// Something is known to be lost between the host and the capture: answers, of which a loss cannot be seen,
   /// may be too.

@@ -13,6 +13,7 @@ constexpr std::string_view
     lost_ahead =
         "packets were lost between this host and the capture; of answers and last "
         "packets that leaves no trace",
+    lost_at_first = "packets were lost between this host and the capture, which shows only their repeats",
     lost_datagrams = "datagrams (UD) that are lost on the way leave no trace",
     lost_answers = "acknowledgements that are lost on the way leave no trace, for later ones cover them",
     lost_behind = "packets that were sent again may have been lost between the capture and this host",
@@ -37,6 +38,8 @@ Expectation sent_packets(const WireCounts& w) {
   const std::uint64_t low = w.sent + minus(w.sent_unseen, 2 * w.sent_damaged);
   if (w.datagrams_sent != 0) return {w.sent, low, unlimited, "", lost_datagrams};
   if (w.loss_near_host()) return {w.sent, low, unlimited, "", lost_ahead};
+  // A timer ran out for something of which the capture shows one copy: the other was lost ahead of it.
+  if (w.retries_unseen != 0) return {w.sent, low, unlimited, "", lost_at_first};
   return {w.sent, low, low + w.unacknowledged, "", lost_answers};
 }
 /// `gone`: what may have come without being counted, beside what is lost.
@@ -170,10 +173,24 @@ constexpr WireRule rules[] = {
     {hw, "bnxt_re", "rx_cnp_pkts", "CNPs received", cnps_received},
 };
 
+/// Counters of what the host sent again, and what of it a capture shows.
+constexpr RetryCounter retry_counters[] = {
+    {"rxe", "completer_retry_err",
+     [](const WireCounts& w) { return w.timeouts + w.naks_received + w.read_repeats; }},
+    {"mlx5", "local_ack_timeout_err", [](const WireCounts& w) { return w.timeouts; }},
+    {"bnxt_re", "to_retransmits", [](const WireCounts& w) { return w.timeouts; }},
+};
+
 }  // namespace
 
 std::span<const WireRule> wire_rules() noexcept {
   return rules;
+}
+
+const RetryCounter* retry_counter_of(std::string_view driver) noexcept {
+  const auto* const found = std::find_if(std::begin(retry_counters), std::end(retry_counters),
+                                         [&](const RetryCounter& row) { return row.driver == driver; });
+  return found == std::end(retry_counters) ? nullptr : found;
 }
 
 }  // namespace roce::analyze

@@ -28,4 +28,13 @@ struct WireRule {
 
 [[nodiscard]] std::span<const WireRule> wire_rules() noexcept;
 
+/// The hardware counter of a driver that counts how often its host sent again.
+struct RetryCounter {
+  std::string_view driver;
+  std::string_view counter;
+  std::uint64_t (*seen)(const WireCounts& wire);  ///< of these, in the capture
+};
+/// Null: the driver has none.
+[[nodiscard]] const RetryCounter* retry_counter_of(std::string_view driver) noexcept;
+
 }  // namespace roce::analyze
