@@ -15,6 +15,7 @@
 #include "analyze/flow_images.hpp"
 #include "analyze/followed.hpp"
 #include "analyze/interim.hpp"
+#include "analyze/known_frames.hpp"
 #include "analyze/link_watch.hpp"
 #include "analyze/prefetch.hpp"
 #include "analyze/relay.hpp"
@@ -195,7 +196,7 @@ class Pipeline final : private Relay::Stages {
         }
         const std::uint32_t place = followed_.tracker.track(record, number, hints[i - begin]);
         if (place == Tracker::no_hint || !stage_.wants_images()) continue;
-        if (const std::uint32_t image = put_image(images_, frame, place, record.path); image != 0) {
+        if (const std::uint32_t image = put_image(images_, frame, place, record); image != 0) {
           followed_.tracker.use_image(place, image);
         }
       }

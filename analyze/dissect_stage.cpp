@@ -17,14 +17,6 @@ using dissect::IcrcResult;
 
 namespace {
 
-/// Frames between asking for a frame's headers and dissecting it: they come from memory, not cache.
-constexpr std::size_t ahead = 6;
-
-void prefetch_headers(const capture::Frame& frame) noexcept {
-  __builtin_prefetch(frame.data);
-  __builtin_prefetch(frame.data + 64);  // may lie behind the frame; prefetching never faults
-}
-
 /// Of a packet that has an ICRC: what the IP layer of its receiver checks first.
 void check_header(const capture::Frame& frame, dissect::HeaderId network, std::size_t offset,
                   PacketBrief& packet) {
@@ -40,7 +32,7 @@ DissectStage::DissectStage(const AnalysisOptions& options, const capture::Captur
                            const FlowImages& images)
     : options_(options),
       source_(source),
-      images_(images),
+      known_(images, options.check_icrc),
       with_history_(options.filter != nullptr && options.filter->needs_history()),
       any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
   dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
@@ -56,8 +48,9 @@ void DissectStage::work(Batch& batch) const {
   batch.totals = Totals{};
   const bool images = images_wanted_ && !batch.interleaved;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (i + ahead < frames.size()) prefetch_headers(frames[i + ahead]);
-    if (images && dissect_known(batch, i)) continue;
+    if (images) i = known_.take(frames, i, batch.packets.data(), batch.totals);
+    if (i == frames.size()) break;
+    if (i + headers_ahead < frames.size()) prefetch_headers(frames[i + headers_ahead]);
     PacketBrief& packet = batch.packets[i];
     packet.image = 0;
     packet.place = static_cast<std::uint32_t>(batch.records.size());
@@ -68,18 +61,6 @@ void DissectStage::work(Batch& batch) const {
     packet.place = Tracker::no_hint;
   }
   batch.totals.settle();
-}
-
-/// The common packet of a flow whose headers are known.
-bool DissectStage::dissect_known(Batch& batch, std::size_t i) const {
-  const capture::Frame& frame = batch.read.frames[i];
-  PacketBrief& packet = batch.packets[i];
-  FastFrame facts;
-  if (!make_brief_fast(frame, images_, packet, facts)) return false;
-  const IcrcResult icrc = finish_packet(frame, facts, packet);
-  if (packet.common == 0) return false;
-  count_fast(batch, i, packet, facts, icrc);
-  return true;
 }
 
 /// The common frame, where nothing asks for its dissection.

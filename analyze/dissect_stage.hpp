@@ -9,6 +9,7 @@
 #include "analyze/batch.hpp"
 #include "analyze/fast_record.hpp"
 #include "analyze/flow_images.hpp"
+#include "analyze/known_frames.hpp"
 #include "capture/source.hpp"
 #include "dissect/dissect.hpp"
 
@@ -40,7 +41,6 @@ class DissectStage {
   [[nodiscard]] PacketRecord record_of(const capture::Frame& frame, const PacketBrief& packet) const;
 
  private:
-  [[nodiscard]] bool dissect_known(Batch& batch, std::size_t i) const;
   [[nodiscard]] bool dissect_fast(Batch& batch, std::size_t i) const;
   void dissect_one(Batch& batch, std::size_t i) const;
   dissect::IcrcResult finish_packet(const capture::Frame& frame, const FastFrame& facts,
@@ -52,7 +52,7 @@ class DissectStage {
 
   const AnalysisOptions& options_;
   const capture::CaptureSource& source_;
-  const FlowImages& images_;
+  const KnownFrames known_;
   dissect::Options dissect_options_;
   bool with_history_ = false;
   bool any_bound_ = false;  ///< --from or --to

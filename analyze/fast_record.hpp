@@ -5,7 +5,6 @@
 // the ordinary is left to them.
 #pragma once
 
-#include "analyze/flow_images.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/totals.hpp"
 #include "capture/frame.hpp"
@@ -31,14 +30,5 @@ struct FastFrame {
 /// only inside the frame.
 [[nodiscard]] bool make_record_fast(const capture::Frame& frame, PacketRecord& record,
                                     FastFrame& facts) noexcept;
-
-/// The same for a frame whose headers are known: fills `brief`, which is all that is needed then. False if
-/// they are not, or if make_record_fast() would return false.
-[[nodiscard]] bool make_brief_fast(const capture::Frame& frame, const FlowImages& images, PacketBrief& brief,
-                                   FastFrame& facts) noexcept;
-/// Lets them be known: the headers of a frame that make_record_fast() takes, of the flow at `place`. Returns
-/// the image's number, or 0.
-[[nodiscard]] std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::uint32_t place,
-                                      std::uint32_t path);
 
 }  // namespace roce::analyze

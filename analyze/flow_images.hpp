@@ -21,14 +21,13 @@ struct HeaderWords {
   std::array<std::uint64_t, Count> words;
   std::uint32_t point;  ///< capture::Frame::point
 
+  /// Its high bits are the best.
   [[nodiscard, gnu::always_inline]] std::uint64_t hash() const noexcept {
-    // The last words hold the address, the ports and the queue pair; the first ones hardly differ.
+    // The last words hold the address, the ports and the queue pair; the first ones hardly differ. What
+    // differs most stands in high halves, most of which a product throws away.
     static_assert(Count >= 3);
-    std::uint64_t h = words[Count - 3] * 0x9e3779b97f4a7c15U +
-                      std::rotl(words[Count - 2], 32) * 0xff51afd7ed558ccdU +
-                      std::rotl(words[Count - 1], 32) * 0xd6e8feb86659fd93U;
-    h = (h ^ h >> 32U) * 0xe7037ed1a0b428dbU;
-    return h ^ h >> 32U;
+    return (std::rotl(words[Count - 3], 32) + words[Count - 2]) * 0x9e3779b97f4a7c15U +
+           std::rotl(words[Count - 1], 32) * 0xd6e8feb86659fd93U;
   }
 };
 
@@ -43,51 +42,67 @@ class FlowImages {
   FlowImages(const FlowImages&) = delete;
   FlowImages& operator=(const FlowImages&) = delete;
 
+  /// What all frames with the same headers have in common.
+  struct Alike {
+    std::uint32_t place = 0;  ///< of the flow
+    std::uint32_t path = 0;   ///< PacketBrief::path
+    std::uint64_t facts = 0;  ///< for the caller's use: BriefFacts
+  };
   struct Found {
     std::uint32_t image = 0;  ///< its number; 0: there is none
-    std::uint32_t place = 0;  ///< of the flow
-    std::uint32_t path = 0;   ///< PacketBrief::path of all such frames
+    Alike alike;
   };
   template <std::size_t Count>
   [[nodiscard, gnu::always_inline]] Found find(const HeaderWords<Count>& header) const noexcept {
     static_assert(Count <= most_words);
-    const Set& set = sets_[header.hash() % set_count];
+    constexpr auto acquire = std::memory_order_acquire;
+    const Set& set = sets_[header.hash() >> (64U - set_bits)];
     for (const Image& image : set) {
-      const std::uint32_t number = image.number.load(std::memory_order_acquire);
-      const std::uint64_t differs = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return ((image.point.load(std::memory_order_acquire) ^ header.point) | ... |
-                (image.words[I].load(std::memory_order_acquire) ^ header.words[I]));
+      const std::uint64_t name = image.name.load(acquire);
+      // One by one, last first: most of what is not alike differs there.
+      const bool alike = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return ((image.words[Count - 1 - I].load(acquire) == header.words[Count - 1 - I]) && ...);
       }
       (std::make_index_sequence<Count>());
-      if (differs != 0) continue;
-      const Found found{number, image.place.load(std::memory_order_acquire),
-                        image.path.load(std::memory_order_acquire)};
-      // put() clears the number before it changes anything else.
-      if (number != 0 && image.number.load(std::memory_order_relaxed) == number) return found;
+      if (!alike) continue;
+      const auto seen = std::bit_cast<SeenAt>(image.seen.load(acquire));
+      const std::uint64_t facts = image.facts.load(acquire);
+      const auto [number, place] = std::bit_cast<Name>(name);
+      // put() clears the name before it changes anything else; that of an image being changed is 0.
+      if (seen.point == header.point && image.name.load(std::memory_order_relaxed) == name) {
+        return {number, {place, seen.path, facts}};
+      }
     }
     return {};
   }
-  /// Frames with these headers belong to the flow at `place`. Returns the image's number: never 0, and
-  /// another each time.
+  /// Frames with these headers are so. Returns the image's number: never 0, and another each time.
   template <std::size_t Count>
-  std::uint32_t put(const HeaderWords<Count>& header, std::uint32_t place, std::uint32_t path) {
-    return put(header.hash(), header.words, header.point, place, path);
+  std::uint32_t put(const HeaderWords<Count>& header, const Alike& alike) {
+    return put(header.hash(), header.words, header.point, alike);
   }
 
  private:
   static constexpr std::size_t most_words = 9;
+  // Pairs that are read and written at once.
+  struct Name {
+    std::uint32_t number = 0;
+    std::uint32_t place = 0;
+  };
+  struct SeenAt {
+    std::uint32_t path = 0;
+    std::uint32_t point = 0;
+  };
   struct alignas(64) Image {
-    std::atomic<std::uint32_t> number = 0;
-    std::atomic<std::uint32_t> place = 0;
-    std::atomic<std::uint32_t> point = 0;
-    std::atomic<std::uint32_t> path = 0;
-    std::array<std::atomic<std::uint64_t>, most_words> words{};  ///< of IPv4 all in one line
+    std::atomic<std::uint64_t> name = 0;
+    std::atomic<std::uint64_t> seen = 0;
+    std::atomic<std::uint64_t> facts = 0;
+    std::array<std::atomic<std::uint64_t>, most_words> words{};  ///< of untagged IPv4 all in one line
   };
   using Set = std::array<Image, 2>;
-  static constexpr std::size_t set_count = 4096;
+  static constexpr unsigned set_bits = 12;
 
   std::uint32_t put(std::uint64_t hash, std::span<const std::uint64_t> words, std::uint32_t point,
-                    std::uint32_t place, std::uint32_t path);
+                    const Alike& alike);
 
   std::vector<Set> sets_;
   std::uint32_t last_number_ = 0;

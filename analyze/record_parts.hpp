@@ -141,13 +141,18 @@ struct AddressWords {
   return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::hlim>(network);
 }
 
-/// Only the payload's own header tells: reliable SENDs whose message begins here. `there` bytes of the
-/// `payload` bytes at `p` were captured.
+/// Only the payload's own header tells an upper layer: of reliable SENDs whose message begins here.
+[[nodiscard]] inline bool may_show_upper(const dissect::OpcodeInfo& info) noexcept {
+  return info.operation == dissect::Operation::send && info.service == dissect::Service::rc &&
+         info.starts_message();
+}
+
+/// dissect::Ulp of such a payload. `there` bytes of the `payload` bytes at `p` were captured.
 [[nodiscard, gnu::always_inline]] inline std::uint8_t upper_of(const dissect::OpcodeInfo& info,
                                                                const std::uint8_t* p, std::uint32_t payload,
                                                                std::uint32_t there) noexcept {
   using namespace dissect;
-  if (info.operation != Operation::send || info.service != Service::rc || !info.starts_message()) return 0;
+  if (!may_show_upper(info)) return 0;
   const std::uint32_t size = std::min(payload, there);
   return size == 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(recognise({p, size}));
 }

@@ -130,6 +130,15 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   count_transport(number, frame, record, result);
 }
 
+void Totals::count_run(std::uint64_t frames, const Run& run) noexcept {
+  if (frames == 0) return;
+  packets += frames;
+  bytes += run.bytes_;
+  captured_bytes += run.captured_bytes_;
+  roce_bytes += run.bytes_;
+  note_times(run.first_time_ns_, run.last_time_ns_);
+}
+
 void Totals::settle() noexcept {
   const std::uint64_t n = std::exchange(alike_packets_, 0);
   if (n == 0) return;
@@ -145,11 +154,7 @@ void Totals::merge(const Totals& other) {
   const auto add = [](auto& mine, const auto& theirs) {
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += theirs[i];
   };
-  if (other.any_time) {
-    first_time_ns = any_time ? std::min(first_time_ns, other.first_time_ns) : other.first_time_ns;
-    last_time_ns = any_time ? std::max(last_time_ns, other.last_time_ns) : other.last_time_ns;
-    any_time = true;
-  }
+  if (other.any_time) note_times(other.first_time_ns, other.last_time_ns);
   packets += other.packets;
   bytes += other.bytes;
   captured_bytes += other.captured_bytes;
