@@ -121,6 +121,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
   const std::uint8_t* const base = window.data;
   const std::size_t size = window.size;
   const std::uint64_t fraction_ns = ns_per_fraction_;
+  const bool plain_lengths = swapped_lengths_ == SwappedLengths::never;
   std::int64_t last_time = last_time_;
   std::uint64_t backwards = 0;
   std::uint64_t raised = 0;
@@ -149,7 +150,7 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     const std::uint64_t fraction = load<std::uint32_t>(at + 4, Swapped);
     captured = load<std::uint32_t>(at + 8, Swapped);
     std::uint32_t wire = load<std::uint32_t>(at + 12, Swapped);
-    if (swapped_lengths_ != SwappedLengths::never) [[unlikely]] {
+    if (!plain_lengths) [[unlikely]] {
       if (swapped_lengths_ == SwappedLengths::always || captured > wire) std::swap(captured, wire);
     }
     if (captured > largest_frame) [[unlikely]] {
@@ -165,14 +166,19 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     const auto time = static_cast<std::int64_t>(seconds * 1'000'000'000U + fraction * fraction_ns);
     backwards += static_cast<std::uint64_t>(time < last_time);
     last_time = time;
-    timed = timed || time != 0;
-    untimed += static_cast<std::uint64_t>(!timed);
+    frame.time_ns = time;
+    if (!timed) [[unlikely]] {
+      timed = time != 0;
+      if (!timed) {
+        frame.time_ns = no_time;  // a writer without a clock writes 0 every time
+        ++untimed;
+      }
+    }
     if (wire < captured) [[unlikely]] {
       wire = captured;
       ++raised;
     }
     frame.data = at + record_header_bytes;
-    frame.time_ns = timed ? time : no_time;  // a writer without a clock writes 0 every time
     frame.captured = captured;
     frame.wire = wire;
     frames.push_back(frame);
