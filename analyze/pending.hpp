@@ -74,10 +74,10 @@ class PendingQueue {
   [[nodiscard]] Pending& back() noexcept { return (*this)[size_ - 1U]; }
   [[nodiscard]] const Pending& back() const noexcept { return (*this)[size_ - 1U]; }
   /// A new one behind the others. Beyond the limit the oldest goes.
-  Pending& emplace_back() {
+  Pending& add(const Pending& op) {
     if (size_ == capacity_) make_room();
     ++size_;
-    return *std::construct_at(&back());
+    return back() = op;
   }
   void pop_front() noexcept {
     ++head_;

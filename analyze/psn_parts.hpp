@@ -51,12 +51,15 @@ struct StreamFacts {
     path = r.path;
     count_single();
     if (!r.has(PacketRecord::has_ip_id)) return;
-    if (known != 0) {
-      const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
+    const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
+    if (known != 0) [[likely]] {
       ++(step == 0 ? id_constant : step < 0x8000 ? id_forward : id_other);
+    } else {
+      known = 1;
     }
-    known = 1;
-    passed(r);
+    last_step = step;
+    last_id = r.ip_id;
+    last_ns = r.time_ns;
   }
   void passed(const PacketBrief& r) noexcept {
     last_step = static_cast<std::uint16_t>(r.ip_id - last_id);
@@ -71,7 +74,7 @@ struct StreamFacts {
            id_forward > 8 * (std::uint64_t{id_other} + id_constant);
   }
   [[nodiscard]] bool is_behind(const PacketBrief& r) const noexcept {
-    return ids_rise(r) && behind(r.ip_id, last_id);
+    return behind(r.ip_id, last_id) && ids_rise(r);
   }
 
  private:

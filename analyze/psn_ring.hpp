@@ -66,7 +66,7 @@ class PsnRing {
   [[nodiscard]] Seen& slot_for(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
     if (size_ != 0) [[likely]] {
       Seen& slot = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
-      if (slot.psn < 0 || slot.psn == psn || slot.psn < needed_from) [[likely]]
+      if (slot.psn < needed_from || slot.psn < 0 || slot.psn == psn) [[likely]]
         return slot;
     }
     return make_slot(psn, needed_from, budget);

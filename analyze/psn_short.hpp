@@ -17,9 +17,12 @@ inline constexpr std::uint32_t msn_mask = 0xffffff;
 }
 
 inline void PsnSpace::note_idle(const PacketBrief& r) noexcept {
+  // Unsigned: of packets without a time, and in the wrong order, it is more than any time between two others.
+  const std::uint64_t idle =
+      static_cast<std::uint64_t>(r.time_ns) - static_cast<std::uint64_t>(last_packet_ns_);
+  if (idle <= idle_ns_) [[likely]]
+    return;
   if (last_packet_ns_ == 0 || last_packet_ns_ == capture::no_time || r.time_ns <= last_packet_ns_) return;
-  const auto idle = static_cast<std::uint64_t>(r.time_ns - last_packet_ns_);
-  if (idle <= idle_ns_) return;
   idle_ns_ = idle;
   idle_from_frame_ = last_packet_;
 }
@@ -32,17 +35,22 @@ inline void PsnSpace::note_in_flight(Verdict& verdict) noexcept {
 
 inline Pending& PsnSpace::start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn,
                                         std::uint64_t number) {
-  Pending& op = pending_.emplace_back();
-  op.first = psn;
-  op.start_ns = r.time_ns;
-  op.frame = number;
-  op.opcode = r.opcode;
-  op.kind = kind;
-  op.has_reth = r.has(PacketBrief::has_reth);
-  op.virtual_address = r.virtual_address;
-  op.r_key = r.r_key;
-  op.length = r.dma_length;
-  return op;
+  return pending_.add({.first = psn,
+                       .last = -1,
+                       .start_ns = r.time_ns,
+                       .frame = number,
+                       .virtual_address = r.virtual_address,
+                       .r_key = r.r_key,
+                       .length = r.dma_length,
+                       .bytes = 0,
+                       .packets = 0,
+                       .opcode = r.opcode,
+                       .kind = kind,
+                       .has_reth = r.has(PacketBrief::has_reth),
+                       .retried = false,
+                       .broken = false,
+                       .open_end = false,
+                       .done = false});
 }
 
 /// The whole request was sent.
@@ -90,7 +98,53 @@ inline void PsnSpace::note_answer_time(const PacketBrief& r, std::int64_t since,
   verdict.set(Verdict::response_time_known);
   if (sure && took > 0 && (fast_answer_ns_ == 0 || took < fast_answer_ns_)) fast_answer_ns_ = took;
   constexpr std::int64_t longest_ns = 1'000'000'000;
-  slow_answer_ns_ = std::min(std::max(took, slow_answer_ns_ - slow_answer_ns_ / 64), longest_ns);
+  slow_answer_ns_ = std::min(std::max(took, slow_answer_ns_ - (slow_answer_ns_ >> 6U)), longest_ns);
+}
+
+/// Whether the lengths of a message of one packet leave nothing to learn and nothing to say.
+inline bool PsnSpace::plain_message(const PacketBrief& r, OperationKind kind,
+                                    const Connection& connection) noexcept {
+  if (r.payload > every_pmtu && connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
+  return kind != OperationKind::write || !r.has(PacketBrief::has_reth) || r.dma_length == r.payload;
+}
+
+/// The same of a packet of a longer one.
+inline bool PsnSpace::plain_part(const PacketBrief& r, const dissect::OpcodeInfo& info,
+                                 const Connection& connection) noexcept {
+  const bool ends = info.ends_message();
+  if (connection.pmtu == 0) return false;
+  if (ends ? r.payload == 0 || r.payload > connection.pmtu : r.payload != connection.pmtu) return false;
+  if (info.starts_message()) return true;
+  if (message_operation_ != info.operation || pending_.empty()) return false;
+  const Pending& op = pending_.back();
+  if (op.last >= 0 || op.broken) return false;
+  return !ends || info.operation != dissect::Operation::write || !op.has_reth ||
+         std::uint64_t{op.bytes} + r.payload == op.length;
+}
+
+/// Counts a message of one packet.
+inline void PsnSpace::add_message(const PacketBrief& r, OperationKind kind, std::int64_t psn,
+                                  std::uint64_t number) {
+  Pending& op = start_message(r, kind, psn, number);
+  op.last = psn;
+  op.bytes = r.payload;
+  op.packets = 1;
+  if (r.payload != alike_bytes_ || kind != alike_kind_ || alike_ == 0xffffffff) {
+    settle_alike();
+    alike_bytes_ = r.payload;
+    alike_kind_ = kind;
+  }
+  ++alike_;
+}
+
+/// Counts a packet of a longer one.
+inline void PsnSpace::add_part(const PacketBrief& r, const dissect::OpcodeInfo& info, OperationKind kind,
+                               std::int64_t psn, std::uint64_t number) {
+  Pending& op = info.starts_message() ? start_message(r, kind, psn, number) : pending_.back();
+  op.add_packet(r.payload);
+  if (!info.ends_message()) return;
+  op.last = psn;
+  finish_message(op);
 }
 
 inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
@@ -100,29 +154,10 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   if (!requests_seen_ || in_run_ || !message_known_ || r.time_ns < last_packet_ns_) return false;
   if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
-  const bool starts = info.starts_message();
-  const bool ends = info.ends_message();
+  const bool only = info.position == dissect::Position::only;
   const OperationKind kind = info.operation == Operation::write ? OperationKind::write : OperationKind::send;
-  if (starts == inside_message_ || request_facts_.is_behind(r)) return false;
-  // Lengths that leave nothing to learn and nothing to say.
-  if (starts && ends) {
-    if (asks_connection(r) && connection.pmtu_by_cm && r.payload > connection.pmtu) return false;
-    if (kind == OperationKind::write && r.has(PacketBrief::has_reth) && r.dma_length != r.payload) {
-      return false;
-    }
-  } else {
-    if (connection.pmtu == 0) return false;
-    if (ends ? r.payload == 0 || r.payload > connection.pmtu : r.payload != connection.pmtu) return false;
-    if (!starts) {
-      if (message_operation_ != info.operation || pending_.empty()) return false;
-      const Pending& op = pending_.back();
-      if (op.last >= 0 || op.broken) return false;
-      if (ends && kind == OperationKind::write && op.has_reth &&
-          std::uint64_t{op.bytes} + r.payload != op.length) {
-        return false;
-      }
-    }
-  }
+  if (info.starts_message() == inside_message_ || request_facts_.is_behind(r)) return false;
+  if (!(only ? plain_message(r, kind, connection) : plain_part(r, info, connection))) return false;
 
   ++requests_;
   note_idle(r);
@@ -131,24 +166,14 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   const std::int64_t psn = next_++;
   if (taken_ == psn) taken_ = next_;
   see(sent_.slot_for(psn, needed_from(psn), shared.budget), r, number, psn);
-  Pending& op = starts ? start_message(r, kind, psn, number) : pending_.back();
-  op.add_packet(r.payload);
-  if (ends) {
-    op.last = psn;
-    if (!starts) {
-      finish_message(op);
-    } else {
-      if (r.payload != alike_bytes_ || kind != alike_kind_ || alike_ == 0xffffffff) {
-        settle_alike();
-        alike_bytes_ = r.payload;
-        alike_kind_ = kind;
-      }
-      ++alike_;
-    }
+  if (only) {
+    add_message(r, kind, psn, number);
+  } else {
+    add_part(r, info, kind, psn, number);
   }
   pop_done();
   message_operation_ = info.operation;
-  inside_message_ = !ends;
+  inside_message_ = !info.ends_message();
   new_bytes_ += r.payload;
   last_request_ns_ = last_packet_ns_ = r.time_ns;
   last_packet_ = number;

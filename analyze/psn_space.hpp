@@ -99,7 +99,7 @@ class alignas(64) PsnSpace {
   /// it is not that. Only for what common_of() says.
   /// Whether next_request() looks at the connection, whose path MTU is at least 256.
   [[nodiscard]] static bool asks_connection(const PacketBrief& r) noexcept {
-    return r.payload > 256 || dissect::opcode_info(r.opcode).position != dissect::Position::only;
+    return r.payload > every_pmtu || dissect::opcode_info(r.opcode).position != dissect::Position::only;
   }
   bool next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                     TrackerShared& shared, Verdict& verdict);
@@ -272,6 +272,13 @@ class alignas(64) PsnSpace {
   }
   void note_idle(const PacketBrief& r) noexcept;
   void note_in_flight(Verdict& verdict) noexcept;
+  [[nodiscard]] static bool plain_message(const PacketBrief& r, OperationKind kind,
+                                          const Connection& connection) noexcept;
+  [[nodiscard]] bool plain_part(const PacketBrief& r, const dissect::OpcodeInfo& info,
+                                const Connection& connection) noexcept;
+  void add_message(const PacketBrief& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
+  void add_part(const PacketBrief& r, const dissect::OpcodeInfo& info, OperationKind kind, std::int64_t psn,
+                std::uint64_t number);
   Pending& start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
   void finish_message(const Pending& op);
   void settle_alike();
@@ -361,6 +368,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept;
 
   static constexpr std::size_t issued_at_most = 512;
+  static constexpr std::uint32_t every_pmtu = 256;  ///< no path MTU is less (IBTA 9.4)
 
   // What nearly every packet touches, in a few cache lines.
   std::uint8_t side_;

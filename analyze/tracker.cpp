@@ -49,9 +49,14 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
 }
 
 /// What else follows from that, but for its flow.
+template <bool Tell>
 [[gnu::always_inline]] inline void Tracker::Impl::count_next(const PacketBrief& packet, std::uint64_t number,
                                                              FlowState& state, Verdict& verdict) {
-  note_frame(state, packet, number);
+  state.used_at = static_cast<std::uint32_t>(number / idle_step);
+  frames = number;
+  // A common packet has a time, which is not before 1970.
+  shared.last_time_ns = std::max(shared.last_time_ns, packet.time_ns);
+  shared.any_time = true;
   if (packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
   Series::Bucket& bucket = shared.series.at(packet.time_ns);
   ++bucket.packets;
@@ -60,7 +65,7 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
     bucket.goodput_bytes += packet.payload;
     bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
   }
-  if (tell) {
+  if constexpr (Tell) {
     verdict.connection = tracks[state.connection].result.id;
     if (state.side == 1) verdict.set(Verdict::b_to_a);
     publish(number, verdict);
@@ -82,18 +87,25 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
   if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(Common::request)) {
     note_request(place, record);
   }
-  count_next(record, number, state, verdict);
+  if (tell) {
+    count_next<true>(record, number, state, verdict);
+  } else {
+    count_next<false>(record, number, state, verdict);
+  }
   return true;
 }
 
-inline bool Tracker::Impl::track_known(const PacketBrief& packet, std::uint64_t number) {
+/// `Tell`: whether tell is set. Else nothing of the verdict leaves this function, and hardly any is made.
+template <bool Tell>
+[[gnu::always_inline]] inline bool Tracker::Impl::track_known(const PacketBrief& packet,
+                                                              std::uint64_t number) {
   if (packet.place >= states.size()) return false;
   FlowState& state = states[packet.place];
   if (state.image != packet.image || state.unpaired != nullptr) return false;
   Verdict verdict;
   if (!follow_next(packet, number, state, verdict)) return false;
   flows.at(packet.place).count_alike(packet, number);
-  count_next(packet, number, state, verdict);
+  count_next<Tell>(packet, number, state, verdict);
   return true;
 }
 
@@ -394,8 +406,9 @@ std::uint32_t Tracker::track(const PacketRecord& record, std::uint64_t number, s
 void Tracker::use_image(std::uint32_t place, std::uint32_t image) noexcept {
   impl_->states[place].image = image;
 }
-bool Tracker::track_known(const PacketBrief& packet, std::uint64_t number) {
-  return impl_->track_known(packet, number);
+/// Flattened: all of it is inlined, for nearly every packet goes this way.
+[[gnu::flatten]] bool Tracker::track_known(const PacketBrief& packet, std::uint64_t number) {
+  return impl_->tell ? impl_->track_known<true>(packet, number) : impl_->track_known<false>(packet, number);
 }
 Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
   PacketRecord looked_at = record;

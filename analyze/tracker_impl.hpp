@@ -160,11 +160,13 @@ struct Tracker::Impl {
   template <class PacketAt>
   void approach(std::size_t count, PacketAt packet_at, Hints& hints) const;
   std::uint32_t track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint, Verdict& verdict);
+  template <bool Tell>
   bool track_known(const PacketBrief& packet, std::uint64_t number);
   void track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict);
   Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
   bool follow_short(const PacketRecord& record, std::uint64_t number, std::uint32_t place, Verdict& verdict);
   bool follow_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
+  template <bool Tell>
   void count_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
   void link(const Track& track);
   void stand_alone(const Impl& other);
