@@ -23,6 +23,9 @@ struct LiveOptions {
   bool promiscuous = true;
   std::size_t kernel_buffer_bytes = std::size_t{64} << 20U;  ///< of the kernel, for a network interface
   std::size_t queue_bytes = std::size_t{256} << 20U;  ///< between capturing and next_batch(); full = drops
+  /// How long a frame may wait for others in the kernel, and up to 50 ms behind it, where few come: each
+  /// wake-up is shared by the frames of this time. 1 ms … 10 s; network interfaces only.
+  std::chrono::milliseconds gather_time{100};
   std::chrono::milliseconds ring_time{50};  ///< what an RDMA device's ring holds at the speed of its link
 };
 

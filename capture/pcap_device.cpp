@@ -29,9 +29,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t longest_snap = 262'144;  // libpcap's own
-/// The kernel hands over a block of its ring when it is full or so old: what a wake-up costs is shared by the
-/// frames of this time, and no frame is older when it is looked at.
-constexpr milliseconds block_time{100};
+constexpr milliseconds shortest_block_time{1};
+constexpr milliseconds longest_block_time{10'000};
+/// Slower blocks are handed over as they come, which wakes nobody twice.
+constexpr milliseconds longest_gather_time{50};
 constexpr int frames_at_once = 4096;
 
 struct CloseHandle {
@@ -57,6 +58,12 @@ std::string version() {
   return "libpcap " + text.substr(begin, text.find(' ', begin) - begin);
 }
 
+/// The kernel hands over a block of its ring when it is full or so old: what a wake-up costs is shared by the
+/// frames of this time, and no frame is older when it is looked at.
+milliseconds block_time(const LiveOptions& options) {
+  return std::clamp(options.gather_time, shortest_block_time, longest_block_time);
+}
+
 class PcapDevice final : public LiveDevice {
  public:
   PcapDevice(Handle handle, const LiveOptions& options, std::vector<std::string> notices)
@@ -79,7 +86,9 @@ class PcapDevice final : public LiveDevice {
   void finish(SlabQueue& queue) override;
   [[nodiscard]] Drops drops() override;
   /// Blocks of the kernel come faster than that where it is worth it.
-  [[nodiscard]] milliseconds gather_time() const override { return block_time / 2; }
+  [[nodiscard]] milliseconds gather_time() const override {
+    return std::min(block_time(options_) / 2, longest_gather_time);
+  }
 
  private:
   static void put(unsigned char* user, const pcap_pkthdr* header, const unsigned char* bytes);
@@ -135,9 +144,11 @@ Expected<bool> PcapDevice::take(SlabQueue& queue) {
 Expected<void> PcapDevice::look_after_interface() {
   if (index_ == 0) return {};
   ifreq request{};
-  // By its number: it may have another name by now, and another one its name.
-  if (if_indextoname(index_, request.ifr_name) == nullptr) {
-    if (errno != ENXIO) return {};  // the system does not tell
+  // By its number: it may have another name by now, and another one its name. Not by if_indextoname(), which
+  // wants a socket of its own: a confined program gets none.
+  request.ifr_ifindex = static_cast<int>(index_);
+  if (ioctl(descriptor_, SIOCGIFNAME, &request) != 0) {
+    if (errno != ENODEV && errno != ENXIO) return {};  // the system does not tell
     return failed(ErrorKind::not_readable, options_.device,
                   "the network interface was removed while it was captured");
   }
@@ -180,8 +191,8 @@ void PcapDevice::finish(SlabQueue& queue) {
   using Clock = std::chrono::steady_clock;
   // Usually all accounted for at once or after the kernel's block time. It does not come out even where
   // frames were let in before the filter was set.
-  constexpr milliseconds patience = 4 * block_time;
-  constexpr milliseconds altogether{5000};
+  const milliseconds patience = 4 * block_time(options_);
+  const milliseconds altogether = milliseconds{5000} + patience;
   let_nothing_in();
   const Clock::time_point begun = Clock::now();
   Clock::time_point last = begun;
@@ -196,7 +207,7 @@ void PcapDevice::finish(SlabQueue& queue) {
     const std::uint64_t lost = drops().by_kernel;
     if (taken_ + lost >= accepted_ || now - last > patience) return;
     pollfd waiting{descriptor_, POLLIN, 0};
-    poll(&waiting, 1, static_cast<int>(block_time.count()));
+    poll(&waiting, 1, static_cast<int>(block_time(options_).count()));
   }
 }
 
@@ -368,7 +379,7 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
       options.snap_length == 0 ? longest_snap : std::min(options.snap_length, longest_snap);
   pcap_set_snaplen(raw, static_cast<int>(snap));
   pcap_set_promisc(raw, options.promiscuous ? 1 : 0);
-  pcap_set_timeout(raw, static_cast<int>(block_time.count()));
+  pcap_set_timeout(raw, static_cast<int>(block_time(options).count()));
   pcap_set_buffer_size(raw, static_cast<int>(std::min<std::size_t>(options.kernel_buffer_bytes, INT_MAX)));
   pcap_set_tstamp_precision(raw, PCAP_TSTAMP_PRECISION_NANO);  // where refused, microseconds stay
   const int status = pcap_activate(raw);

@@ -29,10 +29,12 @@ class BlockBuilder {
     add_bytes(&value, sizeof value);
   }
   void add_bytes(const void* data, std::size_t size) {
-    const auto* const bytes = static_cast<const std::uint8_t*>(data);
-    if (size != 0) out_.insert(out_.end(), bytes, bytes + size);
+    if (size != 0) std::memcpy(out_.grow(size), data, size);
   }
-  void pad() { out_.resize(begin_ + (out_.size() - begin_ + 3) / 4 * 4); }
+  void pad() {
+    constexpr std::uint32_t zero = 0;
+    add_bytes(&zero, (begin_ - out_.size()) & 3U);
+  }
   void option(std::uint16_t code, const void* value, std::size_t size) {
     add(code);
     add(static_cast<std::uint16_t>(size));
@@ -67,11 +69,6 @@ class BlockBuilder {
   PcapngEncoder::Bytes& out_;
   std::size_t begin_;
 };
-
-template <class Integer>
-void put(std::uint8_t* to, Integer value) {
-  std::memcpy(to, &value, sizeof value);
-}
 
 }  // namespace
 
@@ -143,17 +140,17 @@ void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& 
       frame.time_ns < 0 ? static_cast<std::uint64_t>(-seconds_before_1970) * 1'000'000'000U : 0;
   const std::uint64_t ticks = static_cast<std::uint64_t>(frame.time_ns) + offset;
   const std::uint32_t padding = -frame.captured & 3U;
-  std::array<std::uint8_t, packet_head> head;
-  put(&head[0], block_packet);
-  put(&head[4], static_cast<std::uint32_t>(packet_head + 4) + frame.captured + padding);
-  put(&head[8], number);
-  put(&head[12], static_cast<std::uint32_t>(ticks >> 32U));
-  put(&head[16], static_cast<std::uint32_t>(ticks));
-  put(&head[20], frame.captured);
-  put(&head[24], std::max(frame.wire, frame.captured));
+  const std::uint32_t size = static_cast<std::uint32_t>(packet_head + 4) + frame.captured + padding;
+  const std::array<std::uint32_t, packet_head / 4> head = {block_packet,
+                                                           size,
+                                                           number,
+                                                           static_cast<std::uint32_t>(ticks >> 32U),
+                                                           static_cast<std::uint32_t>(ticks),
+                                                           frame.captured,
+                                                           std::max(frame.wire, frame.captured)};
   if (!comments.empty()) {
     BlockBuilder block(out, block_packet);
-    block.add_bytes(&head[8], packet_head - 8);
+    block.add_bytes(&head[2], packet_head - 8);
     block.add_bytes(frame.data, frame.captured);
     block.pad();
     for (const std::string& comment : comments) block.text(option_comment, comment);
@@ -161,11 +158,13 @@ void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& 
     block.end();
     return;
   }
-  std::array<std::uint8_t, 8> tail{};  // up to three bytes of padding, and the length once more
-  std::memcpy(&tail[padding], &head[4], 4);
-  out.insert(out.end(), head.begin(), head.end());
-  if (frame.captured != 0) out.insert(out.end(), frame.data, frame.data + frame.captured);
-  out.insert(out.end(), tail.begin(), tail.begin() + padding + 4);
+  std::uint8_t* const to = out.grow(size);
+  // The padding, and before it what the rest then covers.
+  constexpr std::uint32_t zero = 0;
+  std::memcpy(to + size - 8, &zero, sizeof zero);
+  std::memcpy(to, head.data(), packet_head);
+  if (frame.captured != 0) std::memcpy(to + packet_head, frame.data, frame.captured);
+  std::memcpy(to + size - 4, &size, sizeof size);
 }
 
 void PcapngEncoder::statistics(Bytes& out, const std::vector<InterfaceInfo>& interfaces,

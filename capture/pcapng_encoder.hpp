@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/byte_buffer.hpp"
 #include "capture/frame.hpp"
 #include "capture/source.hpp"
 
@@ -33,7 +34,7 @@ struct StatisticsFacts {
 /// Every call appends whole blocks to `out`. Not thread-safe.
 class PcapngEncoder {
  public:
-  using Bytes = std::vector<std::uint8_t>;
+  using Bytes = ByteBuffer;
 
   /// Begins a section: no interface is described in it yet.
   void section(Bytes& out, const SectionFacts& facts);

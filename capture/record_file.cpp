@@ -66,22 +66,22 @@ Expected<void> RecordFile::result() const {
   return {};
 }
 
-Expected<void> RecordFile::append(Blocks& blocks) {
+Expected<void> RecordFile::append(ByteBuffer& blocks, std::uint64_t packets) {
   if (compressor_ == nullptr) {
-    if (!error_ && !blocks.empty()) error_ = write_blocks(blocks);
+    if (!error_ && !blocks.empty()) error_ = write_blocks(blocks, packets);
     blocks.clear();
     return result();
   }
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return queue_.size() < most_waiting || error_; });
   if (!error_ && !blocks.empty()) {
-    Blocks next;
+    ByteBuffer next;
     if (!spare_.empty()) {
       next = std::move(spare_.back());
       spare_.pop_back();
     }
     pending_ += compressed_at_most(blocks.size());
-    queue_.push_back(std::exchange(blocks, std::move(next)));
+    queue_.push_back({std::exchange(blocks, std::move(next)), packets});
     work_.notify_one();
   }
   blocks.clear();
@@ -117,37 +117,38 @@ void RecordFile::compress_all() {
   while (true) {
     work_.wait(lock, [this] { return !queue_.empty() || quit_; });
     if (queue_.empty()) return;
-    Blocks blocks = std::move(queue_.front());
+    Waiting waiting = std::move(queue_.front());
     queue_.pop_front();
     const bool failed_before = error_.has_value();
     busy_ = true;
     lock.unlock();
     std::optional<Error> failed;
-    if (!failed_before) failed = write_compressed(blocks);
-    const std::uint64_t was_pending = compressed_at_most(blocks.size());
-    blocks.clear();
+    if (!failed_before) failed = write_compressed(waiting);
+    const std::uint64_t was_pending = compressed_at_most(waiting.blocks.size());
+    waiting.blocks.clear();
     lock.lock();
     busy_ = false;
     pending_ -= was_pending;
     if (failed) error_ = std::move(failed);
-    if (spare_.size() < most_waiting) spare_.push_back(std::move(blocks));
+    if (spare_.size() < most_waiting) spare_.push_back(std::move(waiting.blocks));
     done_.notify_all();
   }
 }
 
-std::optional<Error> RecordFile::write_blocks(const Blocks& blocks) {
+std::optional<Error> RecordFile::write_blocks(const ByteBuffer& blocks, std::uint64_t packets) {
   std::uint64_t written = 0;
   const int failed = write_all(descriptor_, blocks.data(), blocks.size(), written);
-  const WholeBlocks whole = whole_blocks(blocks.data(), written);
+  const WholeBlocks whole =
+      failed == 0 ? WholeBlocks{blocks.size(), packets} : whole_blocks(blocks.data(), written);
   kept_bytes_ += whole.bytes;
   kept_packets_ += whole.packets;
   if (failed == 0) return std::nullopt;
   return cut_back(failed);
 }
 
-std::optional<Error> RecordFile::write_compressed(const Blocks& blocks) {
+std::optional<Error> RecordFile::write_compressed(const Waiting& waiting) {
   frame_.clear();
-  if (!compressor_->frame(blocks.data(), blocks.size(), frame_)) {
+  if (!compressor_->frame(waiting.blocks.data(), waiting.blocks.size(), frame_)) {
     Error error;
     error.kind = ErrorKind::not_writable;
     error.path = path_;
@@ -158,7 +159,7 @@ std::optional<Error> RecordFile::write_compressed(const Blocks& blocks) {
   if (const int failed = write_all(descriptor_, frame_.data(), frame_.size(), written); failed != 0)
     return cut_back(failed);
   kept_bytes_ += frame_.size();
-  kept_packets_ += whole_blocks(blocks.data(), blocks.size()).packets;
+  kept_packets_ += waiting.packets;
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "capture/byte_buffer.hpp"
 #include "capture/compressor.hpp"
 #include "capture/error.hpp"
 
@@ -43,9 +44,10 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Takes whole blocks and leaves `blocks` empty. After the first error all fail with it. With compression
-  /// the error of an earlier append may come; waits while too much is under way.
-  Expected<void> append(std::vector<std::uint8_t>& blocks);
+  /// Takes whole blocks, `packets` of them of packets, and leaves `blocks` empty. After the first error all
+  /// fail with it. With compression the error of an earlier append may come; waits while too much is under
+  /// way.
+  Expected<void> append(ByteBuffer& blocks, std::uint64_t packets);
   /// Waits until all that was appended is on disk.
   Expected<void> drain();
   /// Drains and closes. No append() after it.
@@ -60,11 +62,15 @@ class RecordFile {
   [[nodiscard]] bool in_place() const noexcept;
 
  private:
-  using Blocks = std::vector<std::uint8_t>;
+  /// One append.
+  struct Waiting {
+    ByteBuffer blocks;
+    std::uint64_t packets = 0;
+  };
 
   RecordFile(std::string path, int descriptor, bool regular, bool compress);
-  [[nodiscard]] std::optional<Error> write_blocks(const Blocks& blocks);
-  [[nodiscard]] std::optional<Error> write_compressed(const Blocks& blocks);
+  [[nodiscard]] std::optional<Error> write_blocks(const ByteBuffer& blocks, std::uint64_t packets);
+  [[nodiscard]] std::optional<Error> write_compressed(const Waiting& waiting);
   [[nodiscard]] Error cut_back(int number);
   void compress_all();
   [[nodiscard]] Expected<void> result() const;
@@ -79,12 +85,12 @@ class RecordFile {
 
   // Only with compression:
   std::unique_ptr<Compressor> compressor_;
-  Blocks frame_;  ///< of the thread
+  std::vector<std::uint8_t> frame_;  ///< of the thread
   std::mutex mutex_;
   std::condition_variable work_;  ///< for the thread
   std::condition_variable done_;  ///< for append() and drain()
-  std::deque<Blocks> queue_;
-  std::vector<Blocks> spare_;  ///< empty, with their memory
+  std::deque<Waiting> queue_;
+  std::vector<ByteBuffer> spare_;  ///< empty, with their memory
   bool busy_ = false;
   bool quit_ = false;
   std::thread thread_;

@@ -81,6 +81,7 @@ std::size_t Recorder::record(std::span<const Frame> frames, const std::vector<In
     encoder_.packet(blocks_, frame, info, comments_);
     comments_.clear();
     ++in_file_;
+    ++blocks_packets_;
     if (blocks_.size() >= (options_.compress ? compressed_chunk : plain_chunk)) write_out();
   }
   given_ += taken;
@@ -279,7 +280,8 @@ bool Recorder::fits(std::uint64_t limit, std::uint64_t others, std::uint64_t wan
 void Recorder::write_out() {
   written_out_ = options_.clocks.steady();
   if (blocks_.empty() || !file_) return;
-  if (auto done = file_->append(blocks_); !done) fail(std::move(done.error()));
+  if (auto done = file_->append(blocks_, std::exchange(blocks_packets_, 0)); !done)
+    fail(std::move(done.error()));
 }
 
 void Recorder::write_out_in_time() {
@@ -289,6 +291,7 @@ void Recorder::write_out_in_time() {
 void Recorder::fail(Error error) {
   ended_ = true;
   blocks_.clear();
+  blocks_packets_ = 0;
   if (!error_) error_ = std::move(error);
 }
 

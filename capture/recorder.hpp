@@ -98,7 +98,8 @@ class Recorder final : public Recording {
   mutable std::mutex mutex_;  ///< for all that follows
   std::unique_ptr<RecordFile> file_;
   PcapngEncoder encoder_;
-  PcapngEncoder::Bytes blocks_;  ///< not yet appended to the file
+  PcapngEncoder::Bytes blocks_;       ///< not yet appended to the file
+  std::uint64_t blocks_packets_ = 0;  ///< in them
   std::vector<InterfaceInfo> interfaces_;
   std::vector<InterfaceCounts> bases_;  ///< when the present file began
   std::vector<std::string> comments_;

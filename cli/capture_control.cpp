@@ -16,12 +16,6 @@
 #include "cli/live_terminal.hpp"
 
 namespace roce::cli {
-namespace {
-
-constexpr auto tick_time = std::chrono::milliseconds(100);
-
-}  // namespace
-
 CaptureControl::CaptureControl() {
   sigemptyset(&ours_);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&ours_, number);
@@ -113,7 +107,7 @@ void CaptureControl::answer(int number) {
 void CaptureControl::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    tasks_.wait_for(lock, tick_time, [this] { return report_ || hang_up_ || ending_; });
+    tasks_.wait_for(lock, actions_.tick_time, [this] { return report_ || hang_up_ || ending_; });
     const bool report = std::exchange(report_, false);
     const bool hang_up = std::exchange(hang_up_, false);
     lock.unlock();

@@ -26,7 +26,8 @@ class CaptureControl {
     std::function<void()> stop;     ///< SIGINT, SIGTERM (the second one kills as usual), or the deadline
     std::function<void()> report;   ///< SIGUSR1
     std::function<void()> hang_up;  ///< SIGHUP
-    std::function<void()> tick;     ///< ten times a second
+    std::function<void()> tick;     ///< so often at least:
+    std::chrono::milliseconds tick_time{100};
     std::optional<Clock::time_point> deadline;
   };
 

@@ -34,6 +34,11 @@ constexpr std::size_t live_flow_limit = 64 * 1024;
 constexpr std::chrono::minutes default_idle_limit{10};
 constexpr std::size_t width_of_a_pipe = 100;
 
+// Where packets go to a file and nowhere else, few of them shall not wake a thread each time: they are
+// written after half a second, mostly (see LiveOptions::gather_time).
+constexpr std::chrono::milliseconds recording_gather_time{500};
+constexpr std::chrono::milliseconds recording_tick_time{500};
+
 /// As it stands in the file, which has the same numbers of packets unless it is one of a ring.
 std::string finding_comment(const analyze::Finding& finding) {
   return fmt::format("finding: {} {}: {}: {} Packets {}.", analyze::severity_name(finding.severity),
@@ -67,6 +72,8 @@ class CaptureRun {
   }
 
  private:
+  /// A pipe has a reader who may wait.
+  [[nodiscard]] bool only_to_file() const { return options_.capture_only && options_.write != "-"; }
   [[nodiscard]] bool prepare();
   [[nodiscard]] int open();
   [[nodiscard]] int start();
@@ -137,7 +144,9 @@ bool CaptureRun::prepare() {
 }
 
 int CaptureRun::open() {
-  auto live = setup_.open(options_.live);
+  capture::LiveOptions device = options_.live;
+  if (only_to_file()) device.gather_time = recording_gather_time;
+  auto live = setup_.open(device);
   if (!live) {
     print_error(live.error().describe());
     return exit_input;
@@ -168,6 +177,7 @@ int CaptureRun::start() {
   actions.report = [this] { report_now(); };
   actions.hang_up = [this] { hang_up(); };
   actions.tick = [this] { tick(); };
+  if (only_to_file()) actions.tick_time = recording_tick_time;
   const CaptureLimits stop = parse_limits(options_.stop).value_or(CaptureLimits{});
   if (stop.duration_ns != 0) actions.deadline = Clock::now() + std::chrono::nanoseconds(stop.duration_ns);
   if (auto started = control_->start(std::move(actions)); !started) {

@@ -18,7 +18,7 @@ import namespace
 from namespace import Sender, command
 from frames import read_capture
 
-PROGRAM, _, SAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+PROGRAM, COMMAND, SAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 
 PATIENCE = 60  # seconds until something is taken for hanging
 
@@ -289,6 +289,30 @@ class Ends(Network):
     def test_the_interface_is_set_down(self):
         messages = self.lose("ip", "link", "set", "dev", "right", "down")
         self.assertIn("set down while it was captured; up again with: sudo ip link set dev right up", messages)
+
+    def lose_confined(self, *words):
+        """The command may not make sockets once it captures, and shall see the same."""
+        with tempfile.TemporaryDirectory() as folder, Sender() as sender:
+            path = os.path.join(folder, "live.pcapng")
+            process = subprocess.Popen([COMMAND, "capture", "-i", "right", "--capture-only", "-w", path], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            until = time.monotonic() + PATIENCE
+            # What captures begins after the program has confined itself.
+            while process.poll() is None and time.monotonic() < until:
+                sender.send(numbered(0))
+                time.sleep(0.1)
+                if os.path.exists(path) and len(read_capture(path)) > 0:
+                    break
+            command(*words)
+            _, messages = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 3, messages)
+        return messages
+
+    def test_a_confined_program_sees_the_interface_removed(self):
+        self.assertIn("right: the network interface was removed", self.lose_confined("ip", "link", "del", "right"))
+
+    def test_a_confined_program_sees_the_interface_set_down(self):
+        self.assertIn("set down while it was captured", self.lose_confined("ip", "link", "set", "dev", "right", "down"))
 
     def test_a_new_name_is_no_end(self):
         capture = Capture()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+// Internal: bytes on their way to a file.
+namespace roce::capture {
+
+/// Grows at its end and keeps its memory when it is cleared. What is new is not set to zero first, as a
+/// vector's would be, for it is written at once. Not thread-safe.
+class ByteBuffer {
+ public:
+  ByteBuffer() = default;
+  ByteBuffer(ByteBuffer&& other) noexcept
+      : bytes_(std::move(other.bytes_)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  ByteBuffer& operator=(ByteBuffer&& other) noexcept {
+    bytes_ = std::move(other.bytes_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+  ByteBuffer(const ByteBuffer&) = delete;
+  ByteBuffer& operator=(const ByteBuffer&) = delete;
+  ~ByteBuffer() = default;
+
+  [[nodiscard]] std::uint8_t* data() noexcept { return bytes_.get(); }
+  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+  /// `bytes` more at the end, for the caller to write: valid until the next call.
+  [[nodiscard]] std::uint8_t* grow(std::size_t bytes) {
+    if (bytes > capacity_ - size_) [[unlikely]]
+      reserve(std::max(size_ + bytes, 2 * capacity_));
+    return bytes_.get() + std::exchange(size_, size_ + bytes);
+  }
+  void reserve(std::size_t bytes) {
+    if (bytes <= capacity_) return;
+    auto larger = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
+    if (size_ != 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    capacity_ = bytes;
+  }
+  void clear() noexcept { size_ = 0; }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace roce::capture
