@@ -118,11 +118,13 @@ std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
     const Issued& skipped = issued_[i];
     const std::int64_t end = i == index ? psn : skipped.open_end ? skipped.next : skipped.end;
     if (skipped.next >= end) continue;
-    // One set of responses to a READ that was sent twice: the other one may never have come.
     const bool read = s.info.operation == Operation::read_response;
-    if (read && i != index && skipped.repeated && skipped.next == skipped.first && end <= response_next_ &&
-        !response_holes_.any_in(skipped.first, end)) {
-      continue;
+    if (read && i != index && skipped.next == skipped.first && !response_holes_.any_in(skipped.first, end)) {
+      // One set of responses to a READ that was sent twice: the other one may never have come.
+      if (skipped.repeated && end <= response_next_) continue;
+      // The responder gives an earlier answer again, and nothing behind this READ was ever answered: it may
+      // be the request that was lost.
+      if (psn < skipped.first && end > response_next_) continue;
     }
     missing += end - skipped.next;
     const bool seen_before = skipped.repeated || skipped.next < response_next_;

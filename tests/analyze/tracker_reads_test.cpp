@@ -58,6 +58,39 @@ TEST(TrackerReads, AResponseLostTwiceIsLostTwice) {
   EXPECT_EQ(wire.verdict(again).lost(Lost::after_capture), 1U);
 }
 
+TEST(TrackerReads, AReadThatIsFirstAnsweredAtItsRepeatMayHaveBeenLostItself) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 4);
+  read(wire, 128, 8);  // does not reach the responder
+  respond(wire, 124, 128);
+  wire.now_ns += 10'000;
+  read(wire, 126, 2);  // 126 was lost behind the capture
+  read(wire, 128, 8);
+  respond(wire, 126, 128, false);
+  respond(wire, 128, 136);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
+}
+
+TEST(TrackerReads, AReadThatWasPassedOverLacksItsResponses) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 4);
+  read(wire, 128, 8);
+  read(wire, 136, 4);
+  respond(wire, 124, 128);
+  respond(wire, 136, 140);  // 128 to 135 were answered, too: the responder keeps the order
+  wire.now_ns += 10'000;
+  read(wire, 128, 8);
+  read(wire, 136, 4);
+  respond(wire, 128, 136);
+  respond(wire, 136, 140);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 8U);
+}
+
 TEST(TrackerReads, ARequestThatCrossesTheResponseGivenAgainIsNoSecondLoss) {
   Wire wire;
   warm_up(wire);
