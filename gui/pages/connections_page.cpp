@@ -2,6 +2,7 @@
 #include "gui/pages/connections_page.hpp"
 
 #include <QSplitter>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include "gui/models/details.hpp"
@@ -12,7 +13,8 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
     : Page(session, selection, parent),
       bar_(new FilterBar(tr("Search connections: address, queue pair, type, state"))),
       table_(new TableView(tr("Connections"), model_)),
-      detail_(new DetailView) {
+      detail_(new DetailView),
+      graphs_(new ConnectionGraphs(session, selection, detail_)) {
   detail_->setAccessibleName(tr("The chosen connection"));
   auto* top = new QWidget;
   auto* column = new QVBoxLayout(top);
@@ -21,9 +23,9 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   column->addWidget(table_, 1);
   auto* split = new QSplitter(Qt::Vertical);
   split->addWidget(top);
-  split->addWidget(detail_);
-  split->setStretchFactor(0, 1);
-  split->setStretchFactor(1, 1);
+  split->addWidget(graphs_);
+  split->setStretchFactor(0, 2);
+  split->setStretchFactor(1, 3);
   split->setChildrenCollapsible(false);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
@@ -34,6 +36,9 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
     const QVariant id = table_->current_row().data(TableModelBase::id_role);
     if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
   });
+  connect(table_, &TableView::row_activated, this, &ConnectionsPage::show_graph);
+  connect(graphs_, &ConnectionGraphs::packet_activated, this,
+          [this](quint64 number) { follow(QUrl(QStringLiteral("packet:%1").arg(number))); });
   connect(detail_, &QTextBrowser::anchorClicked, this, &ConnectionsPage::follow);
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
   connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
@@ -46,6 +51,10 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
 void ConnectionsPage::search(const QString& text) {
   bar_->set_severity(std::nullopt);
   bar_->field()->setText(text);
+}
+
+void ConnectionsPage::show_graph() {
+  graphs_->setCurrentIndex(ConnectionGraphs::sequence);
 }
 
 void ConnectionsPage::refresh() {

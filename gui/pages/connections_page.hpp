@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gui/models/tables.hpp"
+#include "gui/pages/connection_graphs.hpp"
 #include "gui/pages/detail_view.hpp"
 #include "gui/pages/filter_bar.hpp"
 #include "gui/pages/page.hpp"
@@ -9,7 +10,8 @@
 
 namespace roce::gui {
 
-/// The table of connections; for the chosen one identity, findings, latencies, figures, why it is paired.
+/// The table of connections; for the chosen one identity, findings, latencies, figures, why it is paired, and
+/// its packets as graphs.
 class ConnectionsPage : public Page {
   Q_OBJECT
 
@@ -20,6 +22,9 @@ class ConnectionsPage : public Page {
   [[nodiscard]] TableView& table() noexcept { return *table_; }
   /// Looks for a text, an address for example, and takes what else is filtered back.
   void search(const QString& text);
+  /// The sequence graph of the chosen connection.
+  void show_graph();
+  [[nodiscard]] ConnectionGraphs& graphs() noexcept { return *graphs_; }
 
  private:
   void refresh();
@@ -31,6 +36,7 @@ class ConnectionsPage : public Page {
   FilterBar* bar_;
   TableView* table_;
   DetailView* detail_;
+  ConnectionGraphs* graphs_;
 };
 
 }  // namespace roce::gui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyze/connection_trace.hpp"
+#include "gui/charts/ladder_geometry.hpp"
+
+namespace roce::gui {
+
+/// Both queue pairs as vertical lines, packets as arrows between them, a row each; those that were lost end
+/// in the middle. Only the rows that are seen are painted, however many there are.
+class LadderView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit LadderView(QWidget* parent = nullptr);
+
+  /// Null: nothing. `ends` are the texts above the two lines.
+  void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
+                  const std::array<QString, 2>& ends);
+  void show_packet(const std::optional<std::uint64_t>& number);
+  /// Scrolls to the first packet at that time.
+  void show_time(std::int64_t time_ns);
+  /// Instead of packets; empty: the packets.
+  void say(const QString& text);
+  [[nodiscard]] const QString& said() const noexcept { return said_; }
+
+  [[nodiscard]] const std::vector<LadderRow>& rows() const noexcept { return rows_; }
+  [[nodiscard]] std::size_t current() const noexcept { return current_; }
+  /// Paints as many rows from `first` on as there is room for, on any device; returns how many.
+  std::size_t paint(QPainter& painter, const QRectF& area, std::size_t first) const;
+  [[nodiscard]] double row_height() const;
+
+ Q_SIGNALS:
+  void packet_chosen(quint64 number);     ///< another row is current
+  void packet_activated(quint64 number);  ///< Enter or a double click
+
+ protected:
+  bool viewportEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void paint_row(QPainter& painter, const QRectF& rect, const LadderColumns& columns, std::size_t row) const;
+  void paint_arrow(QPainter& painter, const LadderArrow& arrow, const QColor& colour) const;
+  [[nodiscard]] QString label_of(const LadderRow& row) const;
+  [[nodiscard]] std::optional<std::size_t> row_at(const QPoint& place) const;
+  void set_current(std::size_t row, bool tell);
+  void fit_scroll_bar();
+  [[nodiscard]] std::uint64_t packet_of(std::size_t row) const {
+    return trace_->points[rows_[row].point].packet;
+  }
+
+  std::shared_ptr<const analyze::ConnectionTrace> trace_;
+  std::vector<LadderRow> rows_;
+  std::array<QString, 2> ends_;
+  std::int64_t origin_ns_ = 0;
+  std::size_t current_ = 0;
+  QString said_;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/charts/ladder_geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace roce::gui {
+
+using analyze::ConnectionTrace;
+using analyze::TracePoint;
+
+std::vector<LadderRow> ladder_rows(const ConnectionTrace& trace) {
+  std::vector<LadderRow> rows;
+  rows.reserve(trace.points.size());
+  for (std::size_t i = 0; i < trace.points.size(); ++i) {
+    const auto point = static_cast<std::uint32_t>(i);
+    if (trace.points[i].verdict.lost_before != 0) rows.push_back({point, true});
+    rows.push_back({point, false});
+  }
+  return rows;
+}
+
+std::optional<std::size_t> ladder_row_of(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,
+                                         std::uint64_t packet) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& row) {
+    return !row.lost_before && trace.points[row.point].packet == packet;
+  });
+  if (found == rows.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - rows.begin());
+}
+
+std::size_t ladder_row_at(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,
+                          std::int64_t time_ns) {
+  const auto found = std::lower_bound(
+      rows.begin(), rows.end(), time_ns,
+      [&](const LadderRow& row, std::int64_t ns) { return trace.points[row.point].time_ns < ns; });
+  if (rows.empty()) return 0;
+  return std::min(rows.size() - 1, static_cast<std::size_t>(found - rows.begin()));
+}
+
+std::optional<std::size_t> next_remarkable(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,
+                                           std::size_t from, bool forward) {
+  for (std::size_t i = forward ? from + 1 : from - 1; i < rows.size(); forward ? ++i : --i) {
+    if (!rows[i].lost_before && trace.points[rows[i].point].remarkable()) return i;
+  }
+  return std::nullopt;
+}
+
+LadderColumns ladder_columns(double width, double letter_width) noexcept {
+  LadderColumns columns;
+  columns.number = 10 * letter_width;
+  columns.time = columns.number + 14 * letter_width;
+  columns.a = columns.time + 4 * letter_width;
+  // Remarks get a third of what is left, and no more than they need.
+  const double left = std::max(width - columns.a, 20 * letter_width);
+  const double remarks = std::min(left * 0.4, 62 * letter_width);
+  columns.b = columns.a + left - remarks;
+  columns.remarks = columns.b + 2 * letter_width;
+  return columns;
+}
+
+LadderArrow ladder_arrow(const TracePoint& point, bool lost_before, const LadderColumns& columns, double top,
+                         double height) noexcept {
+  LadderArrow arrow;
+  arrow.captured = !lost_before;
+  arrow.arrives = !lost_before && !point.has(TracePoint::lost_behind) && !point.has(TracePoint::damaged);
+  const bool from_a = point.side() == 0;
+  const double from = from_a ? columns.a : columns.b;
+  const double to = from_a ? columns.b : columns.a;
+  // What was lost before the capture point did not come as far as what was lost behind it.
+  const double way = arrow.arrives ? 1 : lost_before ? 0.4 : 0.6;
+  const double begin = top + 0.62 * height, fall = 0.3 * height;
+  arrow.line = QLineF(from, begin, from + way * (to - from), begin + way * fall);
+  return arrow;
+}
+
+LadderSpan visible_rows(std::size_t rows, std::size_t first, double row_height, double height) noexcept {
+  if (row_height <= 0 || height <= 0) return {};
+  const auto fit = static_cast<std::size_t>(std::ceil(height / row_height));
+  const std::size_t from = std::min(first, rows);
+  return {from, from + std::min(fit, rows - from)};
+}
+
+}  // namespace roce::gui

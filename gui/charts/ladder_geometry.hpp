@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ladder diagram draws, as plain numbers.
+#pragma once
+
+#include <QLineF>
+#include <QRectF>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyze/connection_trace.hpp"
+
+namespace roce::gui {
+
+/// One line of the ladder.
+struct LadderRow {
+  std::uint32_t point = 0;  ///< index in ConnectionTrace::points
+  /// Not the packet itself, but what was lost before the capture point, as that packet shows.
+  bool lost_before = false;
+};
+/// A row for each packet, by time, and one before each that shows losses.
+[[nodiscard]] std::vector<LadderRow> ladder_rows(const analyze::ConnectionTrace& trace);
+/// The row of that packet, or nullopt.
+[[nodiscard]] std::optional<std::size_t> ladder_row_of(const analyze::ConnectionTrace& trace,
+                                                       const std::vector<LadderRow>& rows,
+                                                       std::uint64_t packet);
+/// The first row at that time or behind it; the last one if there is none.
+[[nodiscard]] std::size_t ladder_row_at(const analyze::ConnectionTrace& trace,
+                                        const std::vector<LadderRow>& rows, std::int64_t time_ns);
+/// The nearest row before or behind that one with something remarkable, or nullopt.
+[[nodiscard]] std::optional<std::size_t> next_remarkable(const analyze::ConnectionTrace& trace,
+                                                         const std::vector<LadderRow>& rows, std::size_t from,
+                                                         bool forward);
+
+/// Where the columns stand, in pixels.
+struct LadderColumns {
+  double number = 0;    ///< right edge of packet numbers
+  double time = 0;      ///< right edge of times
+  double a = 0, b = 0;  ///< the vertical lines of the two ends
+  double remarks = 0;   ///< left edge
+};
+[[nodiscard]] LadderColumns ladder_columns(double width, double letter_width) noexcept;
+
+struct LadderArrow {
+  QLineF line;           ///< from the sender; drawn falling, for a packet takes time
+  bool arrives = true;   ///< else it ends in the middle
+  bool captured = true;  ///< else it was lost before the capture point could see it
+};
+[[nodiscard]] LadderArrow ladder_arrow(const analyze::TracePoint& point, bool lost_before,
+                                       const LadderColumns& columns, double top, double height) noexcept;
+
+/// Which rows are to be painted: from, to before.
+struct LadderSpan {
+  std::size_t from = 0, to = 0;
+};
+[[nodiscard]] LadderSpan visible_rows(std::size_t rows, std::size_t first, double row_height,
+                                      double height) noexcept;
+
+}  // namespace roce::gui

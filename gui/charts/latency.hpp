@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analyze/snapshot.hpp"
+#include "gui/charts/latency_geometry.hpp"
+#include "gui/charts/time_plot.hpp"
+
+namespace roce::gui {
+
+/// Each operation of one side: when it began, and how long it took, on a logarithmic axis. The percentiles
+/// are those of the snapshot, which the report prints.
+class LatencyPlot : public TimePlot {
+  Q_OBJECT
+
+ public:
+  explicit LatencyPlot(QWidget* parent = nullptr);
+  ~LatencyPlot() override;
+
+  /// Null: nothing.
+  void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace,
+                  std::shared_ptr<const analyze::Snapshot> snapshot, std::int64_t origin_ns, unsigned side);
+  void show_side(unsigned side);
+  [[nodiscard]] const std::vector<LatencySeries>& series() const noexcept { return series_; }
+
+ protected:
+  [[nodiscard]] std::optional<Hit> hit(const QPoint& place) const override;
+  [[nodiscard]] QString distance_text(const QPointF& from, const QPointF& to) const override;
+  void restyle() override;
+
+ private:
+  class Dots;
+  void refill();
+  void add_percentiles(const analyze::OperationStats& stats);
+  [[nodiscard]] LatencyView view() const;
+
+  std::shared_ptr<const analyze::ConnectionTrace> trace_;
+  std::shared_ptr<const analyze::Snapshot> snapshot_;
+  unsigned side_ = 0;
+  std::vector<LatencySeries> series_;
+  std::vector<Dots*> dots_;                    ///< by OperationKind; the plot owns them
+  std::vector<QCPAbstractItem*> percentiles_;  ///< lines and their texts
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/charts/latency_geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "gui/charts/timeline_geometry.hpp"
+
+namespace roce::gui {
+namespace {
+
+using analyze::OperationKind;
+using analyze::TracedOperation;
+
+/// A logarithmic axis has no 0: what took no time that the clock shows is drawn at a nanosecond.
+constexpr double shortest = 1e-9;
+
+/// Pixels from the left and from the top.
+struct Pixel {
+  double x = 0, y = 0;
+};
+Pixel pixel_of(const LatencyView& view, double seconds, double latency) {
+  const double share = std::log(latency / view.least) / std::log(view.most / view.least);
+  return {(seconds - view.from) / (view.to - view.from) * view.width, (1 - share) * view.height};
+}
+
+bool is_drawable(const LatencyView& view) {
+  return view.to > view.from && view.least > 0 && view.most > view.least && view.width > 0 && view.height > 0;
+}
+
+std::pair<std::size_t, std::size_t> between(const LatencySeries& s, double from, double to) {
+  const auto begin = std::lower_bound(s.seconds.begin(), s.seconds.end(), from);
+  const auto end = std::upper_bound(begin, s.seconds.end(), to);
+  return {static_cast<std::size_t>(begin - s.seconds.begin()),
+          static_cast<std::size_t>(end - s.seconds.begin())};
+}
+
+}  // namespace
+
+std::vector<LatencySeries> latency_series(const analyze::ConnectionTrace& trace, unsigned side,
+                                          std::int64_t origin_ns) {
+  std::vector<LatencySeries> all;
+  std::vector<std::uint32_t> order(trace.operations.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const TracedOperation &one = trace.operations[a], &other = trace.operations[b];
+    return one.start_ns != other.start_ns ? one.start_ns < other.start_ns : one.request < other.request;
+  });
+  for (std::size_t k = 0; k < analyze::operation_kind_count; ++k) {
+    LatencySeries series;
+    series.kind = static_cast<OperationKind>(k);
+    for (const std::uint32_t i : order) {
+      const TracedOperation& operation = trace.operations[i];
+      if (operation.kind != series.kind || operation.side != side) continue;
+      series.seconds.push_back(seconds_of(origin_ns, operation.start_ns));
+      series.latency.push_back(std::max(shortest, static_cast<double>(operation.latency_ns) * 1e-9));
+      series.operation.push_back(i);
+    }
+    if (!series.seconds.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+std::vector<LatencyCell> latency_cells(const LatencySeries& series, const LatencyView& view) {
+  std::vector<LatencyCell> cells;
+  if (!is_drawable(view)) return cells;
+  const auto columns = static_cast<std::size_t>(view.width / latency_cell + 1);
+  const auto rows = static_cast<std::size_t>(view.height / latency_cell + 1);
+  constexpr std::uint32_t nothing = 0xffffffff;
+  std::vector<std::uint32_t> taken(columns * rows, nothing);
+  const auto [begin, end] = between(series, view.from, view.to);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Pixel at = pixel_of(view, series.seconds[i], series.latency[i]);
+    if (!(at.y >= 0 && at.y <= view.height)) continue;
+    const std::size_t column = std::min(columns - 1, static_cast<std::size_t>(at.x) / latency_cell);
+    const std::size_t row = std::min(rows - 1, static_cast<std::size_t>(at.y) / latency_cell);
+    std::uint32_t& cell = taken[row * columns + column];
+    if (cell == nothing) {
+      cell = static_cast<std::uint32_t>(cells.size());
+      cells.push_back({series.seconds[i], series.latency[i], series.operation[i], 0});
+    }
+    ++cells[cell].operations;
+  }
+  return cells;
+}
+
+std::optional<std::uint32_t> operation_near(const LatencySeries& series, const LatencyView& view,
+                                            double seconds, double latency, double pixels) {
+  if (!is_drawable(view) || latency <= 0) return std::nullopt;
+  const Pixel wanted = pixel_of(view, seconds, latency);
+  const double reach = pixels * (view.to - view.from) / view.width;
+  const auto [begin, end] = between(series, seconds - reach, seconds + reach);
+  std::optional<std::uint32_t> best;
+  double nearest = pixels;
+  for (std::size_t i = begin; i < end; ++i) {
+    const Pixel at = pixel_of(view, series.seconds[i], series.latency[i]);
+    const double distance = std::hypot(at.x - wanted.x, at.y - wanted.y);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    best = series.operation[i];
+  }
+  return best;
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/charts/throughput.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analyze/units.hpp"
+#include "gui/charts/timeline_geometry.hpp"
+#include "gui/models/table_model.hpp"
+#include "gui/models/trace_text.hpp"
+
+namespace roce::gui {
+namespace {
+
+double highest(const QVector<double>& values) {
+  return values.isEmpty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+QVector<double> scaled(QVector<double> values, double unit) {
+  for (double& value : values) value /= unit;
+  return values;
+}
+
+}  // namespace
+
+ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
+  setAccessibleName(tr("Throughput graph"));
+  setAccessibleDescription(tr("Throughput, goodput and packets in flight over time."));
+  setAutoAddPlottableToLegend(false);
+  below_ = new QCPAxisRect(this);
+  plotLayout()->addElement(1, 0, below_);
+  plotLayout()->setRowStretchFactor(0, 3);
+  plotLayout()->setRowStretchFactor(1, 2);
+  plotLayout()->setRowSpacing(2);
+  for (QCPAxis* axis : below_->axes()) {
+    axis->setLayer(QStringLiteral("axes"));
+    axis->grid()->setLayer(QStringLiteral("grid"));
+  }
+  below_->setMinimumMargins(QMargins(4, 4, 12, 2));
+  auto* margins = new QCPMarginGroup(this);
+  for (QCPAxisRect* rect : {axisRect(0), below_}) rect->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
+  // Only times move: values fit what is seen.
+  for (QCPAxisRect* rect : {axisRect(0), below_}) {
+    rect->setRangeDrag(Qt::Horizontal);
+    rect->setRangeZoom(Qt::Horizontal);
+    rect->setRangeZoomAxes(rect->axis(QCPAxis::atBottom), nullptr);
+  }
+  legend_below_ = new QCPLegend;
+  below_->insetLayout()->addElement(legend_below_, Qt::AlignTop | Qt::AlignRight);
+  legend_below_->setLayer(QStringLiteral("legend"));
+  QCPAxis* const lower = below_->axis(QCPAxis::atBottom);
+  time_axis()->setTickLabels(false);
+  const auto bind = [this](QCPAxis* from, QCPAxis* to) {
+    connect(from, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), to,
+            qOverload<const QCPRange&>(&QCPAxis::setRange));
+  };
+  bind(time_axis(), lower);
+  bind(lower, time_axis());
+  const auto add = [this](QCPAxisRect* rect, const QString& name, QCPLegend* legend_of) {
+    QCPGraph* graph = addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
+    graph->setName(name);
+    graph->setLineStyle(QCPGraph::lsStepLeft);
+    graph->addToLegend(legend_of);
+    return graph;
+  };
+  throughput_ = add(axisRect(0), tr("on the wire"), legend);
+  goodput_ = add(axisRect(0), tr("goodput"), legend);
+  in_flight_ = add(below_, tr("PSNs in flight"), legend_below_);
+  legend->setVisible(true);
+  connect(this, &TimePlot::range_changed, this, &ThroughputPlot::compute);
+  restyle();
+}
+
+void ThroughputPlot::show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
+                                unsigned side) {
+  trace_ = std::move(trace);
+  side_ = side;
+  set_origin(origin_ns, true);
+  time_axis()->setLabel({});
+  below_->axis(QCPAxis::atBottom)->setLabel(tr("seconds since the first packet"));
+  refill();
+}
+
+void ThroughputPlot::show_side(unsigned side) {
+  side_ = side;
+  refill();
+}
+
+void ThroughputPlot::refill() {
+  QCPRange whole(0, 1);
+  const bool any = trace_ && trace_->timed && !trace_->points.empty();
+  if (any) {
+    whole = {seconds_of(origin(), trace_->points.front().time_ns),
+             seconds_of(origin(), trace_->points.back().time_ns)};
+    if (whole.size() < 1e-6) whole.upper = whole.lower + 1e-6;
+  }
+  if (trace_) {
+    say(any ? QString() : tr("Packets without times have no throughput."));
+    QString text = missing_text(*trace_);
+    if (!trace_->complete())
+      text += tr(" Steps are those of all packets: %1 each.")
+                  .arg(to_qt(analyze::duration_text(trace_->sent[side_].width_ns())));
+    note(text);
+  }
+  set_whole({whole.lower - 0.01 * whole.size(), whole.upper + 0.01 * whole.size()}, {0, 1});
+  show_all();
+  compute();
+}
+
+void ThroughputPlot::compute() {
+  const QCPRange range = time_axis()->range();
+  // A step of a few pixels: of one, a single packet would look like a burst.
+  const int steps = std::clamp(axisRect(0)->width() / 8, 20, 1000);
+  lines_ = trace_ ? throughput_lines(*trace_, side_, origin(), range.lower, range.upper, steps)
+                  : ThroughputLines();
+  const double most = highest(lines_.throughput);
+  const RateUnit unit = rate_unit(most);
+  throughput_->setData(lines_.seconds, scaled(lines_.throughput, unit.bits), true);
+  goodput_->setData(lines_.seconds, scaled(lines_.goodput, unit.bits), true);
+  in_flight_->setData(lines_.seconds, lines_.in_flight, true);
+  value_axis()->setLabel(QString::fromUtf8(unit.name));
+  value_axis()->setRange(0, most > 0 ? 1.25 * most / unit.bits : 1);
+  const double flying = highest(lines_.in_flight);
+  below_->axis(QCPAxis::atLeft)->setRange(0, flying > 0 ? 1.35 * flying : 1);
+  replot(rpQueuedReplot);
+}
+
+std::optional<TimePlot::Hit> ThroughputPlot::hit(const QPoint& place) const {
+  if (!trace_ || lines_.seconds.size() < 2 || trace_->points.empty()) return std::nullopt;
+  const double seconds = time_axis()->pixelToCoord(place.x());
+  const auto behind = std::upper_bound(lines_.seconds.begin(), lines_.seconds.end(), seconds);
+  if (behind == lines_.seconds.begin() || behind == lines_.seconds.end()) return std::nullopt;
+  const auto i = behind - lines_.seconds.begin() - 1;
+  // The first packet of that step or behind it.
+  const auto point = std::lower_bound(
+      trace_->points.begin(), trace_->points.end(), lines_.seconds[i],
+      [this](const analyze::TracePoint& p, double s) { return seconds_of(origin(), p.time_ns) < s; });
+  if (point == trace_->points.end()) return std::nullopt;
+  const RateUnit unit = rate_unit(lines_.throughput[i]);
+  const auto rate = [&](double bits) { return QString::number(bits / unit.bits, 'f', 2); };
+  return Hit{point->packet, tr("%1 of %2: %3 %5 on the wire, goodput %4 %5, at most %6 PSNs in flight")
+                                .arg(to_qt(analyze::duration_text(std::llround(lines_.step_seconds * 1e9))),
+                                     side_ == 0 ? tr("a → b") : tr("b → a"), rate(lines_.throughput[i]),
+                                     rate(lines_.goodput[i]), QString::fromUtf8(unit.name))
+                                .arg(lines_.in_flight[i])};
+}
+
+QString ThroughputPlot::distance_text(const QPointF& from, const QPointF& to) const {
+  // What was sent between the two.
+  const double low = std::min(from.x(), to.x()), high = std::max(from.x(), to.x());
+  double bits = 0;
+  for (int i = 0; i + 1 < lines_.seconds.size(); ++i) {
+    const double shared = std::min(high, lines_.seconds[i + 1]) - std::max(low, lines_.seconds[i]);
+    if (shared > 0) bits += shared * lines_.throughput[i];
+  }
+  const RateUnit unit = rate_unit(high > low ? bits / (high - low) : 0);
+  return tr("%1, on average %2 %3")
+      .arg(to_qt(analyze::duration_text(std::llround(std::min(high - low, 9e9) * 1e9))))
+      .arg(high > low ? bits / (high - low) / unit.bits : 0, 0, 'f', 2)
+      .arg(QString::fromUtf8(unit.name));
+}
+
+void ThroughputPlot::resizeEvent(QResizeEvent* event) {
+  TimePlot::resizeEvent(event);
+  compute();
+}
+
+void ThroughputPlot::restyle() {
+  TimePlot::restyle();
+  if (in_flight_ == nullptr) return;  // still being made
+  const Colours& c = colours(palette());
+  for (QCPAxis::AxisType type : {QCPAxis::atLeft, QCPAxis::atBottom, QCPAxis::atRight, QCPAxis::atTop}) {
+    const QCPAxis* like = axisRect(0)->axis(type);
+    QCPAxis* axis = below_->axis(type);
+    axis->setBasePen(like->basePen());
+    axis->setTickPen(like->tickPen());
+    axis->setSubTickPen(like->subTickPen());
+    axis->setTickLabelColor(like->tickLabelColor());
+    axis->setLabelColor(like->labelColor());
+    axis->setTickLabelFont(font());
+    axis->setLabelFont(font());
+    axis->grid()->setPen(like->grid()->pen());
+    axis->grid()->setZeroLinePen(Qt::NoPen);
+  }
+  value_axis()->ticker()->setTickCount(4);
+  below_->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
+  legend_below_->setBrush(legend->brush());
+  legend_below_->setBorderPen(Qt::NoPen);
+  legend_below_->setTextColor(palette().color(QPalette::Text));
+  legend_below_->setFont(font());
+  const auto style = [](QCPGraph* graph, const QColor& colour, bool filled) {
+    graph->setPen(QPen(colour, 1.6));
+    QColor fill = colour;
+    fill.setAlpha(45);
+    graph->setBrush(filled ? QBrush(fill) : QBrush());
+  };
+  style(throughput_, c.throughput, true);
+  style(goodput_, c.goodput, false);
+  style(in_flight_, c.cnp, true);
+  replot(rpQueuedReplot);
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/charts/throughput_geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/timeline_geometry.hpp"
+
+namespace roce::gui {
+namespace {
+
+using analyze::ConnectionTrace;
+using analyze::Series;
+using analyze::TracePoint;
+using analyze::Verdict;
+
+ThroughputLines of_series(const Series& series, std::int64_t origin_ns) {
+  ThroughputLines lines;
+  TimelineLines counted = timeline_lines(series, origin_ns);
+  lines.seconds = std::move(counted.times);
+  lines.throughput = std::move(counted.throughput);
+  lines.goodput = std::move(counted.goodput);
+  lines.step_seconds = counted.bucket_seconds;
+  for (const Series::Bucket& bucket : series.buckets()) lines.in_flight << bucket.in_flight_max;
+  if (!lines.in_flight.isEmpty()) lines.in_flight << lines.in_flight.back();
+  return lines;
+}
+
+/// 1, 2 or 5 times a power of ten, so that so many fit.
+double round_step(double span, int steps) {
+  const double exact = span / steps;
+  const double power = std::pow(10.0, std::floor(std::log10(exact)));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * power <= exact) return factor * power;
+  }
+  return power;
+}
+
+}  // namespace
+
+ThroughputLines throughput_lines(const ConnectionTrace& trace, unsigned side, std::int64_t origin_ns,
+                                 double from, double to, int steps) {
+  if (!trace.timed || trace.points.empty() || !(to > from) || steps < 1) return {};
+  if (!trace.complete()) return of_series(trace.sent[side], origin_ns);
+  // Nothing lies beside the packets, and no step is shorter than a nanosecond.
+  from = std::max(from, seconds_of(origin_ns, trace.points.front().time_ns));
+  to = std::max(from, std::min(to, seconds_of(origin_ns, trace.points.back().time_ns)));
+  ThroughputLines lines;
+  lines.step_seconds = round_step(std::max(to - from, 1e-6), steps);
+  const double first = std::floor(from / lines.step_seconds);
+  const auto count = static_cast<std::size_t>(std::floor(to / lines.step_seconds) - first) + 1;
+  std::vector<Series::Bucket> buckets(count);
+  const auto begin =
+      std::lower_bound(trace.points.begin(), trace.points.end(), first * lines.step_seconds,
+                       [&](const TracePoint& p, double s) { return seconds_of(origin_ns, p.time_ns) < s; });
+  for (auto p = begin; p != trace.points.end(); ++p) {
+    const double step = std::floor(seconds_of(origin_ns, p->time_ns) / lines.step_seconds) - first;
+    if (step < 0) continue;
+    if (step >= static_cast<double>(count)) break;
+    if (p->is_copy()) continue;
+    Series::Bucket& bucket = buckets[static_cast<std::size_t>(step)];
+    const Verdict& v = p->verdict;
+    if (v.has(Verdict::in_flight_known) && p->space() == side)
+      bucket.in_flight_max = std::max(bucket.in_flight_max, v.in_flight);
+    if (p->side() != side) continue;
+    bucket.bytes += p->wire;
+    const bool again = v.has(Verdict::retransmission) || v.has(Verdict::duplicate_network);
+    if (!again && !p->has(TracePoint::damaged)) bucket.goodput_bytes += p->bytes;
+  }
+  const auto rate = [&](std::uint64_t bytes) { return static_cast<double>(bytes) * 8 / lines.step_seconds; };
+  for (std::size_t i = 0; i <= count; ++i) {
+    const Series::Bucket& bucket = buckets[std::min(i, count - 1)];
+    lines.seconds << (first + static_cast<double>(i)) * lines.step_seconds;
+    lines.throughput << rate(bucket.bytes);
+    lines.goodput << rate(bucket.goodput_bytes);
+    lines.in_flight << bucket.in_flight_max;
+  }
+  return lines;
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <qcustomplot.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "analyze/connection_trace.hpp"
+#include "gui/charts/theme.hpp"
+#include "gui/models/selection.hpp"
+
+namespace roce::gui {
+
+/// What the graphs of a connection have in common: a time axis, tools for the mouse and their keys, the
+/// chosen time range and packet, a text where there is nothing to draw. One unit of the axis is a second, or
+/// a packet where packets have no times.
+class TimePlot : public QCustomPlot {
+  Q_OBJECT
+
+ public:
+  /// What dragging does.
+  enum class Tool { move, zoom, measure, choose_time };
+
+  explicit TimePlot(QWidget* parent = nullptr);
+
+  void set_tool(Tool tool);
+  [[nodiscard]] Tool tool() const noexcept { return tool_; }
+  /// Everything that there is.
+  void show_all();
+  /// Times on the axis from one second to another.
+  void show_range(double from, double to);
+  void show_span(const std::optional<TimeSpan>& span);
+  /// In the middle instead of the plot; empty: the plot.
+  void say(const QString& text);
+  [[nodiscard]] QString said() const;
+  /// At the lower edge, small: what the plot does not show.
+  void note(const QString& text);
+
+  [[nodiscard]] QCPAxis* time_axis() const { return axisRect(0)->axis(QCPAxis::atBottom); }
+  [[nodiscard]] QCPAxis* value_axis() const { return axisRect(0)->axis(QCPAxis::atLeft); }
+
+ Q_SIGNALS:
+  void tool_changed();
+  void range_changed(double from, double to);  ///< of the time axis
+  void span_chosen(const std::optional<roce::gui::TimeSpan>& span);
+  void packet_chosen(quint64 number);     ///< by a click
+  void packet_activated(quint64 number);  ///< by a double click or Enter
+
+ protected:
+  /// The packet at a place of the widget, and what is to be said of it.
+  struct Hit {
+    std::uint64_t packet = 0;
+    QString text;
+  };
+  [[nodiscard]] virtual std::optional<Hit> hit(const QPoint& place) const = 0;
+  /// What a measured distance is called.
+  [[nodiscard]] virtual QString distance_text(const QPointF& from, const QPointF& to) const = 0;
+  /// Colours, after the palette has changed.
+  virtual void restyle();
+
+  void set_whole(const QCPRange& time, const QCPRange& values);
+  void set_origin(std::int64_t origin_ns, bool timed);
+  [[nodiscard]] std::int64_t origin() const noexcept { return origin_ns_; }
+
+  bool event(QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+
+ private:
+  [[nodiscard]] QPointF coordinates(const QPoint& place) const;
+  void zoom(double factor, const std::optional<QPoint>& place, bool time, bool values);
+  void shift(double part_of_time, double part_of_values);
+  void choose(const QRect& rect);
+  void show_measured(const QPoint& to);
+
+  Tool tool_ = Tool::move;
+  std::int64_t origin_ns_ = 0;
+  bool timed_ = true;
+  QCPRange whole_time_{0, 1};
+  QCPRange whole_values_{0, 1};
+  std::optional<TimeSpan> span_;
+  QPoint pressed_;
+  std::optional<QPointF> measured_from_;
+  QCPItemRect* chosen_ = nullptr;
+  QCPItemLine* line_ = nullptr;
+  QCPItemText* distance_ = nullptr;
+  QCPItemText* said_ = nullptr;
+  QCPItemText* note_ = nullptr;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What packets of a connection are drawn as: colour, shape and name, one row each.
+#pragma once
+
+#include <qcustomplot.h>
+
+#include <QString>
+#include <cstdint>
+#include <span>
+
+#include "analyze/connection_trace.hpp"
+#include "gui/charts/theme.hpp"
+
+namespace roce::gui {
+
+/// In the order in which they are drawn: what matters more lies above.
+enum class TraceMark : std::uint8_t {
+  request,
+  response,
+  acknowledge,
+  out_of_order,
+  again_unknown,
+  again_read,
+  again_rnr,
+  again_timeout,
+  again_nak,
+  spurious,
+  damaged,
+  lost_before,
+  lost_behind,
+  rnr_nak,
+  nak,
+  ce,
+  cnp,
+  count_
+};
+inline constexpr std::size_t trace_mark_count = static_cast<std::size_t>(TraceMark::count_);
+
+struct TraceMarkLook {
+  enum class Form : std::uint8_t {
+    bar,    ///< over its PSNs
+    steps,  ///< a line that only rises
+    sign,   ///< a shape at its PSN
+    foot,   ///< a tick at the bottom
+    head,   ///< a tick at the top
+  };
+  const char* name;  ///< to be translated: trace_mark_name()
+  QColor Colours::*colour;
+  Form form;
+  QCPScatterStyle::ScatterShape shape = QCPScatterStyle::ssNone;
+  bool filled = false;
+};
+[[nodiscard]] const TraceMarkLook& trace_mark_look(TraceMark mark) noexcept;
+[[nodiscard]] QString trace_mark_name(TraceMark mark);
+[[nodiscard]] QCPScatterStyle trace_mark_style(TraceMark mark, const QPalette& palette, double size = 9);
+
+/// Whether a packet has that mark. A packet may have several.
+[[nodiscard]] bool has_mark(const analyze::TracePoint& point, TraceMark mark) noexcept;
+/// The one that matters most.
+[[nodiscard]] TraceMark main_mark(const analyze::TracePoint& point) noexcept;
+
+}  // namespace roce::gui

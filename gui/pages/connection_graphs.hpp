@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QActionGroup>
+#include <QComboBox>
+#include <QTabWidget>
+#include <QToolButton>
+#include <array>
+#include <vector>
+
+#include "gui/charts/ladder.hpp"
+#include "gui/charts/latency.hpp"
+#include "gui/charts/sequence.hpp"
+#include "gui/charts/throughput.hpp"
+#include "gui/models/analysis_session.hpp"
+#include "gui/models/connection_trace.hpp"
+#include "gui/models/selection.hpp"
+
+namespace roce::gui {
+
+/// What there is of the chosen connection, in tabs: its details, and its packets as graphs and as a ladder.
+/// Packets are read when one of those is looked at. The graphs show the same time, and follow the selection.
+class ConnectionGraphs : public QTabWidget {
+  Q_OBJECT
+
+ public:
+  enum Tab { details, sequence, latency, throughput, ladder };
+
+  /// `detail` becomes the first tab. Session and selection outlive it.
+  ConnectionGraphs(AnalysisSession& session, Selection& selection, QWidget* detail,
+                   QWidget* parent = nullptr);
+
+  [[nodiscard]] ConnectionTracer& tracer() noexcept { return tracer_; }
+  [[nodiscard]] SequencePlot& sequence_plot() noexcept { return *sequence_; }
+  [[nodiscard]] LatencyPlot& latency_plot() noexcept { return *latency_; }
+  [[nodiscard]] ThroughputPlot& throughput_plot() noexcept { return *throughput_; }
+  [[nodiscard]] LadderView& ladder_view() noexcept { return *ladder_; }
+  [[nodiscard]] QComboBox& direction() noexcept { return *direction_; }
+
+ Q_SIGNALS:
+  void packet_activated(quint64 number);  ///< to be shown where packets are
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  QWidget* make_tools();
+  void connect_plot(TimePlot* plot);
+  void look();  ///< asks for packets if they are seen
+  void fill();  ///< the tab in front
+  void say(const QString& text);
+  void show_state();
+  void show_times();
+  void choose_side(int side);
+  [[nodiscard]] TimePlot* plot_in_front() const;
+  [[nodiscard]] std::int64_t origin() const;
+  [[nodiscard]] std::array<QString, 2> ends() const;
+
+  AnalysisSession& session_;
+  Selection& selection_;
+  ConnectionTracer tracer_;
+  SequencePlot* sequence_;
+  LatencyPlot* latency_;
+  ThroughputPlot* throughput_;
+  LadderView* ladder_;
+  QComboBox* direction_ = nullptr;
+  QActionGroup* tools_ = nullptr;
+  QAction* all_ = nullptr;
+  QWidget* bar_ = nullptr;
+  std::array<bool, 5> filled_{};   ///< by tab: it shows what the tracer has
+  std::optional<QCPRange> times_;  ///< that all graphs show; none: everything
+  bool following_ = false;         ///< ranges are being set, not chosen
+};
+
+}  // namespace roce::gui
