@@ -232,13 +232,27 @@ PriorityMap with_announced_dscps(PriorityMap map, const DcbxSettings& settings) 
 }
 
 std::vector<DcbxLink> links_of(const DcbxTable& table) {
-  std::map<std::uint16_t, std::vector<std::size_t>> at;
-  for (std::size_t i = 0; i < table.ports.size(); ++i) at[table.ports[i].point].push_back(i);
-  std::vector<DcbxLink> links;
-  for (const auto& [point, ports] : at) {
-    if (ports.size() == 2 && table.ports[ports[0]].mac != table.ports[ports[1]].mac) {
-      links.push_back({ports[0], ports[1]});
+  const auto counts_less = [&](std::size_t a, std::size_t b) {
+    const auto rank = [](const DcbxPort& port) {
+      return std::tuple(!port.withdrawn(), port.announces(), port.last_packet);
+    };
+    return rank(table.ports[a]) < rank(table.ports[b]);
+  };
+  std::map<std::uint16_t, std::vector<std::size_t>> at;  // by point: one port a MAC address
+  for (std::size_t i = 0; i < table.ports.size(); ++i) {
+    std::vector<std::size_t>& ends = at[table.ports[i].point];
+    const auto same = std::find_if(ends.begin(), ends.end(), [&](std::size_t other) {
+      return table.ports[other].mac == table.ports[i].mac;
+    });
+    if (same == ends.end()) {
+      if (ends.size() < 3) ends.push_back(i);  // more than two are no link, however many
+    } else if (counts_less(*same, i)) {
+      *same = i;
     }
+  }
+  std::vector<DcbxLink> links;
+  for (const auto& [point, ends] : at) {
+    if (ends.size() == 2) links.push_back({ends[0], ends[1]});
   }
   return links;
 }
@@ -284,6 +298,8 @@ void DcbxTracker::see(std::uint64_t number, const capture::Frame& frame, const D
   const bool withdraws = now.ttl == 0;
   if (!now.incomplete && !withdraws && (now.ieee != known.ieee || now.cee != known.cee)) {
     ++known.changed;
+    if (known.changed > 1 && now.ieee == known.ieee_before && now.cee == known.cee_before)
+      ++known.changed_back;
     known.last_change_packet = number;
     if (known.changes.size() < DcbxPort::changes_kept) {
       std::string what;
@@ -291,8 +307,8 @@ void DcbxTracker::see(std::uint64_t number, const capture::Frame& frame, const D
       append_changes(what, "CEE", known.cee, now.cee);
       known.changes.push_back({number, frame.time_ns, std::move(what)});
     }
-    known.ieee = std::move(now.ieee);
-    known.cee = std::move(now.cee);
+    known.ieee_before = std::exchange(known.ieee, std::move(now.ieee));
+    known.cee_before = std::exchange(known.cee, std::move(now.cee));
   }
   known.incomplete = known.incomplete && now.incomplete;
   known.ttl = now.ttl;

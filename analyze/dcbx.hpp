@@ -86,10 +86,16 @@ struct DcbxPort {
   std::uint64_t changed = 0;             ///< frames that say something else than the one before
   std::uint64_t last_change_packet = 0;  ///< 0: never changed
   std::vector<Change> changes;           ///< the first ones
+  /// Of `changed`, those back to what had been said just before: two agents under one name take turns.
+  std::uint64_t changed_back = 0;
+  DcbxSettings ieee_before;  ///< as they were before the last change
+  DcbxSettings cee_before;
 
   /// What counts: IEEE's where there is both.
   [[nodiscard]] const DcbxSettings& settings() const noexcept { return ieee.any() ? ieee : cee; }
   [[nodiscard]] bool announces() const noexcept { return ieee.any() || cee.any(); }
+  /// Whether it took leave, so that what it said is the past.
+  [[nodiscard]] bool withdrawn() const noexcept { return ttl == 0; }
 };
 
 struct DcbxTable {
@@ -104,7 +110,9 @@ enum class DcbxWinner : std::uint8_t { same, a, b, neither };
 [[nodiscard]] DcbxWinner pfc_winner(const DcbxPfc& a, std::uint64_t mac_a, const DcbxPfc& b,
                                     std::uint64_t mac_b) noexcept;
 
-/// Two ports that are the ends of one link: the only two that send LLDP frames at their capture point.
+/// Two ports that are the ends of one link: theirs are the only two MAC addresses that send LLDP frames at
+/// their capture point. Of several agents behind one address that counts which still announces something and
+/// was heard last.
 struct DcbxLink {
   std::size_t a = 0;  ///< index into DcbxTable::ports
   std::size_t b = 0;

@@ -127,6 +127,7 @@ void write_dcbx(Page& page, const Snapshot& s) {
     std::string text = fmt::format("{} {}", printable(name), printable(port.port));
     if (port.ieee.any()) text += " (IEEE): " + settings_text(port.ieee);
     if (port.cee.any()) text += (port.ieee.any() ? "; CEE: " : " (CEE): ") + settings_text(port.cee);
+    if (port.withdrawn()) text += "; withdrawn since (time to live 0)";
     if (port.changed != 0) text += fmt::format("; changed {}", plural(port.changed, "time", "times"));
     page.line(text);
   }

@@ -81,6 +81,9 @@ void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
   const Spoken spoken = spoken_by_both(a, b);
   if (spoken.a == nullptr) {
     if (!a.announces() && !b.announces()) return;
+    for (const DcbxPort* port : {&a, &b}) {
+      if (const auto& pfc = port->settings().pfc) out.pfc |= pfc->enabled;
+    }
     const bool versions = a.announces() && b.announces();
     const DcbxPort& silent = a.announces() ? b : a;
     if (versions) {
@@ -145,14 +148,17 @@ void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = 0.9;
     finding.explanation = fmt::format("The two ends of a link announce by LLDP what does not fit: {}.",
                                       fmt::join(differences.texts, "; "));
-    const std::uint8_t wanted = differences.pfc;
+    std::uint8_t wanted = differences.pfc;
+    for (const DcbxPort* port : {&a, &b}) {
+      if (differences.pfc == 0) wanted |= announced_roce_priorities(port->settings());
+    }
     finding.advice = fmt::format(
         "Set both ends alike, or let the host be willing and the switch not: mlnx_qos -i DEV --pfc {} (dcb "
         "pfc show dev DEV), with firmware DCBX mlxconfig -d DEV set LLDP_NB_DCBX_P1=1 DCBX_IEEE_P1=1 "
         "DCBX_WILLING_P1=1, with lldpad lldptool -T -i DEV -V PFC willing=yes; on the switch "
         "priority-flow-control mode on for the same priorities and DCBX of the IEEE version. All LLDP frames "
         "of the two: {}",
-        pfc_list(wanted),
+        wanted != 0 ? pfc_list(wanted) : std::string("LIST"),
         packets_command(snapshot,
                         fmt::format("lldp && eth.src in {{{}, {}}}", mac_text(a.mac), mac_text(b.mac))));
     findings.push_back(std::move(finding));

@@ -12,6 +12,7 @@ namespace roce::analyze {
 void find_dcbx_policy_differs(const Snapshot& snapshot, FindingSink& sink) {
   if (!snapshot.policy) return;
   const PolicyModel& model = snapshot.policy->model();
+  const std::optional<std::uint8_t> lossless = lossless_of(model);
   std::vector<Finding> findings;
   for (const DcbxPort& port : snapshot.dcbx.ports) {
     const std::vector<std::string> texts = announced_against(model, port.settings());
@@ -30,10 +31,13 @@ void find_dcbx_policy_differs(const Snapshot& snapshot, FindingSink& sink) {
                     fmt::join(texts.begin(), last, ", "),
                     texts.size() > named ? fmt::format(" and {} more", texts.size() - named) : std::string());
     finding.advice = fmt::format(
-        "Set it at that port: mlnx_qos -i DEV --pfc {} or dcb pfc set dev DEV prio-pfc, mlnx_qos -i DEV "
-        "--dscp2prio set,DSCP,PRIORITY, dcb app replace dev DEV port-prio 4791:PRIORITY; on a switch "
-        "priority-flow-control and its DSCP map. All LLDP frames of that port: {}",
-        pfc_list(lossless_of(model).value_or(0)),
+        "Set it at that port: {}mlnx_qos -i DEV --dscp2prio set,DSCP,PRIORITY, dcb app replace dev DEV "
+        "port-prio 4791:PRIORITY; on a switch priority-flow-control and its DSCP map. All LLDP frames of "
+        "that "
+        "port: {}",
+        lossless
+            ? fmt::format("mlnx_qos -i DEV --pfc {} or dcb pfc set dev DEV prio-pfc, ", pfc_list(*lossless))
+            : std::string(),
         packets_command(snapshot, fmt::format("lldp && eth.src == {}", mac_text(port.mac))));
     findings.push_back(std::move(finding));
   }

@@ -51,6 +51,7 @@ constexpr FindingRule rules[] = {
     {"global_pause_beside_pfc", warning, "global PAUSE beside PFC", find_global_pause_beside_pfc},
     {"pause_malformed", warning, "malformed PAUSE or PFC frames", find_pause_malformed},
     {"dcbx_mismatch", warning, "the two ends of a link announce what does not fit", find_dcbx_mismatch},
+    {"dcbx_two_agents", warning, "two LLDP agents speak for one port", find_dcbx_two_agents},
     {"dcbx_priority_differs", warning, "RoCE takes another priority than announced",
      find_dcbx_priority_differs},
     {"dcbx_policy_differs", warning, "a port announces otherwise than the policy has it",

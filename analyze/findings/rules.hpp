@@ -63,6 +63,7 @@ void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink);
 void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink);
 void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink);
 void find_dcbx_priority_differs(const Snapshot& snapshot, FindingSink& sink);
+void find_dcbx_two_agents(const Snapshot& snapshot, FindingSink& sink);
 void find_dcbx_policy_differs(const Snapshot& snapshot, FindingSink& sink);
 void find_policy_dscp(const Snapshot& snapshot, FindingSink& sink);
 void find_policy_ecn(const Snapshot& snapshot, FindingSink& sink);

@@ -60,6 +60,94 @@ TEST(DcbxMismatchFinding, NearMiss) {
   EXPECT_TRUE(no_dcbx.run("dcbx_mismatch").empty());
 }
 
+// What is said to be set is what they announce, not nothing.
+TEST(DcbxMismatchFinding, TheCommandNamesWhatIsAnnounced) {
+  Link silent;
+  silent.at(0, lldp(switch_mac, ieee_pfc(false, 0x08))).at(ms, lldp(host_mac, ""));
+  const auto found = silent.run("dcbx_mismatch");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].advice.find("--pfc 0,0,0,1,0,0,0,0"), std::string::npos) << found[0].advice;
+  Link priorities;
+  priorities.at(0, lldp(switch_mac, ieee_application(3, 3, 4791)));
+  priorities.at(ms, lldp(host_mac, ieee_application(5, 3, 4791)));
+  const auto applications = priorities.run("dcbx_mismatch");
+  ASSERT_EQ(applications.size(), 1U);
+  EXPECT_NE(applications[0].advice.find("--pfc 0,0,0,1,0,1,0,0"), std::string::npos)
+      << applications[0].advice;
+}
+
+/// The host's MAC address with an agent that calls its port otherwise.
+std::vector<std::uint8_t> other_agent(const std::string& tlvs, unsigned ttl = 120) {
+  return padded("0180c200000e" + host_mac + "88cc" + "020704" + host_mac + "0405 05 66773030" + "0602" +
+                hex_of(ttl, 4) + tlvs + "0000");
+}
+
+TEST(DcbxMismatchFinding, AnAgentThatAnnouncesNothingHidesNoLink) {
+  Link link;
+  link.at(0, lldp(host_mac, ieee_pfc(false, 0x10))).at(ms, other_agent(""));
+  link.at(2 * ms, lldp(switch_mac, ieee_pfc(false, 0x08))).at(3 * ms, other_agent(""));
+  const auto found = link.run("dcbx_mismatch");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "PFC is on 4 at 02:00:00:00:00:01 and on 3 at 02:00:00:00:00:f1"))
+      << found[0].explanation;
+  // Of an agent that took leave and its successor the successor counts.
+  Link restarted;
+  restarted.at(0, lldp(host_mac, ieee_pfc(false, 0x10))).at(ms, lldp(host_mac, "", 0));
+  restarted.at(2 * ms, other_agent(ieee_pfc(false, 0x08)));
+  restarted.at(3 * ms, lldp(switch_mac, ieee_pfc(false, 0x08)));
+  EXPECT_TRUE(restarted.run("dcbx_mismatch").empty());
+  EXPECT_TRUE(restarted.run("dcbx_two_agents").empty());
+}
+
+TEST(DcbxTwoAgentsFinding, TriggerTwoNames) {
+  Link link;
+  for (unsigned i = 0; i < 2; ++i) {
+    link.at(i * 10 * ms, lldp(host_mac, ieee_pfc(true, 0x08)));
+    link.at(i * 10 * ms + ms, other_agent(ieee_pfc(true, 0x10)));
+  }
+  const auto found = link.run("dcbx_two_agents");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_TRUE(says(found[0],
+                   "announces PFC on 3, willing (IEEE), the other (chassis 02:00:00:00:00:01, port "
+                   "fw00) PFC on 4, willing (IEEE)"))
+      << found[0].explanation;
+  Link alike;
+  for (unsigned i = 0; i < 2; ++i) {
+    alike.at(i * 10 * ms, lldp(host_mac, ieee_pfc(true, 0x08)));
+    alike.at(i * 10 * ms + ms, other_agent(ieee_pfc(true, 0x08)));
+  }
+  const auto same = alike.run("dcbx_two_agents");
+  ASSERT_EQ(same.size(), 1U);
+  EXPECT_EQ(same[0].severity, Severity::notice);
+}
+
+TEST(DcbxTwoAgentsFinding, TriggerOneNameTakingTurns) {
+  Link link;
+  for (unsigned i = 0; i < 4; ++i) link.at(i * ms, lldp(host_mac, ieee_pfc(true, i % 2 == 0 ? 0x08 : 0x10)));
+  const auto found = link.run("dcbx_two_agents");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(
+      says(found[0], "announces by turns PFC on 3, willing (IEEE) and PFC on 4, willing (IEEE), twice"))
+      << found[0].explanation;
+}
+
+TEST(DcbxTwoAgentsFinding, NearMiss) {
+  Link back;  // somebody tries something out
+  for (unsigned i = 0; i < 3; ++i) back.at(i * ms, lldp(host_mac, ieee_pfc(true, i % 2 == 0 ? 0x08 : 0x10)));
+  EXPECT_TRUE(back.run("dcbx_two_agents").empty());
+  Link renamed;  // one after the other
+  renamed.at(0, lldp(host_mac, ieee_pfc(true, 0x08))).at(ms, lldp(host_mac, ieee_pfc(true, 0x08)));
+  renamed.at(2 * ms, other_agent(ieee_pfc(true, 0x10))).at(3 * ms, other_agent(ieee_pfc(true, 0x10)));
+  EXPECT_TRUE(renamed.run("dcbx_two_agents").empty());
+  Link inventory;  // a second agent that has nothing to do with DCBX
+  inventory.at(0, lldp(host_mac, ieee_pfc(true, 0x08))).at(ms, other_agent(""));
+  inventory.at(2 * ms, lldp(host_mac, ieee_pfc(true, 0x08))).at(3 * ms, other_agent(""));
+  EXPECT_TRUE(inventory.run("dcbx_two_agents").empty());
+}
+
 TEST(DcbxPriorityDiffersFinding, Trigger) {
   Link link;
   link.at(0, lldp(switch_mac, ieee_application(3, 3, 4791))).at(ms, data_on(5)).at(2 * ms, data_on(3));
