@@ -176,9 +176,40 @@ TEST(CnpIgnoredFinding, NearMiss) {
   slow(congest(maker, 100, 40), 40, 40, 15);  // slowed down before, up and down since
   slow(congest(maker, 100, 9), 90, 90, 0);    // too few
   CongestionSide& rare = slow(congest(maker, 100, 40), 90, 90, 0);
-  rare.cnp_spacing.sum_ns *= 1000;  // 50 ms apart
+  rare.cnp_spacing.sum_ns *= 11;  // 550 us apart: it has time to speed up again
   slow(congest(maker, 100, 40), 90, 90, 0).left_out = 1;
   EXPECT_TRUE(maker.run("cnp_ignored").empty());
+}
+
+// A limit above what a sender has to send does not show.
+TEST(CnpIgnoredFinding, NotOfASenderWithLittleToSend) {
+  MarkMaker slow_one;  // what a NIC need not go below
+  CongestionSide& side = slow(congest(slow_one, 400, 400), 1, 1, 0);
+  side.before.bytes = side.between.bytes = 124'999;
+  EXPECT_TRUE(slow_one.run("cnp_ignored").empty());
+  side.before.bytes = side.between.bytes = 125'001;
+  EXPECT_EQ(slow_one.run("cnp_ignored").size(), 1U);
+  MarkMaker few;  // 800 Gb/s times 0.9, twenty times, are still above 90 Gb/s
+  slow(congest(few, 100, 20), 90, 90, 0);
+  EXPECT_TRUE(few.run("cnp_ignored").empty());
+  MarkMaker enough;
+  slow(congest(enough, 100, 21), 90, 90, 0);
+  EXPECT_EQ(enough.run("cnp_ignored").size(), 1U);
+}
+
+TEST(CnpIgnoredFinding, ACaptureThatBeginsUnderCnpsIsNoWarning) {
+  MarkMaker maker;
+  CongestionSide& side = slow(congest(maker, 100, 40), 90, 91, 1);
+  side.before = {side.before.bytes * 149'999 / 1'000'000, 149'999};
+  auto found = maker.run("cnp_ignored");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_LT(found[0].confidence, 0.4);
+  EXPECT_TRUE(says(found[0], "it may have been slowed down before")) << found[0].explanation;
+  side.before = {90 * 18'750, 150'000};
+  found = maker.run("cnp_ignored");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
 }
 
 }  // namespace
