@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/congestion.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "analyze/connection.hpp"
 #include "analyze/flow_table.hpp"
@@ -26,7 +29,74 @@ bool kept_apart(const Histogram& spacing) noexcept {
          static_cast<double>(spacing.percentile(few)) * 2 * parts >= sum;
 }
 
+/// When the last CNP of the flow came, as far as that is known.
+std::int64_t last_cnp_of(const Flow& flow, const std::vector<Connection>& connections) {
+  if (flow.opcodes.of(dissect::opcode_cnp) == flow.packets)
+    return flow.any_time ? flow.last_time_ns : capture::no_time;
+  if (!flow.connection) return capture::no_time;
+  const auto at =
+      std::lower_bound(connections.begin(), connections.end(), *flow.connection,
+                       [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
+  if (at == connections.end() || at->id != *flow.connection) return capture::no_time;
+  const EventLog* log = at->sent[at->flow[1] == flow.id ? 1 : 0].find(Event::cnp);
+  return log != nullptr ? log->last_time_ns : capture::no_time;
+}
+
+void add_cnps(CnpPair& pair, const Flow& flow, const std::vector<Connection>& connections) {
+  pair.from = flow.key.src;
+  pair.to = flow.key.dst;
+  pair.cnps += flow.opcodes.of(dissect::opcode_cnp);
+  ++pair.queue_pairs;
+  for (const MarkRow& row : flow.marks()) {
+    if (row.traffic_class != TrafficClass::cnp) continue;
+    if (pair.first_packet == 0 || row.first_packet < pair.first_packet) pair.first_packet = row.first_packet;
+    if (row.first_time_ns == capture::no_time) continue;
+    if (pair.first_time_ns == capture::no_time || row.first_time_ns < pair.first_time_ns)
+      pair.first_time_ns = row.first_time_ns;
+  }
+  const std::int64_t last = last_cnp_of(flow, connections);
+  if (last != capture::no_time && (pair.last_time_ns == capture::no_time || last > pair.last_time_ns))
+    pair.last_time_ns = last;
+}
+
+/// Of CNPs that belong to no connection the tracker knows nothing.
+void add_senders(Congestion& congestion) {
+  constexpr std::size_t sender_limit = 256;
+  std::map<dissect::IpAddress, CnpSender> all;
+  for (const CnpPair& pair : congestion.pairs) {
+    CnpSender& sender = all[pair.from];
+    sender.cnps += pair.cnps;
+    ++sender.pairs;
+    sender.flows += pair.queue_pairs;
+  }
+  for (CnpSender& known : congestion.senders) {
+    const auto at = all.find(known.address);
+    if (at == all.end()) continue;
+    known.cnps = std::max(known.cnps, at->second.cnps);
+    all.erase(at);
+  }
+  for (auto& [address, sender] : all) {
+    if (congestion.senders.size() >= sender_limit) {
+      congestion.senders_dropped += sender.cnps;
+      continue;
+    }
+    sender.address = address;
+    congestion.senders.push_back(std::move(sender));
+  }
+  std::sort(congestion.senders.begin(), congestion.senders.end(),
+            [](const CnpSender& a, const CnpSender& b) { return a.address < b.address; });
+}
+
 }  // namespace
+
+std::optional<std::int64_t> CnpPair::mean_spacing_ns() const noexcept {
+  if (cnps < 2 || first_time_ns == capture::no_time || last_time_ns == capture::no_time ||
+      last_time_ns < first_time_ns) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(
+      (static_cast<std::uint64_t>(last_time_ns) - static_cast<std::uint64_t>(first_time_ns)) / (cnps - 1));
+}
 
 // Where the NIC keeps CNPs of one scope apart, those of the scopes within it are farther apart still, and
 // those of the scopes around it come at any distance, if several take part: so the widest scope that is kept
@@ -52,11 +122,22 @@ std::string_view limit_name(CnpSender::Limit limit) noexcept {
 void sum_up(Congestion& congestion, const std::vector<Flow>& flows,
             const std::vector<Connection>& connections) {
   using dissect::Ecn;
+  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, CnpPair> pairs;
   for (const Flow& flow : flows) {
     const auto of = [&flow](Ecn ecn) { return flow.ecn[static_cast<std::size_t>(ecn)]; };
     congestion.ce_packets += of(Ecn::ce);
     congestion.ect_packets += of(Ecn::ect0) + of(Ecn::ect1) + of(Ecn::ce);
-    congestion.cnp_packets += flow.opcodes.of(dissect::opcode_cnp);
+    const std::uint64_t cnps = flow.opcodes.of(dissect::opcode_cnp);
+    congestion.cnp_packets += cnps;
+    if (cnps != 0) add_cnps(pairs[{flow.key.src, flow.key.dst}], flow, connections);
+  }
+  for (auto& [ends, pair] : pairs) congestion.pairs.push_back(pair);
+  add_senders(congestion);
+  std::stable_sort(congestion.pairs.begin(), congestion.pairs.end(),
+                   [](const CnpPair& a, const CnpPair& b) { return a.cnps > b.cnps; });
+  if (congestion.pairs.size() > Congestion::pairs_kept) {
+    congestion.pairs_dropped = congestion.pairs.size() - Congestion::pairs_kept;
+    congestion.pairs.resize(Congestion::pairs_kept);
   }
   for (const Connection& connection : connections) {
     for (const auto& side : connection.congestion) {

@@ -87,6 +87,21 @@ struct CnpSender {
 /// "flow", "address_pair", "port", "none"; empty for unknown.
 [[nodiscard]] std::string_view limit_name(CnpSender::Limit limit) noexcept;
 
+/// CNPs from one address to another: who slows whom down, how often. Also where nothing else of the two was
+/// captured.
+struct CnpPair {
+  dissect::IpAddress from;
+  dissect::IpAddress to;
+  std::uint64_t cnps = 0;
+  std::uint32_t queue_pairs = 0;  ///< that they are for
+  std::uint64_t first_packet = 0;
+  std::int64_t first_time_ns = capture::no_time;
+  std::int64_t last_time_ns = capture::no_time;
+
+  /// From one to the next, to whatever queue pair; nothing of a single one or without times.
+  [[nodiscard]] std::optional<std::int64_t> mean_spacing_ns() const noexcept;
+};
+
 struct Connection;
 struct Flow;
 
@@ -99,9 +114,12 @@ struct Congestion {
   Histogram ce_to_cnp_ns;             ///< as CongestionSide::ce_to_cnp
   std::vector<CnpSender> senders;     ///< by address
   std::uint64_t senders_dropped = 0;  ///< CNPs of senders beyond the bound
+  static constexpr std::size_t pairs_kept = 1024;
+  std::vector<CnpPair> pairs;       ///< those with most CNPs first
+  std::uint64_t pairs_dropped = 0;  ///< pairs beyond the bound
 };
 
-/// Adds what flows and connections count.
+/// Adds what flows and connections count: the sums, `pairs`, and senders whose CNPs are of no connection.
 void sum_up(Congestion& congestion, const std::vector<Flow>& flows,
             const std::vector<Connection>& connections);
 

@@ -58,6 +58,16 @@ std::int64_t as_duration(std::uint64_t ns) noexcept {
 }
 
 /// All senders' together.
+/// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, on average 25.0 us apart".
+std::string pair_text(const analyze::CnpPair& pair) {
+  std::string text =
+      fmt::format("{} slows {} down: {} for {}", analyze::address_of(pair.from), analyze::address_of(pair.to),
+                  plural(pair.cnps, "CNP", "CNPs"), plural(pair.queue_pairs, "queue pair", "queue pairs"));
+  if (const auto spacing = pair.mean_spacing_ns())
+    text += fmt::format(", on average {} apart", duration_text(*spacing));
+  return text;
+}
+
 Histogram spacing_of(const Snapshot& snapshot, Histogram analyze::CnpSender::*scope) {
   Histogram all;
   for (const analyze::CnpSender& sender : snapshot.congestion.senders) all.merge(sender.*scope);
@@ -153,6 +163,10 @@ void write_congestion(Page& page, const Snapshot& s) {
                             ? std::string()
                             : fmt::format("; the NICs limit them by {}",
                                           limit == "address_pair" ? "address pair" : std::string(limit))));
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
+  if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
+    page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
 }
 
 void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing) {
@@ -194,7 +208,18 @@ void write_congestion(JsonWriter& json, const Snapshot& s) {
     write_text(json, "limited_by", limit_name(sender.limited_by()));
     json.end_object();
   }
-  json.end_array();
+  json.end_array().key("cnp_pairs").begin_array();
+  for (const analyze::CnpPair& pair : c.pairs) {
+    json.begin_object().field("from", analyze::address_of(pair.from));
+    json.field("to", analyze::address_of(pair.to)).field("cnps", pair.cnps);
+    json.field("queue_pairs", pair.queue_pairs).field("first_packet", pair.first_packet);
+    write_time(json, "first_time", pair.first_time_ns);
+    write_time(json, "last_time", pair.last_time_ns);
+    const auto spacing = pair.mean_spacing_ns();
+    spacing ? json.field("mean_spacing_ns", *spacing) : json.null_field("mean_spacing_ns");
+    json.end_object();
+  }
+  json.end_array().field("cnp_pairs_dropped", c.pairs_dropped);
   write_pauses(json, s);
   json.end_object();
 }

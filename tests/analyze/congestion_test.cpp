@@ -230,6 +230,57 @@ TEST(Congestion, SendersAreBounded) {
   EXPECT_TRUE(tracker.take().senders.empty());
 }
 
+// Where nothing else was captured, it is said all the same who slows whom down, and how often.
+TEST(Congestion, PairsOfCnpsWithoutConnections) {
+  Congested wire;
+  wire.write(0);
+  wire.write(1, ce);
+  wire.cnp(5);
+  wire.cnp(105);
+  constexpr End c{3, 0x33}, other{1, 0x12};
+  for (int i = 0; i < 5; ++i) wire.cnp(200 + 40 * i, c, i % 2 == 0 ? End{1, 0x13} : other);
+  wire.finish();
+  Congestion& all = wire.result.congestion;
+  sum_up(all, wire.result.flows, wire.result.connections);
+  EXPECT_EQ(all.cnp_packets, 7U);
+  ASSERT_EQ(all.pairs.size(), 2U);
+  EXPECT_EQ(all.pairs[0].from, tracker_host(3));
+  EXPECT_EQ(all.pairs[0].to, tracker_host(1));
+  EXPECT_EQ(all.pairs[0].cnps, 5U);
+  EXPECT_EQ(all.pairs[0].queue_pairs, 2U);
+  EXPECT_EQ(all.pairs[0].mean_spacing_ns(), 40'000);
+  EXPECT_EQ(all.pairs[1].from, tracker_host(2));
+  EXPECT_EQ(all.pairs[1].cnps, 2U);
+  EXPECT_EQ(all.pairs[1].mean_spacing_ns(), 100'000);
+  ASSERT_EQ(all.senders.size(), 2U);
+  EXPECT_EQ(all.senders[0].cnps, 2U);
+  EXPECT_EQ(all.senders[1].address, tracker_host(3));
+  EXPECT_EQ(all.senders[1].cnps, 5U);
+  EXPECT_EQ(all.senders[1].pairs, 1U);
+  EXPECT_EQ(all.senders[1].flows, 2U);
+  EXPECT_EQ(all.senders[1].limited_by(), CnpSender::Limit::unknown);
+}
+
+TEST(Congestion, PairsAreBounded) {
+  std::vector<Flow> flows(Congestion::pairs_kept + 2);
+  for (unsigned i = 0; i < flows.size(); ++i) {
+    flows[i].id = i;
+    flows[i].key.src = tracker_host(1 + i / 200);
+    flows[i].key.dst = tracker_host(50 + i % 200);
+    PacketRecord r;
+    r.flags = PacketRecord::valid | PacketRecord::selected;
+    r.opcode = cnp_opcode;
+    r.time_ns = 1;
+    flows[i].count(r, i + 1);
+    flows[i].settle();
+  }
+  Congestion all;
+  sum_up(all, flows, {});
+  EXPECT_EQ(all.pairs.size(), Congestion::pairs_kept);
+  EXPECT_EQ(all.pairs_dropped, 2U);
+  EXPECT_EQ(all.cnp_packets, Congestion::pairs_kept + 2);
+}
+
 TEST(Congestion, HostileTimesDoNoHarm) {
   CongestionTracker tracker;
   Connection connection;
