@@ -23,6 +23,7 @@ struct Sighting {
   bool selected = false;     ///< counts
   bool late : 1 = false;     ///< others overtook it on the way to another point
   bool repeats : 1 = false;  ///< it had been sent before
+  bool copy : 1 = false;     ///< the capture shows it twice at this point: no transmission of its own
 };
 static_assert(sizeof(Sighting) == 32);
 

@@ -151,6 +151,7 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
 
 /// A followed packet will not be seen elsewhere any more.
 void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& here) {
+  if (here.copy) return;  // what it is a copy of is judged
   CaptureViews& views = *track.views;
   for (unsigned at = 0; at < views.points.size(); ++at) {
     const PointOfView& point = views.points[at];

@@ -34,6 +34,14 @@ class TwoPoints {
     r.flags |= PacketRecord::ack_requested;
     return pass(r, lost, held_ns);
   }
+  /// One that the capture at a holds twice.
+  std::size_t request_twice(std::uint32_t psn, bool lost = false) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.flags |= PacketRecord::ack_requested;
+    r.time_ns += 1;
+    show(r, 0, r.time_ns);
+    return pass(r, lost);
+  }
   std::size_t answer(std::uint32_t psn, std::uint32_t msn, std::uint8_t syndrome = 0x1f, bool lost = false) {
     PacketRecord r = wire.make(b, a, acknowledge, psn);
     r.flags |= PacketRecord::has_aeth;
@@ -174,6 +182,33 @@ TEST(TrackerPoints, ALossBetweenTwoPointsIsProved) {
       EXPECT_TRUE(copy.has(Verdict::duplicate_capture));
       EXPECT_EQ(copy.original, both.frame(packet, at_a ? 0 : 1));
     }
+  }
+}
+
+TEST(TrackerPoints, ARecordThatIsThereTwiceIsLostOnceAtMost) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 60; ++psn) both.request_twice(psn, psn == 52);
+    both.answer(51, 52);
+    both.answer(52, 52, nak_sequence);
+    for (std::uint32_t psn = 52; psn < 60; ++psn) both.request_twice(psn, psn == 57);
+    both.answer(56, 57);
+    both.answer(57, 57, nak_sequence);
+    for (std::uint32_t psn = 57; psn < 60; ++psn) both.request(psn);
+    both.answer(59, 60);
+    both.talk(60, 50);
+    both.finish();
+    const Connection& c = both.wire.connection();
+    EXPECT_EQ(c.sent[0].count(Event::lost_between_points), 2U);
+    std::uint64_t repeats = 0;
+    for (std::uint32_t frame = 1; frame <= both.wire.sent(); ++frame) {
+      const Verdict verdict = both.wire.verdict(frame);
+      repeats += verdict.has(Verdict::retransmission) && !verdict.has(Verdict::duplicate_capture) ? 1U : 0U;
+    }
+    EXPECT_EQ(repeats, 11U);
+    EXPECT_EQ(both.wire.flow(a, b).sequence().retransmitted_packets(), repeats);
   }
 }
 
