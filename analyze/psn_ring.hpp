@@ -66,8 +66,9 @@ class PsnRing {
   [[nodiscard]] Seen& slot_for(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
     if (size_ != 0) [[likely]] {
       Seen& slot = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
-      if (slot.psn < needed_from || slot.psn < 0 || slot.psn == psn) [[likely]]
+      if (slot.psn < needed_from) [[likely]]
         return slot;
+      if (slot.psn < 0 || slot.psn == psn) return slot;
     }
     return make_slot(psn, needed_from, budget);
   }

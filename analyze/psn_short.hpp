@@ -155,7 +155,8 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool only = info.position == dissect::Position::only;
-  const OperationKind kind = info.operation == Operation::write ? OperationKind::write : OperationKind::send;
+  const Operation operation = info.operation;
+  const OperationKind kind = operation == Operation::write ? OperationKind::write : OperationKind::send;
   if (info.starts_message() == inside_message_ || request_facts_.is_behind(r)) return false;
   if (!(only ? plain_message(r, kind, connection) : plain_part(r, info, connection))) return false;
 
@@ -168,12 +169,13 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   see(sent_.slot_for(psn, needed_from(psn), shared.budget), r, number, psn);
   if (only) {
     add_message(r, kind, psn, number);
+    inside_message_ = false;
   } else {
     add_part(r, info, kind, psn, number);
+    inside_message_ = !info.ends_message();
   }
   pop_done();
-  message_operation_ = info.operation;
-  inside_message_ = !info.ends_message();
+  message_operation_ = operation;
   new_bytes_ += r.payload;
   last_request_ns_ = last_packet_ns_ = r.time_ns;
   last_packet_ = number;
