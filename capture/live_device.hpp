@@ -46,6 +46,10 @@ class LiveDevice {
   virtual void finish(SlabQueue& queue) = 0;
   [[nodiscard]] virtual Drops drops() = 0;
 
+  /// Whether what comes while nobody calls take() waits in a buffer that lasts: next_batch() may do the
+  /// taking.
+  [[nodiscard]] virtual bool waits_for_taker() const { return false; }
+
   /// How long frames may wait for others to be handed over together, if some were handed over not longer ago:
   /// so often at most is the reader woken for less than a slab.
   [[nodiscard]] virtual std::chrono::milliseconds gather_time() const { return std::chrono::milliseconds{4}; }

@@ -21,11 +21,17 @@ using std::chrono::milliseconds;
 /// Drops are asked for so often while frames come; a device that is idle is looked after less often.
 constexpr milliseconds counting_time{500};
 constexpr milliseconds idle_time{1000};
+/// Of a queue that one thread fills and empties: what it takes at once stays in the cache.
+constexpr std::size_t small_slab_bytes = std::size_t{128} << 10U;
+constexpr std::size_t taken_at_once = 2 * small_slab_bytes;
 
 class DeviceSource final : public LiveSource {
  public:
   DeviceSource(std::unique_ptr<LiveDevice> device, const LiveOptions& options)
-      : device_(std::move(device)), queue_(options.queue_bytes), interfaces_(device_->interfaces()) {
+      : device_(std::move(device)),
+        own_thread_(options.own_thread || !device_->waits_for_taker()),
+        queue_(options.queue_bytes, own_thread_ ? SlabQueue::usual_slab_bytes : small_slab_bytes),
+        interfaces_(device_->interfaces()) {
     files_.emplace_back();
     files_[0].path = options.device;
     files_[0].format = device_->format();
@@ -55,17 +61,21 @@ class DeviceSource final : public LiveSource {
   void capture() noexcept;
   [[nodiscard]] std::optional<Error> take_until_stopped();
   void note_drops();
+  void note_drops_in_time(Clock::time_point now);
 
   // The consumer's.
   [[nodiscard]] std::optional<Error> start();
+  void take_here();
   void account(FrameBatch& batch, std::size_t first);
   void state_drops();
 
   std::unique_ptr<LiveDevice> device_;
+  const bool own_thread_;
   SlabQueue queue_;
   StopSignal stop_;
   std::atomic<std::uint64_t> dropped_by_kernel_{0};
   std::atomic<std::uint64_t> dropped_by_interface_{0};
+  Clock::time_point counted_;     ///< when drops were noted
   std::optional<Error> failure_;  ///< written before the queue is closed, read after its end was found
 
   std::vector<InterfaceInfo> interfaces_;
@@ -73,6 +83,7 @@ class DeviceSource final : public LiveSource {
   Statistics statistics_;
   std::int64_t last_time_ = no_time;
   bool started_ = false;
+  bool finished_ = false;  ///< of take_here()
   bool ended_ = false;
   std::thread thread_;
 };
@@ -90,19 +101,44 @@ void DeviceSource::note_drops() {
   dropped_by_interface_.store(drops.by_interface, std::memory_order_relaxed);
 }
 
+void DeviceSource::note_drops_in_time(Clock::time_point now) {
+  if (now - counted_ < counting_time) return;
+  note_drops();
+  counted_ = now;
+}
+
+/// Without a thread: takes what there is, waiting for it. Nothing waits then if the capture has ended.
+void DeviceSource::take_here() {
+  bool at_once = false;  // there is more
+  while (!finished_ && (queue_.waiting() == 0 || (at_once && queue_.waiting_bytes() < taken_at_once))) {
+    Expected<bool> more = stop_.requested() ? Expected<bool>(false) : device_->take(queue_);
+    queue_.flush();
+    note_drops_in_time(Clock::now());
+    at_once = more && *more;
+    if (more && !*more && queue_.waiting() == 0 && !stop_.requested()) {
+      if (const Expected<void> waited = device_->wait(stop_.descriptor(), idle_time); !waited)
+        more = tl::unexpected<Error>(waited.error());
+    }
+    if (!more) failure_ = std::move(more.error());
+    if (failure_ || stop_.requested()) {
+      device_->finish(queue_);
+      note_drops();
+      queue_.close();
+      finished_ = true;
+    }
+  }
+}
+
 std::optional<Error> DeviceSource::take_until_stopped() {
   // Whoever waits is woken at once where it was not woken for a while, else when it is worth it.
   const milliseconds gather_time = device_->gather_time();
   Clock::time_point handed_over = Clock::now() - gather_time;
-  Clock::time_point counted = Clock::now();
+  counted_ = Clock::now();
   while (!stop_.requested()) {
     const Expected<bool> more = device_->take(queue_);
     if (!more) return more.error();
     const Clock::time_point now = Clock::now();
-    if (now - counted >= counting_time) {
-      note_drops();
-      counted = now;
-    }
+    note_drops_in_time(now);
     milliseconds at_most = idle_time;
     if (queue_.pending() != 0) {
       at_most = std::chrono::ceil<milliseconds>(handed_over + gather_time - now);
@@ -189,19 +225,23 @@ Expected<std::size_t> DeviceSource::next_batch(FrameBatch& batch, std::size_t li
   };
   if (ended_ || limit == 0) return std::size_t{0};
   try {
-    if (!started_) {
+    if (!own_thread_) {
+      take_here();
+    } else if (!started_) {
       if (auto error = start()) return failed(std::move(*error));
     }
     const std::size_t first = batch.frames.size();
-    const std::size_t got = queue_.take(batch, limit);
+    const bool none = finished_ && queue_.waiting() == 0;
+    const std::size_t got = none ? 0 : queue_.take(batch, limit);
     account(batch, first);
     state_drops();
     if (got > 0) return got;
   } catch (const std::bad_alloc&) {
+    ended_ = !own_thread_;  // frames of the thread may still be had when there is memory again
     return failed(device_error(ErrorKind::out_of_memory, "not enough memory for the captured frames"));
   }
   ended_ = true;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   if (failure_) return failed(std::move(*failure_));
   return std::size_t{0};
 }

@@ -33,7 +33,7 @@ constexpr milliseconds shortest_block_time{1};
 constexpr milliseconds longest_block_time{10'000};
 /// Slower blocks are handed over as they come, which wakes nobody twice.
 constexpr milliseconds longest_gather_time{50};
-constexpr int frames_at_once = 4096;
+constexpr int frames_at_once = 512;  // what is taken at once is looked at while it is still in the cache
 
 struct CloseHandle {
   void operator()(pcap_t* handle) const noexcept { pcap_close(handle); }
@@ -86,6 +86,7 @@ class PcapDevice final : public LiveDevice {
   void finish(SlabQueue& queue) override;
   [[nodiscard]] Drops drops() override;
   /// Blocks of the kernel come faster than that where it is worth it.
+  [[nodiscard]] bool waits_for_taker() const override { return true; }
   [[nodiscard]] milliseconds gather_time() const override {
     return std::min(block_time(options_) / 2, longest_gather_time);
   }

@@ -70,6 +70,13 @@ class SlabQueue {
   [[nodiscard]] std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_relaxed); }
+  /// Handed over and not taken yet. Where one thread is producer and consumer, take() does not wait while
+  /// there are any.
+  [[nodiscard]] std::uint64_t waiting() const noexcept { return received() - dropped() - taken(); }
+  /// Of slabs from which nothing was taken.
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept {
+    return last_seen_.load(std::memory_order_relaxed);
+  }
 
  private:
   /// A part of a slab with frames: `frames` of them, the first at the highest address, below `top`.

@@ -145,7 +145,10 @@ bool CaptureRun::prepare() {
 
 int CaptureRun::open() {
   capture::LiveOptions device = options_.live;
-  if (only_to_file()) device.gather_time = recording_gather_time;
+  if (only_to_file()) {
+    device.gather_time = recording_gather_time;
+    device.own_thread = false;
+  }
   auto live = setup_.open(device);
   if (!live) {
     print_error(live.error().describe());

@@ -22,6 +22,7 @@ struct Script {
   std::vector<Frame> at_finish;
   LiveDevice::Drops drops;
   milliseconds gather{0};
+  bool waits_for_taker = false;
   std::optional<Error> take_error;  ///< once all arrivals have been taken
   std::optional<Error> wait_error;
   std::function<void()> on_take;
@@ -69,6 +70,7 @@ class ScriptedDevice final : public LiveDevice {
   }
   [[nodiscard]] Drops drops() override { return script_.drops; }
   [[nodiscard]] milliseconds gather_time() const override { return script_.gather; }
+  [[nodiscard]] bool waits_for_taker() const override { return script_.waits_for_taker; }
 
  private:
   Script& script_;
@@ -93,6 +95,7 @@ std::unique_ptr<LiveSource> source_of(Script& script, std::size_t queue_bytes = 
   LiveOptions options;
   options.device = "eth7";
   options.queue_bytes = queue_bytes;
+  options.own_thread = !script.waits_for_taker;
   auto source = make_live_source(std::make_unique<ScriptedDevice>(script), options);
   EXPECT_TRUE(source.has_value());
   return std::move(*source);
@@ -176,6 +179,69 @@ TEST(LiveSource, ErrorsComeBehindWhatWasReceived) {
     EXPECT_EQ(*source->next_batch(batch, 100), 0U) << "an error is told once";
     EXPECT_EQ(source->counts().received, 3U);
   }
+}
+
+TEST(LiveSource, TheCallerTakesWhereTheDeviceHoldsWhatComesMeanwhile) {
+  Script script;
+  script.waits_for_taker = true;
+  script.arrivals = {frames_at({1, 2, 3}), {}, frames_at({4}), {}};
+  script.at_finish = frames_at({5, 6});
+  script.drops = {70, 8};
+  const auto thread = std::this_thread::get_id();
+  script.on_take = [&] { EXPECT_EQ(std::this_thread::get_id(), thread); };
+  const auto source = source_of(script);
+  FrameBatch batch;
+  // What there is at once is one batch, within its limit.
+  EXPECT_EQ(*source->next_batch(batch, 3), 3U);
+  EXPECT_EQ(*source->next_batch(batch, 3), 1U);
+  EXPECT_EQ(source->counts().dropped(), 78U);
+  EXPECT_FALSE(script.finished);
+  source->request_stop();
+  EXPECT_EQ(*source->next_batch(batch, 1), 1U);
+  EXPECT_EQ(*source->next_batch(batch, 100), 1U);
+  EXPECT_TRUE(script.finished);
+  EXPECT_EQ(*source->next_batch(batch, 100), 0U);
+  EXPECT_EQ(*source->next_batch(batch, 100), 0U);
+  ASSERT_EQ(batch.frames.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(batch.frames[i].time_ns, static_cast<std::int64_t>(i) + 1);
+  EXPECT_EQ(source->counts().received, 6U);
+  EXPECT_EQ(source->counts().delivered, 6U);
+  EXPECT_EQ(source->interfaces()[0].received, 76U);
+}
+
+TEST(LiveSource, TheCallerIsToldOfErrorsBehindWhatItTook) {
+  for (const bool while_waiting : {false, true}) {
+    Script script;
+    script.waits_for_taker = true;
+    script.arrivals = {frames_at({1, 2})};
+    (while_waiting ? script.wait_error : script.take_error) = lost();
+    script.at_finish = frames_at({3});
+    const auto source = source_of(script);
+    FrameBatch batch;
+    EXPECT_EQ(*source->next_batch(batch, 100), 2U);
+    EXPECT_EQ(*source->next_batch(batch, 100), 1U);
+    const auto end = source->next_batch(batch, 100);
+    ASSERT_FALSE(end.has_value());
+    EXPECT_EQ(end.error().describe(), "eth7: it went away");
+    EXPECT_EQ(*source->next_batch(batch, 100), 0U);
+  }
+}
+
+TEST(LiveSource, TheCallerTakesALittleAtOnceWhereMuchComes) {
+  Script script;
+  script.waits_for_taker = true;
+  for (int i = 0; i < 10'000; ++i) script.arrivals.push_back(frames_at({i, i, i}));
+  const auto source = source_of(script, std::size_t{1} << 20U);
+  FrameBatch batch;
+  std::size_t got = 0;
+  while (got < 30'000) {
+    batch.clear();
+    const auto some = source->next_batch(batch, 1'000'000);
+    ASSERT_TRUE(some.has_value());
+    EXPECT_LE(*some, 4096U);  // about 256 KiB of frames and what is known of them
+    got += *some;
+  }
+  EXPECT_EQ(source->counts().dropped_by_queue, 0U);
 }
 
 TEST(LiveSource, WhatTheQueueCannotHoldIsADrop) {
