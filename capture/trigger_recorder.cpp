@@ -39,18 +39,23 @@ TriggerRecorder::~TriggerRecorder() = default;
 
 void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t from = plus(time_ns, -options_.before.count());
+  std::int64_t from = plus(time_ns, -options_.before.count());
   const std::int64_t to = plus(time_ns, options_.after.count());
   if (error_) return;
   if (recorder_ && from <= until_ns_) {
-    until_ns_ = std::max(until_ns_, to);
-    recorder_->comment(std::move(reason));
-    return;
+    const std::int64_t end = end_of(from_ns_);
+    until_ns_ = std::max(until_ns_, std::min(to, end));
+    if (time_ns <= end) recorder_->comment(reason);
+    if (to <= end) return;
+    from = plus(end, 1);  // the rest goes on in the next file
   }
-  if (!requests_.empty() && from <= requests_.back().to_ns) {
-    requests_.back().to_ns = std::max(requests_.back().to_ns, to);
-    if (requests_.back().reason.size() < 4096) requests_.back().reason += "\n" + reason;
-    return;
+  if (!requests_.empty() && from <= plus(requests_.back().to_ns, 1)) {
+    Request& last = requests_.back();
+    const std::int64_t end = end_of(last.from_ns);
+    last.to_ns = std::max(last.to_ns, std::min(to, end));
+    if (time_ns <= end && last.reason.size() < 4096) last.reason += "\n" + reason;
+    if (to <= end) return;
+    from = plus(end, 1);
   }
   if (requests_.size() < most_requests) {
     requests_.push_back({std::move(reason), from, to});
@@ -123,6 +128,12 @@ RecordingSummary TriggerRecorder::summary() const {
                           " triggers were not written: the limits of files or bytes were reached");
   }
   return sum;
+}
+
+/// The last moment that a file from this one on may hold.
+std::int64_t TriggerRecorder::end_of(std::int64_t from_ns) const noexcept {
+  const std::int64_t least = plus(options_.before.count(), options_.after.count());
+  return plus(from_ns, std::max<std::int64_t>(options_.longest.count(), least));
 }
 
 /// A file shall say what was dropped in its own time.
@@ -230,6 +241,7 @@ bool TriggerRecorder::begin_file() {
   }
   recorder_ = std::move(*made);
   if (!cut.empty()) note(recorder_->summary().last_path + ": " + cut);
+  from_ns_ = request.from_ns;
   until_ns_ = request.to_ns;
   return true;
 }

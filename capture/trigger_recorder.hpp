@@ -22,13 +22,16 @@ struct TriggerOptions {
   /// How much later than its packets a trigger may come: so much longer they are held.
   std::chrono::nanoseconds lag{std::chrono::seconds(10)};
   std::size_t memory_bytes = std::size_t{256} << 20U;
+  /// What one file spans at most, also where triggers never end: the next one goes on from there. No less
+  /// than `before` and `after` together.
+  std::chrono::nanoseconds longest{std::chrono::seconds(60)};
   std::uint64_t most_files = 100;             ///< 0 = any number
   std::uint64_t most_bytes = 10'000'000'000;  ///< of all files; 0 = any
 };
 
 /// Holds the last frames in memory and writes those around a trigger, a file for each; a trigger during the
-/// time of another one makes its file longer. Time is that of packets. What is held is written bit by bit
-/// with the frames that come, so that none of them has to wait long.
+/// time of another one makes its file longer, up to a limit. Time is that of packets. What is held is written
+/// bit by bit with the frames that come, so that none of them has to wait long.
 class TriggerRecorder final : public Recording {
  public:
   explicit TriggerRecorder(TriggerOptions options);
@@ -62,6 +65,7 @@ class TriggerRecorder final : public Recording {
     std::vector<InterfaceCounts> counts;
   };
 
+  [[nodiscard]] std::int64_t end_of(std::int64_t from_ns) const noexcept;
   void sample(const std::vector<InterfaceInfo>& interfaces);
   void hold(const Frame& frame);
   void make_room_for(const Frame& frame);
@@ -82,6 +86,7 @@ class TriggerRecorder final : public Recording {
   std::deque<Sample> samples_;
   std::deque<Request> requests_;        ///< not yet begun
   std::unique_ptr<Recorder> recorder_;  ///< of the file that is being written
+  std::int64_t from_ns_ = 0;            ///< when it begins
   std::int64_t until_ns_ = 0;           ///< it takes the frames up to then
   std::vector<Frame> giving_;           ///< to the recorder, at once
   RecordingSummary closed_;             ///< sums over the files before

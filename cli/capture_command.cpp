@@ -80,7 +80,8 @@ void add_trigger_options(CLI::App& command, CaptureOptions& options) {
       ->type_name("TIME");
   command
       .add_option("--trigger-limit", options.trigger_limits,
-                  "files:N and filesize:KB of all together (default: files:100, filesize:10000000)")
+                  "files:N and filesize:KB of all together, duration:SECONDS of each (default: files:100, "
+                  "filesize:10000000, duration:60)")
       ->check(limit_error)
       ->allow_extra_args(false)
       ->type_name("LIMIT");

@@ -63,6 +63,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   const CaptureLimits limits = parse_limits(options.trigger_limits).value_or(CaptureLimits{});
   if (limits.files != 0) trigger.most_files = limits.files;
   if (limits.bytes != 0) trigger.most_bytes = limits.bytes;
+  if (limits.duration_ns != 0) trigger.longest = std::chrono::nanoseconds(limits.duration_ns);
   auto made = std::make_unique<capture::TriggerRecorder>(std::move(trigger));
   files.trigger = made.get();
   files.recording = std::move(made);

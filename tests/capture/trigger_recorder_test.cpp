@@ -100,6 +100,46 @@ TEST_F(TriggerRecorderTest, WritesWhatLiesAroundATrigger) {
   EXPECT_TRUE(recorder->summary().notices.empty());
 }
 
+TEST_F(TriggerRecorderTest, TroubleThatDoesNotEndFillsFilesOfBoundedLength) {
+  options.longest = seconds(20);
+  make();
+  frames(0, 10'000);
+  for (std::int64_t ms = 10'000; ms < 90'000; ms += 1000) {
+    trigger("at " + std::to_string(ms), ms - 500);
+    frames(ms, ms + 1000);
+  }
+  frames(90'000, 95'000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  // From 5 s before the first to 2 s after the last one, each frame once.
+  const std::vector<std::string> files = paths();
+  ASSERT_EQ(files.size(), 5U);
+  std::vector<std::int64_t> all;
+  for (const std::string& path : files) {
+    const std::vector<std::int64_t> times = times_of(path);
+    ASSERT_FALSE(times.empty());
+    EXPECT_LE(times.back() - times.front(), 20'000) << path;
+    EXPECT_NE(read_files({path}).files[0].comment, "") << path;
+    all.insert(all.end(), times.begin(), times.end());
+  }
+  std::vector<std::int64_t> wanted;
+  for (std::int64_t ms = 4'500; ms <= 90'500; ms += 100) wanted.push_back(ms);
+  EXPECT_EQ(all, wanted);
+  EXPECT_TRUE(recorder->summary().notices.empty());
+}
+
+TEST_F(TriggerRecorderTest, ManyTriggersBeforeAnyFrameAreSeveralFilesAsWell) {
+  options.longest = seconds(1);  // less than one trigger's own time, which stays whole
+  make();
+  frames(0, 40'000);
+  for (std::int64_t ms = 30'000; ms <= 39'000; ms += 500) trigger("x", ms);
+  frames(40'000, 45'000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  ASSERT_EQ(paths().size(), 3U);
+  expect_times(paths()[0], 25'000, 32'000);
+  expect_times(paths()[1], 32'100, 39'000);
+  expect_times(paths()[2], 39'100, 41'000);
+}
+
 TEST_F(TriggerRecorderTest, ATriggerDuringAnotherMakesItsFileLonger) {
   make();
   frames(0, 10'000);
