@@ -124,6 +124,10 @@ class Pipeline final : private Relay::Stages {
     } else {
       follow(batch, {batch.packets.data(), frames.size()});
     }
+    if (options_.glances) {
+      DissectStage::glance_at(batch, glances_);
+      options_.glances(batch.frames_before + 1, glances_);
+    }
     followed_.links.watch(batch, stage_);
     followed_.totals.merge(batch.totals);
     followed_.frames += frames.size();
@@ -263,6 +267,7 @@ class Pipeline final : private Relay::Stages {
 
   // Of stage 3:
   Followed followed_;
+  std::vector<PacketGlance> glances_;
   SourceFacts facts_now_;           ///< only with `publish`
   std::optional<Interim> interim_;  ///< last: its thread copies the others
 };

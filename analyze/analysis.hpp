@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analyze/filter.hpp"
+#include "analyze/packet_glance.hpp"
 #include "analyze/priority_map.hpp"
 #include "analyze/pause_tracker.hpp"
 #include "analyze/policy/marking_policy.hpp"
@@ -32,6 +33,7 @@ struct AnalysisOptions {
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
+  TakeGlances glances;                ///< called on the calling thread; empty: nobody wants them
   VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
   std::uint64_t link_speed_bps = 0;  ///< of the links that pauses are about; 0 = what the capture says
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm

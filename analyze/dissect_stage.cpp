@@ -6,7 +6,9 @@
 #include "analyze/link_view.hpp"
 #include "analyze/packet_common.hpp"
 #include "analyze/tracker.hpp"
+#include "dissect/aeth.hpp"
 #include "dissect/gid.hpp"
+#include "dissect/headers/infiniband.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/ip_checksum.hpp"
 
@@ -94,6 +96,34 @@ void DissectStage::count_fast(Batch& batch, std::size_t i, const PacketBrief& pa
   batch.totals.count_fast(batch.frames_before + i + 1, batch.read.frames[i], packet.opcode, facts.marks,
                           facts.cut, options_.check_icrc ? &icrc : nullptr);
   if (packet.has(PacketRecord::bad_header)) batch.totals.diagnostics.add(DiagnosticId::ip_checksum);
+}
+
+void DissectStage::glance_at(const Batch& batch, std::vector<PacketGlance>& glances) {
+  constexpr unsigned congested = 3;
+  glances.assign(batch.read.frames.size(), PacketGlance{});
+  for (std::size_t i = 0; i < glances.size(); ++i) {
+    const PacketBrief& packet = batch.packets[i];
+    PacketGlance& glance = glances[i];
+    if (packet.image != 0) {  // only common packets have one: none of them is congested, damaged or a NAK
+      glance = {packet.opcode, PacketGlance::transport};
+      continue;
+    }
+    if (packet.place == Tracker::no_hint) continue;
+    const PacketRecord& r = batch.records[packet.place];
+    unsigned bits = PacketGlance::transport;
+    if ((r.traffic_class & 3U) == congested) bits |= PacketGlance::ce;
+    if (r.icrc_wrong()) bits |= PacketGlance::icrc_wrong;
+    if (r.key.dst_qp <= dissect::gsi_qpn) bits |= PacketGlance::management;
+    if (r.has(PacketRecord::has_aeth)) {
+      const dissect::AethKind kind = dissect::aeth_kind(static_cast<std::uint8_t>(r.aeth >> 24U));
+      if (kind == dissect::AethKind::nak) bits |= PacketGlance::nak;
+      if (kind == dissect::AethKind::rnr_nak) bits |= PacketGlance::rnr_nak;
+    }
+    glance = {r.opcode, static_cast<std::uint8_t>(bits)};
+  }
+  for (const std::uint32_t i : batch.controls) {
+    glances[i].bits = static_cast<std::uint8_t>(glances[i].bits | PacketGlance::link_control);
+  }
 }
 
 PacketRecord DissectStage::record_of(const capture::Frame& frame, const PacketBrief& packet) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analyze/analysis.hpp"
 #include "analyze/batch.hpp"
@@ -37,6 +38,8 @@ class DissectStage {
   /// Counts the packet that is in batch.dissection unless the filter rejects it.
   void count_if_selected(Batch& batch, std::size_t i, PacketRecord& record,
                          std::optional<std::uint64_t> flow) const;
+  /// What the packets of a batch that work() has filled are, one a frame.
+  static void glance_at(const Batch& batch, std::vector<PacketGlance>& glances);
   /// The whole record of a frame with an image.
   [[nodiscard]] PacketRecord record_of(const capture::Frame& frame, const PacketBrief& packet) const;
 

@@ -65,6 +65,15 @@ bool Filter::matches(const PacketView& packet) const {
   return filter::run(*program_, packet);
 }
 
+std::vector<FieldRef> Filter::fields() const {
+  std::vector<FieldRef> all;
+  for (const filter::Test& test : program_->tests) {
+    all.push_back(test.left.field);
+    if (test.kind == filter::Test::Kind::fields) all.push_back(test.right.field);
+  }
+  return all;
+}
+
 bool Filter::needs_icrc() const noexcept {
   return program_->needs_icrc;
 }

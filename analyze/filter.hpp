@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "analyze/packet_view.hpp"
 
 namespace roce::analyze {
+
+class FieldRef;
 
 /// A filter that was not understood: where, and what was expected there.
 struct FilterError {
@@ -32,6 +35,8 @@ class Filter {
   ~Filter();
 
   [[nodiscard]] bool matches(const PacketView& packet) const;
+  /// All that it asks packets for; see field_registry.hpp.
+  [[nodiscard]] std::vector<FieldRef> fields() const;
   [[nodiscard]] bool needs_icrc() const noexcept;
   [[nodiscard]] bool needs_flow() const noexcept;
   /// Upper-layer headers must have been looked for (CmTracker, dissect_ulp()).

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -138,6 +139,7 @@ struct VerdictStore::Impl {
   /// vain before, so they are far fewer than packets.
   std::unordered_map<std::uint32_t, std::uint32_t> merged;
 
+  std::uint64_t last = last_frame;
   std::uint64_t lost = 0;
   std::uint64_t last_lost = 0;
 
@@ -192,13 +194,16 @@ struct VerdictStore::Impl {
 };
 
 VerdictStore::VerdictStore() : impl_(std::make_unique<Impl>()) {}
+VerdictStore::VerdictStore(std::uint64_t last) : VerdictStore() {
+  impl_->last = std::min(last, last_frame);
+}
 VerdictStore::VerdictStore(VerdictStore&&) noexcept = default;
 VerdictStore& VerdictStore::operator=(VerdictStore&&) noexcept = default;
 VerdictStore::~VerdictStore() = default;
 
 Verdict* VerdictStore::at(std::uint64_t number) {
   if (number == 0) return nullptr;
-  Chunk* const chunk = number <= last_frame ? impl_->chunk((number - 1) >> chunk_bits, true) : nullptr;
+  Chunk* const chunk = number <= impl_->last ? impl_->chunk((number - 1) >> chunk_bits, true) : nullptr;
   if (chunk == nullptr) {
     // Frames come in ascending order the first time; later calls for the same ones do not count.
     if (number > impl_->last_lost) {

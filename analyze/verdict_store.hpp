@@ -16,6 +16,8 @@ namespace roce::analyze {
 class VerdictStore {
  public:
   VerdictStore();
+  /// Keeps none of frames behind `last`.
+  explicit VerdictStore(std::uint64_t last);
   VerdictStore(VerdictStore&&) noexcept;
   VerdictStore& operator=(VerdictStore&&) noexcept;
   ~VerdictStore();

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace roce::analyze {
+
+/// What a packet is at a glance, for whoever keeps an index of all of them. A plain value.
+struct PacketGlance {
+  enum Bit : std::uint8_t {
+    transport = 1,     ///< it has a BTH; else `opcode` means nothing
+    ce = 2,            ///< ECN: congestion experienced
+    icrc_wrong = 4,    ///< its ICRC was checked and does not match
+    nak = 8,           ///< an AETH with a NAK
+    rnr_nak = 16,      ///< an AETH with an RNR NAK
+    management = 32,   ///< to queue pair 0 or 1
+    link_control = 64  ///< MAC control or LLDP
+  };
+  std::uint8_t opcode = 0;
+  std::uint8_t bits = 0;
+
+  [[nodiscard]] bool has(Bit bit) const noexcept { return (bits & bit) != 0; }
+};
+static_assert(sizeof(PacketGlance) == 2);
+
+/// Takes the glances of frames `first`, `first` + 1 ... (from 1), in their order.
+using TakeGlances = std::function<void(std::uint64_t first, std::span<const PacketGlance> glances)>;
+
+}  // namespace roce::analyze
