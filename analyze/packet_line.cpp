@@ -271,27 +271,40 @@ void PacketLine::append_time(std::string& out, const PacketView& packet) {
   }
 }
 
-void PacketLine::append_transport(std::string& out, const PacketView& packet) {
-  const Dissection& d = *packet.dissection;
+void PacketLine::append_operation(std::string& out, const PacketView& packet) {
   const std::uint8_t* bth = bth_of(packet);
   if (bth == nullptr) return;
   const std::uint8_t opcode = read<dissect::Bth::opcode>(bth);
   const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
   scratch_.clear();
   append_cm_words(scratch_, packet);
-  const bool cm = !scratch_.empty();
-  const std::size_t begin = out.size();
-  out += cm ? std::string_view{"CM"} : dissect::opcode_name(opcode);
+  out += scratch_.empty() ? dissect::opcode_name(opcode) : std::string_view{"CM"};
   if (!info.defined) {
     out += ' ';
     out += dissect::service_name(info.service);
   }
+}
+
+void PacketLine::append_transport(std::string& out, const PacketView& packet) {
+  const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
+  const std::size_t begin = out.size();
+  append_operation(out, packet);
   pad(out, operation, out.size() - begin);
   out += " QP ";
   append_hex_number(out, read<dissect::Bth::destqp>(bth), 6);
   out += "  PSN ";
   append_decimal(out, read<dissect::Bth::psn>(bth), 8);
-  if (cm) {
+  append_transport_words(out, packet);
+}
+
+/// What stands behind the PSN, each after two spaces. append_operation() has left the words of a CM message.
+void PacketLine::append_transport_words(std::string& out, const PacketView& packet) {
+  const Dissection& d = *packet.dissection;
+  const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(read<dissect::Bth::opcode>(bth));
+  if (!scratch_.empty()) {
     out += "  ";
     out += scratch_;
   } else {
@@ -367,6 +380,29 @@ void PacketLine::append(std::string& out, const PacketView& packet) {
   }
   append_analysis_marks(out, packet);
   append_dissection_notes(out, packet);
+}
+
+void PacketLine::append_source(std::string& out, const PacketView& packet) {
+  append_endpoint(out, packet, true);
+}
+
+void PacketLine::append_destination(std::string& out, const PacketView& packet) {
+  append_endpoint(out, packet, false);
+}
+
+void PacketLine::append_info(std::string& out, const PacketView& packet) {
+  const std::size_t begin = out.size();
+  if (packet.dissection->is_transport() && bth_of(packet) != nullptr) {
+    std::string column_of_its_own;
+    append_operation(column_of_its_own, packet);
+    append_transport_words(out, packet);
+  } else {
+    append_other(out, packet);
+  }
+  append_analysis_marks(out, packet);
+  append_dissection_notes(out, packet);
+  const std::size_t first = out.find_first_not_of(' ', begin);
+  out.erase(begin, (first == std::string::npos ? out.size() : first) - begin);
 }
 
 }  // namespace roce::analyze

@@ -37,6 +37,14 @@ class PacketLine {
   void append(std::string& out, const PacketView& packet);
   /// The time alone, not padded.
   void append_time(std::string& out, const PacketView& packet);
+  // For tables, which pad themselves:
+  /// An address: of the network, else Ethernet's, else a LID.
+  static void append_source(std::string& out, const PacketView& packet);
+  static void append_destination(std::string& out, const PacketView& packet);
+  /// "RC RDMA WRITE Only", "CM"; nothing for packets without a BTH.
+  void append_operation(std::string& out, const PacketView& packet);
+  /// All of the line that stands behind operation, queue pair and PSN.
+  void append_info(std::string& out, const PacketView& packet);
 
  private:
   enum Column : std::uint8_t { number, time, source, destination, operation, column_count };
@@ -44,6 +52,7 @@ class PacketLine {
   /// Fills up the column that began at `begin` of `out`, where it has `width` characters.
   void pad(std::string& out, Column column, std::size_t width, bool right = false, std::size_t begin = 0);
   void append_transport(std::string& out, const PacketView& packet);
+  void append_transport_words(std::string& out, const PacketView& packet);
   void append_other(std::string& out, const PacketView& packet);
 
   TimeFormat time_;
