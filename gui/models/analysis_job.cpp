@@ -35,6 +35,7 @@ void AnalysisJob::stop() {
 
 void AnalysisJob::abandon() {
   stop();
+  abandoned_.request_stop();
   const std::lock_guard lock(mutex_);
   wake_ = nullptr;
   news_ = {};
@@ -55,6 +56,7 @@ void AnalysisJob::run(const Opener& open) {
       end(source.error().describe());
       return;
     }
+    if (choice_.packets) *source = choice_.packets->watch(std::move(*source));
     {
       const std::lock_guard lock(mutex_);
       source_ = source->get();
@@ -83,6 +85,7 @@ void AnalysisJob::analyze(capture::CaptureSource& source) {
   options.progress = [this](const capture::CaptureSource& from, std::uint64_t packets) {
     set_progress(from, packets);
   };
+  if (choice_.packets) choice_.packets->prepare(options);
   auto snapshot = analyze::analyze(source, options, stop_.get_token());
   {
     const std::lock_guard lock(mutex_);
@@ -90,6 +93,7 @@ void AnalysisJob::analyze(capture::CaptureSource& source) {
   }
   set_progress(source, snapshot->frames_read);
   publish(std::move(snapshot));
+  if (choice_.packets) choice_.packets->finish(abandoned_.get_token());
 }
 
 void AnalysisJob::set_progress(const capture::CaptureSource& source, std::uint64_t packets) {
@@ -114,6 +118,8 @@ void AnalysisJob::publish(std::shared_ptr<const analyze::Snapshot> snapshot) {
 }
 
 void AnalysisJob::end(std::string failure) {
+  // Nothing more will come: whoever waits for it need not.
+  if (choice_.packets && !choice_.packets->analysed()) choice_.packets->finish(abandoned_.get_token());
   const std::lock_guard lock(mutex_);
   news_.ended = true;
   news_.failure = std::move(failure);

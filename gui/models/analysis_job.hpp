@@ -13,6 +13,7 @@
 #include "analyze/analysis.hpp"
 #include "analyze/snapshot.hpp"
 #include "capture/source.hpp"
+#include "gui/models/packet_store.hpp"
 
 namespace roce::gui {
 
@@ -28,6 +29,7 @@ struct LoadProgress {
 struct AnalysisChoice {
   std::shared_ptr<const analyze::MarkingPolicy> policy;  ///< null: none
   unsigned jobs = 0;                                     ///< threads, 0 = one a core
+  std::shared_ptr<PacketStore> packets;                  ///< takes all packets; null: nobody asks for them
 };
 
 /// What the analysis is asked for by that choice; without what hears of its progress.
@@ -68,6 +70,7 @@ class AnalysisJob {
 
   const AnalysisChoice choice_;
   std::stop_source stop_;
+  std::stop_source abandoned_;
 
   std::mutex mutex_;  ///< for all below
   std::function<void()> wake_;

@@ -59,6 +59,10 @@ void AnalysisSession::let_go() {
   cancelled_ = false;
   progress_ = {};
   failure_.clear();
+  if (choice_.packets) {
+    choice_.packets = nullptr;
+    Q_EMIT packets_changed();
+  }
   if (!snapshot_) return;
   snapshot_ = nullptr;
   Q_EMIT snapshot_changed();
@@ -66,12 +70,14 @@ void AnalysisSession::let_go() {
 
 void AnalysisSession::start() {
   let_go();
+  choice_.packets = std::make_shared<PacketStore>();
   // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
   // posted before finds another job with nothing new, or is gone together with this object.
   job_ = AnalysisJob::start(opener_, choice_, [this] {
     QMetaObject::invokeMethod(this, &AnalysisSession::look, Qt::QueuedConnection);
   });
   timer_.start();
+  Q_EMIT packets_changed();
   set_state(State::loading);
 }
 
@@ -86,6 +92,7 @@ void AnalysisSession::look() {
   const std::shared_ptr<AnalysisJob> job = job_;
   if (news.snapshot) {
     snapshot_ = std::move(news.snapshot);
+    if (choice_.packets) choice_.packets->set_snapshot(snapshot_);
     Q_EMIT snapshot_changed();
   }
   if (job != job_ || !news.ended) return;

@@ -49,6 +49,8 @@ class AnalysisSession : public QObject {
   [[nodiscard]] const std::shared_ptr<const analyze::Snapshot>& snapshot() const noexcept {
     return snapshot_;
   }
+  /// The single packets of what is open; null: nothing is. They become more while it is read.
+  [[nodiscard]] const std::shared_ptr<PacketStore>& packets() const noexcept { return choice_.packets; }
   [[nodiscard]] const LoadProgress& progress() const noexcept { return progress_; }
   [[nodiscard]] const QString& failure() const noexcept { return failure_; }
   [[nodiscard]] const std::shared_ptr<const analyze::MarkingPolicy>& policy() const noexcept {
@@ -61,6 +63,7 @@ class AnalysisSession : public QObject {
  Q_SIGNALS:
   void state_changed();
   void progress_changed();
+  void packets_changed();   ///< packets() is another one
   void snapshot_changed();  ///< also to none, when something is opened or closed
 
  private:

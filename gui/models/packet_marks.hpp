@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "analyze/packet_glance.hpp"
+#include "analyze/verdict.hpp"
+
+namespace roce::gui {
+
+/// What the window keeps in memory of every packet beside its place: one word with what packets are coloured,
+/// counted and found by. The rest is read when it is looked at. A plain value.
+class PacketMarks {
+ public:
+  enum Bit : unsigned {  // 0 to 7 are the opcode
+    transport = 8,
+    ce,
+    icrc_wrong,
+    nak,
+    rnr_nak,
+    management,
+    link_control,
+    judged,  ///< the sequence analysis said something of it
+    retransmission,
+    spurious,
+    duplicate_capture,
+    duplicate_network,
+    out_of_order,
+    ack_unseen,
+    illegal_sequence,
+    wrong_length,
+    msn_backwards,
+    source_mac_changed,
+    lost_between_points,
+    time_backwards,
+    b_to_a,
+    lost_before,
+    lost_after,  ///< what the other side had sent
+    missed,
+    missed_of_other,
+    gap,
+    cause,                         ///< three bits
+    connection_known = cause + 3,  ///< 37
+    connection = 40                ///< 24 bits
+  };
+  static constexpr std::uint32_t connections = (1U << 24U) - 1;  ///< ids below that are kept
+  /// Bits of fields of filters.
+  static constexpr std::uint64_t opcode_bits = 0xff | std::uint64_t{1} << transport;
+
+  constexpr PacketMarks() noexcept = default;
+  constexpr explicit PacketMarks(std::uint64_t word) noexcept : word_(word) {}
+  explicit PacketMarks(const analyze::PacketGlance& glance) noexcept;
+
+  /// The same packet, when the analysis has come to its end.
+  [[nodiscard]] PacketMarks with(const analyze::Verdict& verdict) const noexcept;
+
+  [[nodiscard]] constexpr std::uint64_t word() const noexcept { return word_; }
+  [[nodiscard]] constexpr bool has(Bit bit) const noexcept { return (word_ >> bit & 1U) != 0; }
+  [[nodiscard]] constexpr std::uint8_t opcode() const noexcept { return static_cast<std::uint8_t>(word_); }
+  /// Its cause of being sent again, as far as it is known.
+  [[nodiscard]] constexpr analyze::Cause cause_of() const noexcept {
+    return static_cast<analyze::Cause>(word_ >> cause & 7U);
+  }
+  /// Verdict::no_connection where it has none or one that has no room.
+  [[nodiscard]] constexpr std::uint32_t connection_of() const noexcept {
+    return has(connection_known) ? static_cast<std::uint32_t>(word_ >> connection)
+                                 : analyze::Verdict::no_connection;
+  }
+  [[nodiscard]] bool is_cnp() const noexcept;
+  /// Anything that shows that packets were lost.
+  [[nodiscard]] constexpr bool any_lost() const noexcept {
+    return has(lost_before) || has(lost_after) || has(lost_between_points) || has(missed) ||
+           has(missed_of_other) || has(gap);
+  }
+
+ private:
+  constexpr void set(unsigned bit, bool value) noexcept { word_ |= std::uint64_t{value} << bit; }
+  std::uint64_t word_ = 0;
+};
+
+/// What a packet is coloured by: the worst that it is. In the order of the legend.
+enum class PacketMeaning : std::uint8_t {
+  plain,
+  error,           ///< NAK, wrong ICRC, illegal sequence, wrong length
+  retransmission,  ///< sent again
+  lost,            ///< shows a loss or a gap
+  rnr,             ///< receiver not ready
+  congestion,      ///< congestion experienced
+  cnp,             ///< congestion notification
+  odd,             ///< duplicates, order, clocks
+  control,         ///< connection management, PAUSE, PFC, LLDP
+  other,           ///< no RoCE
+  count_
+};
+inline constexpr std::size_t meaning_count = static_cast<std::size_t>(PacketMeaning::count_);
+[[nodiscard]] PacketMeaning meaning_of(PacketMarks marks) noexcept;
+/// Of the legend; to be translated.
+[[nodiscard]] const char* meaning_text(PacketMeaning meaning) noexcept;
+
+}  // namespace roce::gui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/packet_reader.hpp"
+
+#include <algorithm>
+
+#include "analyze/packet_record.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/icrc.hpp"
+#include "dissect/ulp.hpp"
+
+namespace roce::gui {
+
+void PacketNeeds::add(const analyze::FieldFacts& facts) noexcept {
+  icrc = icrc || facts.needs_icrc;
+  flow = flow || facts.needs_flow;
+  upper = upper || facts.needs_upper;
+  verdict = verdict || facts.needs_analysis;
+}
+
+PacketNeeds PacketNeeds::of(const analyze::Filter& filter) noexcept {
+  return {filter.needs_icrc(), filter.needs_flow(), filter.needs_upper(), filter.needs_analysis()};
+}
+
+ManagementHistory::ManagementHistory(std::shared_ptr<const PacketStore> store)
+    : store_(std::move(store)), reader_(store_->frames()) {}
+
+void ManagementHistory::learn_one() {
+  const std::uint32_t number = store_->management_packet(learned_++);
+  // What cannot be read any more says nothing.
+  if (const auto frame = reader_.read(number)) {
+    dissect::dissect({frame->data, frame->captured}, frame->wire, frame->link_type, dissection_);
+    static_cast<void>(tracker_.learn(number, *frame, dissection_));
+  }
+  if (learned_ % stride_ != 0) return;
+  if (!checkpoints_.empty() && checkpoints_.back().learned >= learned_) return;
+  if (checkpoints_.size() >= checkpoints_at_most) {
+    stride_ *= 2;
+    std::erase_if(checkpoints_, [this](const Checkpoint& c) { return c.learned % stride_ != 0; });
+    if (learned_ % stride_ != 0) return;
+  }
+  checkpoints_.push_back({learned_, tracker_});
+}
+
+const analyze::CmTracker& ManagementHistory::at(std::uint64_t number) {
+  if (learned_ > 0 && store_->management_packet(learned_ - 1) > number) {
+    const auto behind = std::find_if(checkpoints_.begin(), checkpoints_.end(), [&](const Checkpoint& c) {
+      return store_->management_packet(c.learned - 1) > number;
+    });
+    if (behind == checkpoints_.begin()) {
+      tracker_ = analyze::CmTracker();
+      learned_ = 0;
+    } else {
+      analyze::CmTracker then = (behind - 1)->tracker;
+      tracker_ = std::move(then);
+      learned_ = (behind - 1)->learned;
+    }
+  }
+  while (learned_ < store_->management_packets() && store_->management_packet(learned_) <= number)
+    learn_one();
+  return tracker_;
+}
+
+PacketReader::PacketReader(std::shared_ptr<const PacketStore> store)
+    : store_(std::move(store)), frames_(store_->frames()), managements_(store_) {}
+
+/// Time of the packet before, or of the last one before it that has one.
+std::int64_t PacketReader::time_before(std::uint64_t number) {
+  if (last_number_ + 1 == number && last_time_ != capture::no_time) return last_time_;
+  constexpr std::uint64_t back_at_most = 16;
+  for (std::uint64_t i = 1; i < number && i <= back_at_most; ++i) {
+    const auto before = frames_.read(number - i);
+    if (before && before->time_ns != capture::no_time) return before->time_ns;
+  }
+  return store_->frames()->first_time();
+}
+
+const analyze::Verdict* PacketReader::verdict_of(std::uint64_t number) {
+  if (!store_->analysed()) return nullptr;
+  if (number < first_verdict_ || number >= first_verdict_ + verdicts_.size()) {
+    // Whoever goes forward wants many.
+    const bool forward = number == last_verdict_ + 1;
+    const std::uint64_t there = store_->size() - number + 1;
+    verdicts_.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(forward ? verdicts_at_once : 1, there)));
+    store_->verdicts(number, verdicts_);
+    first_verdict_ = number;
+  }
+  last_verdict_ = number;
+  const auto& verdict = verdicts_[number - first_verdict_];
+  return verdict ? &*verdict : nullptr;
+}
+
+const analyze::PacketView* PacketReader::read(std::uint64_t number, const PacketNeeds& needs) {
+  const std::int64_t before = time_before(number);
+  auto frame = frames_.read(number);
+  if (!frame) {
+    error_ = frame.error().describe();
+    last_number_ = 0;
+    return nullptr;
+  }
+  frame_ = *frame;
+  view_ = {};
+  view_.number = number;
+  view_.frame = &frame_;
+  view_.interface = frames_.interface();
+  view_.policy = store_->policy().get();
+  view_.first_time_ns = store_->frames()->first_time();
+  view_.previous_time_ns = before;
+  last_number_ = number;
+  last_time_ = frame_.time_ns != capture::no_time ? frame_.time_ns : before;
+  dissect::dissect(view_.bytes(), frame_.wire, frame_.link_type, dissection_);
+  if (needs.upper) {
+    dissect::dissect_ulp(view_.bytes(), dissection_,
+                         managements_.at(number).ulp_of(view_.bytes(), dissection_));
+  }
+  view_.dissection = &dissection_;
+  if (needs.icrc) view_.icrc = dissect::check_icrc(view_.bytes(), dissection_);
+  if (needs.flow && dissection_.is_transport()) {
+    if (!flows_) flows_ = store_->flow_ids();
+    if (flows_) {
+      const auto found = flows_->find(analyze::ends_of(frame_.data, dissection_));
+      if (found != flows_->end()) view_.flow = found->second;
+    }
+  }
+  if (needs.verdict) view_.verdict = verdict_of(number);
+  return &view_;
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/packet_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace roce::gui {
+namespace {
+
+/// Verdicts take forty-eight bytes a packet of a temporary file; a pipe may bring packets for days.
+constexpr std::uint64_t judged_of_a_pipe = std::uint64_t{64} << 20U;
+constexpr std::uint64_t judged_of_files = 0xffffffff;
+
+}  // namespace
+
+PacketStore::PacketStore(const capture::FrameStore::Limits& limits)
+    : frames_(std::make_shared<capture::FrameStore>(limits)) {}
+
+std::unique_ptr<capture::CaptureSource> PacketStore::watch(std::unique_ptr<capture::CaptureSource> source) {
+  verdicts_ =
+      std::make_unique<analyze::VerdictStore>(source->may_wait() ? judged_of_a_pipe : judged_of_files);
+  return capture::keep_frames(std::move(source), frames_);
+}
+
+void PacketStore::prepare(analyze::AnalysisOptions& options) {
+  policy_ = options.policy;
+  options.verdicts = verdicts_.get();
+  options.glances = [this](std::uint64_t first, std::span<const analyze::PacketGlance> glances) {
+    take(first, glances);
+  };
+}
+
+void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlance> glances) {
+  // Frames that could not be kept are in no list.
+  const std::uint64_t kept = frames_->size();
+  const std::uint64_t end = std::min(first + glances.size(), kept + 1);
+  std::uint64_t managements = managements_known_.load(std::memory_order_relaxed);
+  for (std::uint64_t number = first; number < end; ++number) {
+    const PacketMarks marks(glances[number - first]);
+    marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
+    meanings_.make((number - 1) / block_packets)
+        .fetch_or(1U << static_cast<unsigned>(meaning_of(marks)), std::memory_order_relaxed);
+    if (marks.has(PacketMarks::management))
+      managements_.make(managements++) = static_cast<std::uint32_t>(number);
+  }
+  managements_known_.store(managements, std::memory_order_release);
+  if (end > first) glanced_.store(end - 1, std::memory_order_release);
+}
+
+void PacketStore::finish(const std::stop_token& stop) {
+  constexpr std::uint64_t between_looks = 1U << 16U;
+  const std::uint64_t count = size();
+  {
+    const std::lock_guard lock(verdicts_mutex_);
+    std::uint32_t meanings = 0;
+    for (std::uint64_t number = 1; number <= count && verdicts_; ++number) {
+      if (number % between_looks == 0 && stop.stop_requested()) break;
+      std::atomic<std::uint64_t>& word = marks_[number - 1];
+      PacketMarks marks(word.load(std::memory_order_relaxed));
+      if (const analyze::Verdict* verdict = verdicts_->find(number)) {
+        marks = marks.with(*verdict);
+        word.store(marks.word(), std::memory_order_relaxed);
+      }
+      meanings |= 1U << static_cast<unsigned>(meaning_of(marks));
+      if (number % block_packets != 0 && number != count) continue;
+      meanings_[(number - 1) / block_packets].store(meanings, std::memory_order_relaxed);
+      meanings = 0;
+    }
+  }
+  analysed_.store(true, std::memory_order_release);
+}
+
+std::uint32_t PacketStore::meanings_of_block(std::uint64_t block) const noexcept {
+  const std::atomic<std::uint32_t>* meanings = meanings_.find(block);
+  return meanings == nullptr ? 0 : meanings->load(std::memory_order_relaxed);
+}
+
+std::uint64_t PacketStore::size() const noexcept {
+  return glanced_.load(std::memory_order_acquire);
+}
+
+std::string PacketStore::problem() const {
+  const auto problem = frames_->problem();
+  return problem ? problem->describe() : std::string();
+}
+
+std::optional<analyze::Verdict> PacketStore::verdict(std::uint64_t number) const {
+  std::array<std::optional<analyze::Verdict>, 1> one;
+  verdicts(number, one);
+  return one[0];
+}
+
+void PacketStore::verdicts(std::uint64_t first, std::span<std::optional<analyze::Verdict>> to) const {
+  std::fill(to.begin(), to.end(), std::nullopt);
+  if (!analysed()) return;
+  const std::lock_guard lock(verdicts_mutex_);
+  if (!verdicts_) return;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (const analyze::Verdict* verdict = verdicts_->find(first + i)) to[i] = *verdict;
+  }
+}
+
+void PacketStore::set_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) {
+  const std::lock_guard lock(mutex_);
+  if (snapshot == snapshot_) return;
+  snapshot_ = std::move(snapshot);
+  flow_ids_ = nullptr;
+}
+
+std::shared_ptr<const PacketStore::FlowIds> PacketStore::flow_ids() const {
+  const std::lock_guard lock(mutex_);
+  if (!flow_ids_ && snapshot_) {
+    auto ids = std::make_shared<FlowIds>();
+    ids->reserve(snapshot_->flows.size());
+    for (const analyze::Flow& flow : snapshot_->flows) ids->insert_or_assign(flow.key, flow.id);
+    flow_ids_ = std::move(ids);
+  }
+  return flow_ids_;
+}
+
+}  // namespace roce::gui
