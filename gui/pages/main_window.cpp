@@ -80,6 +80,7 @@ MainWindow::~MainWindow() {
 
 void MainWindow::make_pages() {
   overview_ = new OverviewPage(session_, selection_);
+  packets_ = new PacketsPage(session_, selection_);
   findings_ = new FindingsPage(session_, selection_);
   connections_ = new ConnectionsPage(session_, selection_);
   markings_ = new MarkingsPage(session_, selection_);
@@ -90,6 +91,7 @@ void MainWindow::make_pages() {
   };
   // By PageId.
   const Row rows[] = {{overview_, "overview", tr("Overview")},
+                      {packets_, "packets", tr("Packets")},
                       {findings_, "findings", tr("Findings")},
                       {connections_, "connections", tr("Connections")},
                       {markings_, "markings", tr("Markings")}};

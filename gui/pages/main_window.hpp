@@ -19,6 +19,7 @@
 #include "gui/pages/findings_page.hpp"
 #include "gui/pages/markings_page.hpp"
 #include "gui/pages/overview_page.hpp"
+#include "gui/pages/packets_page.hpp"
 #include "gui/pages/page.hpp"
 
 namespace roce::gui {
@@ -52,6 +53,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] AnalysisSession& session() noexcept { return session_; }
   [[nodiscard]] Selection& selection() noexcept { return selection_; }
   [[nodiscard]] OverviewPage& overview() noexcept { return *overview_; }
+  [[nodiscard]] PacketsPage& packets() noexcept { return *packets_; }
   [[nodiscard]] FindingsPage& findings() noexcept { return *findings_; }
   [[nodiscard]] ConnectionsPage& connections() noexcept { return *connections_; }
   [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
@@ -107,6 +109,7 @@ class MainWindow : public QMainWindow {
   Selection selection_;
   Questions questions_;
   OverviewPage* overview_ = nullptr;
+  PacketsPage* packets_ = nullptr;
   FindingsPage* findings_ = nullptr;
   ConnectionsPage* connections_ = nullptr;
   MarkingsPage* markings_ = nullptr;

@@ -90,6 +90,8 @@ void MainWindow::make_menus() {
             {"previous_finding", tr("&Previous finding"), QKeySequence(Qt::Key_F7), tr("The finding before"),
              &MainWindow::previous_finding}});
 
+  packets_->fill_menu(menuBar()->addMenu(tr("&Packets")));
+
   QMenu* analysis = menuBar()->addMenu(tr("&Analyze"));
   fill(analysis, {{"cancel", tr("&Stop reading"), QKeySequence(Qt::CTRL | Qt::Key_E),
                    tr("Show what was read until now"), &MainWindow::cancel}});
@@ -188,6 +190,8 @@ void MainWindow::copy() {
   QWidget* focus = QApplication::focusWidget();
   if (auto* table = qobject_cast<TableView*>(focus)) {
     table->copy_rows();
+  } else if (qobject_cast<PacketListView*>(focus) != nullptr) {
+    packets_->copy(PacketFormat::text);
   } else if (auto* text = qobject_cast<QTextEdit*>(focus)) {
     text->copy();
   } else if (auto* field = qobject_cast<QLineEdit*>(focus)) {

@@ -17,6 +17,7 @@ void Page::follow(const QUrl& link) {
     Q_EMIT leads_to(PageId::findings);
   } else if (link.scheme() == QLatin1String("packet")) {
     selection_.set_packet(target.toULongLong());
+    Q_EMIT leads_to(PageId::packets);
   } else if (link.scheme() == QLatin1String("copy")) {
     QApplication::clipboard()->setText(target);
     Q_EMIT says(tr("Copied: %1").arg(target));

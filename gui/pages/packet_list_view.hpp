@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QHeaderView>
+#include <QIcon>
+#include <QTimer>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "gui/models/packet_list_model.hpp"
+
+namespace roce::gui {
+
+class PacketMap;
+
+/// Shows a PacketListModel. Qt's own table keeps eight bytes for each row's height and more while rows come,
+/// which a hundred million rows do not allow; here all rows are alike, and only those that are seen are asked
+/// for. In the margin: what a packet means, and which packets belong to the current one.
+class PacketListView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit PacketListView(PacketListModel& model, QWidget* parent = nullptr);
+  ~PacketListView() override;
+  PacketListView(const PacketListView&) = delete;
+  PacketListView& operator=(const PacketListView&) = delete;
+
+  [[nodiscard]] QHeaderView& header() noexcept { return *header_; }
+  /// Row of the current packet; -1: none.
+  [[nodiscard]] int current_row() const noexcept { return current_; }
+  /// Makes it the current and only selected row, and visible. -1: none.
+  void set_current_row(int row);
+  void scroll_to(int row);
+  void select_all();
+  /// Selected rows, ascending, as closed ranges.
+  [[nodiscard]] std::vector<std::pair<int, int>> selected() const;
+  [[nodiscard]] qint64 selected_count() const;
+  [[nodiscard]] int first_visible_row() const;
+  [[nodiscard]] int visible_rows() const;
+  /// The sign of a meaning, for legends.
+  [[nodiscard]] QIcon sign(PacketMeaning meaning) const;
+  /// New packets are scrolled to as they come, until the user scrolls.
+  void set_follows(bool follows);
+  [[nodiscard]] bool follows() const noexcept { return follows_; }
+
+ Q_SIGNALS:
+  void current_changed(int row);
+  void selection_changed();
+  void menu_wanted(int row, int column, const QPoint& where);  ///< global
+  void header_menu_wanted(int column, const QPoint& where);
+  void activated(int row);
+  void follows_changed(bool follows);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+
+ private:
+  void measure();
+  void place_parts();
+  void update_bars();
+  void forget_rows();
+  void rows_came();
+  [[nodiscard]] int row_at(int y) const;
+  [[nodiscard]] bool is_selected(int row) const;
+  void choose(int row, Qt::KeyboardModifiers modifiers);
+  void paint_row(QPainter& painter, int row, int y);
+  void paint_margin(QPainter& painter, int row, int y, const RelatedPackets& related);
+
+  PacketListModel& model_;
+  QHeaderView* header_;
+  PacketMap* map_;
+  int row_height_ = 18;
+  int margin_ = 34;
+  int current_ = -1;
+  int anchor_ = -1;
+  std::set<int> toggled_;  ///< selected one by one
+  bool all_ = false;
+  bool follows_ = false;
+  bool own_scroll_ = false;  ///< the view scrolls, not the user
+  int wheel_rest_ = 0;
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/packets_page.hpp"
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QInputDialog>
+#include <QSettings>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <chrono>
+
+#include "gui/models/details.hpp"
+#include "gui/models/table_model.hpp"
+#include "gui/pages/main_window.hpp"
+
+namespace roce::gui {
+namespace {
+
+quint64 ask_packet_number(QWidget* parent, quint64 last) {
+  bool agreed = false;
+  const QString text = QInputDialog::getText(parent, PacketsPage::tr("Go to packet"),
+                                             PacketsPage::tr("Number of the packet (1 to %1):").arg(last),
+                                             QLineEdit::Normal, QString(), &agreed);
+  return agreed ? text.trimmed().toULongLong() : 0;
+}
+
+QString ask_file_to_write(QWidget* parent, PacketFormat format) {
+  const bool capture = format == PacketFormat::pcapng;
+  const QString kinds = capture                        ? PacketsPage::tr("pcapng (*.pcapng)")
+                        : format == PacketFormat::csv  ? PacketsPage::tr("CSV (*.csv)")
+                        : format == PacketFormat::json ? PacketsPage::tr("JSON lines (*.json *.jsonl)")
+                                                       : PacketsPage::tr("Text (*.txt)");
+  return QFileDialog::getSaveFileName(parent, PacketsPage::tr("Export packets"), QString(), kinds);
+}
+
+QToolButton* button(const QString& text, const QString& help) {
+  auto* made = new QToolButton;
+  made->setText(text);
+  made->setToolTip(help);
+  return made;
+}
+
+}  // namespace
+
+PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : Page(session, selection, parent),
+      questions_{ask_packet_number, ask_file_to_write},
+      filter_(new PacketFilterLine),
+      time_chip_(
+          button(tr("Time range"), tr("Only packets of the chosen time range; click to show all times"))),
+      follow_(button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
+      list_(new PacketListView(model_)),
+      tree_(new PacketTreeView),
+      bytes_(new PacketBytesView),
+      status_(new QLabel),
+      progress_(new QProgressBar),
+      cancel_(button(tr("Stop"), tr("Look no further; what was found is shown"))),
+      find_bar_(new QWidget),
+      find_field_(new QLineEdit),
+      find_status_(new QLabel),
+      split_(new QSplitter(Qt::Vertical)) {
+  make_parts();
+  connect_parts();
+  model_.set_columns(settings().value(QStringLiteral("packets/columns")).toStringList());
+  fit_columns();
+  show_packets();
+  show_state();
+}
+
+PacketsPage::~PacketsPage() {
+  if (found_) found_->abandon();
+  if (export_) export_->cancel();
+  delete list_;  // before its model
+}
+
+void PacketsPage::make_parts() {
+  time_chip_->setCheckable(true);
+  time_chip_->setChecked(true);
+  time_chip_->hide();
+  follow_->setCheckable(true);
+  progress_->setMaximumWidth(160);
+  progress_->setTextVisible(false);
+  progress_->setAccessibleName(tr("Progress of the filter"));
+  status_->setTextFormat(Qt::PlainText);
+  status_->setSizePolicy(QSizePolicy::Ignored,
+                         QSizePolicy::Preferred);  // it is no reason to make a window wider
+  auto* top = new QHBoxLayout;
+  top->addWidget(filter_, 1);
+  top->addWidget(time_chip_);
+  top->addWidget(follow_);
+  auto* below = new QHBoxLayout;
+  below->addWidget(status_, 1);
+  below->addWidget(progress_);
+  below->addWidget(cancel_);
+
+  find_field_->setPlaceholderText(tr("Find packets by a display filter; Enter: next, Shift+Enter: previous"));
+  find_field_->setAccessibleName(tr("Find packets"));
+  auto* previous = button(tr("Previous"), tr("The packet before that passes"));
+  auto* next = button(tr("Next"), tr("The next packet that passes"));
+  auto* close = button(tr("Close"), tr("Stop finding"));
+  auto* find_row = new QHBoxLayout(find_bar_);
+  find_row->setContentsMargins(0, 0, 0, 0);
+  find_row->addWidget(new QLabel(tr("Find:")));
+  find_row->addWidget(find_field_, 1);
+  find_row->addWidget(previous);
+  find_row->addWidget(next);
+  find_row->addWidget(find_status_);
+  find_row->addWidget(close);
+  find_bar_->hide();
+  connect(previous, &QToolButton::clicked, this, [this] { find(-1); });
+  connect(next, &QToolButton::clicked, this, [this] { find(1); });
+  connect(close, &QToolButton::clicked, this, [this] {
+    find_bar_->hide();
+    list_->setFocus();
+  });
+
+  auto* details = new QSplitter(Qt::Horizontal);
+  details->addWidget(tree_);
+  details->addWidget(bytes_);
+  details->setStretchFactor(0, 3);
+  details->setStretchFactor(1, 2);
+  split_->addWidget(list_);
+  split_->addWidget(details);
+  split_->setStretchFactor(0, 3);
+  split_->setStretchFactor(1, 2);
+  split_->setChildrenCollapsible(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(6, 6, 6, 6);
+  layout->addLayout(top);
+  layout->addWidget(find_bar_);
+  layout->addWidget(split_, 1);
+  layout->addLayout(below);
+  setFocusProxy(list_);
+}
+
+void PacketsPage::connect_parts() {
+  find_timer_.setInterval(std::chrono::milliseconds(40));
+  export_timer_.setInterval(std::chrono::milliseconds(200));
+  connect(&find_timer_, &QTimer::timeout, this, [this] { find(find_step_); });
+  connect(&export_timer_, &QTimer::timeout, this, &PacketsPage::watch_export);
+  connect(&session_, &AnalysisSession::packets_changed, this, &PacketsPage::show_packets);
+  connect(&selection_, &Selection::packet_changed, this, [this] {
+    if (!selection_.packet()) {
+      wanted_ = 0;
+    } else if (*selection_.packet() != current_number()) {
+      go_to(*selection_.packet());
+    }
+  });
+  connect(&selection_, &Selection::time_changed, this, [this] {
+    const QSignalBlocker quiet(time_chip_);
+    time_chip_->setChecked(true);  // whoever chooses a range anew means it
+    apply_filter();
+  });
+  connect(time_chip_, &QToolButton::toggled, this, &PacketsPage::apply_filter);
+  connect(filter_, &PacketFilterLine::applied, this, [this](const QString& expression) {
+    applied_ = expression;
+    apply_filter();
+  });
+  connect(filter_, &PacketFilterLine::error_changed, this, &PacketsPage::show_state);
+  connect(&model_, &PacketListModel::state_changed, this, &PacketsPage::show_state);
+  connect(list_, &PacketListView::current_changed, this, &PacketsPage::show_current);
+  connect(list_, &PacketListView::selection_changed, this, &PacketsPage::show_state);
+  connect(list_, &PacketListView::menu_wanted, this, &PacketsPage::row_menu);
+  connect(list_, &PacketListView::header_menu_wanted, this, &PacketsPage::header_menu);
+  connect(list_, &PacketListView::follows_changed, follow_, &QToolButton::setChecked);
+  connect(list_, &PacketListView::activated, this, [this] { tree_->setFocus(); });
+  connect(follow_, &QToolButton::toggled, list_, &PacketListView::set_follows);
+  connect(&list_->header(), &QHeaderView::sectionResized, this, &PacketsPage::save_columns);
+  connect(tree_, &PacketTreeView::line_chosen, bytes_, &PacketBytesView::light_up);
+  connect(tree_, &PacketTreeView::menu_wanted, this, &PacketsPage::tree_menu);
+  connect(bytes_, &PacketBytesView::byte_chosen, tree_, &PacketTreeView::choose_byte);
+  connect(cancel_, &QToolButton::clicked, this, [this] {
+    if (export_) export_->cancel();
+    model_.stop_filter();
+  });
+  connect(find_field_, &QLineEdit::returnPressed, this, &PacketsPage::start_find);
+}
+
+void PacketsPage::show_packets() {
+  if (found_) found_->abandon();
+  found_ = nullptr;
+  find_timer_.stop();
+  wanted_ = selection_.packet().value_or(0);
+  model_.show(session_.packets());
+  show_current();
+}
+
+void PacketsPage::apply_filter() {
+  std::optional<TimeSpan> time;
+  time_chip_->setVisible(selection_.time().has_value());
+  if (selection_.time() && time_chip_->isChecked()) time = selection_.time();
+  const std::uint64_t before = current_number();
+  const auto error = model_.set_filter(applied_, time);
+  if (error) {
+    Q_EMIT says(tr("The filter was not understood: column %1: %2")
+                    .arg(error->column)
+                    .arg(QString::fromStdString(error->message)));
+    return;
+  }
+  if (before != 0) wanted_ = before;
+  show_state();
+}
+
+void PacketsPage::show_state() {
+  // The packet that was current stays it, if it is in the list.
+  if (wanted_ != 0 && list_->current_row() < 0) {
+    if (const int row = model_.row_of(wanted_); row >= 0) {
+      list_->set_current_row(row);
+      wanted_ = 0;
+    }
+  }
+  if (wanted_ != 0 && list_->current_row() < 0 && model_.state().complete && model_.rowCount() > 0) {
+    // It is not in the list: the next one that is.
+    const int row = std::min(model_.row_at_or_after(wanted_), model_.rowCount() - 1);
+    wanted_ = 0;
+    list_->set_current_row(row);
+  }
+  // A page with an empty half tells nobody that there is more to see.
+  if (wanted_ == 0 && list_->current_row() < 0 && model_.rowCount() > 0 && !list_->follows())
+    list_->set_current_row(0);
+  const PacketListModel::State& s = model_.state();
+  const bool busy = model_.store() != nullptr && s.filtered && !s.complete;
+  QStringList parts;
+  if (!filter_->error().isEmpty()) parts << filter_->error();
+  if (s.filtered) {
+    parts << tr("%1 of %2 packets").arg(s.shown).arg(s.packets);
+  } else {
+    parts << tr("%1 packets").arg(s.packets);
+  }
+  if (s.waits_for_analysis) parts << tr("the filter begins when the capture has been read");
+  if (busy && !s.waits_for_analysis) parts << tr("looked at %1").arg(s.looked_at);
+  if (s.unreadable != 0) parts << tr("%1 cannot be read any more").arg(s.unreadable);
+  if (const qint64 selected = list_->selected_count(); selected > 1) parts << tr("%1 selected").arg(selected);
+  if (model_.store() != nullptr) {
+    if (const std::string problem = model_.store()->problem(); !problem.empty())
+      parts << tr("the rest is not listed: %1").arg(QString::fromStdString(problem));
+  }
+  if (export_) {
+    const PacketExport::State e = export_->state();
+    parts << tr("writing: %1 of %2").arg(e.written).arg(e.all);
+    progress_->setRange(0, 100);
+    progress_->setValue(e.all == 0 ? 0 : static_cast<int>(e.written * 100 / e.all));
+  } else {
+    progress_->setRange(0, s.packets == 0 || s.waits_for_analysis ? 0 : 100);
+    progress_->setValue(s.packets == 0 ? 0 : static_cast<int>(s.looked_at * 100 / s.packets));
+  }
+  status_->setText(parts.join(QStringLiteral(" · ")));
+  progress_->setVisible(busy || export_ != nullptr);
+  cancel_->setVisible(busy || export_ != nullptr);
+  if (model_.rowCount() == 0) list_->viewport()->update();
+}
+
+void PacketsPage::show_current() {
+  const std::uint64_t number = current_number();
+  if (number == 0) {
+    tree_->show_text({});
+    bytes_->show_bytes({});
+    return;
+  }
+  wanted_ = 0;
+  const analyze::PacketView* packet = model_.packet(number);
+  if (packet == nullptr) {
+    tree_->show_text(tr("Packet %1 cannot be read: %2").arg(number).arg(model_.error()));
+    bytes_->show_bytes({});
+  } else {
+    const capture::Frame& frame = *packet->frame;
+    bytes_->show_bytes(
+        QByteArray(reinterpret_cast<const char*>(frame.data), static_cast<qsizetype>(frame.captured)));
+    tree_->show_packet(*packet);
+  }
+  selection_.set_packet(number);
+}
+
+void PacketsPage::go_to(std::uint64_t number) {
+  if (model_.store() == nullptr || number == 0) return;
+  int row = model_.row_of(number);
+  if (row < 0 && model_.state().filtered && number <= model_.store()->size()) {
+    // Whoever asks for a packet wants to see it.
+    Q_EMIT says(tr("The filter was taken away: it hides packet %1").arg(number));
+    filter_->field()->clear();
+    applied_.clear();
+    time_chip_->setChecked(false);
+    apply_filter();
+    row = model_.row_of(number);
+  }
+  if (row < 0) {
+    wanted_ = number;  // it may come yet
+    return;
+  }
+  list_->set_current_row(row);
+}
+
+QWidget* PacketsPage::search_field() {
+  find_bar_->show();
+  find_field_->selectAll();
+  return find_field_;
+}
+
+void PacketsPage::fit_columns() {
+  struct Width {
+    const char* name;
+    const char* sample;
+  };
+  constexpr Width widths[] = {{"frame.number", "100000000"},
+                              {"time", "1234.123456789"},
+                              {"source", "192.168.100.100"},
+                              {"destination", "192.168.100.100"},
+                              {"operation", "RC RDMA READ Response Middle"},
+                              {"infiniband.bth.destqp", "0x000000"},
+                              {"infiniband.bth.psn", "16777216"},
+                              {"frame.len", "Length"}};
+  const QFontMetrics metrics(list_->font());
+  constexpr int air = 14;
+  const QSettings kept = settings();
+  const QSignalBlocker quiet(&list_->header());
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    const PacketColumn& column = model_.column(i);
+    int width = std::max(metrics.horizontalAdvance(column.title),
+                         metrics.horizontalAdvance(QStringLiteral("0000000000")));
+    for (const Width& row : widths) {
+      if (column.name == QLatin1String(row.name))
+        width = metrics.horizontalAdvance(QLatin1String(row.sample));
+    }
+    const int known = kept.value(QStringLiteral("packets/width/") + column.name).toInt();
+    list_->header().resizeSection(i, known > 0 ? known : width + air);
+  }
+}
+
+void PacketsPage::save_columns() {
+  QSettings kept = settings();
+  kept.setValue(QStringLiteral("packets/columns"), model_.column_names());
+  // The last one takes what is left.
+  for (int i = 0; i + 1 < model_.columnCount(); ++i)
+    kept.setValue(QStringLiteral("packets/width/") + model_.column(i).name, list_->header().sectionSize(i));
+}
+
+void PacketsPage::apply_column(const QString& field) {
+  QStringList names = model_.column_names();
+  if (!packet_column(field) || names.contains(field)) return;
+  const std::uint64_t before = current_number();
+  names.insert(std::max<qsizetype>(0, names.size() - 1), field);
+  model_.set_columns(names);
+  fit_columns();
+  save_columns();
+  if (before != 0) go_to(before);
+}
+
+void PacketsPage::follow_connection() {
+  const std::uint64_t number = current_number();
+  std::optional<std::uint32_t> connection = selection_.connection();
+  if (number != 0 && model_.store() != nullptr) {
+    const auto verdict = model_.store()->verdict(number);
+    if (verdict && verdict->connection != analyze::Verdict::no_connection) connection = verdict->connection;
+  }
+  if (!connection) {
+    Q_EMIT says(
+        tr("The current packet belongs to no connection (connections are known when the capture has been "
+           "read)"));
+    return;
+  }
+  selection_.set_connection(*connection);
+  filter_->apply(QStringLiteral("roce.connection == %1").arg(*connection));
+}
+
+PacketChoice PacketsPage::chosen(bool selected_only) const {
+  PacketChoice choice;
+  choice.store = model_.store();
+  choice.search = model_.search();
+  if (selected_only) {
+    choice.rows = list_->selected();
+  } else if (model_.rowCount() > 0) {
+    choice.rows = {{0, model_.rowCount() - 1}};
+  }
+  return choice;
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QTimer>
+#include <QToolButton>
+#include <functional>
+
+#include "gui/models/packet_export.hpp"
+#include "gui/models/packet_list_model.hpp"
+#include "gui/pages/packet_bytes_view.hpp"
+#include "gui/pages/packet_filter_line.hpp"
+#include "gui/pages/packet_list_view.hpp"
+#include "gui/pages/packet_tree_view.hpp"
+#include "gui/pages/page.hpp"
+
+namespace roce::gui {
+
+/// All packets: the list, and of the current one the tree and the bytes.
+class PacketsPage : public Page {
+  Q_OBJECT
+
+ public:
+  PacketsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+  ~PacketsPage() override;
+  PacketsPage(const PacketsPage&) = delete;
+  PacketsPage& operator=(const PacketsPage&) = delete;
+
+  [[nodiscard]] QWidget* search_field() override;
+  [[nodiscard]] PacketListModel& model() noexcept { return model_; }
+  [[nodiscard]] PacketListView& list() noexcept { return *list_; }
+  [[nodiscard]] PacketTreeView& tree() noexcept { return *tree_; }
+  [[nodiscard]] PacketBytesView& bytes() noexcept { return *bytes_; }
+  [[nodiscard]] PacketFilterLine& filter() noexcept { return *filter_; }
+  [[nodiscard]] QString status() const { return status_->text(); }
+
+  /// What is asked of the user; tests answer in their stead.
+  struct Questions {
+    std::function<quint64(QWidget*, quint64 last)> packet_number;  ///< 0: none
+    std::function<QString(QWidget*, PacketFormat)> file_to_write;  ///< empty: none
+  };
+  void set_questions(Questions questions) { questions_ = std::move(questions); }
+
+  /// Fills a menu of the window with all that can be done here.
+  void fill_menu(QMenu* menu);
+  /// Shows the packet; takes the filter away if that hides it.
+  void go_to(std::uint64_t number);
+  void follow_connection();
+  void copy(PacketFormat format);
+  void export_to(const QString& path, PacketFormat format, bool selected_only);
+  void apply_column(const QString& field);
+
+ private:
+  struct ActionRow;
+
+  void make_parts();
+  void connect_parts();
+  void show_packets();
+  void apply_filter();
+  void show_state();
+  void show_current();
+  void row_menu(int row, int column, const QPoint& where);
+  void header_menu(int column, const QPoint& where);
+  void tree_menu(const QString& field, const QPoint& where);
+  void add_filter_actions(QMenu* menu, const QString& one);
+  void fit_columns();
+  void save_columns();
+  void step_meaning(int step, std::uint32_t meanings, const QString& what);
+  void step_finding(int step);
+  void step_related(std::uint64_t RelatedPackets::*which, const QString& what);
+  void start_find();
+  void find(int step);
+  void ask_number();
+  void ask_export(PacketFormat format, bool selected_only);
+  void watch_export();
+  void legend();
+  [[nodiscard]] PacketChoice chosen(bool selected_only) const;
+  [[nodiscard]] std::uint64_t current_number() const { return model_.number_of(list_->current_row()); }
+
+  PacketListModel model_;
+  Questions questions_;
+  PacketFilterLine* filter_;
+  QToolButton* time_chip_;
+  QToolButton* follow_;
+  PacketListView* list_;
+  PacketTreeView* tree_;
+  PacketBytesView* bytes_;
+  QLabel* status_;
+  QProgressBar* progress_;
+  QToolButton* cancel_;
+  QWidget* find_bar_;
+  QLineEdit* find_field_;
+  QLabel* find_status_;
+  QSplitter* split_;
+  std::shared_ptr<PacketSearch> found_;
+  QString found_text_;
+  QTimer find_timer_;
+  int find_step_ = 0;  ///< wanted as soon as something is found
+  std::shared_ptr<PacketExport> export_;
+  QTimer export_timer_;
+  QString applied_;           ///< filter; what is typed may be another one
+  std::uint64_t wanted_ = 0;  ///< packet that shall be current as soon as it comes
+};
+
+}  // namespace roce::gui

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/packets_page.hpp"
+
+#include <QClipboard>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "gui/models/finding_columns.hpp"
+#include "gui/pages/packet_map.hpp"
+#include "tests/gui/pages/window_support.hpp"
+
+namespace roce::gui {
+namespace {
+
+constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
+
+bool is_complete(PacketsPage& page) {
+  const bool complete = eventually([&] { return page.model().state().complete; });
+  QApplication::processEvents();
+  return complete;
+}
+
+QAction* action(MainWindow& window, const char* name) {
+  return window.findChild<QAction*>(QString::fromLatin1(name));
+}
+
+void open_packets(MainWindow& window, const char* name = lossy) {
+  open_sample(window, name);
+  window.show_page(PageId::packets);
+  QApplication::processEvents();
+  ASSERT_TRUE(is_complete(window.packets()));
+}
+
+TEST(PacketsPage, ShowsTreeAndBytesWhichLightEachOtherUp) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  page.list().setFocus();
+  page.list().set_current_row(4);
+  EXPECT_EQ(*window->selection().packet(), 5U);
+  ASSERT_GT(page.tree().topLevelItemCount(), 3);
+  EXPECT_GT(page.bytes().bytes().size(), 40);
+  page.bytes().byte_chosen(page.bytes().bytes().size() > 60 ? 54 : 20);
+  ASSERT_NE(page.tree().currentItem(), nullptr);
+  EXPECT_GT(page.bytes().lit_length(), 0);
+  const QString field = page.tree().currentItem()->data(0, PacketTreeView::field_role).toString();
+  // The same line of the next packet.
+  page.list().set_current_row(5);
+  EXPECT_EQ(page.tree().currentItem()->data(0, PacketTreeView::field_role).toString(), field);
+  EXPECT_FALSE(page.tree().text().isEmpty());
+}
+
+TEST(PacketsPage, KeysMoveAndSelect) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketListView& list = window->packets().list();
+  const int last = window->packets().model().rowCount() - 1;
+  list.setFocus();
+  QTest::keyClick(&list, Qt::Key_Home);
+  EXPECT_EQ(list.current_row(), 0);
+  QTest::keyClick(&list, Qt::Key_Down, Qt::ShiftModifier);
+  QTest::keyClick(&list, Qt::Key_Down, Qt::ShiftModifier);
+  EXPECT_EQ(list.selected_count(), 3);
+  QTest::keyClick(&list, Qt::Key_End);
+  EXPECT_EQ(list.current_row(), last);
+  EXPECT_EQ(list.first_visible_row(), list.verticalScrollBar()->maximum());
+  QTest::keyClick(&list, Qt::Key_PageUp);
+  EXPECT_LT(list.current_row(), last);
+  QTest::keyClick(&list, Qt::Key_A, Qt::ControlModifier);
+  EXPECT_EQ(list.selected_count(), last + 1);
+  list.set_current_row(10);
+  const int height = list.viewport()->height() / list.visible_rows();
+  QTest::mouseClick(list.viewport(), Qt::LeftButton, Qt::ControlModifier, QPoint(200, height / 2));
+  EXPECT_EQ(list.selected_count(), 2);
+  window->packets().copy(PacketFormat::text);
+  EXPECT_EQ(QApplication::clipboard()->text().count(QLatin1Char('\n')), 2);
+  window->packets().copy(PacketFormat::csv);
+  EXPECT_EQ(QApplication::clipboard()->text().count(QLatin1Char('\n')), 3);
+  window->packets().copy(PacketFormat::json);
+  EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QLatin1Char('{')));
+}
+
+TEST(PacketsPage, AFilterIsJudgedWhileItIsTypedAndRemembered) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  QLineEdit* field = page.filter().field();
+  const QColor neutral = field->palette().color(QPalette::Base);
+  field->setText(QStringLiteral("infiniband.bth.psm == 1"));
+  EXPECT_TRUE(page.filter().error().contains(QStringLiteral("infiniband.bth.psn")))
+      << page.filter().error().toStdString();
+  EXPECT_TRUE(page.status().contains(page.filter().error()));
+  const QColor wrong = field->palette().color(QPalette::Base);
+  EXPECT_NE(wrong, neutral);
+  field->setText(QStringLiteral("roce.analysis.retransmission"));
+  EXPECT_EQ(page.filter().error(), QString());
+  EXPECT_NE(field->palette().color(QPalette::Base), wrong);
+  const int all = page.model().rowCount();
+  QTest::keyClick(field, Qt::Key_Return);
+  ASSERT_TRUE(is_complete(page));
+  EXPECT_LT(page.model().rowCount(), all);
+  EXPECT_GT(page.model().rowCount(), 0);
+  EXPECT_EQ(page.filter().history().front(), QStringLiteral("roce.analysis.retransmission"));
+  page.filter().save(QStringLiteral("mine"), QStringLiteral("ip"));
+  EXPECT_EQ(page.filter().saved().size(), 1);
+  page.filter().save(QStringLiteral("mine"), {});
+  EXPECT_TRUE(page.filter().saved().isEmpty());
+  EXPECT_EQ(word_at(QStringLiteral("ip.src == 1"), 3), (QPair<int, int>(0, 6)));
+  EXPECT_EQ(word_at(QStringLiteral("a && ip.d"), 9), (QPair<int, int>(5, 4)));
+}
+
+TEST(PacketsPage, APacketThatAnotherPageChoosesIsShown) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  window->selection().set_packet(300);
+  EXPECT_EQ(page.model().number_of(page.list().current_row()), 300U);
+  page.filter().apply(QStringLiteral("frame.number < 10"));
+  ASSERT_TRUE(is_complete(page));
+  window->selection().set_packet(400);
+  EXPECT_EQ(page.filter().text(), QString()) << "it would hide the packet";
+  EXPECT_EQ(page.model().number_of(page.list().current_row()), 400U);
+  // The time range of the other pages.
+  const std::int64_t time = page.model().packet(200)->frame->time_ns;
+  window->selection().set_time(TimeSpan{time, time + 1000});
+  ASSERT_TRUE(is_complete(page));
+  EXPECT_EQ(page.model().number_of(0), 200U);
+  window->selection().set_time({});
+  ASSERT_TRUE(is_complete(page));
+  EXPECT_EQ(static_cast<std::uint64_t>(page.model().rowCount()), window->session().packets()->size());
+}
+
+TEST(PacketsPage, JumpsToWhatIsRemarkable) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  page.list().set_current_row(0);
+  action(*window, "next_retransmission")->trigger();
+  const int first = page.list().current_row();
+  EXPECT_TRUE(page.model().marks_of(first).has(PacketMarks::retransmission));
+  action(*window, "next_retransmission")->trigger();
+  action(*window, "previous_retransmission")->trigger();
+  EXPECT_EQ(page.list().current_row(), first);
+  const auto original = [&] { return page.model().related(*window->selection().packet()).original; };
+  for (int i = 0; i < 1000 && original() == 0; ++i) action(*window, "next_retransmission")->trigger();
+  const std::uint64_t repeated = original();
+  ASSERT_NE(repeated, 0U);
+  action(*window, "go_to_original")->trigger();
+  EXPECT_EQ(*window->selection().packet(), repeated);
+
+  const analyze::Finding& finding = window->session().snapshot()->findings.front();
+  window->selection().set_finding(QString::fromStdString(finding_key(finding)));
+  ASSERT_FALSE(finding.packets.empty());
+  page.list().set_current_row(0);
+  action(*window, "next_finding_packet")->trigger();
+  EXPECT_NE(std::find(finding.packets.begin(), finding.packets.end(), *window->selection().packet()),
+            finding.packets.end());
+
+  page.set_questions(
+      {[](QWidget*, quint64 last) { return last; }, [](QWidget*, PacketFormat) { return QString(); }});
+  action(*window, "go_to_packet")->trigger();
+  EXPECT_EQ(page.list().current_row(), page.model().rowCount() - 1);
+
+  page.list().set_current_row(first);
+  page.follow_connection();
+  ASSERT_TRUE(is_complete(page));
+  EXPECT_TRUE(page.filter().text().startsWith(QStringLiteral("roce.connection == ")));
+  EXPECT_TRUE(window->selection().connection());
+}
+
+TEST(PacketsPage, FindsWithoutHiding) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  const int all = page.model().rowCount();
+  page.list().set_current_row(0);
+  action(*window, "find")->trigger();
+  auto* field = qobject_cast<QLineEdit*>(page.search_field());
+  ASSERT_NE(field, nullptr);
+  field->setText(QStringLiteral("roce.analysis.retransmission"));
+  QTest::keyClick(field, Qt::Key_Return);
+  ASSERT_TRUE(eventually([&] { return page.list().current_row() > 0; }));
+  EXPECT_TRUE(page.model().marks_of(page.list().current_row()).has(PacketMarks::retransmission));
+  EXPECT_EQ(page.model().rowCount(), all);
+}
+
+TEST(PacketsPage, AnyFieldCanBeAColumn) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  const QStringList before = page.model().column_names();
+  page.list().set_current_row(7);
+  page.apply_column(QStringLiteral("infiniband.aeth.msn"));
+  EXPECT_TRUE(page.model().column_names().contains(QStringLiteral("infiniband.aeth.msn")));
+  EXPECT_EQ(page.model().number_of(page.list().current_row()), 8U);
+  const auto other = make_window();
+  EXPECT_EQ(other->packets().model().column_names(), page.model().column_names()) << "kept";
+  action(*window, "reset_columns")->trigger();
+  EXPECT_EQ(page.model().column_names(), default_packet_columns());
+  EXPECT_EQ(before.size(), default_packet_columns().size());
+}
+
+TEST(PacketsPage, ExportsWhatIsShown) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  page.filter().apply(QStringLiteral("roce.analysis.retransmission"));
+  ASSERT_TRUE(is_complete(page));
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("some.pcapng"));
+  page.export_to(path, PacketFormat::pcapng, false);
+  ASSERT_TRUE(eventually([&] { return window->message().startsWith(QStringLiteral("Written")); }));
+  const auto rows = static_cast<std::uint64_t>(page.model().rowCount());
+  const auto other = make_window();
+  other->open({path});
+  ASSERT_TRUE(has_ended(*other));
+  EXPECT_EQ(other->session().packets()->size(), rows);
+  page.export_to(window->session().files().front(), PacketFormat::pcapng, false);
+  EXPECT_TRUE(window->message().contains(QStringLiteral("choose another name")));
+}
+
+TEST(PacketsPage, TheMapShowsWhatIsWhere) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketListModel& model = window->packets().model();
+  const std::vector<std::uint32_t> map = packet_map(model, 300);
+  ASSERT_EQ(map.size(), 300U);
+  for (int row = 0; row < model.rowCount(); ++row) {
+    const auto bucket = static_cast<std::size_t>(qint64{row} * 300 / model.rowCount());
+    const unsigned bit = 1U << static_cast<unsigned>(meaning_of(model.marks_of(row)));
+    const bool there = (map[bucket] & bit) != 0 || (bucket > 0 && (map[bucket - 1] & bit) != 0) ||
+                       (bucket + 1 < map.size() && (map[bucket + 1] & bit) != 0);
+    EXPECT_TRUE(there) << row;
+  }
+}
+
+TEST(PacketsPage, ClosingAndReloadingWhileAFilterLooks) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  for (int i = 0; i < 30; ++i) {
+    page.filter().apply(QStringLiteral("infiniband.bth.psn > %1").arg(i));
+    if (i % 3 == 0) action(*window, "reload")->trigger();
+    if (i % 7 == 0) action(*window, "close")->trigger();
+    QApplication::processEvents();
+    if (i % 7 == 0) open_sample(*window, i % 2 == 0 ? lossy : "05_rnr_exhaust.pcap");
+  }
+  page.filter().apply({});
+  ASSERT_TRUE(has_ended(*window));
+  ASSERT_TRUE(is_complete(page));
+  EXPECT_EQ(static_cast<std::uint64_t>(page.model().rowCount()), window->session().snapshot()->frames_read);
+}
+
+}  // namespace
+}  // namespace roce::gui
