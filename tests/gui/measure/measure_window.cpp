@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// gui_measure FILE: how the window does with a large capture. Figures for docs/performance.md; no test, for
+// they depend on the machine.
+#include <sys/resource.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QScrollBar>
+#include <QTimer>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gui/models/worker_threads.hpp"
+#include "gui/pages/main_window.hpp"
+
+namespace {
+
+using namespace roce::gui;
+
+/// How long the window did not answer: the time between two beats of a timer, less its interval.
+class Heartbeat {
+ public:
+  Heartbeat() {
+    timer_.setTimerType(Qt::PreciseTimer);
+    timer_.setInterval(5);
+    QObject::connect(&timer_, &QTimer::timeout, &timer_, [this] { beat(); });
+    clock_.start();
+    timer_.start();
+  }
+  void restart() {
+    pauses_.clear();
+    clock_.restart();
+  }
+  void print(const char* during) {
+    std::sort(pauses_.begin(), pauses_.end());
+    if (pauses_.empty()) return;
+    std::printf("  heartbeat while %s: longest %.1f ms, 99.9 %% %.1f ms, median %.1f ms (%zu beats)\n",
+                during, pauses_.back(), pauses_[pauses_.size() * 999 / 1000], pauses_[pauses_.size() / 2],
+                pauses_.size());
+  }
+
+ private:
+  void beat() {
+    pauses_.push_back(static_cast<double>(clock_.nsecsElapsed()) / 1e6);
+    clock_.restart();
+  }
+  QTimer timer_;
+  QElapsedTimer clock_;
+  std::vector<double> pauses_;
+};
+
+/// Of this process, in MiB: what it has in memory that is not in the page cache, and at most at any time.
+double memory(const char* key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(key, 0) == 0) return std::stod(line.substr(line.find(':') + 1)) / 1024;
+  }
+  return 0;
+}
+
+template <class Test>
+double wait_for(Test test) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!test()) QApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 5);
+  return static_cast<double>(clock.nsecsElapsed()) / 1e6;
+}
+
+void print_memory(const char* when) {
+  std::printf("  memory %s: %.0f MiB of its own, %.0f MiB with mapped files\n", when, memory("RssAnon"),
+              memory("VmRSS"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs("gui_measure FILE...\n", stderr);
+    return 2;
+  }
+  QApplication application(argc, argv);
+  QCoreApplication::setApplicationName(QStringLiteral("gui_measure"));
+  {
+    Heartbeat heart;
+    MainWindow window;
+    window.resize(1400, 900);
+    window.show();
+    PacketsPage& page = window.packets();
+    QElapsedTimer clock;
+    clock.start();
+    QStringList files;
+    for (int i = 1; i < argc; ++i) files << QString::fromLocal8Bit(argv[i]);
+    heart.restart();
+    window.open(files);
+    wait_for([&] { return window.session().snapshot() != nullptr; });
+    std::printf("first page with content after %.0f ms\n", static_cast<double>(clock.nsecsElapsed()) / 1e6);
+    window.show_page(PageId::packets);
+    wait_for([&] { return page.model().rowCount() > 0; });
+    std::printf("first packets listed after %.0f ms\n", static_cast<double>(clock.nsecsElapsed()) / 1e6);
+    wait_for([&] {
+      return window.session().state() != AnalysisSession::State::loading && page.model().state().complete;
+    });
+    const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9;
+    const auto packets = static_cast<double>(page.model().rowCount());
+    std::printf("%.0f packets read and analysed in %.1f s: %.1f million a second\n", packets, seconds,
+                packets / seconds / 1e6);
+    heart.print("reading");
+    print_memory("when it has been read");
+
+    heart.restart();
+    std::minstd_rand random(1);
+    std::vector<double> jumps;
+    for (int i = 0; i < 200; ++i) {
+      const int row = std::uniform_int_distribution<int>(0, page.model().rowCount() - 1)(random);
+      QElapsedTimer one;
+      one.start();
+      page.list().verticalScrollBar()->setValue(row);
+      page.list().viewport()->repaint();
+      jumps.push_back(static_cast<double>(one.nsecsElapsed()) / 1e6);
+      QApplication::processEvents();
+    }
+    std::sort(jumps.begin(), jumps.end());
+    std::printf("scrolling to any place: median %.1f ms, longest %.1f ms (%d rows each)\n",
+                jumps[jumps.size() / 2], jumps.back(), page.list().visible_rows());
+    heart.print("scrolling");
+
+    for (const char* filter :
+         {"infiniband.bth.opcode == 17", "roce.analysis.retransmission", "roce.connection == 3",
+          "infiniband.bth.opcode == 17 && roce.connection in {1, 2, 5}", "infiniband.bth.psn == 12345",
+          "ip.src == 10.0.0.1 && infiniband.bth.destqp == 0x12"}) {
+      heart.restart();
+      QElapsedTimer one;
+      one.start();
+      page.filter().apply(QString::fromLatin1(filter));
+      wait_for([&] { return page.model().state().complete; });
+      const double took = static_cast<double>(one.nsecsElapsed()) / 1e9;
+      std::printf("filter %s: %d packets in %.2f s: %.1f million a second\n", filter, page.model().rowCount(),
+                  took, packets / took / 1e6);
+      heart.print("filtering");
+    }
+    print_memory("after filters");
+    page.filter().apply({});
+    std::printf("most memory at any time: %.0f MiB\n", memory("VmHWM"));
+  }
+  return wait_for_background(std::chrono::seconds(5)) ? 0 : 1;
+}
