@@ -63,6 +63,10 @@ prometheus          | command:promtool           | second opinion on metrics
 systemd             | command:systemd-analyze    | checks the unit of the service
 iproute2            | command:ip                 | makes networks in tests
 tcpdump             | command:tcpdump            | second opinion on capture filters
+desktop-file-utils  | command:desktop-file-validate | checks the entry of the window for desktops
+appstream           | command:appstreamcli       | checks its description
+libxml2-utils       | command:xmllint            | checks its icon and types of files
+shared-mime-info    | command:update-mime-database | reads these types
 '
 
 say() { printf '%s\n' "$*" >&2; }
