@@ -45,6 +45,7 @@ libsqlite3-dev   | header:sqlite3.h        | exports databases
 gui_packages='
 qt6-base-dev        | header:qt6/QtWidgets/QMainWindow | the window
 libqcustomplot-dev  | header:qcustomplot.h             | plots
+libqt6svg6-dev      | header:qt6/QtSvg/QSvgGenerator   | saves graphs as SVG
 '
 
 me=$(readlink -f -- "$0")

@@ -61,7 +61,10 @@ MainWindow::MainWindow(QWidget* parent)
   resize(1280, 800);
   make_pages();
   make_status();
+  output_ = new OutputActions(*this, session_);
+  connect(output_, &OutputActions::says, this, &MainWindow::say);
   make_menus();
+  output_->offer_on_charts();
   connect_pages();
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
   connect(&session_, &AnalysisSession::progress_changed, this, &MainWindow::show_progress);

@@ -18,6 +18,7 @@
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/findings_page.hpp"
 #include "gui/pages/markings_page.hpp"
+#include "gui/pages/output_actions.hpp"
 #include "gui/pages/overview_page.hpp"
 #include "gui/pages/packets_page.hpp"
 #include "gui/pages/page.hpp"
@@ -57,6 +58,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] FindingsPage& findings() noexcept { return *findings_; }
   [[nodiscard]] ConnectionsPage& connections() noexcept { return *connections_; }
   [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
+  [[nodiscard]] OutputActions& output() noexcept { return *output_; }
   [[nodiscard]] QString message() const { return message_->text(); }
 
  protected:
@@ -113,6 +115,7 @@ class MainWindow : public QMainWindow {
   FindingsPage* findings_ = nullptr;
   ConnectionsPage* connections_ = nullptr;
   MarkingsPage* markings_ = nullptr;
+  OutputActions* output_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;

@@ -48,8 +48,9 @@ void MainWindow::make_menus() {
                &MainWindow::reload},
               {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Let go of the capture"),
                &MainWindow::close_capture},
-              line,
-              {"new_window", tr("&New window"), QKeySequence::New, tr("Another window for another capture"),
+              line});
+  output_->add_to(file);
+  fill(file, {{"new_window", tr("&New window"), QKeySequence::New, tr("Another window for another capture"),
                &MainWindow::new_window},
               line});
   QAction* quit = file->addAction(tr("&Quit"));

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/report_file.hpp"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QSaveFile>
+#include <algorithm>
+
+#include "analyze/html/html_report.hpp"
+#include "cli/not_judged.hpp"
+#include "cli/report.hpp"
+#include "gui/models/version.hpp"
+
+namespace roce::gui {
+namespace {
+
+struct Text {
+  Q_DECLARE_TR_FUNCTIONS(ReportFile)
+};
+
+constexpr std::size_t enough = 1U << 16U;  // bytes handed on at a time
+
+analyze::HtmlOptions html_options(const analyze::Snapshot& snapshot) {
+  analyze::HtmlOptions options;
+  options.program = QStringLiteral("roceanalyze %1").arg(version()).toStdString();
+  options.not_judged = cli::not_judged(snapshot);
+  return options;
+}
+
+}  // namespace
+
+std::optional<ReportFormat> report_format_of(const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  if (ending == QLatin1String("html") || ending == QLatin1String("htm")) return ReportFormat::html;
+  return ending == QLatin1String("json") ? std::optional(ReportFormat::json) : std::nullopt;
+}
+
+QString write_whole(const QString& path, const std::function<void(QIODevice&)>& fill) {
+  const auto refused = [&](const QString& why) { return Text::tr("%1 was not written: %2").arg(path, why); };
+  const QFileInfo facts(path);
+  if (facts.isDir()) return refused(Text::tr("that is a folder"));
+  // Replacing a file needs no right to write it, but a read-only one is meant to stay.
+  if (facts.exists() && !facts.isWritable()) return refused(Text::tr("the file is read-only"));
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return refused(file.errorString());
+  fill(file);
+  return file.commit() ? QString() : refused(file.errorString());
+}
+
+QString write_report(const analyze::Snapshot& snapshot, ReportFormat format, const QString& path) {
+  return write_whole(path, [&](QIODevice& device) {
+    std::string text;
+    const auto hand_on = [&] {
+      device.write(text.data(), static_cast<qint64>(text.size()));  // a failure stays until commit()
+      text.clear();
+    };
+    const auto step = [&] {
+      if (text.size() >= enough) hand_on();
+    };
+    if (format == ReportFormat::html) {
+      analyze::html_report(snapshot, html_options(snapshot), {text, step});
+    } else {
+      cli::report_json(snapshot, false, {text, step});
+    }
+    hand_on();
+  });
+}
+
+QString report_document(const analyze::Snapshot& snapshot, const QString& timeline) {
+  analyze::HtmlOptions options = html_options(snapshot);
+  options.form = analyze::HtmlOptions::Form::document;
+  options.timeline = timeline.toStdString();
+  std::string text;
+  analyze::html_report(snapshot, options, {text, nullptr});
+  return QString::fromStdString(text);
+}
+
+bool is_one_of(const QString& path, const QStringList& files) {
+  const QFileInfo wanted(path);
+  // The canonical path of what is not there is empty.
+  return std::any_of(files.begin(), files.end(), [&](const QString& file) {
+    const QFileInfo other(file);
+    return wanted.absoluteFilePath() == other.absoluteFilePath() ||
+           (wanted.exists() && wanted.canonicalFilePath() == other.canonicalFilePath());
+  });
+}
+
+}  // namespace roce::gui
