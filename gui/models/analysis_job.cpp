@@ -12,6 +12,8 @@ namespace roce::gui {
 analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   analyze::AnalysisOptions options;
   options.jobs = choice.jobs;
+  options.check_icrc = choice.check_icrc;
+  options.link_speed_bps = choice.link_speed_bps;
   options.policy = choice.policy;
   if (choice.policy) options.priorities = choice.policy->priority_map();
   return options;

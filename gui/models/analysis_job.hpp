@@ -30,6 +30,9 @@ struct AnalysisChoice {
   std::shared_ptr<const analyze::MarkingPolicy> policy;  ///< null: none
   unsigned jobs = 0;                                     ///< threads, 0 = one a core
   std::shared_ptr<PacketStore> packets;                  ///< takes all packets; null: nobody asks for them
+  bool check_icrc = true;
+  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0 = as the capture says
+  [[nodiscard]] bool operator==(const AnalysisChoice&) const noexcept = default;
 };
 
 /// What the analysis is asked for by that choice; without what hears of its progress.

@@ -47,8 +47,16 @@ void AnalysisSession::cancel() {
 }
 
 void AnalysisSession::set_policy(std::shared_ptr<const analyze::MarkingPolicy> policy) {
-  if (policy == choice_.policy) return;
-  choice_.policy = std::move(policy);
+  AnalysisChoice choice = choice_;
+  choice.policy = std::move(policy);
+  set_choice(choice);
+}
+
+void AnalysisSession::set_choice(const AnalysisChoice& choice) {
+  AnalysisChoice chosen = choice;
+  chosen.packets = choice_.packets;  // of the analysis that runs: start() makes new ones
+  if (chosen == choice_) return;
+  choice_ = std::move(chosen);
   reload();
 }
 

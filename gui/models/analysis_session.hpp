@@ -43,6 +43,8 @@ class AnalysisSession : public QObject {
   void cancel();
   /// Judges marks by it; null: by none. What is open is analysed again.
   void set_policy(std::shared_ptr<const analyze::MarkingPolicy> policy);
+  /// The same for everything that can be chosen; one that is as before changes nothing.
+  void set_choice(const AnalysisChoice& choice);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] const QStringList& files() const noexcept { return files_; }

@@ -11,6 +11,7 @@
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/time_format.hpp"
 
 namespace roce::gui {
 namespace {
@@ -56,7 +57,7 @@ Facts identity(const Snapshot& s, const ConnectionRow& row) {
   if (s.totals.any_time && c.first_time_ns != capture::no_time)
     facts.emplace_back(
         Text::tr("Seen"),
-        Text::tr("from %1 to %2").arg(since_start(s, c.first_time_ns), since_start(s, c.last_time_ns)));
+        Text::tr("from %1 to %2").arg(shown_time(s, c.first_time_ns), shown_time(s, c.last_time_ns)));
   return facts;
 }
 

@@ -9,6 +9,7 @@
 #include "gui/models/commands.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/time_format.hpp"
 
 namespace roce::gui {
 namespace {
@@ -32,8 +33,8 @@ QString evidence_html(const Snapshot& s, const Finding& finding) {
   QString text = numbers.join(QStringLiteral(", "));
   if (finding.count > finding.packets.size()) text += QStringLiteral(" …");
   if (finding.first_time_ns && s.totals.any_time) {
-    const QString first = since_start(s, *finding.first_time_ns);
-    const QString last = since_start(s, finding.last_time_ns.value_or(*finding.first_time_ns));
+    const QString first = shown_time(s, *finding.first_time_ns);
+    const QString last = shown_time(s, finding.last_time_ns.value_or(*finding.first_time_ns));
     text += first == last ? Text::tr(" at %1").arg(first) : Text::tr(", from %1 to %2").arg(first, last);
   }
   return text;

@@ -192,12 +192,6 @@ Health health_of(const Snapshot& s) {
   return health;
 }
 
-QString since_start(const Snapshot& s, std::int64_t time_ns) {
-  const std::int64_t from = s.first_read_ns.value_or(s.totals.first_time_ns);
-  const std::int64_t micros = analyze::span_ns(from, time_ns) / 1000;
-  return QStringLiteral("+%1.%2 s").arg(micros / 1'000'000).arg(micros % 1'000'000, 6, 10, QLatin1Char('0'));
-}
-
 Facts capture_facts(const Snapshot& s) {
   const Totals& t = s.totals;
   Facts facts;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/snapshot.hpp"
+#include "gui/models/time_format.hpp"
 
 namespace roce::gui {
 
@@ -27,8 +28,10 @@ struct Health {
 using Facts = std::vector<std::pair<QString, QString>>;
 [[nodiscard]] Facts capture_facts(const analyze::Snapshot& snapshot);
 
-/// "+1.203896 s" after the first packet, as `packets` and --from have it.
-[[nodiscard]] QString since_start(const analyze::Snapshot& snapshot, std::int64_t time_ns);
+/// Another name of shown_time().
+[[nodiscard]] inline QString since_start(const analyze::Snapshot& snapshot, std::int64_t time_ns) {
+  return shown_time(snapshot, time_ns);
+}
 
 [[nodiscard]] QString severity_text(analyze::Severity severity);
 

@@ -15,6 +15,7 @@
 
 #include "analyze/policy/marking_policy.hpp"
 #include "gui/models/health.hpp"
+#include "gui/models/time_format.hpp"
 #include "gui/models/version.hpp"
 
 namespace roce::gui {
@@ -72,6 +73,9 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
   first_layout_ = saveState(layout_version);
   restore_layout();
+  const Preferences preferences = Preferences::load(settings());
+  apply_preferences(preferences);
+  if (!preferences.policy.isEmpty()) (void)choose_policy(preferences.policy);  // says so if it cannot
   show_state();
 }
 
@@ -223,8 +227,7 @@ void MainWindow::show_selection() {
   if (selection_.packet()) parts << tr("packet %1").arg(*selection_.packet());
   if (selection_.time() && session_.snapshot()) {
     const analyze::Snapshot& s = *session_.snapshot();
-    parts
-        << tr("%1 to %2").arg(since_start(s, selection_.time()->from), since_start(s, selection_.time()->to));
+    parts << tr("%1 to %2").arg(shown_time(s, selection_.time()->from), shown_time(s, selection_.time()->to));
   }
   selected_->setText(parts.join(QStringLiteral(" · ")));
 }
@@ -253,6 +256,7 @@ void MainWindow::fill_recent() {
     if (files.size() > 1) name = tr("%1 and %2 more").arg(name).arg(files.size() - 1);
     name.replace(QLatin1Char('&'), QStringLiteral("&&"));
     QAction* action = recent_->addAction(QStringLiteral("&%1 %2").arg(++number).arg(name));
+    action->setData(files.front());
     connect(action, &QAction::triggered, this, [this, files] { open(files); });
   }
   recent_->addSeparator();

@@ -14,6 +14,8 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/analysis_session.hpp"
+#include "gui/models/path_check.hpp"
+#include "gui/models/preferences.hpp"
 #include "gui/models/selection.hpp"
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/findings_page.hpp"
@@ -50,6 +52,13 @@ class MainWindow : public QMainWindow {
   /// A file or the name of a profile; empty: none. Says why it cannot be, and then nothing changes.
   bool choose_policy(const QString& file_or_profile);
   void show_page(PageId page);
+  /// Preferences of the window from now on, kept for the next ones.
+  void take_preferences(const Preferences& preferences);
+  /// Layout, columns and preferences as they are, under a name; and back to them.
+  void keep_profile(const QString& name);
+  void use_profile(const QString& name);
+  /// All files of the ring that the open one belongs to.
+  void open_ring();
 
   [[nodiscard]] AnalysisSession& session() noexcept { return session_; }
   [[nodiscard]] Selection& selection() noexcept { return selection_; }
@@ -86,6 +95,9 @@ class MainWindow : public QMainWindow {
   void show_progress();
   void show_selection();
   void say(const QString& text);
+  void apply_preferences(const Preferences& preferences);
+  void fill_profiles();
+  void mark_missing(const QStringList& missing);
 
   // Handlers of actions.
   void ask_files();
@@ -106,6 +118,7 @@ class MainWindow : public QMainWindow {
   void normal_size();
   void reset_layout();
   void about();
+  void ask_preferences();
 
   AnalysisSession session_;
   Selection selection_;
@@ -119,6 +132,8 @@ class MainWindow : public QMainWindow {
   std::array<QDockWidget*, page_count> docks_{};
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;
+  QMenu* profiles_ = nullptr;
+  PathCheck recent_check_;
   QActionGroup* policies_ = nullptr;
   QString policy_name_;
   QLabel* message_ = nullptr;

@@ -44,7 +44,20 @@ void MainWindow::make_menus() {
   fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one capture or several"),
                &MainWindow::ask_files}});
   recent_ = file->addMenu(tr("Open &recent"));
-  fill(file, {{"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
+  connect(recent_, &QMenu::aboutToShow, this, [this] {
+    QStringList paths;
+    for (const QAction* action : recent_->actions()) {
+      if (const QString path = action->data().toString(); !path.isEmpty()) paths << path;
+    }
+    recent_check_.check(paths);
+  });
+  connect(&recent_check_, &PathCheck::checked, this, &MainWindow::mark_missing);
+  fill(file, {{"open_ring",
+               tr("Open whole rin&g"),
+               {},
+               tr("All files of the ring that this capture belongs to"),
+               &MainWindow::open_ring},
+              {"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
                &MainWindow::reload},
               {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Let go of the capture"),
                &MainWindow::close_capture},
@@ -66,12 +79,18 @@ void MainWindow::make_menus() {
         line,
         {"find", tr("&Find"), QKeySequence::Find, tr("Search in this page"), &MainWindow::find},
         {"clear", tr("C&lear selection"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A),
-         tr("Forget the chosen time range, packet, connection and finding"), &MainWindow::clear_selection}});
+         tr("Forget the chosen time range, packet, connection and finding"), &MainWindow::clear_selection},
+        line,
+        {"preferences", tr("&Preferences..."), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+         tr("Colours, times, and how captures are analysed"), &MainWindow::ask_preferences}});
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
   add_page_actions(view);
   view->addSeparator();
   add_theme_menu(view);
+  profiles_ = view->addMenu(tr("Pro&files"));
+  connect(profiles_, &QMenu::aboutToShow, this, &MainWindow::fill_profiles);
+  fill_profiles();
   fill(view, {{"larger", tr("Zoom &in"), QKeySequence::ZoomIn, tr("Larger texts"), &MainWindow::larger},
               {"smaller", tr("Zoom &out"), QKeySequence::ZoomOut, tr("Smaller texts"), &MainWindow::smaller},
               {"normal_size", tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0),

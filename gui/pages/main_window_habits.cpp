@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window remembers for its user: preferences, profiles, files opened lately, rings of files.
+#include <QFileInfo>
+#include <QInputDialog>
+
+#include "gui/models/ring_set.hpp"
+#include "gui/pages/main_window.hpp"
+#include "gui/pages/preferences_dialog.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// A name in a menu: what is no shortcut is doubled.
+QString menu_text(QString name) {
+  return name.replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
+
+}  // namespace
+
+void MainWindow::apply_preferences(const Preferences& preferences) {
+  const bool other_times = preferences.time != time_display();
+  set_time_display(preferences.time);
+  AnalysisChoice choice = session_.choice();
+  choice.check_icrc = preferences.check_icrc;
+  choice.jobs = preferences.jobs;
+  choice.link_speed_bps = preferences.link_speed_bps;
+  session_.set_choice(choice);
+  if (!other_times) return;
+  // The same snapshot reads otherwise now, in every window.
+  for (QWidget* widget : QApplication::topLevelWidgets()) {
+    if (auto* window = qobject_cast<MainWindow*>(widget)) {
+      Q_EMIT window->session_.snapshot_changed();
+      window->show_selection();
+    }
+  }
+}
+
+void MainWindow::take_preferences(const Preferences& preferences) {
+  QSettings kept = settings();
+  preferences.save(kept);
+  apply_theme(theme_named(preferences.theme));
+  if (QAction* theme = findChild<QAction*>(QStringLiteral("theme_") + preferences.theme))
+    theme->setChecked(true);
+  apply_preferences(preferences);
+}
+
+void MainWindow::ask_preferences() {
+  const QSettings kept = settings();
+  PreferencesDialog dialog(Preferences::load(kept), this);
+  connect(&dialog, &PreferencesDialog::applied, this, &MainWindow::take_preferences);
+  dialog.exec();
+}
+
+void MainWindow::fill_profiles() {
+  profiles_->clear();
+  QSettings kept = settings();
+  const QStringList names = profiles(kept);
+  for (const QString& name : names) {
+    QAction* action = profiles_->addAction(menu_text(name));
+    connect(action, &QAction::triggered, this, [this, name] { use_profile(name); });
+  }
+  profiles_->addSeparator();
+  QAction* save = profiles_->addAction(tr("&Save as profile..."));
+  save->setObjectName(QStringLiteral("save_profile"));
+  connect(save, &QAction::triggered, this, [this] {
+    const QString name = QInputDialog::getText(this, tr("Save profile"),
+                                               tr("Layout, columns and preferences as they are now, under:"));
+    if (!name.isEmpty()) keep_profile(name);
+  });
+  QMenu* remove = profiles_->addMenu(tr("&Delete"));
+  remove->setEnabled(!names.isEmpty());
+  for (const QString& name : names) {
+    QAction* action = remove->addAction(menu_text(name));
+    connect(action, &QAction::triggered, this, [this, name] {
+      QSettings all = settings();
+      remove_profile(all, name);
+      say(tr("Profile deleted: %1").arg(name));
+    });
+  }
+}
+
+void MainWindow::keep_profile(const QString& name) {
+  save_layout();
+  QSettings kept = settings();
+  say(save_profile(kept, name) ? tr("Profile saved: %1").arg(name) : tr("A profile needs a name"));
+}
+
+void MainWindow::use_profile(const QString& name) {
+  QSettings kept = settings();
+  if (!choose_profile(kept, name)) {
+    say(tr("There is no profile %1 any more").arg(name));
+    return;
+  }
+  restore_layout();
+  take_preferences(Preferences::load(kept));
+  say(tr("Profile: %1").arg(name));
+}
+
+void MainWindow::mark_missing(const QStringList& missing) {
+  for (QAction* action : recent_->actions()) {
+    const QString path = action->data().toString();
+    const QString note = tr(" (missing)");
+    if (missing.contains(path) && !action->text().endsWith(note)) action->setText(action->text() + note);
+  }
+}
+
+void MainWindow::open_ring() {
+  const QStringList files = session_.files().isEmpty() ? QStringList() : ring_of(session_.files().front());
+  if (files.isEmpty()) {
+    say(tr("This capture is no file of a ring (NAME_00001_20261120110853.pcapng) with others beside it"));
+    return;
+  }
+  open(files);
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/preferences_dialog.hpp"
+
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QGroupBox>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "analyze/policy/marking_policy.hpp"
+#include "analyze/units.hpp"
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+namespace {
+
+constexpr std::uint64_t gigabit = 1'000'000'000;
+constexpr std::uint64_t speeds[] = {1, 10, 25, 40, 50, 100, 200, 400, 800};  // Gb/s
+
+/// Chooses the entry of that data; one that is not there is added.
+void choose(QComboBox* box, const QVariant& data, const QString& text) {
+  int place = box->findData(data);
+  if (place < 0) {
+    box->addItem(text, data);
+    place = box->count() - 1;
+  }
+  box->setCurrentIndex(place);
+}
+
+QFormLayout* group(QVBoxLayout* column, const QString& title) {
+  auto* box = new QGroupBox(title);
+  column->addWidget(box);
+  return new QFormLayout(box);
+}
+
+}  // namespace
+
+PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* parent)
+    : QDialog(parent),
+      theme_(new QComboBox),
+      time_(new QComboBox),
+      link_speed_(new QComboBox),
+      policy_(new QComboBox),
+      icrc_(new QCheckBox(tr("Check the &ICRC of every packet"))),
+      jobs_(new QSpinBox) {
+  setWindowTitle(tr("Preferences"));
+  theme_->addItem(tr("As the desktop"), QStringLiteral("system"));
+  theme_->addItem(tr("Light"), QStringLiteral("light"));
+  theme_->addItem(tr("Dark"), QStringLiteral("dark"));
+  time_->addItem(tr("Seconds since the first packet"), static_cast<int>(TimeDisplay::relative));
+  time_->addItem(tr("Date and time, UTC"), static_cast<int>(TimeDisplay::utc));
+  time_->addItem(tr("Date and time of this computer"), static_cast<int>(TimeDisplay::local));
+  link_speed_->addItem(tr("As the capture says"), QVariant::fromValue<qulonglong>(0));
+  for (const std::uint64_t speed : speeds)
+    link_speed_->addItem(tr("%1 Gb/s").arg(speed), QVariant::fromValue<qulonglong>(speed * gigabit));
+  policy_->addItem(tr("None"), QString());
+  for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
+    policy_->addItem(to_qt(profile.name), to_qt(profile.name));
+  constexpr int most_jobs = 256;
+  jobs_->setRange(0, most_jobs);
+  jobs_->setSpecialValueText(tr("One a core"));
+
+  auto* column = new QVBoxLayout(this);
+  QFormLayout* look = group(column, tr("Display"));
+  look->addRow(tr("&Colours:"), theme_);
+  look->addRow(tr("&Times:"), time_);
+  QFormLayout* analysis = group(column, tr("Analysis"));
+  analysis->addRow(icrc_);
+  analysis->addRow(tr("T&hreads:"), jobs_);
+  analysis->addRow(tr("&Link speed:"), link_speed_);
+  analysis->addRow(tr("&Policy at start:"), policy_);
+  link_speed_->setToolTip(tr("Speed of the links that PAUSE and PFC frames are about: how long quanta are"));
+  policy_->setToolTip(tr("The marking policy that new windows judge by"));
+
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply |
+                                       QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults);
+  column->addWidget(buttons);
+  connect(buttons, &QDialogButtonBox::accepted, this, [this] {
+    Q_EMIT applied(this->preferences());
+    accept();
+  });
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(buttons->button(QDialogButtonBox::Apply), &QPushButton::clicked, this,
+          [this] { Q_EMIT applied(this->preferences()); });
+  connect(buttons->button(QDialogButtonBox::RestoreDefaults), &QPushButton::clicked, this,
+          [this] { show_preferences({}); });
+  show_preferences(preferences);
+}
+
+void PreferencesDialog::show_preferences(const Preferences& p) {
+  choose(theme_, p.theme, p.theme);
+  choose(time_, static_cast<int>(p.time), {});
+  choose(link_speed_, QVariant::fromValue<qulonglong>(p.link_speed_bps),
+         QString::fromStdString(analyze::rate_text(static_cast<double>(p.link_speed_bps))));
+  choose(policy_, p.policy, p.policy);
+  icrc_->setChecked(p.check_icrc);
+  jobs_->setValue(static_cast<int>(p.jobs));
+}
+
+Preferences PreferencesDialog::preferences() const {
+  Preferences p;
+  p.theme = theme_->currentData().toString();
+  p.time = static_cast<TimeDisplay>(time_->currentData().toInt());
+  p.link_speed_bps = link_speed_->currentData().toULongLong();
+  p.policy = policy_->currentData().toString();
+  p.check_icrc = icrc_->isChecked();
+  p.jobs = static_cast<unsigned>(jobs_->value());
+  return p;
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QScrollBar>
+#include <QSet>
+#include <QTemporaryDir>
+
+#include "gui/models/details.hpp"
+#include "gui/pages/preferences_dialog.hpp"
+#include "tests/gui/pages/window_support.hpp"
+
+namespace roce::gui {
+namespace {
+
+constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
+
+/// What somebody who does not see the window hears of a widget.
+QString spoken(const QWidget* widget) {
+  if (!widget->accessibleName().isEmpty()) return widget->accessibleName();
+  if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
+    return button->text().isEmpty() ? button->toolTip() : button->text();
+  // The label before it names it.
+  for (const QLabel* label : widget->window()->findChildren<QLabel*>()) {
+    if (label->buddy() == widget) return label->text();
+  }
+  return {};
+}
+
+/// Whether a key or a click does something there.
+bool is_operated(const QWidget* widget) {
+  return widget->focusPolicy() != Qt::NoFocus && widget->isEnabled();
+}
+
+/// Parts of other widgets, which speak for them.
+bool is_inner(const QWidget* widget) {
+  if (widget->objectName().startsWith(QLatin1String("qt_"))) return true;
+  return qobject_cast<const QScrollBar*>(widget) != nullptr ||
+         widget->inherits("QComboBoxPrivateContainer") || widget->inherits("QComboBoxListView") ||
+         widget->inherits("QHeaderView") || widget->inherits("QTabBar") ||
+         qobject_cast<const QComboBox*>(widget->parent()) != nullptr ||
+         widget->inherits("QTableCornerButton") || widget->inherits("QMenuBar") ||
+         widget->inherits("QMenu") || widget->inherits("QDockWidget") || widget->inherits("QMainWindow") ||
+         widget->inherits("QDialog") || qobject_cast<const QAbstractButton*>(widget->parent()) != nullptr ||
+         widget->parent()->inherits("QLineEdit") || widget->parent()->inherits("QSpinBox") ||
+         widget->parent()->inherits("QMenuBar");
+}
+
+QStringList nameless(const QWidget* top) {
+  QStringList found;
+  for (const QWidget* widget : top->findChildren<QWidget*>()) {
+    if (!is_operated(widget) || is_inner(widget) || !spoken(widget).isEmpty()) continue;
+    found << QStringLiteral("%1 \"%2\" in %3")
+                 .arg(QString::fromLatin1(widget->metaObject()->className()), widget->objectName(),
+                      QString::fromLatin1(widget->parent()->metaObject()->className()));
+  }
+  return found;
+}
+
+TEST(Accessibility, EveryWidgetHasAName) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  EXPECT_EQ(nameless(window.get()).join(QLatin1Char('\n')).toStdString(), "");
+  const PreferencesDialog dialog{Preferences()};
+  EXPECT_EQ(nameless(&dialog).join(QLatin1Char('\n')).toStdString(), "");
+}
+
+TEST(Accessibility, TabLeadsToEveryWidgetOfAPageAndBack) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  for (int page = 0; page < page_count; ++page) {
+    window->show_page(static_cast<PageId>(page));
+    QApplication::processEvents();
+    QWidget* top = nullptr;
+    for (QWidget* each : window->findChildren<Page*>()) {
+      if (!each->visibleRegion().isEmpty()) top = each;
+    }
+    ASSERT_NE(top, nullptr);
+    QSet<const QWidget*> wanted;
+    for (const QWidget* widget : top->findChildren<QWidget*>()) {
+      if ((widget->focusPolicy() & Qt::TabFocus) != 0 && widget->isVisible() && widget->isEnabled() &&
+          widget->focusProxy() == nullptr)
+        wanted.insert(widget);
+    }
+    // The ring of widgets that Tab follows.
+    const QWidget* at = top;
+    for (int steps = 0; steps < 3000 && !wanted.isEmpty(); ++steps) {
+      at = at->nextInFocusChain();
+      wanted.remove(at);
+    }
+    EXPECT_TRUE(wanted.isEmpty()) << page;
+  }
+}
+
+TEST(Accessibility, EveryMenuEntryHasAKeyOfItsOwn) {
+  const auto window = make_window();
+  for (const QMenu* menu : window->findChildren<QMenu*>()) {
+    if (menu->title().isEmpty() || menu->title() == QStringLiteral("&Pages shown")) continue;
+    for (const QAction* action : menu->actions()) {
+      const bool named = action->isSeparator() || action->text().contains(QLatin1Char('&'));
+      // Names of policies and profiles are not ours to put marks into.
+      if (!named && !action->data().isValid())
+        ADD_FAILURE() << menu->title().toStdString() << ": " << action->text().toStdString();
+    }
+  }
+}
+
+TEST(Habits, PreferencesChangeTimesEverywhere) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  const analyze::Snapshot& s = *window->session().snapshot();
+  Preferences p;
+  p.theme = QStringLiteral("light");
+  p.time = TimeDisplay::utc;
+  window->take_preferences(p);
+  ASSERT_TRUE(has_ended(*window));
+  window->show_page(PageId::findings);
+  window->findChild<QAction*>(QStringLiteral("next_finding"))->trigger();
+  const auto* detail = window->findings().findChild<DetailView*>();
+  EXPECT_TRUE(detail->toPlainText().contains(QStringLiteral("2026-11-20 10:48:07")));
+  EXPECT_EQ(window->session().snapshot().get(), &s) << "times are shown otherwise, not read anew";
+  window->take_preferences(Preferences());
+  EXPECT_TRUE(detail->toPlainText().contains(QStringLiteral("+1.203896 s")));
+}
+
+TEST(Habits, PreferencesOfTheAnalysisReadAgain) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  EXPECT_TRUE(window->session().snapshot()->icrc_checked);
+  Preferences p;
+  p.check_icrc = false;
+  p.jobs = 1;
+  window->take_preferences(p);
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_FALSE(window->session().snapshot()->icrc_checked);
+  // The next window begins with them.
+  const auto other = make_window();
+  open_sample(*other, lossy);
+  EXPECT_FALSE(other->session().snapshot()->icrc_checked);
+  window->take_preferences(Preferences());
+  ASSERT_TRUE(has_ended(*window));
+}
+
+TEST(Habits, DialogGivesBackWhatItWasGiven) {
+  Preferences p;
+  p.theme = QStringLiteral("dark");
+  p.time = TimeDisplay::local;
+  p.check_icrc = false;
+  p.jobs = 3;
+  p.link_speed_bps = 12'345'000'000;  // of no row of its list
+  p.policy = QStringLiteral("/some/policy.toml");
+  const PreferencesDialog dialog(p);
+  EXPECT_EQ(dialog.preferences(), p);
+}
+
+TEST(Habits, ProfilesBringLayoutBack) {
+  const auto window = make_window();
+  auto& table = window->connections().table();
+  table.setColumnHidden(3, true);
+  window->keep_profile(QStringLiteral("few columns"));
+  table.setColumnHidden(3, false);
+  window->keep_profile(QStringLiteral("all columns"));
+  window->use_profile(QStringLiteral("few columns"));
+  EXPECT_TRUE(table.isColumnHidden(3));
+  window->use_profile(QStringLiteral("all columns"));
+  EXPECT_FALSE(table.isColumnHidden(3));
+  window->use_profile(QStringLiteral("no such"));
+  EXPECT_TRUE(window->message().contains(QStringLiteral("no such")));
+}
+
+TEST(Habits, OpensAWholeRing) {
+  const QTemporaryDir folder;
+  QStringList files;
+  for (const char* name : {"r_00001_20261120110853.pcap", "r_00002_20261120110900.pcap"}) {
+    files << folder.filePath(QString::fromLatin1(name));
+    ASSERT_TRUE(QFile::copy(QString::fromStdString(sample("03_rping.pcap")), files.back()));
+  }
+  const auto window = make_window();
+  window->open_ring();
+  EXPECT_TRUE(window->message().contains(QStringLiteral("no file of a ring")));
+  window->open({files.back()});
+  ASSERT_TRUE(has_ended(*window));
+  window->open_ring();
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_EQ(window->session().files(), files);
+}
+
+TEST(Habits, MarksFilesThatAreGone) {
+  const QTemporaryDir folder;
+  const QString gone = folder.filePath(QStringLiteral("gone.pcap"));
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(sample("03_rping.pcap")), gone));
+  const auto window = make_window();
+  window->open({gone});
+  ASSERT_TRUE(has_ended(*window));
+  QFile::remove(gone);
+  QMenu* recent = nullptr;
+  for (QMenu* menu : window->findChildren<QMenu*>()) {
+    if (menu->title() == QStringLiteral("Open &recent")) recent = menu;
+  }
+  ASSERT_NE(recent, nullptr);
+  Q_EMIT recent->aboutToShow();
+  EXPECT_TRUE(
+      eventually([&] { return recent->actions().front()->text().endsWith(QStringLiteral("(missing)")); }));
+}
+
+}  // namespace
+}  // namespace roce::gui
