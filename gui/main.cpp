@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gui/charts/theme.hpp"
+#include "gui/models/translations.hpp"
 #include "gui/models/version.hpp"
 #include "gui/models/worker_threads.hpp"
 #include "gui/pages/main_window.hpp"
@@ -96,6 +97,8 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("roceanalyze-gui"));
   QApplication::setApplicationVersion(version());
+  QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("roceanalyze")));
+  install_translations(QLocale());
   QApplication::setDesktopFileName(QStringLiteral("roceanalyze-gui"));
   QCommandLineParser parser;
   describe(parser);
