@@ -190,13 +190,18 @@ std::size_t LadderView::paint(QPainter& painter, const QRectF& area, std::size_t
 
 void LadderView::paintEvent(QPaintEvent*) {
   QPainter painter(viewport());
+  draw_chart(painter, viewport()->size());
+}
+
+void LadderView::draw_chart(QPainter& painter, const QSize& size) {
+  const QRect all(QPoint(0, 0), size);
   if (!said_.isEmpty() || !trace_) {
     painter.setPen(palette().color(QPalette::PlaceholderText));
-    const QRect inside = viewport()->rect().adjusted(20, 20, -20, -20);
-    painter.drawText(inside, static_cast<int>(Qt::AlignCenter) | Qt::TextWordWrap, said_);
+    painter.drawText(all.adjusted(20, 20, -20, -20), static_cast<int>(Qt::AlignCenter) | Qt::TextWordWrap,
+                     said_);
     return;
   }
-  paint(painter, viewport()->rect(), static_cast<std::size_t>(verticalScrollBar()->value()));
+  paint(painter, all, static_cast<std::size_t>(verticalScrollBar()->value()));
 }
 
 std::optional<std::size_t> LadderView::row_at(const QPoint& place) const {

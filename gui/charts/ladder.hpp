@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "analyze/connection_trace.hpp"
+#include "gui/charts/chart.hpp"
 #include "gui/charts/ladder_geometry.hpp"
 
 namespace roce::gui {
 
 /// Both queue pairs as vertical lines, packets as arrows between them, a row each; those that were lost end
 /// in the middle. Only the rows that are seen are painted, however many there are.
-class LadderView : public QAbstractScrollArea {
+class LadderView : public QAbstractScrollArea, public Chart {
   Q_OBJECT
 
  public:
@@ -35,6 +36,10 @@ class LadderView : public QAbstractScrollArea {
   /// Paints as many rows from `first` on as there is room for, on any device; returns how many.
   std::size_t paint(QPainter& painter, const QRectF& area, std::size_t first) const;
   [[nodiscard]] double row_height() const;
+
+  /// The rows that are seen, and as many more as there is room for.
+  void draw_chart(QPainter& painter, const QSize& size) override;
+  [[nodiscard]] QSize chart_size() const override { return viewport()->size(); }
 
  Q_SIGNALS:
   void packet_chosen(quint64 number);     ///< another row is current
