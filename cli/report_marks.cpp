@@ -57,7 +57,6 @@ std::int64_t as_duration(std::uint64_t ns) noexcept {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX));
 }
 
-/// All senders' together.
 /// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, on average 25.0 us apart".
 std::string pair_text(const analyze::CnpPair& pair) {
   std::string text =
@@ -68,6 +67,7 @@ std::string pair_text(const analyze::CnpPair& pair) {
   return text;
 }
 
+/// All senders' together.
 Histogram spacing_of(const Snapshot& snapshot, Histogram analyze::CnpSender::*scope) {
   Histogram all;
   for (const analyze::CnpSender& sender : snapshot.congestion.senders) all.merge(sender.*scope);
@@ -147,6 +147,10 @@ void write_congestion(Page& page, const Snapshot& s) {
   }
   text += fmt::format(", {}", plural(c.cnp_packets, "CNP", "CNPs"));
   page.line(text);
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
+  if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
+    page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
   if (c.ce_to_cnp_ns.count() != 0) {
     page.line(fmt::format("CE to CNP: {} at least, {} for half, {} at most",
                           duration_text(as_duration(c.ce_to_cnp_ns.min())),
@@ -163,10 +167,6 @@ void write_congestion(Page& page, const Snapshot& s) {
                             ? std::string()
                             : fmt::format("; the NICs limit them by {}",
                                           limit == "address_pair" ? "address pair" : std::string(limit))));
-  constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
-  if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
-    page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
 }
 
 void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing) {
