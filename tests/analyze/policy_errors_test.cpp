@@ -234,6 +234,35 @@ TEST(PolicyErrors, PointAtEveryMistakeOfATrafficClassFile) {
   }
 }
 
+// What no packet can obey would be broken by all.
+TEST(PolicyErrors, MarksThatExcludeEachOther) {
+  struct {
+    std::string_view text;
+    std::string_view error;
+  } const bad[] = {
+      {"[class.data]\ndscp = 26\npriority = 4\n",
+       "p.toml:3:12: no DSCP that is allowed here leads to a priority"},
+      {"trust = \"pcp\"\n[class.data]\npcp = 3\npriority = [4, 5]\n",
+       "p.toml:4:12: no PCP that is allowed here leads to a priority"},
+      {"lossless = [3]\n[dscp_to_priority]\n26 = 5\n[class.data]\ndscp = 26\nlossless = true\n",
+       "p.toml:6:12: no priority that is allowed here by its DSCP is lossless"},
+      {"lossless = [3]\n[[rule]]\nsrc = \"10.0.0.1\"\npriority = 3\nlossless = false\n",
+       "p.toml:5:12: no priority that is allowed here is not lossless"},
+  };
+  for (const auto& each : bad) {
+    const auto model = parse_policy(each.text, "p.toml", {});
+    ASSERT_FALSE(model.has_value()) << each.text;
+    EXPECT_EQ(model.error().front().describe().substr(0, each.error.size()), each.error);
+  }
+  // Some packet can; RoCE v1 has no DSCP that would decide.
+  for (const std::string_view good : {"[class.data]\ndscp = [26, 34]\npriority = 4\n",
+                                      "trust = \"pcp\"\n[class.data]\ndscp = 26\npriority = 4\n",
+                                      "roce_version = \"v1\"\n[class.data]\ndscp = 26\npriority = 4\n",
+                                      "lossless = [3]\n[class.data]\ndscp = [26, 0]\nlossless = true\n"}) {
+    EXPECT_TRUE(parse_policy(good, "p.toml", {}).has_value()) << good;
+  }
+}
+
 TEST(PolicyErrors, OfAFileThatAPolicyNamesAreThoseOfThatFile) {
   const PolicyFiles files{{"etc/tc", "tclass=106\ntclass=1,dst_ip=x\n"}};
   const auto model = parse_policy("traffic_class_file = \"tc\"", "etc/p.toml", reader_of(files));
