@@ -57,6 +57,7 @@ void MainWindow::fill_profiles() {
   const QStringList names = profiles(kept);
   for (const QString& name : names) {
     QAction* action = profiles_->addAction(menu_text(name));
+    action->setData(name);
     connect(action, &QAction::triggered, this, [this, name] { use_profile(name); });
   }
   profiles_->addSeparator();
