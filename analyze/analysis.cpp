@@ -75,6 +75,7 @@ class Pipeline final : private Relay::Stages {
     batch.first_time_ns = facts_.first_time_ns;
     batch.previous_time_ns = previous_read_ns_;
     batch.interleaved = interleaved_ = interleaved_ || several_points_in_a_file();
+    batch.several_points = several_points_ = several_points_ || several_points();
     frames_read_ += frames.size();
     if (frames.back().time_ns != capture::no_time) previous_read_ns_ = frames.back().time_ns;
     if (interim_) {
@@ -95,6 +96,13 @@ class Pipeline final : private Relay::Stages {
       std::optional<std::uint16_t>& first = points[interface.file];
       if (!first) first = interface.point;
       return *first != interface.point;
+    });
+  }
+
+  [[nodiscard]] bool several_points() const {
+    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+    return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& interface) {
+      return interface.point != interfaces.front().point;
     });
   }
 
@@ -182,6 +190,9 @@ class Pipeline final : private Relay::Stages {
         const std::uint64_t number = batch.frames_before + i + 1;
         const capture::Frame& frame = batch.read.frames[i];
         if (packets[i].image != 0) {
+          if (batch.several_points) {
+            followed_.points.see(packets[i], number, [&] { return stage_.record_of(frame, packets[i]); });
+          }
           if (!followed_.tracker.track_known(packets[i], number)) {
             followed_.tracker.track(stage_.record_of(frame, packets[i]), number, hints[i - begin]);
           }
@@ -193,6 +204,7 @@ class Pipeline final : private Relay::Stages {
           // CM messages are few: only they are dissected again.
           learn(number, frame, stage_.dissect_again(batch, frame));
         }
+        if (batch.several_points) followed_.points.see(record, number);
         if (order) {
           followed_.order.push(record, number);
           followed_.follow_ordered(false);
@@ -241,6 +253,7 @@ class Pipeline final : private Relay::Stages {
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
         stage_.count_if_selected(batch, i, record, flow);
       }
+      if (flow && batch.several_points) followed_.points.see(record, number);
       if (flow && order) {
         followed_.order.push(record, number);
         followed_.follow_ordered(false);
@@ -264,6 +277,7 @@ class Pipeline final : private Relay::Stages {
   std::uint64_t frames_read_ = 0;
   std::int64_t previous_read_ns_ = 0;
   bool interleaved_ = false;
+  bool several_points_ = false;
 
   // Of stage 3:
   Followed followed_;

@@ -26,7 +26,8 @@ struct Batch {
   std::uint64_t frames_before = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t previous_time_ns = 0;
-  bool interleaved = false;  ///< it needs TimeOrder
+  bool interleaved = false;     ///< it needs TimeOrder
+  bool several_points = false;  ///< packets of more than one capture point have come
 };
 
 }  // namespace roce::analyze

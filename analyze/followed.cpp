@@ -57,6 +57,8 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
     const dissect::Ulp agreed = managers.ulp_of(flow.key.dst, flow.key.dst_qp);
     if (agreed != dissect::Ulp::none) flow.upper = agreed;
   }
+  snapshot->flow_points = followed.points.finish(snapshot->flows, result.departed.flows != 0);
+  snapshot->flow_points_dropped = followed.points.dropped();
   snapshot->connections = std::move(result.connections);
   for (Connection& connection : snapshot->connections) {
     if (connection.cm) connection.cm = managers.place_of(*connection.cm);
@@ -84,6 +86,10 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
   if (options.policy) {
     snapshot->policy = options.policy;
     snapshot->breaches = find_breaches(*options.policy, snapshot->flows, snapshot->markings);
+    for (RuleBreach& breach :
+         find_breaches_elsewhere(*options.policy, snapshot->flows, snapshot->flow_points)) {
+      snapshot->breaches.push_back(std::move(breach));
+    }
   }
   find_all(*snapshot);
   return snapshot;

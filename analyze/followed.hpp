@@ -8,6 +8,7 @@
 #include "analyze/analysis.hpp"
 #include "analyze/clock_steps.hpp"
 #include "analyze/cm_tracker.hpp"
+#include "analyze/flow_points.hpp"
 #include "analyze/idle_watch.hpp"
 #include "analyze/link_watch.hpp"
 #include "analyze/time_order.hpp"
@@ -48,6 +49,7 @@ struct Followed {
   CmTracker managers;
   IdleWatch idle;
   TimeOrder order;
+  FlowPoints points;
   LinkWatch links;
   Totals totals;
   std::uint64_t frames = 0;

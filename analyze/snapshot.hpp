@@ -13,6 +13,7 @@
 #include "analyze/dcbx.hpp"
 #include "analyze/diagnostics.hpp"
 #include "analyze/finding.hpp"
+#include "analyze/flow_at_point.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/marking_matrix.hpp"
 #include "analyze/pause_tracker.hpp"
@@ -41,15 +42,18 @@ struct Snapshot {
   std::vector<Flow> flows;          ///< by id
   std::uint64_t evicted_flows = 0;  ///< flows that left the bounded table, and their packets
   std::uint64_t evicted_packets = 0;
-  Departed departed;                    ///< what these had counted
-  std::vector<Connection> connections;  ///< by id; every RC, UC, XRC and RD flow belongs to one
-  std::vector<ClockOffset> clocks;      ///< of capture points that show the same packets
-  std::vector<CmExchange> exchanges;    ///< by first message
-  Series series;                        ///< of all RDMA packets
-  Pauses pauses;                        ///< PAUSE and PFC
-  DcbxTable dcbx;                       ///< what LLDP announces
-  PriorityMap priorities;               ///< which priority a packet takes
-  MarkingMatrix markings;               ///< of the listed flows
+  Departed departed;  ///< what these had counted
+  /// By flow, then by point; only in captures of several points.
+  std::vector<FlowAtPoint> flow_points;
+  std::uint64_t flow_points_dropped = 0;  ///< packets of flows beyond its bound
+  std::vector<Connection> connections;    ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<ClockOffset> clocks;        ///< of capture points that show the same packets
+  std::vector<CmExchange> exchanges;      ///< by first message
+  Series series;                          ///< of all RDMA packets
+  Pauses pauses;                          ///< PAUSE and PFC
+  DcbxTable dcbx;                         ///< what LLDP announces
+  PriorityMap priorities;                 ///< which priority a packet takes
+  MarkingMatrix markings;                 ///< of the listed flows
   Congestion congestion;
   std::shared_ptr<const MarkingPolicy> policy;  ///< that packets were judged by; null: none
   std::vector<RuleBreach> breaches;             ///< of its rules
@@ -62,5 +66,11 @@ struct Snapshot {
   /// no statistics.
   [[nodiscard]] std::optional<std::uint64_t> dropped() const noexcept;
 };
+
+/// Packets of a flow that another capture point shows marked CE, where none is at the point that the flow is
+/// followed at: those of the point that shows most.
+[[nodiscard]] std::uint64_t ce_copies(const Snapshot& snapshot, std::uint64_t flow) noexcept;
+/// The same of all flows and points.
+[[nodiscard]] std::uint64_t ce_copies(const Snapshot& snapshot) noexcept;
 
 }  // namespace roce::analyze

@@ -56,6 +56,9 @@ std::vector<std::string> not_judged(const Snapshot& snapshot) {
   if (const std::uint64_t others = snapshot.markings.others; others != 0)
     texts.push_back(fmt::format("{} packet{} of flows with more marks than are kept of a flow", others,
                                 others == 1 ? "" : "s"));
+  if (const std::uint64_t dropped = snapshot.flow_points_dropped; dropped != 0)
+    texts.push_back(fmt::format("{} packet{} of more flows than are told apart by capture point", dropped,
+                                dropped == 1 ? "" : "s"));
   return texts;
 }
 

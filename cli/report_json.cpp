@@ -120,7 +120,7 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   json.end_object();
 }
 
-void write_flow(JsonWriter& json, const Flow& f) {
+void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   json.begin_object();
   json.field("id", f.id);
   write_optional(json, "connection", f.connection);
@@ -148,6 +148,7 @@ void write_flow(JsonWriter& json, const Flow& f) {
   write_ecn(json, f.ecn);
   write_counts(json, "pcp", f.pcp);
   write_marks(json, f);
+  write_points(json, snapshot, f);
   json.key("opcodes").begin_object();
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
   json.end_object();
@@ -255,7 +256,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   write_roce(json, snapshot);
   json.key("flows").begin_array();
   for (const Flow& flow : snapshot.flows) {
-    write_flow(json, flow);
+    write_flow(json, snapshot, flow);
     sink.step();
   }
   json.end_array();
@@ -288,7 +289,7 @@ void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, c
   begin(json, snapshot);
   json.key("flows").begin_array();
   for (const Flow* flow : listed(snapshot.flows, analyze::flow_columns(), listing)) {
-    write_flow(json, *flow);
+    write_flow(json, snapshot, *flow);
     sink.step();
   }
   json.end_array();

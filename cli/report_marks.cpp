@@ -12,6 +12,7 @@
 
 #include "analyze/flow_columns.hpp"
 #include "analyze/marking_columns.hpp"
+#include "analyze/point_text.hpp"
 #include "analyze/units.hpp"
 #include "cli/not_judged.hpp"
 #include "cli/report_json.hpp"
@@ -97,6 +98,21 @@ void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
   text.empty() ? json.null_field(key) : json.field(key, text);
 }
 
+void write_rows(JsonWriter& json, std::string_view key, const std::vector<analyze::MarkRow>& rows) {
+  json.key(key).begin_array();
+  for (const analyze::MarkRow& row : rows) {
+    json.begin_object().field("class", traffic_class_name(row.traffic_class)).field("dscp", row.marks.dscp);
+    json.field("ecn", analyze::ecn_key(row.marks.ecn));
+    write_optional(json, "pcp", row.marks.pcp);
+    write_optional(json, "vlan", row.marks.vlan);
+    json.field("ttl", row.marks.ttl).field("p_key", row.p_key).field("packets", row.packets);
+    json.field("first_packet", row.first_packet);
+    write_time(json, "first_time", row.first_time_ns);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void write_classes(Page& page, const Snapshot& s) {
@@ -139,7 +155,7 @@ void write_classes(Page& page, const Snapshot& s) {
 
 void write_congestion(Page& page, const Snapshot& s) {
   const analyze::Congestion& c = s.congestion;
-  if (c.ce_packets == 0 && c.cnp_packets == 0) return;
+  if (c.ce_packets == 0 && c.cnp_packets == 0 && analyze::ce_copies(s) == 0) return;
   page.section("Congestion");
   std::string text = fmt::format("{} marked CE", packets_text(c.ce_packets));
   if (c.ect_packets != 0) {
@@ -147,6 +163,10 @@ void write_congestion(Page& page, const Snapshot& s) {
   }
   text += fmt::format(", {}", plural(c.cnp_packets, "CNP", "CNPs"));
   page.line(text);
+  if (const std::uint64_t copies = analyze::ce_copies(s); copies != 0) {
+    page.line(fmt::format("{} that other capture points show {} marked CE there", packets_text(copies),
+                          copies == 1 ? "is" : "are"));
+  }
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
   if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
@@ -194,6 +214,7 @@ void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing)
 void write_congestion(JsonWriter& json, const Snapshot& s) {
   const analyze::Congestion& c = s.congestion;
   json.key("congestion").begin_object().field("ce_packets", c.ce_packets).field("cnp_packets", c.cnp_packets);
+  json.field("ce_elsewhere", analyze::ce_copies(s));
   json.field("ect_packets", c.ect_packets).field("cnps_without_ce", c.cnps_without_ce);
   write_quantiles(json, "ce_to_cnp_ns", c.ce_to_cnp_ns);
   json.key("cnp_spacing_ns").begin_object();
@@ -246,15 +267,20 @@ void write_congestion(JsonWriter& json, const analyze::Connection& connection) {
 }
 
 void write_marks(JsonWriter& json, const analyze::Flow& flow) {
-  json.key("marks").begin_array();
-  for (const analyze::MarkRow& row : flow.marks()) {
-    json.begin_object().field("class", traffic_class_name(row.traffic_class)).field("dscp", row.marks.dscp);
-    json.field("ecn", analyze::ecn_key(row.marks.ecn));
-    write_optional(json, "pcp", row.marks.pcp);
-    write_optional(json, "vlan", row.marks.vlan);
-    json.field("ttl", row.marks.ttl).field("p_key", row.p_key).field("packets", row.packets);
-    json.field("first_packet", row.first_packet);
-    write_time(json, "first_time", row.first_time_ns);
+  write_rows(json, "marks", flow.marks());
+}
+
+void write_points(JsonWriter& json, const Snapshot& snapshot, const analyze::Flow& flow) {
+  const std::vector<analyze::FlowAtPoint>& all = snapshot.flow_points;
+  auto at =
+      std::lower_bound(all.begin(), all.end(), flow.id,
+                       [](const analyze::FlowAtPoint& each, std::uint64_t id) { return each.flow < id; });
+  json.key("points").begin_array();
+  for (; at != all.end() && at->flow == flow.id; ++at) {
+    json.begin_object().field("point", at->point);
+    json.field("name", analyze::point_name(snapshot.files, snapshot.interfaces, at->point));
+    json.field("packets", at->packets);
+    write_rows(json, "marked_otherwise", at->otherwise);
     json.end_object();
   }
   json.end_array();

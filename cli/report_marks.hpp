@@ -22,5 +22,7 @@ void write_congestion(analyze::JsonWriter& json, const analyze::Snapshot& snapsh
 void write_congestion(analyze::JsonWriter& json, const analyze::Connection& connection);
 /// "marks": [...] of a flow
 void write_marks(analyze::JsonWriter& json, const analyze::Flow& flow);
+/// "points" of one flow: what each capture point shows of it; empty where there is but one.
+void write_points(analyze::JsonWriter& json, const analyze::Snapshot& snapshot, const analyze::Flow& flow);
 
 }  // namespace roce::cli

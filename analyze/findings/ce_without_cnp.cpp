@@ -10,6 +10,8 @@
 
 #include "analyze/findings/congested.hpp"
 #include "analyze/findings/marked.hpp"
+#include "analyze/findings/ports.hpp"
+#include "analyze/point_text.hpp"
 #include "capture/frame.hpp"
 
 namespace roce::analyze {
@@ -136,6 +138,76 @@ void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<Addresse
   });
 }
 
+/// Marks set between the point where a connection is followed and another one, which shows them.
+struct MarkedThere {
+  Proof proof;
+  std::uint64_t of = 0;
+  std::set<std::uint64_t> flows;
+  std::uint16_t point = 0;
+};
+
+void find_marked_elsewhere(const Snapshot& snapshot, const std::set<Addresses>& pairs, FindingSink& sink) {
+  if (!snapshot.filter.empty()) return;  // it may hide the CNPs
+  std::map<Addresses, MarkedThere> found;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    const Flow* flow = flow_of(snapshot, connection, side);
+    if (flow == nullptr || connection.packets[1 - side] == 0 || ce_copies(snapshot, flow->id) < enough)
+      return;
+    if (pairs.contains({flow->key.dst, flow->key.src}) || spoken_for(snapshot, pairs, flow)) return;
+    auto there =
+        std::lower_bound(snapshot.flow_points.begin(), snapshot.flow_points.end(), flow->id,
+                         [](const FlowAtPoint& each, std::uint64_t wanted) { return each.flow < wanted; });
+    for (; there != snapshot.flow_points.end() && there->flow == flow->id; ++there) {
+      MarkedThere here;
+      for (const MarkRow& row : there->otherwise) {
+        if (!is_ce(row) || !carries(row.traffic_class)) continue;
+        here.proof.count += row.packets;
+        here.proof.add_frame(row.first_packet);
+        here.proof.add_time(row.first_time_ns);
+      }
+      const Flow* answers = flow_of(snapshot, connection, 1 - side);
+      const bool in_time = answers == nullptr || !answers->any_time || !here.proof.first_time_ns ||
+                           span_ns(*here.proof.first_time_ns, answers->last_time_ns) >= longest_answer_ns;
+      if (here.proof.count < enough || !in_time) continue;
+      MarkedThere& all = found[{flow->key.src, flow->key.dst}];
+      all.proof.add(here.proof);
+      all.of += there->packets;
+      all.flows.insert(flow->id);
+      all.point = there->point;
+      break;
+    }
+  });
+  std::vector<Finding> findings;
+  for (const auto& [ends, marked] : found) {
+    const std::string point = point_name(snapshot.files, snapshot.interfaces, marked.point);
+    Finding finding =
+        finding_of(Severity::warning,
+                   fmt::format("{} > {} at {}", address_text(ends.first), address_text(ends.second), point),
+                   marked.proof);
+    finding.confidence = 0.7;
+    finding.explanation = fmt::format(
+        "{} sent by {} {} marked CE by the network on the way to {}, and {} returned no CNP for any of them. "
+        "So "
+        "the sender is never told to slow down: queues grow until PFC or loss stops it. CNPs that take "
+        "another "
+        "way than the acknowledgements would not be seen.",
+        share_text(marked.proof.count, marked.of), address_text(ends.first),
+        verb(marked.proof.count, "was", "were"), point, address_text(ends.second));
+    finding.advice = fmt::format(
+        "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/* (must be 1 for the priority), mlnx_qos -i DEV, "
+        "and "
+        "the counters np_ecn_marked_roce_packets and np_cnp_sent in "
+        "/sys/class/infiniband/DEV/ports/1/hw_counters. Linux Soft-RoCE has no congestion control. All "
+        "packets "
+        "between them that are marked CE: {}",
+        address_text(ends.second),
+        packets_command(snapshot, fmt::format("roce.src == {} && roce.dst == {} && roce.ecn == 3",
+                                              address_text(ends.first), address_text(ends.second))));
+    findings.push_back(std::move(finding));
+  }
+  add_told_once(sink, std::move(findings));
+}
+
 }  // namespace
 
 void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
@@ -160,6 +232,7 @@ void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
     }
   });
   find_unanswered_datagrams(snapshot, pairs, told, sink);
+  find_marked_elsewhere(snapshot, pairs, sink);
   const std::uint64_t others = snapshot.congestion.cnp_packets;
   // Whoever sends CNPs may send them another way than the acknowledgements.
   for (Case& each : cases) each.confidence *= others == 0 ? 0.7 : 0.9;

@@ -12,6 +12,8 @@ void find_cnp_without_ce(const Snapshot& snapshot, FindingSink& sink) {
     const CongestionSide& congested = *connection.congestion[side];
     // One at the beginning answers what came before the capture.
     if (congested.cnps_without_ce < 2 || congested.left_out != 0) return;
+    // The marks were set between this point and another one, which shows them.
+    if (connection.flow[side] && ce_copies(snapshot, *connection.flow[side]) != 0) return;
     Case& each = cases.emplace_back();
     each.connection = &connection;
     each.side = side;

@@ -8,6 +8,7 @@
 
 #include "analyze/findings/commands.hpp"
 #include "analyze/findings/texts.hpp"
+#include "analyze/point_text.hpp"
 #include "analyze/policy/traffic_class_file.hpp"
 
 namespace roce::analyze {
@@ -63,6 +64,10 @@ std::string flow_list(const Snapshot& snapshot, const RuleBreach& breach) {
 
 std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
   std::string test = fmt::format("roce.marking.violation == \"{}\"", breach.key);
+  if (breach.point) {
+    return "All copies that break it: " +
+           packets_command(snapshot, test + " && roce.analysis.duplicate_capture");
+  }
   const bool copies = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
                                   [](const Flow& flow) { return flow.sequence().duplicate_captures != 0; });
   if (copies) test += " && !roce.analysis.duplicate_capture";
@@ -94,11 +99,19 @@ void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializ
     finding.first_time_ns = breach.first_time_ns;
     finding.last_time_ns = breach.last_time_ns;
     add_connections(snapshot, breach, finding);
-    finding.explanation = fmt::format(
-        "Rule {} of the policy{}{}: {} of {} {} {}, expected {}. {} {}.", breach.key, name.empty() ? "" : " ",
-        name, packets_text(breach.packets), plural(breach.flow_count, "flow", "flows"),
-        verb(breach.packets, "shows", "show"), found_list(breach), breach.expected,
-        breach.flow_count == 1 ? "It is" : "They are", flow_list(snapshot, breach));
+    std::string where;
+    if (breach.point) {
+      const std::string point = point_name(snapshot.files, snapshot.interfaces, *breach.point);
+      finding.subject += " at " + point;
+      where =
+          fmt::format(" at capture point {}, where they are copies that were re-marked on the way,", point);
+    }
+    finding.explanation =
+        fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", breach.key,
+                    name.empty() ? "" : " ", name, packets_text(breach.packets),
+                    plural(breach.flow_count, "flow", "flows"), where, verb(breach.packets, "shows", "show"),
+                    found_list(breach), breach.expected, breach.flow_count == 1 ? "It is" : "They are",
+                    flow_list(snapshot, breach));
     finding.advice =
         fmt::format("{} {}", advice(snapshot.policy->model(), breach), show_breach(snapshot, breach));
     sink.add(std::move(finding));

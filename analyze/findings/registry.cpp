@@ -61,6 +61,7 @@ constexpr FindingRule rules[] = {
     {"version_mix", notice, "RoCE v1 and v2 between the same hosts", find_version_mix},
     {"marking_directions", warning, "the two directions are marked differently", find_marking_directions},
     {"marking_changes", warning, "marks change within a flow", find_marking_changes},
+    {"marking_between_points", warning, "marks differ between capture points", find_marking_between_points},
     {"retransmission_marking", warning, "repeats are marked differently", find_retransmission_marking},
     {"not_ect", warning, "RoCE data that ECN cannot mark", find_not_ect},
     {"ecn_off", info, "ECN is not used", find_ecn_off},

@@ -41,6 +41,7 @@ void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink);
 void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink);
 void find_version_mix(const Snapshot& snapshot, FindingSink& sink);
 void find_marking_directions(const Snapshot& snapshot, FindingSink& sink);
+void find_marking_between_points(const Snapshot& snapshot, FindingSink& sink);
 void find_marking_changes(const Snapshot& snapshot, FindingSink& sink);
 void find_retransmission_marking(const Snapshot& snapshot, FindingSink& sink);
 void find_ecn_off(const Snapshot& snapshot, FindingSink& sink);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/flow_at_point.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/marking_matrix.hpp"
 #include "analyze/policy/marking_policy.hpp"
@@ -32,6 +33,9 @@ struct RuleBreach {
   };
 
   MarkCheck check{};
+  /// Of copies that this capture point shows (capture::Frame::point), marked otherwise than where their flows
+  /// are followed; none: of packets that are followed.
+  std::optional<std::uint16_t> point;
   std::string_view key;       ///< as long as the policy lives
   std::string expected;       ///< of the first of them
   MarkingSubject example;     ///< the first of them
@@ -49,5 +53,10 @@ struct RuleBreach {
 /// expects and, of what it judges, "ok" or "violation". A cell with packets of both kinds is a violation.
 [[nodiscard]] std::vector<RuleBreach> find_breaches(const MarkingPolicy& policy,
                                                     const std::vector<Flow>& flows, MarkingMatrix& matrix);
+/// The same of copies at other capture points: DSCP, ECN and priorities. What a tag or TTL is to be holds
+/// where a flow is followed: it differs from link to link. By capture point, then as above.
+[[nodiscard]] std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy,
+                                                              const std::vector<Flow>& flows,
+                                                              const std::vector<FlowAtPoint>& flow_points);
 
 }  // namespace roce::analyze

@@ -57,6 +57,30 @@ void add_row(Seen& seen, ClassSeen& of, Transport transport, const MarkRow& row)
   if (row.marks.pcp) seen.pcp_of_dscp[row.marks.dscp].insert(*row.marks.pcp);
 }
 
+/// Marks that only another capture point shows: `check` asks for the same there, but for the TTL.
+void add_copies(Seen& seen, const Snapshot& snapshot) {
+  auto flow = snapshot.flows.begin();
+  for (const FlowAtPoint& there : snapshot.flow_points) {
+    while (flow != snapshot.flows.end() && flow->id < there.flow) ++flow;
+    if (flow == snapshot.flows.end()) return;
+    if (flow->id != there.flow || flow->key.transport == Transport::native_ib) continue;
+    for (const MarkRow& row : there.otherwise) {
+      ClassSeen& of = seen.classes[static_cast<std::size_t>(row.traffic_class)];
+      if (of.packets == 0) continue;
+      if (row.marks.vlan) {
+        of.vlan[*row.marks.vlan] += row.packets;
+        of.pcp[row.marks.pcp.value_or(0)] += row.packets;
+      } else {
+        of.untagged += row.packets;
+      }
+      if (!is_v2(flow->key.transport)) continue;
+      of.dscp[row.marks.dscp] += row.packets;
+      of.ecn[row.marks.ecn] += row.packets;
+      if (row.marks.pcp) seen.pcp_of_dscp[row.marks.dscp].insert(*row.marks.pcp);
+    }
+  }
+}
+
 Seen look_at(const Snapshot& snapshot) {
   Seen seen;
   for (const Flow& flow : snapshot.flows) {
@@ -80,6 +104,7 @@ Seen look_at(const Snapshot& snapshot) {
     seen.addresses.insert(flow.key.src);
     seen.addresses.insert(flow.key.dst);
   }
+  add_copies(seen, snapshot);
   return seen;
 }
 
