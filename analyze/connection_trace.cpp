@@ -175,7 +175,10 @@ class Tracing {
         dissect::opcode_info(r.opcode).operation == dissect::Operation::read_request && options_.pmtu != 0 &&
         r.has(PacketRecord::has_reth)) {
       // IBTA 9.7.5.2.1: as many as it has responses.
-      point.psns = std::max(1U, (r.dma_length - (r.dma_length != 0 ? 1U : 0U)) / options_.pmtu + 1U);
+      point.psns = (r.dma_length - (r.dma_length != 0 ? 1U : 0U)) / options_.pmtu + 1U;
+      // Longer than a message may be (IBTA 9.7.7), it leads nowhere.
+      constexpr std::uint32_t longest = 1U << 31U;
+      if (r.dma_length > longest) point.psns = 1;
     }
     TracedMessages& messages = messages_[point.space()];
     // What nobody takes may say anything.

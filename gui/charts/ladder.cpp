@@ -9,9 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analyze/units.hpp"
 #include "gui/charts/trace_marks.hpp"
-#include "gui/models/table_model.hpp"
 #include "gui/models/trace_text.hpp"
 
 namespace roce::gui {
@@ -134,7 +132,7 @@ void LadderView::paint_row(QPainter& painter, const QRectF& rect, const LadderCo
     if (p.time_ns != capture::no_time) {
       const auto since = static_cast<std::int64_t>(static_cast<std::uint64_t>(p.time_ns) -
                                                    static_cast<std::uint64_t>(origin_ns_));
-      right_of(columns.number, columns.time, to_qt(analyze::duration_text(since)));
+      right_of(columns.number, columns.time, QString::number(static_cast<double>(since) * 1e-9, 'f', 6));
     }
   }
   const TraceMark mark = ghost ? TraceMark::lost_before : main_mark(p);
@@ -179,11 +177,11 @@ std::size_t LadderView::paint(QPainter& painter, const QRectF& area, std::size_t
                      text);
   };
   head(0, columns.number, Qt::AlignRight, tr("No."));
-  head(columns.number, columns.time, Qt::AlignRight, tr("Time"));
+  head(columns.number, columns.time, Qt::AlignRight, tr("Time (s)"));
   const double half = (columns.b - columns.a) / 2;
   head(columns.a, columns.a + half - 4, Qt::AlignLeft, ends_[0]);
   head(columns.a + half + 4, columns.b, Qt::AlignRight, ends_[1]);
-  head(columns.remarks, area.width(), Qt::AlignLeft, tr("What is to be said of it"));
+  head(columns.remarks, area.width(), Qt::AlignLeft, tr("Remarks"));
   painter.restore();
   return span.to - span.from;
 }

@@ -22,9 +22,20 @@ QString duration(double seconds) {
   return to_qt(analyze::duration_text(std::llround(std::clamp(seconds, 0.0, 9e9) * 1e9)));
 }
 
-/// "1 ms" instead of a power of ten.
+/// "1 ms" instead of a power of ten; on few decades 2 and 5 as well.
 class DurationTicker final : public QCPAxisTickerLog {
  protected:
+  QVector<double> createTickVector(double, const QCPRange& range) override {
+    QVector<double> ticks;
+    const double first = std::floor(std::log10(std::max(range.lower, 1e-12)));
+    const double last = std::ceil(std::log10(std::max(range.upper, 1e-12)));
+    for (double decade = first; decade <= last; ++decade) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        if (factor == 1 || last - first <= 4) ticks << factor * std::pow(10.0, decade);
+      }
+    }
+    return ticks;
+  }
   QString getTickLabel(double tick, const QLocale&, QChar, int) override { return duration(tick); }
 };
 
@@ -114,6 +125,19 @@ void LatencyPlot::show_trace(std::shared_ptr<const analyze::ConnectionTrace> tra
   refill();
 }
 
+void LatencyPlot::fit_values() {
+  const QCPRange times = time_axis()->range();
+  double least = 0, most = 0;
+  for (const LatencySeries& s : series_) {
+    for (std::size_t i = 0; i < s.seconds.size(); ++i) {
+      if (s.seconds[i] < times.lower || s.seconds[i] > times.upper) continue;
+      least = least > 0 ? std::min(least, s.latency[i]) : s.latency[i];
+      most = std::max(most, s.latency[i]);
+    }
+  }
+  if (most > 0) value_axis()->setRange(least / 2, most * 3);
+}
+
 void LatencyPlot::show_side(unsigned side) {
   side_ = side;
   refill();
@@ -148,7 +172,8 @@ void LatencyPlot::refill() {
     note(missing_text(*trace_));
   }
   const double length = std::max(time.size(), 1e-6);
-  set_whole({time.lower - 0.02 * length, time.upper + 0.08 * length}, {least / 2, std::max(most, least) * 3});
+  set_whole({time.lower - 0.02 * length, time.upper + 0.08 * length},
+            QCPRange(least / 2, std::max(most, least) * 3));
   show_all();
   restyle();
 }
@@ -168,7 +193,6 @@ void LatencyPlot::add_percentiles(const OperationStats& stats) {
   constexpr std::size_t items_of_a_kind = 6, kinds = 2;
   if (percentiles_.size() >= kinds * items_of_a_kind) return;
   constexpr std::pair<double, const char*> rows[] = {{0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}};
-  double before = -1;
   for (const auto& [fraction, name] : rows) {
     const double value = std::max(1e-9, seconds(fraction));
     auto* line = new QCPItemStraightLine(this);
@@ -182,8 +206,12 @@ void LatencyPlot::add_percentiles(const OperationStats& stats) {
     text->setText(
         QStringLiteral("%1 %2 %3").arg(kind_name(stats.kind), QString::fromLatin1(name), duration(value)));
     // One upon the other nobody could read.
-    text->setVisible(before < 0 || value > 1.25 * before);
-    if (text->visible()) before = value;
+    const bool free = std::none_of(percentiles_.begin(), percentiles_.end(), [value](QCPAbstractItem* item) {
+      const auto* other = qobject_cast<QCPItemText*>(item);
+      return other != nullptr && other->visible() &&
+             std::abs(std::log(other->position->value() / value)) < 0.3;
+    });
+    text->setVisible(free);
     const QColor colour = dots->style().pen().color();
     line->setPen(QPen(colour, 1, Qt::DashLine));
     text->setColor(colour);

@@ -50,7 +50,7 @@ class SequencePlot::Layer final : public OwnPlottable {
     const int columns = plot_.axisRect(0)->width();
     const SequenceSeries& series = plot_.lines_.of(mark_);
     const double psn_per_pixel = psn->range().size() / std::max(1, plot_.axisRect(0)->height());
-    painter->setPen(QPen(colour(), form() == Form::steps ? 1.3 : 1));
+    painter->setPen(QPen(colour(), form() == Form::steps ? 1.3 : 1.6));
     const bool marks_everything = form() == Form::bar || form() == Form::sign;
     painter->setAntialiasing(form() == Form::sign);
     if (form() == Form::steps) {
@@ -169,7 +169,10 @@ SequencePlot::SequencePlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Sequence graph"));
   setAccessibleDescription(
       tr("Packet sequence numbers over time: requests, acknowledgements, responses, and what went wrong."));
-  value_axis()->setTicker(QSharedPointer<PsnTicker>::create());
+  const auto ticker = QSharedPointer<PsnTicker>::create();
+  // Where PSNs begin anew: their round numbers, not those of the extended ones.
+  ticker->setTickOrigin(1 << 24);
+  value_axis()->setTicker(ticker);
   value_axis()->setLabel(tr("PSN"));
   axisRect(0)->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignLeft);
   legend->setIconSize(16, 12);
@@ -224,10 +227,19 @@ void SequencePlot::refill() {
   const double length = std::max(lines_.last - lines_.first, 1e-6);
   const double height = std::max<double>(1, static_cast<double>(lines_.highest - lines_.lowest));
   set_whole({lines_.first - 0.02 * length, lines_.last + 0.02 * length},
-            {static_cast<double>(lines_.lowest) - 0.06 * height,
-             static_cast<double>(lines_.highest) + 0.06 * height});
+            QCPRange(static_cast<double>(lines_.lowest) - 0.06 * height,
+                     static_cast<double>(lines_.highest) + 0.06 * height),
+            1);
   show_all();
   mark_packet();
+}
+
+void SequencePlot::fit_values() {
+  const QCPRange times = time_axis()->range();
+  const auto psns = psns_between(lines_, times.lower, times.upper);
+  if (!psns) return;
+  const double air = std::max(2.0, 0.06 * static_cast<double>(psns->second - psns->first));
+  value_axis()->setRange(static_cast<double>(psns->first) - air, static_cast<double>(psns->second) + air);
 }
 
 void SequencePlot::show_packet(const std::optional<std::uint64_t>& number) {

@@ -35,6 +35,7 @@ class SequencePlot : public TimePlot {
  protected:
   [[nodiscard]] std::optional<Hit> hit(const QPoint& place) const override;
   [[nodiscard]] QString distance_text(const QPointF& from, const QPointF& to) const override;
+  void fit_values() override;
   void restyle() override;
 
  private:

@@ -17,6 +17,7 @@ using Form = TraceMarkLook::Form;
 /// PSNs that a mark of that packet covers: from, to before.
 std::pair<std::int64_t, std::int64_t> extent(const TracePoint& p, TraceMark mark) noexcept {
   if (mark == TraceMark::acknowledge) return {p.acknowledged(), p.acknowledged()};
+  if (mark == TraceMark::nak || mark == TraceMark::rnr_nak) return {p.psn, p.psn};
   if (mark == TraceMark::lost_before && p.verdict.gap != 0)
     return {p.psn - std::int64_t{p.verdict.gap}, p.psn};
   return {p.psn, p.psn + std::max<std::int64_t>(1, p.psns)};
@@ -70,7 +71,7 @@ SequenceLines sequence_lines(const ConnectionTrace& trace, unsigned side, std::i
     lines.last = any ? std::max(lines.last, seconds) : seconds;
     any = true;
     // Nearly all packets are nothing else.
-    constexpr auto plain_marks = static_cast<std::size_t>(TraceMark::acknowledge) + 1;
+    constexpr auto plain_marks = static_cast<std::size_t>(TraceMark::response) + 1;
     const std::size_t marks = p.remarkable() ? trace_mark_count : plain_marks;
     for (std::size_t m = 0; m < marks; ++m) {
       const auto mark = static_cast<TraceMark>(m);
@@ -94,6 +95,23 @@ SequenceLines sequence_lines(const ConnectionTrace& trace, unsigned side, std::i
   }
   if (lines.lowest > lines.highest) lines.lowest = lines.highest = 0;
   return lines;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> psns_between(const SequenceLines& lines, double from,
+                                                                  double to) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> found;
+  for (std::size_t m = 0; m < trace_mark_count; ++m) {
+    const auto mark = static_cast<TraceMark>(m);
+    const Form form = trace_mark_look(mark).form;
+    if (form == Form::foot || form == Form::head || mark == TraceMark::damaged) continue;
+    const SequenceSeries& s = lines.series[m];
+    const auto [begin, end] = between(s, from, to);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!found) found = {s.low[i], s.high[i]};
+      found = {std::min(found->first, s.low[i]), std::max(found->second, s.high[i])};
+    }
+  }
+  return found;
 }
 
 std::vector<SequencePiece> sequence_pieces(const SequenceSeries& s, double from, double to, int columns,

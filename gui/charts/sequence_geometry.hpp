@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyze/connection_trace.hpp"
@@ -37,6 +38,11 @@ struct SequenceLines {
 /// The place of a point on the time axis.
 [[nodiscard]] double axis_seconds(const analyze::ConnectionTrace& trace, const analyze::TracePoint& point,
                                   std::int64_t origin_ns) noexcept;
+
+/// The lowest PSN that anything between two times has, and the one behind the highest; nullopt: nothing is
+/// there.
+[[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> psns_between(const SequenceLines& lines,
+                                                                                double from, double to);
 
 /// Several packets of a series that are drawn as one, for they fall into one column of pixels.
 struct SequencePiece {

@@ -103,9 +103,8 @@ void ThroughputPlot::refill() {
                   .arg(to_qt(analyze::duration_text(trace_->sent[side_].width_ns())));
     note(text);
   }
-  set_whole({whole.lower - 0.01 * whole.size(), whole.upper + 0.01 * whole.size()}, {0, 1});
+  set_whole({whole.lower - 0.01 * whole.size(), whole.upper + 0.01 * whole.size()}, std::nullopt);
   show_all();
-  compute();
 }
 
 void ThroughputPlot::compute() {

@@ -24,6 +24,7 @@ class ThroughputPlot : public TimePlot {
  protected:
   [[nodiscard]] std::optional<Hit> hit(const QPoint& place) const override;
   [[nodiscard]] QString distance_text(const QPointF& from, const QPointF& to) const override;
+  void fit_values() override { compute(); }
   void restyle() override;
   void resizeEvent(QResizeEvent* event) override;
 

@@ -52,8 +52,15 @@ TimePlot::TimePlot(QWidget* parent) : QCustomPlot(parent) {
   connect(selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) {
     if (tool_ == Tool::choose_time) choose(rect);
   });
+  for (QCPAxis* axis : {time_axis(), value_axis()}) {
+    connect(axis, qOverload<const QCPRange&, const QCPRange&>(&QCPAxis::rangeChanged), this,
+            [this, axis](const QCPRange& now, const QCPRange& before) { keep_in_bounds(axis, now, before); });
+  }
   connect(time_axis(), qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this,
-          [this](const QCPRange& range) { Q_EMIT range_changed(range.lower, range.upper); });
+          [this](const QCPRange& range) {
+            shade_span();
+            Q_EMIT range_changed(range.lower, range.upper);
+          });
   set_tool(Tool::move);
 }
 
@@ -73,9 +80,25 @@ void TimePlot::set_tool(Tool tool) {
   Q_EMIT tool_changed();
 }
 
-void TimePlot::set_whole(const QCPRange& time, const QCPRange& values) {
+void TimePlot::set_whole(const QCPRange& time, const std::optional<QCPRange>& values, double least_values) {
   whole_time_ = time;
   whole_values_ = values;
+  least_values_ = least_values;
+}
+
+/// Beyond these there is nothing to see, and axes would run out of digits for their ticks.
+void TimePlot::keep_in_bounds(QCPAxis* axis, const QCPRange& now, const QCPRange& before) {
+  const bool time = axis == time_axis();
+  if (!time && !whole_values_) return;
+  const QCPRange& whole = time ? whole_time_ : *whole_values_;
+  constexpr double least_time = 1e-9, most = 1e3;
+  const double least = std::min(time ? least_time : least_values_, whole.size());
+  const bool too_close = now.size() < least && now.size() < before.size();
+  const bool too_far = now.size() > most * whole.size() && now.size() > before.size();
+  const double beside = most * whole.size();
+  const bool away = now.lower > whole.upper + beside || now.upper < whole.lower - beside;
+  if (too_close || too_far) axis->setRange(before);
+  if (away) axis->setRange(whole);
 }
 
 void TimePlot::set_origin(std::int64_t origin_ns, bool timed) {
@@ -86,13 +109,18 @@ void TimePlot::set_origin(std::int64_t origin_ns, bool timed) {
 
 void TimePlot::show_all() {
   time_axis()->setRange(whole_time_);
-  value_axis()->setRange(whole_values_);
+  if (whole_values_) {
+    value_axis()->setRange(*whole_values_);
+  } else {
+    fit_values();
+  }
   replot(rpQueuedReplot);
 }
 
 void TimePlot::show_range(double from, double to) {
   if (!(to > from)) return;
   time_axis()->setRange(from, to);
+  fit_values();
   replot(rpQueuedReplot);
 }
 
@@ -103,7 +131,18 @@ void TimePlot::show_span(const std::optional<TimeSpan>& span) {
     chosen_->topLeft->setCoords(seconds_of(origin_ns_, span->from), 0);
     chosen_->bottomRight->setCoords(seconds_of(origin_ns_, span->to), 1);
   }
+  shade_span();
   replot(rpQueuedReplot);
+}
+
+/// Where nothing else is seen, shading it would tell nothing.
+void TimePlot::shade_span() {
+  if (!span_) return;
+  const QCPRange range = time_axis()->range();
+  const double slack = 0.01 * range.size();
+  const bool all = seconds_of(origin_ns_, span_->from) <= range.lower + slack &&
+                   seconds_of(origin_ns_, span_->to) >= range.upper - slack;
+  chosen_->setBrush(all ? QBrush(Qt::NoBrush) : QBrush(colours(palette()).selection));
 }
 
 void TimePlot::say(const QString& text) {
@@ -269,8 +308,9 @@ void TimePlot::restyle() {
   legend->setBorderPen(Qt::NoPen);
   legend->setTextColor(p.color(QPalette::Text));
   legend->setFont(font());
-  chosen_->setBrush(c.selection);
   chosen_->setPen(QPen(c.throughput, 1));
+  chosen_->setBrush(c.selection);
+  shade_span();
   selectionRect()->setBrush(c.selection);
   selectionRect()->setPen(QPen(c.throughput, 1));
   line_->setPen(QPen(p.color(QPalette::Text), 1.4));

@@ -29,7 +29,7 @@ class TimePlot : public QCustomPlot {
   [[nodiscard]] Tool tool() const noexcept { return tool_; }
   /// Everything that there is.
   void show_all();
-  /// Times on the axis from one second to another.
+  /// Times on the axis from one second to another, and what there is between them.
   void show_range(double from, double to);
   void show_span(const std::optional<TimeSpan>& span);
   /// In the middle instead of the plot; empty: the plot.
@@ -57,10 +57,14 @@ class TimePlot : public QCustomPlot {
   [[nodiscard]] virtual std::optional<Hit> hit(const QPoint& place) const = 0;
   /// What a measured distance is called.
   [[nodiscard]] virtual QString distance_text(const QPointF& from, const QPointF& to) const = 0;
+  /// Makes the values that are seen at these times fill the plot.
+  virtual void fit_values() {}
   /// Colours, after the palette has changed.
   virtual void restyle();
 
-  void set_whole(const QCPRange& time, const QCPRange& values);
+  /// What show_all() shows, and the shortest piece of the value axis that tells anything. Without values they
+  /// always fit what is seen.
+  void set_whole(const QCPRange& time, const std::optional<QCPRange>& values, double least_values = 1e-9);
   void set_origin(std::int64_t origin_ns, bool timed);
   [[nodiscard]] std::int64_t origin() const noexcept { return origin_ns_; }
 
@@ -79,12 +83,15 @@ class TimePlot : public QCustomPlot {
   void shift(double part_of_time, double part_of_values);
   void choose(const QRect& rect);
   void show_measured(const QPoint& to);
+  void shade_span();
+  void keep_in_bounds(QCPAxis* axis, const QCPRange& now, const QCPRange& before);
 
   Tool tool_ = Tool::move;
   std::int64_t origin_ns_ = 0;
   bool timed_ = true;
   QCPRange whole_time_{0, 1};
-  QCPRange whole_values_{0, 1};
+  std::optional<QCPRange> whole_values_;
+  double least_values_ = 1e-9;
   std::optional<TimeSpan> span_;
   QPoint pressed_;
   std::optional<QPointF> measured_from_;

@@ -20,8 +20,8 @@ struct Text {
 
 constexpr std::array<TraceMarkLook, trace_mark_count> looks{{
     {QT_TRANSLATE_NOOP("TraceMark", "request"), &Colours::throughput, Form::bar},
-    {QT_TRANSLATE_NOOP("TraceMark", "response"), &Colours::goodput, Form::bar},
     {QT_TRANSLATE_NOOP("TraceMark", "acknowledged"), &Colours::info, Form::steps},
+    {QT_TRANSLATE_NOOP("TraceMark", "response"), &Colours::goodput, Form::bar},
     {QT_TRANSLATE_NOOP("TraceMark", "out of order"), &Colours::throughput, Form::sign, Shape::ssDiamond},
     {QT_TRANSLATE_NOOP("TraceMark", "sent again"), &Colours::info, Form::sign, Shape::ssCircle},
     {QT_TRANSLATE_NOOP("TraceMark", "sent again: READ"), &Colours::retransmitted, Form::sign,

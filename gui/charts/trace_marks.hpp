@@ -16,8 +16,8 @@ namespace roce::gui {
 /// In the order in which they are drawn: what matters more lies above.
 enum class TraceMark : std::uint8_t {
   request,
-  response,
   acknowledge,
+  response,
   out_of_order,
   again_unknown,
   again_read,

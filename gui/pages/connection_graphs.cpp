@@ -51,7 +51,11 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
     fill();
   });
   connect(&tracer_, &ConnectionTracer::progress_changed, this, &ConnectionGraphs::show_state);
-  connect(&session_, &AnalysisSession::state_changed, this, &ConnectionGraphs::show_state);
+  connect(&session_, &AnalysisSession::state_changed, this, [this] {
+    // Opened once and not seen now: whoever comes back asks again.
+    if (!is_seen()) tracer_.choose({});
+    show_state();
+  });
   connect(&selection_, &Selection::connection_changed, this, &ConnectionGraphs::look);
   connect(&selection_, &Selection::packet_changed, this, [this] {
     sequence_->show_packet(selection_.packet());
@@ -144,7 +148,11 @@ void ConnectionGraphs::look() {
   const bool graph = currentIndex() != details;
   bar_->setVisible(graph && currentIndex() != ladder);
   // Reading a capture again takes time: not for what nobody sees. What is there already may stay.
-  if (graph && isVisible()) tracer_.choose(selection_.connection());
+  if (is_seen()) tracer_.choose(selection_.connection());
+}
+
+bool ConnectionGraphs::is_seen() const {
+  return currentIndex() != details && isVisible();
 }
 
 TimePlot* ConnectionGraphs::plot_in_front() const {

@@ -47,8 +47,9 @@ class ConnectionGraphs : public QTabWidget {
  private:
   QWidget* make_tools();
   void connect_plot(TimePlot* plot);
-  void look();  ///< asks for packets if they are seen
-  void fill();  ///< the tab in front
+  void look();                         ///< asks for packets if they are seen
+  void fill();                         ///< the tab in front
+  [[nodiscard]] bool is_seen() const;  ///< a tab that shows packets
   void say(const QString& text);
   void show_state();
   void show_times();

@@ -24,8 +24,9 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   auto* split = new QSplitter(Qt::Vertical);
   split->addWidget(top);
   split->addWidget(graphs_);
-  split->setStretchFactor(0, 2);
+  split->setStretchFactor(0, 1);
   split->setStretchFactor(1, 3);
+  split->setSizes({200, 500});
   split->setChildrenCollapsible(false);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);

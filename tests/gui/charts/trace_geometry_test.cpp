@@ -161,6 +161,13 @@ TEST(SequenceGeometry, FindsTheNearestPacket) {
   EXPECT_FALSE(point_near(lines, place, TraceMarkLook::Form::foot));
 }
 
+TEST(SequenceGeometry, TellsWhichPsnsAreSeen) {
+  const SequenceLines lines = sequence_lines(talk(100), 0, start);
+  EXPECT_EQ(psns_between(lines, 0, 1), std::pair(std::int64_t{1000}, std::int64_t{1100}));
+  EXPECT_EQ(psns_between(lines, 10e-6, 19.2e-6), std::pair(std::int64_t{1010}, std::int64_t{1020}));
+  EXPECT_FALSE(psns_between(lines, 5, 6));
+}
+
 TEST(SequenceGeometry, MeasuresDistances) {
   const SequenceDistance d = sequence_distance(1, 100, 3, 300);
   EXPECT_DOUBLE_EQ(d.seconds, 2);
