@@ -48,9 +48,16 @@ QString command_html(const QString& command) {
 }
 
 QString connections_html(const Finding& finding) {
+  // Where it is about one connection, its evidence is pointed out there.
+  const bool pointed = finding.connections.size() == 1 && !finding.packets.empty();
   QStringList names;
-  for (const std::uint32_t id : finding.connections)
-    names << link(QStringLiteral("connection"), QString::number(id), QString::number(id));
+  for (const std::uint32_t id : finding.connections) {
+    QString place = QString::number(id);
+    if (pointed) place += QLatin1Char(':') + QString::number(finding.packets.front());
+    names << Text::tr("%1 (%2)").arg(
+        link(QStringLiteral("connection"), QString::number(id), QString::number(id)),
+        link(QStringLiteral("graph"), place, Text::tr("Show graph")));
+  }
   return names.join(QStringLiteral(", "));
 }
 

@@ -117,6 +117,7 @@ void MainWindow::make_pages() {
     addDockWidget(Qt::TopDockWidgetArea, dock);
     if (i > 0) tabifyDockWidget(docks_[0], dock);
     connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
+    connect(rows[i].page, &Page::graph_wanted, connections_, &ConnectionsPage::show_graph);
     connect(rows[i].page, &Page::says, this, &MainWindow::say);
   }
   docks_[0]->raise();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/overview_page.hpp"
 
+#include <QAction>
 #include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -9,6 +10,7 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
+#include "gui/models/finding_columns.hpp"
 #include "gui/models/health.hpp"
 
 namespace roce::gui {
@@ -77,6 +79,15 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
     choose_connection();
     Q_EMIT leads_to(PageId::connections);
   });
+  offer_graph(connections_, [choose_connection] { choose_connection(); });
+  offer_graph(findings_, [this] {
+    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
+    for (const analyze::Finding& finding : session_.snapshot()->findings) {
+      if (QString::fromStdString(finding_key(finding)) != selection_.finding()) continue;
+      if (!finding.connections.empty()) selection_.set_connection(finding.connections.front());
+      if (!finding.packets.empty()) selection_.set_packet(finding.packets.front());
+    }
+  });
   connect(hosts_, &TableView::row_activated, this, [this] {
     Q_EMIT host_chosen(hosts_->current_row().data(TableModelBase::key_role).toString());
     Q_EMIT leads_to(PageId::connections);
@@ -92,6 +103,19 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(&session_, &AnalysisSession::snapshot_changed, this, &OverviewPage::refresh);
   connect(&session_, &AnalysisSession::state_changed, this, &OverviewPage::show_banner);
   refresh();
+}
+
+/// In the menu of its rows; `choose` selects what the current one is about.
+void OverviewPage::offer_graph(TableView* table, const std::function<void()>& choose) {
+  auto* action = new QAction(tr("Show &graph"), table);
+  table->addAction(action);
+  table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(action, &QAction::triggered, this, [this, table, choose] {
+    if (!table->current_row().isValid() || !session_.snapshot()) return;
+    choose();
+    Q_EMIT graph_wanted();
+    Q_EMIT leads_to(PageId::connections);
+  });
 }
 
 QWidget* OverviewPage::make_banner() {

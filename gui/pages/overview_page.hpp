@@ -5,6 +5,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <array>
+#include <functional>
 
 #include "gui/charts/timeline.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -39,6 +40,7 @@ class OverviewPage : public Page {
  private:
   QWidget* make_banner();
   QWidget* make_content();
+  void offer_graph(TableView* table, const std::function<void()>& choose);
   void refresh();
   void show_banner();
 

@@ -12,6 +12,12 @@ void Page::follow(const QUrl& link) {
   if (link.scheme() == QLatin1String("connection")) {
     selection_.set_connection(target.toUInt());
     Q_EMIT leads_to(PageId::connections);
+  } else if (link.scheme() == QLatin1String("graph")) {
+    const QStringList parts = target.split(QLatin1Char(':'));
+    selection_.set_connection(parts[0].toUInt());
+    if (parts.size() > 1) selection_.set_packet(parts[1].toULongLong());
+    Q_EMIT graph_wanted();
+    Q_EMIT leads_to(PageId::connections);
   } else if (link.scheme() == QLatin1String("finding")) {
     selection_.set_finding(target);
     Q_EMIT leads_to(PageId::findings);

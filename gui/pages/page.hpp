@@ -27,6 +27,8 @@ class Page : public QWidget {
  Q_SIGNALS:
   /// Another page has more about what is selected now.
   void leads_to(roce::gui::PageId page);
+  /// The graph of the connection that is selected now, on its page.
+  void graph_wanted();
   /// For the status bar.
   void says(const QString& message);
 

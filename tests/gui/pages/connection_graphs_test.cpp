@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QUrl>
 
 #include "analyze/units.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -255,6 +256,33 @@ TEST(ConnectionGraphs, LadderGoesByKeysAndPaintsOnAnything) {
   const std::size_t painted = ladder.paint(painter, QRectF(0, 0, 900, 600), 0);
   EXPECT_GT(painted, 10U);
   EXPECT_LT(painted, 60U);
+}
+
+TEST(ConnectionGraphs, AreWhereFindingsLeadTo) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  const analyze::Finding& worst = window->session().snapshot()->findings.front();
+  ASSERT_EQ(worst.connections.size(), 1U);
+  ConnectionGraphs& graphs = window->connections().graphs();
+  window->show_page(PageId::findings);
+  auto* detail = window->findings().findChild<DetailView*>();
+  const QString link = QStringLiteral("graph:0:%1").arg(worst.packets.front());
+  EXPECT_TRUE(QUrl::fromPercentEncoding(detail->html().toLatin1()).contains(link));
+  Q_EMIT detail->anchorClicked(QUrl(link));
+  EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
+  EXPECT_EQ(graphs.currentIndex(), Tab::sequence);
+  EXPECT_EQ(window->selection().packet(), worst.packets.front());
+  ASSERT_TRUE(eventually([&] { return graphs.tracer().state() == State::done; }));
+  // And from the Overview, by the menu of a row.
+  for (TableView* table : {&window->overview().findings(), &window->overview().connections()}) {
+    graphs.setCurrentIndex(Tab::details);
+    window->show_page(PageId::overview);
+    table->setCurrentIndex(table->filter().index(0, 0));
+    ASSERT_EQ(table->actions().size(), 1);
+    table->actions().front()->trigger();
+    EXPECT_EQ(graphs.currentIndex(), Tab::sequence);
+    EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
+  }
 }
 
 TEST(ConnectionGraphs, ChooseOthersWhileTheyRead) {
