@@ -38,11 +38,22 @@ struct Crossing {
 
 /// A capture point of a connection.
 struct PointOfView {
-  std::uint16_t number = 0;         ///< PacketRecord::point
-  bool known = false;               ///< whether it is followed has been decided
-  std::array<bool, 2> shown{};      ///< packets of that sender
-  std::array<Crossing, 2> crossed;  ///< by sender
+  std::uint16_t number = 0;                 ///< PacketRecord::point
+  bool known = false;                       ///< whether it is followed has been decided
+  std::array<bool, 2> shown{};              ///< packets of that sender
+  std::array<Crossing, 2> crossed;          ///< by sender
+  std::array<std::uint64_t, 2> last_key{};  ///< of the packet compared last, by sender, and its time
+  std::array<std::int64_t, 2> last_time_ns{capture::no_time, capture::no_time};
 
+  /// Whether a packet that is to be compared is the same record as the one before it: no wire carries two
+  /// packets in one nanosecond. Coarser clocks do not tell. Remembers it.
+  [[nodiscard]] bool holds_twice(unsigned sender, std::uint64_t key, std::int64_t time_ns) noexcept {
+    const bool same = key == last_key[sender] && time_ns == last_time_ns[sender] &&
+                      time_ns != capture::no_time && time_ns % 1000 != 0;
+    last_key[sender] = key;
+    last_time_ns[sender] = time_ns;
+    return same;
+  }
   /// Whose packets pass it behind the point where they are followed. Clocks need not agree for that: what
   /// goes there takes longer than what comes from there, each by the difference of the clocks too much.
   [[nodiscard]] std::optional<unsigned> behind() const noexcept;

@@ -50,6 +50,11 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
       track.result.sent[side].add(Event::icrc_mismatch, number, record.time_ns);
     }
   }
+  if (views.points[at].holds_twice(side, there.key, there.time_ns)) {
+    // Of the one before it, which is compared.
+    publish(number, verdict);
+    return verdict;
+  }
   Sighting* here =
       views.passed[side].find(there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0; });
   ++views.since_followed;

@@ -48,6 +48,15 @@ class TwoPoints {
     r.aeth = std::uint32_t{syndrome} << 24U | msn;
     return pass(r, lost);
   }
+  /// One that the capture at b holds twice.
+  std::size_t answer_twice(std::uint32_t psn, std::uint32_t msn, bool lost = false) {
+    PacketRecord r = wire.make(b, a, acknowledge, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1fU << 24U | msn;
+    r.time_ns += 1;
+    show(r, 1, r.time_ns + ahead_ns_);
+    return pass(r, lost);
+  }
   void talk(std::uint32_t from, std::uint32_t times) {
     for (std::uint32_t i = 0; i < times; ++i) {
       request(from + i);
@@ -209,6 +218,23 @@ TEST(TrackerPoints, ARecordThatIsThereTwiceIsLostOnceAtMost) {
     }
     EXPECT_EQ(repeats, 11U);
     EXPECT_EQ(both.wire.flow(a, b).sequence().retransmitted_packets(), repeats);
+  }
+}
+
+TEST(TrackerPoints, SoIsOneOfThePointBefore) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 60; ++psn) {
+      both.request(psn);
+      both.answer_twice(psn, psn + 1, psn == 55);
+    }
+    both.talk(60, 50);
+    both.finish();
+    EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 0U);
+    EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), 1U);
+    both.wire.expect_all_counted();
   }
 }
 
