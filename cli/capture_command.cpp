@@ -60,6 +60,8 @@ void add_file_options(CLI::App& command, CaptureOptions& options) {
       ->allow_extra_args(false)
       ->type_name("LIMIT");
   command.add_flag("--capture-only", options.capture_only, "write, do not analyse");
+  command.add_flag("--stop-with-stdin", options.stop_with_input,
+                   "stop when standard input ends: for programs that start this one with other rights");
 }
 
 void add_trigger_options(CLI::App& command, CaptureOptions& options) {

@@ -69,19 +69,32 @@ int CaptureControl::wait_ms() const {
 
 void CaptureControl::watch() {
   while (true) {
-    pollfd waiting[2] = {{signals_, POLLIN, 0}, {quit_, POLLIN, 0}};
-    const int ready = ::poll(waiting, 2, wait_ms());
+    // poll() leaves out what is negative.
+    pollfd waiting[3] = {{signals_, POLLIN, 0}, {quit_, POLLIN, 0}, {actions_.input, POLLIN, 0}};
+    const int ready = ::poll(waiting, 3, wait_ms());
     if (ready > 0 && waiting[1].revents != 0) return;
     if (ready > 0 && waiting[0].revents != 0) {
       signalfd_siginfo info{};
       while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
         answer(static_cast<int>(info.ssi_signo));
     }
+    if (ready > 0 && waiting[2].revents != 0) read_input();
     if (!stopped_ && actions_.deadline && Clock::now() >= *actions_.deadline) {
       stopped_ = true;
       actions_.stop();
     }
   }
+}
+
+/// Whoever began this program ends it by closing the other side, also by dying.
+void CaptureControl::read_input() {
+  char unused[256];
+  const ssize_t got = ::read(actions_.input, unused, sizeof unused);
+  if (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN))) return;
+  actions_.input = -1;
+  if (stopped_) return;
+  stopped_ = true;
+  actions_.stop();
 }
 
 void CaptureControl::answer(int number) {

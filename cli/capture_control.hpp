@@ -29,6 +29,7 @@ class CaptureControl {
     std::function<void()> tick;     ///< so often at least:
     std::chrono::milliseconds tick_time{100};
     std::optional<Clock::time_point> deadline;
+    int input = -1;  ///< descriptor: its end stops as well; what it says is not looked at. -1: none
   };
 
   CaptureControl();
@@ -47,6 +48,7 @@ class CaptureControl {
   void watch();
   void work();
   void answer(int number);
+  void read_input();
   [[nodiscard]] int wait_ms() const;
 
   Actions actions_;

@@ -183,6 +183,7 @@ int CaptureRun::start() {
   if (only_to_file()) actions.tick_time = recording_tick_time;
   const CaptureLimits stop = parse_limits(options_.stop).value_or(CaptureLimits{});
   if (stop.duration_ns != 0) actions.deadline = Clock::now() + std::chrono::nanoseconds(stop.duration_ns);
+  if (options_.stop_with_input) actions.input = STDIN_FILENO;
   if (auto started = control_->start(std::move(actions)); !started) {
     print_error(started.error().describe());
     return exit_input;

@@ -33,6 +33,7 @@ struct CaptureOptions {
   std::string fail_on;
   std::size_t top = 20;
   bool capture_only = false;
+  bool stop_with_input = false;
   bool json = false;
   bool pretty = false;
 
