@@ -10,7 +10,7 @@
 namespace roce::gui {
 
 analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
-  analyze::AnalysisOptions options;
+  analyze::AnalysisOptions options = choice.live ? analyze::live_analysis() : analyze::AnalysisOptions();
   options.jobs = choice.jobs;
   options.check_icrc = choice.check_icrc;
   options.link_speed_bps = choice.link_speed_bps;

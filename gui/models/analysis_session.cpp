@@ -26,11 +26,23 @@ void AnalysisSession::open(const QStringList& files) {
 void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener) {
   files_ = files;
   opener_ = std::move(opener);
-  start();
+  live_ = false;
+  start(opener_);
+}
+
+void AnalysisSession::open_live(const QString& recording, AnalysisJob::Opener opener) {
+  files_ = QStringList{recording};
+  const std::string path = QFile::encodeName(recording).toStdString();
+  opener_ = [path] { return capture::open_files({path}); };
+  live_ = true;
+  other_choice_ = false;
+  start(opener);
 }
 
 void AnalysisSession::reload() {
-  if (opener_) start();
+  if (!opener_ || is_live()) return;
+  live_ = false;
+  start(opener_);
 }
 
 void AnalysisSession::close() {
@@ -57,7 +69,11 @@ void AnalysisSession::set_choice(const AnalysisChoice& choice) {
   chosen.packets = choice_.packets;  // of the analysis that runs: start() makes new ones
   if (chosen == choice_) return;
   choice_ = std::move(chosen);
-  reload();
+  if (is_live()) {
+    other_choice_ = true;
+  } else {
+    reload();
+  }
 }
 
 void AnalysisSession::let_go() {
@@ -76,12 +92,14 @@ void AnalysisSession::let_go() {
   Q_EMIT snapshot_changed();
 }
 
-void AnalysisSession::start() {
+void AnalysisSession::start(const AnalysisJob::Opener& opener) {
   let_go();
   choice_.packets = std::make_shared<PacketStore>();
+  AnalysisChoice choice = choice_;
+  choice.live = live_;
   // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
   // posted before finds another job with nothing new, or is gone together with this object.
-  job_ = AnalysisJob::start(opener_, choice_, [this] {
+  job_ = AnalysisJob::start(opener, std::move(choice), [this] {
     QMetaObject::invokeMethod(this, &AnalysisSession::look, Qt::QueuedConnection);
   });
   timer_.start();
@@ -107,7 +125,10 @@ void AnalysisSession::look() {
   timer_.stop();
   job_ = nullptr;
   failure_ = QString::fromStdString(news.failure);
+  const bool judged_anew = live_ && other_choice_ && failure_.isEmpty();
   set_state(!failure_.isEmpty() ? State::failed : cancelled_ ? State::stopped : State::done);
+  // Whoever hears of the end may have opened something else.
+  if (judged_anew && !job_) reload();
 }
 
 void AnalysisSession::set_state(State state) {

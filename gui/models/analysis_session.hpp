@@ -37,6 +37,10 @@ class AnalysisSession : public QObject {
   void open(const QStringList& files);
   /// The same from another source; `files` is what reopens and commands are made with.
   void open(const QStringList& files, AnalysisJob::Opener opener);
+  /// Follows a capture that goes on. `recording` is the file that it is kept in, which is what is read
+  /// whenever it is read again. Until the end of the capture reload() does nothing, and another choice waits.
+  void open_live(const QString& recording, AnalysisJob::Opener opener);
+  [[nodiscard]] bool is_live() const noexcept { return live_ && state_ == State::loading; }
   void reload();
   void close();
   /// Stops reading; what was read is still shown, soon.
@@ -69,7 +73,7 @@ class AnalysisSession : public QObject {
   void snapshot_changed();  ///< also to none, when something is opened or closed
 
  private:
-  void start();
+  void start(const AnalysisJob::Opener& opener);
   void let_go();
   void look();
   void set_state(State state);
@@ -81,6 +85,8 @@ class AnalysisSession : public QObject {
   QTimer timer_;
   State state_ = State::empty;
   bool cancelled_ = false;
+  bool live_ = false;          ///< what is open, or was opened last, is a capture that goes on
+  bool other_choice_ = false;  ///< than the one that the live capture is analysed with
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   LoadProgress progress_;
   QString failure_;

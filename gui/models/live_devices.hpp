@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <vector>
+
+#include "capture/device_list.hpp"
+#include "capture/host/facts.hpp"
+#include "gui/models/background_call.hpp"
+
+namespace roce::gui {
+
+/// Something that `roceanalyze capture -i` may be asked for.
+struct LiveDevice {
+  QString name;         ///< what -i takes
+  QString kind;         ///< "RDMA port", "interface"
+  QString state;        ///< "ACTIVE, 100 Gb/s", "up"
+  QString description;  ///< driver, addresses, what belongs to it
+  bool possible = false;
+  QString how;  ///< what it needs, or why it cannot be captured and what to do instead
+  [[nodiscard]] bool operator==(const LiveDevice&) const = default;
+};
+
+/// RDMA ports, then network interfaces, as `roceanalyze devices` has them; then "any". Rights are not looked
+/// at: who captures is another program than this one.
+[[nodiscard]] std::vector<LiveDevice> live_devices(const capture::HostFacts& host,
+                                                   const std::vector<capture::NetworkDevice>& networks);
+
+/// The devices of this host; read on another thread.
+class LiveDeviceModel final : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { name_column, kind_column, state_column, description_column, how_column, column_count };
+
+  explicit LiveDeviceModel(QObject* parent = nullptr) : QAbstractTableModel(parent), call_(*this) {}
+
+  /// Reads again what there is; refreshed() tells when.
+  void refresh();
+  void show(std::vector<LiveDevice> devices);
+  /// Null for no row. Lives until the next show().
+  [[nodiscard]] const LiveDevice* device(int row) const;
+  /// -1: no device of that name is listed.
+  [[nodiscard]] int row_of(const QString& name) const;
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ Q_SIGNALS:
+  void refreshed(const QString& problem);  ///< empty: none
+
+ private:
+  std::vector<LiveDevice> devices_;
+  BackgroundCall call_;
+};
+
+}  // namespace roce::gui
