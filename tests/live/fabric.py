@@ -32,7 +32,8 @@ LOADS = {
     "ib_read_bw": ("ib_read_bw " + PERFTEST + " -s 65536 -n 100", "ib_read_bw " + PERFTEST + " -s 65536 -n 100 {target}"),
     "ib_send_bw": ("ib_send_bw " + PERFTEST + " -s 65536 -n 100", "ib_send_bw " + PERFTEST + " -s 65536 -n 100 {target}"),
     "rping": ("rping -s -a {target} -C 100 -S 8192", "rping -c -a {target} -C 100 -S 8192"),
-    "NVMe-oF": (NVME, "modprobe nvme-rdma && nvme connect -t rdma -a {target} -s 4420 -n lab -i 1 && sleep 2 && "
+    "NVMe-oF": (NVME, "modprobe nvme-rdma && nvme connect -t rdma -a {target} -s 4420 -n lab -i 1 && "
+                      "for I in $(seq 60); do ls -d /sys/class/nvme-fabrics/ctl/nvme*/nvme*n1 && break; sleep 1; done && "
                       "D=$(ls -d /sys/class/nvme-fabrics/ctl/nvme*/nvme*n1 | head -1) && D=/dev/$(basename $D | sed 's/c[0-9]*n/n/') && "
                       "dd if=/dev/urandom of=$D bs=64k count=60 oflag=direct && dd if=$D of=/dev/null bs=64k count=60 iflag=direct; "
                       "STATUS=$?; nvme disconnect -n lab; exit $STATUS"),
@@ -78,7 +79,7 @@ class Fabric:
 
     def start(self, machine, text):
         """On the machine, in the background: when it has ended, /tmp/fabric_status says how."""
-        self.run(machine, f"rm -f /tmp/fabric_*; (setsid sh -c {shlex.quote(text + '; echo $? >/tmp/fabric_status')} "
+        self.run(machine, f"rm -f /tmp/fabric_*; (setsid sh -c {shlex.quote('(' + text + '); echo $? >/tmp/fabric_status')} "
                           ">/tmp/fabric_out 2>/tmp/fabric_err </dev/null &)")
 
     def wait(self, machine, patience):
