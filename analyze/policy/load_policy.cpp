@@ -10,6 +10,7 @@
 #include "analyze/edit_distance.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/policy/policy_parser.hpp"
+#include "analyze/policy/policy_text.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -56,11 +57,24 @@ tl::expected<std::shared_ptr<const MarkingPolicy>, PolicyErrors> load_policy(
   } else {
     return tl::unexpected(no_such(file_or_profile, read.error()));
   }
-  auto model = parse_policy(text, file_or_profile, read_file);
+  return policy_of_text(text, file_or_profile);
+}
+
+tl::expected<std::shared_ptr<const MarkingPolicy>, PolicyErrors> policy_of_text(std::string_view text,
+                                                                                const std::string& name) {
+  if (text.size() > longest_policy)
+    return tl::unexpected(
+        PolicyErrors{{name, 0, 0, fmt::format("is larger than {} MiB: no policy", longest_policy >> 20U)}});
+  auto model = parse_policy(text, name, read_file);
   if (!model) return tl::unexpected(std::move(model.error()));
   auto policy = std::make_shared<MarkingPolicy>(std::move(*model));
-  policy->set_name(file_or_profile);
+  policy->set_name(name);
   return policy;
+}
+
+tl::expected<std::string, std::string> policy_text(const std::string& file_or_profile) {
+  if (const PolicyProfile* profile = find_profile(file_or_profile)) return std::string(profile->text);
+  return read_file(file_or_profile);
 }
 
 }  // namespace roce::analyze

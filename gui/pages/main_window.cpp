@@ -141,6 +141,7 @@ void MainWindow::make_status() {
 void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::severity_chosen, findings_, &FindingsPage::show_severity);
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
+  connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
 }
 
 void MainWindow::open(const QStringList& files) {

@@ -37,7 +37,9 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
       judged_(new QLabel),
       bar_(new FilterBar(tr("Search marks: class, address, ECN, verdict"))),
       matrix_(new TableView(tr("Matrix of marks"), matrix_model_)),
-      table_(new TableView(tr("Marks"), model_)) {
+      table_(new TableView(tr("Marks"), model_)),
+      editor_(new PolicyEditor),
+      tabs_(new QTabWidget) {
   judged_->setWordWrap(true);
   judged_->setTextFormat(Qt::PlainText);
   matrix_->wrap_rows(true);
@@ -53,7 +55,16 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(judged_);
-  layout->addWidget(split, 1);
+  layout->addWidget(tabs_, 1);
+  auto* dcbx = new TableView(tr("DCBX by port"), dcbx_model_);
+  auto* pauses = new TableView(tr("PAUSE and PFC by port and priority"), pause_model_);
+  auto* spreads = new TableView(tr("UDP source ports by addresses"), spread_model_);
+  tabs_->setDocumentMode(true);
+  tabs_->addTab(split, tr("&Marks"));
+  tabs_->addTab(editor_, tr("P&olicy"));
+  tabs_->addTab(dcbx, QString());
+  tabs_->addTab(pauses, QString());
+  tabs_->addTab(spreads, QString());
 
   bar_->drive(this, table_->filter(), [this] { refresh(); });
   // A direction leads to its marks, one of them to nothing further.
@@ -65,7 +76,30 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     }
     if (first != nullptr && first->src) bar_->field()->setText(to_qt(analyze::address_of(*first->src)));
   });
+  // A mark leads to its first packet and to the connections that it is of.
+  connect(table_, &TableView::row_activated, this, [this] {
+    const analyze::Marking& row = model_.row(table_->current_row().row());
+    if (row.first_packet != 0) selection_.set_packet(row.first_packet);
+    QStringList words;
+    for (const auto& address : {row.src, row.dst}) {
+      if (address) words << to_qt(analyze::address_of(*address));
+    }
+    lead_to_addresses(words);
+  });
+  connect(spreads, &TableView::row_activated, this, [this, spreads] {
+    const PortSpread& row = spread_model_.row(spreads->current_row().row());
+    lead_to_addresses({to_qt(row.src), to_qt(row.dst)});
+  });
+  connect(editor_, &PolicyEditor::applied, this,
+          [this](const std::shared_ptr<const analyze::MarkingPolicy>& policy) {
+            session_.set_policy(policy);
+            Q_EMIT says(tr("Marks are judged by policy %1").arg(to_qt(policy->name())));
+          });
+  connect(editor_, &PolicyEditor::says, this, &MarkingsPage::says);
   connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
+    dcbx_model_.show(session_.snapshot());
+    pause_model_.show(session_.snapshot());
+    spread_model_.show(session_.snapshot());
     matrix_model_.show(session_.snapshot());
     model_.show(session_.snapshot());
     refresh();
@@ -73,7 +107,20 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   refresh();
 }
 
+void MarkingsPage::lead_to_addresses(const QStringList& words) {
+  if (words.isEmpty()) return;
+  Q_EMIT addresses_chosen(words.join(QLatin1Char(' ')));
+  Q_EMIT leads_to(PageId::connections);
+}
+
 void MarkingsPage::refresh() {
+  // An empty table is an answer as well: nothing of the kind was captured.
+  const auto title = [this](int tab, const QString& name, int rows) {
+    tabs_->setTabText(tab, QStringLiteral("%1 (%2)").arg(name).arg(rows));
+  };
+  title(2, tr("&DCBX"), dcbx_model_.rowCount());
+  title(3, tr("Pa&uses"), pause_model_.rowCount());
+  title(4, tr("&Source ports"), spread_model_.rowCount());
   judged_->setText(judged_text(session_.snapshot().get()));
   bar_->show_counts(table_->filter().rowCount(), model_.rowCount());
   // Classes that never occur would be empty columns.

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <QLabel>
+#include <QTabWidget>
 
+#include "gui/models/link_tables.hpp"
 #include "gui/models/overview_tables.hpp"
 #include "gui/models/tables.hpp"
 #include "gui/pages/filter_bar.hpp"
 #include "gui/pages/page.hpp"
+#include "gui/pages/policy_editor.hpp"
 #include "gui/pages/table_view.hpp"
 
 namespace roce::gui {
 
-/// How packets are marked: the matrix of direction and class, and each of its marks as a row.
+/// How packets are marked: the matrix of direction and class, and each of its marks as a row; what marks
+/// should be, to be edited; what ports announce, whom they pause, and how source ports spread.
 class MarkingsPage : public Page {
   Q_OBJECT
 
@@ -20,16 +24,29 @@ class MarkingsPage : public Page {
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
   [[nodiscard]] TableView& table() noexcept { return *table_; }
+  [[nodiscard]] PolicyEditor& editor() noexcept { return *editor_; }
+  [[nodiscard]] QTabWidget& tabs() noexcept { return *tabs_; }
+  [[nodiscard]] const PortSpreadModel& spreads() const noexcept { return spread_model_; }
+
+ Q_SIGNALS:
+  /// Connections of these addresses; words to search for.
+  void addresses_chosen(const QString& words);
 
  private:
   void refresh();
+  void lead_to_addresses(const QStringList& words);
 
   MarkMatrixModel matrix_model_;
   MarkingModel model_;
+  DcbxModel dcbx_model_;
+  PauseModel pause_model_;
+  PortSpreadModel spread_model_;
   QLabel* judged_;
   FilterBar* bar_;
   TableView* matrix_;
   TableView* table_;
+  PolicyEditor* editor_;
+  QTabWidget* tabs_;
 };
 
 }  // namespace roce::gui
