@@ -91,6 +91,7 @@ void MainWindow::make_pages() {
   findings_ = new FindingsPage(session_, selection_);
   connections_ = new ConnectionsPage(session_, selection_);
   markings_ = new MarkingsPage(session_, selection_);
+  live_ = new LivePage(session_, selection_);
   struct Row {
     Page* page;
     const char* name;
@@ -101,7 +102,8 @@ void MainWindow::make_pages() {
                       {packets_, "packets", tr("Packets")},
                       {findings_, "findings", tr("Findings")},
                       {connections_, "connections", tr("Connections")},
-                      {markings_, "markings", tr("Markings")}};
+                      {markings_, "markings", tr("Markings")},
+                      {live_, "live", tr("Live")}};
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     auto* dock = new QDockWidget(rows[i].title, this);
     dock->setObjectName(QString::fromLatin1(rows[i].name));
@@ -286,6 +288,10 @@ void MainWindow::save_layout() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!live_->may_go()) {
+    event->ignore();
+    return;
+  }
   save_layout();
   session_.close();
   event->accept();

@@ -19,6 +19,7 @@
 #include "gui/models/selection.hpp"
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/findings_page.hpp"
+#include "gui/pages/live_page.hpp"
 #include "gui/pages/markings_page.hpp"
 #include "gui/pages/output_actions.hpp"
 #include "gui/pages/overview_page.hpp"
@@ -68,6 +69,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ConnectionsPage& connections() noexcept { return *connections_; }
   [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
   [[nodiscard]] OutputActions& output() noexcept { return *output_; }
+  [[nodiscard]] LivePage& live() noexcept { return *live_; }
   [[nodiscard]] QString message() const { return message_->text(); }
 
  protected:
@@ -129,6 +131,7 @@ class MainWindow : public QMainWindow {
   ConnectionsPage* connections_ = nullptr;
   MarkingsPage* markings_ = nullptr;
   OutputActions* output_ = nullptr;
+  LivePage* live_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;

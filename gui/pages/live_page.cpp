@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/live_page.hpp"
+
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "gui/charts/theme.hpp"
+#include "gui/models/commands.hpp"
+
+namespace roce::gui {
+
+LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : Page(session, selection, parent),
+      capture_(session),
+      ask_file_([](QWidget* window) {
+        return QFileDialog::getSaveFileName(window, LivePage::tr("Save the capture"), QString(),
+                                            LivePage::tr("pcapng (*.pcapng)"));
+      }),
+      ask_discard_([](QWidget* window) {
+        return QMessageBox::question(window, LivePage::tr("Live capture"),
+                                     LivePage::tr("What was captured is not saved. Forget it?"),
+                                     QMessageBox::Discard | QMessageBox::Cancel,
+                                     QMessageBox::Cancel) == QMessageBox::Discard;
+      }),
+      program_(find_capture_program()),
+      table_(new QTableView),
+      how_(new QLabel),
+      filter_(new QLineEdit),
+      promiscuous_(new QCheckBox(tr("&Promiscuous mode: also frames for other hosts"))),
+      limit_(new QSpinBox),
+      command_(new QLineEdit),
+      start_(new QPushButton(tr("&Start"))),
+      stop_(new QPushButton(tr("S&top"))),
+      save_(new QPushButton(tr("Sa&ve as…"))),
+      refresh_(new QPushButton(tr("&Look again"))),
+      message_(new QLabel),
+      log_(new QPlainTextEdit) {
+  table_->setModel(&devices_);
+  table_->setAccessibleName(tr("Devices that can be captured"));
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setAlternatingRowColors(true);
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->setTabKeyNavigation(false);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->horizontalHeader()->setHighlightSections(false);
+  filter_->setPlaceholderText(tr("Capture filter (BPF), as tcpdump takes it; empty: everything"));
+  filter_->setAccessibleName(tr("Capture filter"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  promiscuous_->setChecked(true);
+  limit_->setRange(1, 1'000'000);
+  limit_->setValue(4'000);
+  limit_->setSuffix(tr(" MB"));
+  limit_->setAccessibleName(tr("Largest recording"));
+  limit_->setToolTip(tr("The capture ends when the recording, a temporary file, has become so large."));
+  command_->setReadOnly(true);
+  command_->setFont(filter_->font());
+  command_->setAccessibleName(tr("The command that start runs"));
+  for (QLabel* label : {how_, message_}) {
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  }
+  message_->setFont(filter_->font());
+  log_->setReadOnly(true);
+  log_->setFont(filter_->font());
+  log_->setAccessibleName(tr("What the capturing program says"));
+  log_->setPlaceholderText(tr("What the capturing program says stands here."));
+  log_->setMinimumHeight(fontMetrics().height() * 4);
+
+  auto* form = new QFormLayout;
+  form->addRow(tr("&Filter"), filter_);
+  form->addRow(QString(), promiscuous_);
+  form->addRow(tr("&Keep at most"), limit_);
+  limit_->setMaximumWidth(160);
+  form->addRow(tr("&Command"), command_);
+  auto* buttons = new QHBoxLayout;
+  for (QPushButton* button : {start_, stop_, save_}) buttons->addWidget(button);
+  buttons->addStretch(1);
+  buttons->addWidget(refresh_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(8, 8, 8, 8);
+  layout->addWidget(table_, 3);
+  layout->addWidget(how_);
+  layout->addLayout(form);
+  layout->addLayout(buttons);
+  layout->addWidget(message_);
+  layout->addWidget(log_, 1);
+
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &LivePage::show_choice);
+  connect(table_, &QTableView::activated, this, &LivePage::start);
+  connect(filter_, &QLineEdit::textChanged, this, &LivePage::show_choice);
+  connect(filter_, &QLineEdit::returnPressed, this, &LivePage::start);
+  connect(promiscuous_, &QCheckBox::toggled, this, &LivePage::show_choice);
+  connect(start_, &QPushButton::clicked, this, &LivePage::start);
+  connect(stop_, &QPushButton::clicked, this, &LivePage::stop);
+  connect(save_, &QPushButton::clicked, this, &LivePage::save);
+  connect(refresh_, &QPushButton::clicked, &devices_, &LiveDeviceModel::refresh);
+  connect(&devices_, &LiveDeviceModel::modelReset, this, [this] {
+    table_->resizeColumnsToContents();
+    constexpr int widest = 420;
+    for (int i = 0; i + 1 < LiveDeviceModel::column_count; ++i)
+      table_->setColumnWidth(i, std::min(widest, table_->columnWidth(i) + 16));
+    show_choice();
+  });
+  connect(&devices_, &LiveDeviceModel::refreshed, this, [this](const QString& problem) {
+    if (!problem.isEmpty()) Q_EMIT says(tr("Devices could not be listed: %1").arg(problem));
+  });
+  connect(&capture_, &LiveCapture::changed, this, &LivePage::show_state);
+  show_choice();
+  show_state();
+}
+
+void LivePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (!std::exchange(asked_, true)) devices_.refresh();
+}
+
+void LivePage::set_program(const QString& program) {
+  program_ = program;
+  show_choice();
+}
+
+void LivePage::choose_device(const QString& name) {
+  if (const int row = devices_.row_of(name); row >= 0) table_->setCurrentIndex(devices_.index(row, 0));
+}
+
+LiveRequest LivePage::request() const {
+  LiveRequest wanted;
+  if (const LiveDevice* device = devices_.device(table_->currentIndex().row())) wanted.device = device->name;
+  wanted.filter = filter_->text().trimmed();
+  wanted.promiscuous = promiscuous_->isChecked();
+  wanted.most_bytes = static_cast<std::uint64_t>(limit_->value()) * 1'000'000;
+  return wanted;
+}
+
+QString LivePage::command_text() const {
+  const LiveRequest wanted = request();
+  if (wanted.device.isEmpty()) return {};
+  QStringList words;
+  for (const QString& word : capture_command(program_, wanted, capture_rights(program_)))
+    words << shell_word(word);
+  return words.join(QLatin1Char(' '));
+}
+
+void LivePage::show_choice() {
+  const LiveDevice* device = devices_.device(table_->currentIndex().row());
+  const bool idle = capture_.state() == LiveCapture::State::idle;
+  start_->setEnabled(idle && device != nullptr && device->possible && !program_.isEmpty());
+  command_->setText(command_text());
+  command_->setCursorPosition(0);
+  QString text;
+  if (program_.isEmpty()) {
+    text = tr("The program roceanalyze, which captures, is neither beside this one nor in PATH: install it.");
+  } else if (device == nullptr) {
+    text =
+        tr("Choose a device. The adapter of a server handles RoCE by itself: capture on its RDMA port, "
+           "not on its network interface.");
+  } else if (!device->possible) {
+    text = tr("%1 cannot be captured: %2").arg(device->name, device->how);
+  } else {
+    text = device->how;
+    const QString asks[] = {QString(), tr("You will be asked for a password (pkexec)."),
+                            tr("You are not root and pkexec is not installed: if it fails, allow it with "
+                               "sudo setcap cap_net_raw,cap_net_admin=eip %1")
+                                .arg(shell_word(program_))};
+    const QString& rights = asks[static_cast<int>(capture_rights(program_))];
+    if (!rights.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("\n")) + rights;
+  }
+  how_->setText(text);
+  how_->setVisible(!text.isEmpty());
+}
+
+void LivePage::start() {
+  if (!start_->isEnabled() || !may_go()) return;
+  const LiveRequest wanted = request();
+  selection_.clear();
+  capture_.start(wanted, capture_command(program_, wanted, capture_rights(program_)));
+}
+
+bool LivePage::may_go() {
+  return !capture_.has_unsaved() || ask_discard_(this);
+}
+
+void LivePage::save() {
+  if (capture_.has_recording()) capture_.save_as(ask_file_(this));
+}
+
+void LivePage::show_state() {
+  stop_->setEnabled(capture_.state() == LiveCapture::State::running);
+  save_->setEnabled(capture_.has_recording());
+  message_->setText(capture_.message());
+  message_->setVisible(!capture_.message().isEmpty());
+  QPalette colours_of_text = palette();
+  if (capture_.failed()) colours_of_text.setColor(QPalette::WindowText, colours(palette()).error);
+  message_->setPalette(colours_of_text);
+  if (log_->toPlainText() != capture_.log()) {
+    log_->setPlainText(capture_.log());
+    log_->moveCursor(QTextCursor::End);
+  }
+  if (capture_.failed()) Q_EMIT says(capture_.message());
+  show_choice();
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "tests/gui/pages/window_support.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// A program that captures one sample from whatever device, until it is told to end.
+QString stand_in(const QTemporaryDir& folder, const char* last) {
+  const QString path = folder.filePath(QStringLiteral("roceanalyze"));
+  QFile file(path);
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("#!/bin/sh\ncat '" + QByteArray::fromStdString(sample("03_rping.pcap")) + "'\n" + last + "\n");
+  file.close();
+  EXPECT_TRUE(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+  return path;
+}
+
+LiveDevice fake(const char* name, bool possible) {
+  LiveDevice device;
+  device.name = QString::fromLatin1(name);
+  device.possible = possible;
+  device.how = possible ? QString() : QStringLiteral("mirror the port on the switch");
+  return device;
+}
+
+/// Root runs it as it is; else pkexec would ask somebody.
+bool runs_as_it_is(const QString& program) {
+  return capture_rights(program) != CaptureRights::asked;
+}
+
+TEST(LivePage, CapturesShowsAndSaves) {
+  const QTemporaryDir folder;
+  const QString program = stand_in(folder, "cat >/dev/null");
+  if (!runs_as_it_is(program)) GTEST_SKIP() << "pkexec would ask for a password";
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program(program);
+  page.devices().show({fake("rdma0:1", false), fake("fake0", true)});
+  page.start();  // nothing is chosen
+  EXPECT_EQ(page.capture().state(), LiveCapture::State::idle);
+  page.choose_device(QStringLiteral("rdma0:1"));
+  page.start();
+  EXPECT_EQ(page.capture().state(), LiveCapture::State::idle);
+  page.choose_device(QStringLiteral("fake0"));
+  page.set_filter(QStringLiteral("udp port 4791"));
+  EXPECT_TRUE(page.command_text().contains(QStringLiteral("capture -i fake0 -f 'udp port 4791'")))
+      << page.command_text().toStdString();
+  page.start();
+  ASSERT_EQ(page.capture().state(), LiveCapture::State::running);
+  const std::uint64_t all = analyzed("03_rping.pcap")->totals.packets;
+  ASSERT_TRUE(eventually(
+      [&] { return window->session().snapshot() && window->session().snapshot()->totals.packets == all; }));
+  EXPECT_TRUE(window->windowTitle().contains(QStringLiteral("fake0")));
+  EXPECT_GT(window->connections().table().filter().rowCount(), 0);
+  // Closing asks, for nothing was saved.
+  bool asked = false;
+  page.set_discard_question([&](QWidget*) {
+    asked = true;
+    return false;
+  });
+  EXPECT_FALSE(window->close());
+  EXPECT_TRUE(asked);
+  page.stop();
+  ASSERT_TRUE(eventually([&] { return page.capture().state() == LiveCapture::State::idle; }));
+  const QString saved = folder.filePath(QStringLiteral("saved.pcapng"));
+  page.set_file_question([&](QWidget*) { return saved; });
+  page.save();
+  ASSERT_TRUE(eventually([&] { return !page.capture().has_unsaved(); }));
+  EXPECT_TRUE(QFile::exists(saved));
+  EXPECT_TRUE(window->close());
+}
+
+TEST(LivePage, SaysWhyACaptureEnded) {
+  const QTemporaryDir folder;
+  const QString program = stand_in(folder, "echo 'fake0: the network interface was removed' >&2; exit 3");
+  if (!runs_as_it_is(program)) GTEST_SKIP() << "pkexec would ask for a password";
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program(program);
+  page.set_discard_question([](QWidget*) { return true; });
+  page.devices().show({fake("fake0", true)});
+  page.choose_device(QStringLiteral("fake0"));
+  page.start();
+  ASSERT_TRUE(eventually([&] { return page.capture().state() == LiveCapture::State::idle; }));
+  EXPECT_TRUE(window->message().contains(QStringLiteral("removed"))) << window->message().toStdString();
+  EXPECT_GT(window->session().snapshot()->totals.packets, 0U);
+}
+
+TEST(LivePage, TellsThatThereIsNoProgram) {
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program({});
+  page.devices().show({fake("fake0", true)});
+  page.choose_device(QStringLiteral("fake0"));
+  page.start();
+  EXPECT_EQ(page.capture().state(), LiveCapture::State::idle);
+}
+
+}  // namespace
+}  // namespace roce::gui
