@@ -6,9 +6,9 @@
 #include <bit>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 #include "analyze/compare.hpp"
+#include "analyze/compare/lost_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
@@ -48,10 +48,6 @@ Source open(const std::string& path, bool aloud) {
   return nullptr;
 }
 
-struct KeyHash {
-  std::size_t operator()(const analyze::FlowKey& key) const noexcept { return key.hash(); }
-};
-
 /// The numbers that the report of a file gives its connections, for the packets lost from it.
 void name_connections(const std::string& path, unsigned direction, const CompareCommand& options,
                       analyze::CompareResult& result) {
@@ -65,15 +61,7 @@ void name_connections(const std::string& path, unsigned direction, const Compare
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   const Pass pass = run_pass(*source, analysis, "connections ");
-  std::unordered_map<analyze::FlowKey, std::uint64_t, KeyHash> connections;
-  for (const analyze::Flow& flow : pass.snapshot->flows) {
-    if (flow.connection) connections.emplace(flow.key, *flow.connection);
-  }
-  for (analyze::LostPacket& lost : result.lost) {
-    if (lost.direction != direction) continue;
-    if (const auto found = connections.find(lost.key); found != connections.end())
-      lost.connection = found->second;
-  }
+  analyze::name_connections(result, direction, *pass.snapshot);
 }
 
 bool reaches(const analyze::CompareResult& result, const std::string& severity) {

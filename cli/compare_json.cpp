@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "analyze/compare/lost_columns.hpp"
 #include "analyze/flow_columns.hpp"
 #include "analyze/value_format.hpp"
 #include "cli/compare_report.hpp"
@@ -171,28 +172,22 @@ void compare_json(const CompareResult& result, bool pretty, const JsonSink& sink
 }
 
 std::string compare_csv(const CompareResult& result) {
-  std::string out = "direction,connection,src,dst,dst_qp,opcode,psn,packet,time,repaired_by\r\n";
-  const auto number = [](const std::optional<std::uint64_t>& value) {
-    return value ? std::to_string(*value) : std::string();
+  std::string out;
+  bool first = true;
+  const auto cell = [&](std::string_view text) {
+    if (!first) out += ',';
+    first = false;
+    append_csv(out, text);
   };
-  for (const LostPacket& lost : result.lost) {
-    const std::string cells[] = {std::string(direction_names[lost.direction]),
-                                 number(lost.connection),
-                                 analyze::address_of(lost.key.src),
-                                 analyze::address_of(lost.key.dst),
-                                 std::to_string(lost.key.dst_qp),
-                                 std::string(dissect::opcode_name(lost.opcode)),
-                                 std::to_string(lost.psn),
-                                 std::to_string(lost.packet),
-                                 std::to_string(lost.time_ns),
-                                 number(lost.repaired_by)};
-    bool first = true;
-    for (const std::string& cell : cells) {
-      if (!first) out += ',';
-      first = false;
-      append_csv(out, cell);
-    }
+  const auto end_line = [&] {
     out += "\r\n";
+    first = true;
+  };
+  for (const analyze::LostColumn& column : analyze::lost_columns()) cell(column.name);
+  end_line();
+  for (const LostPacket& lost : result.lost) {
+    for (const analyze::LostColumn& column : analyze::lost_columns()) cell(column.machine_text(lost));
+    end_line();
   }
   return out;
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compare/compare_words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "analyze/findings/texts.hpp"
+#include "analyze/units.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using D = CompareDirection;
+
+/// A delay may come out a little below 0, as far as the clocks' offset is uncertain.
+std::string signed_duration(std::int64_t ns) {
+  return ns < 0 ? "-" + duration_text(-ns) : duration_text(ns);
+}
+
+struct Count {
+  const char* name;
+  bool part;
+  bool always;
+  std::uint64_t (*of)(const D&);
+};
+
+constexpr Count counts[] = {
+    {"seen at both", false, true, [](const D& d) { return d.matched; }},
+    {"lost between", false, true, [](const D& d) { return d.lost.count; }},
+    {"of them sent again", true, false, [](const D& d) { return d.repaired; }},
+    {"overtaken between", false, true, [](const D& d) { return d.late.count; }},
+    {"damaged between", false, false, [](const D& d) { return d.corrupted.count; }},
+    {"doubled between", false, false, [](const D& d) { return d.duplicated.count; }},
+    {"missed by the first capture", false, false, [](const D& d) { return d.missed.count; }},
+    {"before or after the other capture", false, false, [](const D& d) { return d.not_covered; }},
+    {"repeats", false, true, [](const D& d) { return d.repeats.packets(); }},
+    {"for a loss before both points", true, false, [](const D& d) { return d.repeats.before; }},
+    {"for a loss between them", true, false, [](const D& d) { return d.repeats.between; }},
+    {"for a loss behind both", true, false, [](const D& d) { return d.repeats.behind; }},
+    {"unknown", true, false, [](const D& d) { return d.repeats.unknown; }},
+};
+
+struct Delay {
+  const char* name;
+  bool part;
+  std::int64_t DelayStats::*of;
+};
+
+constexpr Delay delays[] = {{", least", false, &DelayStats::min},
+                            {"median", true, &DelayStats::p50},
+                            {"90 %", true, &DelayStats::p90},
+                            {"99 %", true, &DelayStats::p99},
+                            {"largest", true, &DelayStats::max}};
+
+}  // namespace
+
+std::vector<std::string> point_lines(const ComparePointFacts& point) {
+  std::vector<std::string> lines;
+  std::string text = fmt::format("{}, {} of them RoCE", packets_text(point.frames), point.packets);
+  if (point.any_time) {
+    text += fmt::format("; {} from {}", duration_text(span_ns(point.first_time_ns, point.last_time_ns)),
+                        time_text(point.first_time_ns));
+  }
+  lines.push_back(std::move(text));
+  if (point.doubled != 0)
+    lines.push_back(fmt::format("{} left out that the capture has twice", packets_text(point.doubled)));
+  if (point.damaged != 0)
+    lines.push_back(fmt::format("{} with a wrong checksum", packets_text(point.damaged)));
+  lines.push_back(point.dropped ? fmt::format("{} dropped while capturing", packets_text(*point.dropped))
+                                : std::string("drops while capturing: the file does not say"));
+  return lines;
+}
+
+std::vector<std::string> clock_lines(const CompareResult& result) {
+  const ClockEstimate& clocks = result.clocks;
+  if (!result.times_known) return {"a capture carries no times: nothing is said of delays"};
+  if (!clocks.offset_ns) {
+    return {
+        "packets were matched in one direction only: the offset of the clocks is not known, and delays are "
+        "relative to the fastest packet"};
+  }
+  std::vector<std::string> lines{fmt::format(
+      "B's clock is {} {} A's (within {}, if the fastest packets need equally long there and back)",
+      duration_text(std::abs(*clocks.offset_ns)), *clocks.offset_ns < 0 ? "behind" : "ahead of",
+      duration_text(clocks.error_ns.value_or(0)))};
+  if (clocks.drift_ppm) {
+    lines.push_back(
+        fmt::format("it gains {:.3g} ppm on A's, which is taken off the delays", *clocks.drift_ppm));
+  }
+  return lines;
+}
+
+std::vector<CompareFigure> compare_figures(const CompareResult& result) {
+  const std::array<D, 2>& d = result.directions;
+  std::vector<CompareFigure> figures;
+  for (const Count& count : counts) {
+    if (!count.always && count.of(d[0]) == 0 && count.of(d[1]) == 0) continue;
+    figures.push_back(
+        {count.name, count.part, {std::to_string(count.of(d[0])), std::to_string(count.of(d[1]))}});
+  }
+  if (!d[0].delay && !d[1].delay) return figures;
+  const std::string kind = result.clocks.offset_ns ? "delay" : "delay beyond the fastest";
+  for (const Delay& delay : delays) {
+    CompareFigure figure{delay.part ? delay.name : kind + delay.name, delay.part, {}};
+    for (std::size_t i = 0; i < d.size(); ++i)
+      figure.text[i] = d[i].delay ? signed_duration((*d[i].delay).*delay.of) : std::string("-");
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+}  // namespace roce::analyze

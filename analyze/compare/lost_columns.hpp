@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a comparison's lost packets and changed marks: one row a column, see columns.hpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "analyze/columns.hpp"
+#include "analyze/compare.hpp"
+#include "analyze/snapshot.hpp"
+
+namespace roce::analyze {
+
+/// "a_to_b" or "b_to_a": by the file that the packets pass first.
+[[nodiscard]] std::string_view compare_direction_name(unsigned direction) noexcept;
+
+using LostColumn = Column<LostPacket>;
+[[nodiscard]] std::span<const LostColumn> lost_columns() noexcept;
+
+using MarkChangeColumn = Column<MarkChange>;
+[[nodiscard]] std::span<const MarkChangeColumn> mark_change_columns() noexcept;
+
+/// Gives the lost packets of one direction the numbers that the report of the file which has them gives its
+/// connections.
+void name_connections(CompareResult& result, unsigned direction, const Snapshot& report);
+
+}  // namespace roce::analyze
