@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -72,7 +73,15 @@ class TableModel final : public TableModelBase {
   using TableModelBase::TableModelBase;
 
   void show(SnapshotPtr snapshot) override {
-    auto next = snapshot ? std::make_unique<Table>(*snapshot) : nullptr;
+    // A table of something else is handed over as a whole.
+    if constexpr (std::is_constructible_v<Table, const analyze::Snapshot&>) {
+      auto next = snapshot ? std::make_unique<Table>(*snapshot) : nullptr;
+      show_table(std::move(next), snapshot);
+      snapshot_ = std::move(snapshot);
+    }
+  }
+  /// `behind` is what its rows are borrowed from, and is kept as long as they are.
+  void show_table(std::unique_ptr<Table> next, std::shared_ptr<const void> behind) {
     std::vector<Shown> rows = rows_of(next.get());
     std::unordered_map<std::string, int> at;
     at.reserve(rows.size());
@@ -86,7 +95,7 @@ class TableModel final : public TableModelBase {
     shown_ = std::move(rows);
     at_ = std::move(at);
     table_ = std::move(next);
-    snapshot_ = std::move(snapshot);
+    behind_ = std::move(behind);
     if (!shown_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
   }
 
@@ -203,6 +212,7 @@ class TableModel final : public TableModelBase {
   }
 
   SnapshotPtr snapshot_;
+  std::shared_ptr<const void> behind_;
   std::unique_ptr<Table> table_;
   std::vector<Shown> shown_;
   std::unordered_map<std::string, int> at_;  ///< rows by key

@@ -92,6 +92,7 @@ void MainWindow::make_pages() {
   connections_ = new ConnectionsPage(session_, selection_);
   markings_ = new MarkingsPage(session_, selection_);
   live_ = new LivePage(session_, selection_);
+  compare_ = new ComparePage(session_, selection_);
   struct Row {
     Page* page;
     const char* name;
@@ -103,7 +104,8 @@ void MainWindow::make_pages() {
                       {findings_, "findings", tr("Findings")},
                       {connections_, "connections", tr("Connections")},
                       {markings_, "markings", tr("Markings")},
-                      {live_, "live", tr("Live")}};
+                      {live_, "live", tr("Live")},
+                      {compare_, "compare", tr("Compare")}};
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     auto* dock = new QDockWidget(rows[i].title, this);
     dock->setObjectName(QString::fromLatin1(rows[i].name));
@@ -144,6 +146,8 @@ void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::severity_chosen, findings_, &FindingsPage::show_severity);
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
+  compare_->set_question([this] { return questions_.files_to_open(this); });
+  connect(compare_, &ComparePage::packet_wanted, this, &MainWindow::show_packet);
 }
 
 void MainWindow::open(const QStringList& files) {
@@ -151,6 +155,13 @@ void MainWindow::open(const QStringList& files) {
   session_.open(files);
   selection_.clear();
   remember(files);
+}
+
+void MainWindow::show_packet(const QStringList& files, qulonglong packet, const QVariant& connection) {
+  if (files != session_.files()) open(files);
+  selection_.set_packet(packet);
+  if (connection.isValid()) selection_.set_connection(static_cast<std::uint32_t>(connection.toULongLong()));
+  show_page(PageId::connections);
 }
 
 bool MainWindow::choose_policy(const QString& file_or_profile) {

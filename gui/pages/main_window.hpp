@@ -17,6 +17,7 @@
 #include "gui/models/path_check.hpp"
 #include "gui/models/preferences.hpp"
 #include "gui/models/selection.hpp"
+#include "gui/pages/compare_page.hpp"
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/findings_page.hpp"
 #include "gui/pages/live_page.hpp"
@@ -70,6 +71,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
   [[nodiscard]] OutputActions& output() noexcept { return *output_; }
   [[nodiscard]] LivePage& live() noexcept { return *live_; }
+  [[nodiscard]] ComparePage& compare() noexcept { return *compare_; }
   [[nodiscard]] QString message() const { return message_->text(); }
 
  protected:
@@ -89,6 +91,7 @@ class MainWindow : public QMainWindow {
   void add_theme_menu(QMenu* menu);
   void add_page_actions(QMenu* menu);
   void connect_pages();
+  void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
   void save_layout();
   void fill_recent();
@@ -132,6 +135,7 @@ class MainWindow : public QMainWindow {
   MarkingsPage* markings_ = nullptr;
   OutputActions* output_ = nullptr;
   LivePage* live_ = nullptr;
+  ComparePage* compare_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;

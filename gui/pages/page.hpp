@@ -10,8 +10,8 @@
 namespace roce::gui {
 
 /// Pages of the window, in the order of their tabs.
-enum class PageId { overview, packets, findings, connections, markings, live };
-inline constexpr int page_count = 6;
+enum class PageId { overview, packets, findings, connections, markings, live, compare };
+inline constexpr int page_count = 7;
 
 /// One page: shows the session's snapshot and follows the selection. Everything outlives it.
 class Page : public QWidget {

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/compare_page.hpp"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "gui/models/commands.hpp"
+#include "gui/models/details.hpp"
+
+namespace roce::gui {
+namespace {
+
+/// Between names of files in one field: no name has it, or it would have to be typed as a file of its own.
+constexpr QLatin1String between(" + ");
+
+CompareJob::Files encoded(const QStringList& files) {
+  CompareJob::Files names;
+  for (const QString& file : files) names.push_back(QFile::encodeName(file).toStdString());
+  return names;
+}
+
+}  // namespace
+
+ComparePage::ComparePage(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : Page(session, selection, parent) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(6, 6, 6, 6);
+  auto* grid = new QGridLayout;
+  make_choice(grid);
+  layout->addLayout(grid);
+  headline_ = new QLabel;
+  headline_->setWordWrap(true);
+  headline_->setTextFormat(Qt::PlainText);
+  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  layout->addWidget(headline_);
+  layout->addWidget(make_results(), 1);
+  timer_.setInterval(AnalysisSession::interval);
+  connect(&timer_, &QTimer::timeout, this, &ComparePage::look);
+  connect(&session_, &AnalysisSession::state_changed, this, &ComparePage::show_state);
+  show_result(nullptr);
+}
+
+ComparePage::~ComparePage() {
+  if (job_) job_->abandon();
+}
+
+void ComparePage::make_choice(QGridLayout* grid) {
+  const std::array names{tr("A"), tr("B")};
+  for (int i = 0; i < 2; ++i) {
+    const auto point = static_cast<std::size_t>(i);
+    auto* field = new QLineEdit;
+    field->setObjectName(QStringLiteral("compare_%1").arg(names[point]));
+    field->setAccessibleName(tr("Capture %1").arg(names[point]));
+    field->setPlaceholderText(i == 0 ? tr("a capture")
+                                     : tr("a capture of the same traffic at another point"));
+    field->setClearButtonEnabled(true);
+    auto* choose = new QPushButton(tr("Choose..."));
+    choose->setAccessibleName(tr("Choose capture %1").arg(names[point]));
+    current_[point] = new QPushButton(tr("This capture"));
+    current_[point]->setToolTip(tr("What this window has opened"));
+    auto* label = new QLabel(names[point]);
+    label->setBuddy(field);
+    grid->addWidget(label, i, 0);
+    grid->addWidget(field, i, 1);
+    grid->addWidget(choose, i, 2);
+    grid->addWidget(current_[point], i, 3);
+    fields_[point] = field;
+    connect(field, &QLineEdit::textChanged, this, &ComparePage::show_state);
+    connect(field, &QLineEdit::returnPressed, this, &ComparePage::compare);
+    connect(choose, &QPushButton::clicked, this, [this, point] {
+      const QStringList chosen = ask_ ? ask_() : QStringList();
+      if (!chosen.isEmpty()) set_files(point, chosen);
+    });
+    connect(current_[point], &QPushButton::clicked, this,
+            [this, point] { set_files(point, session_.files()); });
+  }
+  filter_ = new QLineEdit;
+  filter_->setPlaceholderText(tr("display filter: only what matches is compared"));
+  filter_->setAccessibleName(tr("Display filter of the comparison"));
+  filter_->setClearButtonEnabled(true);
+  connect(filter_, &QLineEdit::returnPressed, this, &ComparePage::compare);
+  auto* label = new QLabel(tr("Filter"));
+  label->setBuddy(filter_);
+  start_ = new QPushButton(tr("Compare"));
+  start_->setObjectName(QStringLiteral("compare_start"));
+  stop_ = new QPushButton(tr("Stop"));
+  stop_->setObjectName(QStringLiteral("compare_stop"));
+  auto* copy = new QPushButton(tr("Copy command"));
+  copy->setToolTip(tr("Copy the command that compares the same on the command line"));
+  bar_ = new QProgressBar;
+  bar_->setAccessibleName(tr("Comparing"));
+  bar_->setRange(0, 100);
+  auto* row = new QHBoxLayout;
+  row->addWidget(filter_, 2);
+  row->addWidget(start_);
+  row->addWidget(stop_);
+  row->addWidget(bar_, 1);
+  grid->addWidget(label, 2, 0);
+  grid->addLayout(row, 2, 1, 1, 2);
+  grid->addWidget(copy, 2, 3);
+  grid->setColumnStretch(1, 1);
+  connect(start_, &QPushButton::clicked, this, &ComparePage::compare);
+  connect(stop_, &QPushButton::clicked, this, &ComparePage::stop);
+  connect(copy, &QPushButton::clicked, this, [this] {
+    QApplication::clipboard()->setText(command());
+    Q_EMIT says(tr("Copied: %1").arg(command()));
+  });
+}
+
+QWidget* ComparePage::make_results() {
+  figures_ = new TableView(tr("Both directions"), figure_model_);
+  findings_ = new TableView(tr("Findings of the comparison"), finding_model_);
+  findings_->show_columns({"severity", "title", "subject", "count"});
+  detail_ = new DetailView;
+  detail_->setAccessibleName(tr("The chosen finding of the comparison"));
+  points_ = new QLabel;
+  points_->setTextFormat(Qt::RichText);
+  points_->setWordWrap(true);
+  points_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  lost_ = new TableView(tr("Lost packets"), lost_model_);
+  changes_ = new TableView(tr("Changed marks"), change_model_);
+
+  auto* right = new QSplitter(Qt::Vertical);
+  right->addWidget(findings_);
+  right->addWidget(detail_);
+  right->setStretchFactor(0, 2);
+  right->setStretchFactor(1, 3);
+  right->setChildrenCollapsible(false);
+  auto* split = new QSplitter(Qt::Horizontal);
+  split->addWidget(figures_);
+  split->addWidget(right);
+  split->setStretchFactor(0, 2);
+  split->setStretchFactor(1, 3);
+  split->setChildrenCollapsible(false);
+  auto* summary = new QWidget;
+  auto* column = new QVBoxLayout(summary);
+  column->addWidget(points_);
+  column->addWidget(split, 1);
+  tabs_ = new QTabWidget;
+  tabs_->setDocumentMode(true);
+  tabs_->addTab(summary, QString());
+  tabs_->addTab(lost_, QString());
+  tabs_->addTab(changes_, QString());
+
+  connect(findings_, &TableView::row_chosen, this, &ComparePage::show_finding);
+  connect(lost_, &TableView::row_activated, this, &ComparePage::lead_on);
+  connect(changes_, &TableView::row_activated, this, [this] {
+    const QModelIndex row = changes_->current_row();
+    if (row.isValid()) Q_EMIT packet_wanted(compared_[0], change_model_.row(row.row()).first[0], QVariant());
+  });
+  // Its packets and connections are those of either capture: only what can be copied leads anywhere.
+  connect(detail_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+    if (link.scheme() == QLatin1String("copy")) follow(link);
+  });
+  return tabs_;
+}
+
+void ComparePage::set_files(std::size_t point, const QStringList& files) {
+  fields_[point]->setText(files.join(between));
+}
+
+QStringList ComparePage::files(std::size_t point) const {
+  const QString text = fields_[point]->text().trimmed();
+  if (text.isEmpty()) return {};
+  // A name that has it is a name.
+  return QFile::exists(text) ? QStringList(text) : text.split(between, Qt::SkipEmptyParts);
+}
+
+QString ComparePage::command() const {
+  QStringList words{QStringLiteral("roceanalyze compare")};
+  for (const std::size_t point : {0U, 1U}) {
+    for (const QString& file : files(point)) words << shell_word(file);
+  }
+  if (const QString filter = filter_->text().trimmed(); !filter.isEmpty())
+    words << QStringLiteral("-Y") << shell_word(filter);
+  return words.join(QLatin1Char(' '));
+}
+
+void ComparePage::compare() {
+  if (files(0).isEmpty() || files(1).isEmpty()) {
+    Q_EMIT says(tr("Choose two captures of the same traffic first"));
+    return;
+  }
+  if (job_) job_->abandon();
+  show_result(nullptr);
+  compared_ = {files(0), files(1)};
+  job_ = CompareJob::start(
+      encoded(compared_[0]), encoded(compared_[1]), filter_->text().trimmed().toStdString(),
+      [this] { QMetaObject::invokeMethod(this, &ComparePage::look, Qt::QueuedConnection); });
+  timer_.start();
+  headline_->setText(tr("Comparing..."));
+  show_state();
+}
+
+void ComparePage::stop() {
+  if (job_) job_->stop();
+}
+
+void ComparePage::look() {
+  if (!job_) return;
+  const CompareJob::News news = job_->take();
+  bar_->setValue(static_cast<int>(100 * news.progress));
+  if (!news.ended) return;
+  timer_.stop();
+  job_ = nullptr;
+  show_result(news.result);
+  if (!news.failure.empty()) {
+    headline_->setText(tr("Not compared: %1").arg(to_qt(news.failure)));
+  } else if (news.stopped && news.result) {
+    headline_->setText(tr("Stopped; until then: %1").arg(compare_headline(*news.result)));
+  }
+  Q_EMIT says(headline_->text());
+}
+
+void ComparePage::show_result(CompareResultPtr result) {
+  result_ = std::move(result);
+  show_compared(lost_model_, result_);
+  show_compared(change_model_, result_);
+  show_compared(figure_model_, result_);
+  finding_model_.show(result_ ? compare_snapshot(*result_) : nullptr);
+  headline_->setText(result_ ? compare_headline(*result_)
+                             : tr("Two captures of the same traffic at two points show what was lost, "
+                                  "delayed, overtaken or re-marked between them."));
+  points_->setText(result_ ? compare_html(*result_) : QString());
+  points_->setVisible(result_ != nullptr);
+  tabs_->setTabText(0, tr("Summary"));
+  tabs_->setTabText(1, tr("Lost (%1)").arg(lost_model_.rowCount()));
+  tabs_->setTabText(2, tr("Changed marks (%1)").arg(change_model_.rowCount()));
+  if (result_ && result_->lost_omitted != 0) {
+    tabs_->setTabToolTip(1, tr("%1 more are counted and not listed").arg(result_->lost_omitted));
+  } else {
+    tabs_->setTabToolTip(1, tr("Enter or a double click shows the packet in its capture"));
+  }
+  if (findings_->filter().rowCount() > 0) findings_->setCurrentIndex(findings_->filter().index(0, 0));
+  show_finding();
+  show_state();
+}
+
+void ComparePage::show_state() {
+  const bool running = job_ != nullptr;
+  start_->setEnabled(!running && !files(0).isEmpty() && !files(1).isEmpty());
+  stop_->setVisible(running);
+  bar_->setVisible(running);
+  for (QPushButton* current : current_) current->setEnabled(!session_.files().isEmpty());
+}
+
+void ComparePage::show_finding() {
+  const QModelIndex row = findings_->current_row();
+  if (!row.isValid() || !finding_model_.snapshot()) {
+    detail_->show_html(result_ && result_->findings.empty()
+                           ? QStringLiteral("<p class=\"name\">%1</p>").arg(tr("Nothing was found"))
+                           : QString());
+    return;
+  }
+  detail_->show_html(
+      finding_html(*finding_model_.snapshot(), finding_model_.row(row.row()), compared_[0] + compared_[1]));
+}
+
+void ComparePage::lead_on() {
+  const QModelIndex row = lost_->current_row();
+  if (!row.isValid()) return;
+  const analyze::LostPacket& lost = lost_model_.row(row.row());
+  Q_EMIT packet_wanted(compared_[lost.direction], lost.packet,
+                       lost.connection ? QVariant::fromValue<qulonglong>(*lost.connection) : QVariant());
+}
+
+}  // namespace roce::gui

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/pages/compare_page.hpp"
+
+#include <QClipboard>
+#include <QSignalSpy>
+
+#include "tests/gui/pages/window_support.hpp"
+
+namespace roce::gui {
+namespace {
+
+QString path(const char* name) {
+  return QString::fromStdString(sample(name));
+}
+const QString& at_a() {
+  static const QString file = path("04_write_loss1.ca.pcap.zst");
+  return file;
+}
+const QString& at_b() {
+  static const QString file = path("04_write_loss1.cb.pcap.zst");
+  return file;
+}
+
+QPushButton* button(ComparePage& page, const char* name) {
+  return page.findChild<QPushButton*>(QString::fromLatin1(name));
+}
+
+void compare(ComparePage& page, const QString& a, const QString& b) {
+  page.set_files(0, {a});
+  page.set_files(1, {b});
+  button(page, "compare_start")->click();
+  ASSERT_TRUE(eventually([&page] { return !page.running(); }));
+}
+
+TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  window->show_page(PageId::compare);
+  EXPECT_FALSE(button(page, "compare_start")->isEnabled());
+  compare(page, at_a(), at_b());
+  ASSERT_TRUE(page.result());
+  EXPECT_EQ(page.headline(), compare_headline(*page.result()));
+  EXPECT_EQ(static_cast<std::size_t>(page.lost().filter().rowCount()), page.result()->lost.size());
+  EXPECT_GT(page.figures().filter().rowCount(), 3);
+  EXPECT_EQ(static_cast<std::size_t>(page.findings().filter().rowCount()), page.result()->findings.size());
+
+  page.lost().setCurrentIndex(page.lost().filter().index(0, 0));
+  Q_EMIT page.lost().row_activated();
+  const analyze::LostPacket& lost =
+      page.result()->lost[static_cast<std::size_t>(page.lost().current_row().row())];
+  EXPECT_EQ(window->session().files(), QStringList(lost.direction == 0 ? at_a() : at_b()));
+  EXPECT_EQ(window->selection().packet(), lost.packet);
+  EXPECT_EQ(window->selection().connection(), lost.connection);
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_EQ(window->selection().packet(), lost.packet);
+}
+
+TEST(ComparePage, TakesWhatTheWindowHasOpened) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  for (QPushButton* each : page.findChildren<QPushButton*>()) {
+    if (each->text() == ComparePage::tr("This capture") && each->isEnabled()) each->click();
+  }
+  EXPECT_EQ(page.files(0), QStringList(at_b()));
+  EXPECT_EQ(page.files(1), QStringList(at_b()));
+  page.set_files(0, {at_a()});
+  page.filter_field().setText(QStringLiteral("infiniband.bth.opcode == 17"));
+  EXPECT_EQ(page.command(),
+            QStringLiteral("roceanalyze compare %1 %2 -Y 'infiniband.bth.opcode == 17'").arg(at_a(), at_b()));
+}
+
+TEST(ComparePage, AsksForCaptures) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  page.set_question([] { return QStringList{QStringLiteral("/x/1.pcap"), QStringLiteral("/x/2.pcap")}; });
+  for (QPushButton* each : page.findChildren<QPushButton*>()) {
+    if (each->text() == ComparePage::tr("Choose...")) each->click();
+  }
+  EXPECT_EQ(page.files(0).size(), 2);
+  EXPECT_EQ(page.files(1).back(), QStringLiteral("/x/2.pcap"));
+}
+
+TEST(ComparePage, SaysWhatIsWrong) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  page.compare();
+  EXPECT_FALSE(page.running());
+  EXPECT_TRUE(window->message().contains(QStringLiteral("two captures")));
+  compare(page, at_a(), QStringLiteral("/nowhere/at all.pcap"));
+  EXPECT_TRUE(page.headline().contains(QStringLiteral("/nowhere/at all.pcap")));
+  EXPECT_EQ(page.lost().filter().rowCount(), 0);
+}
+
+TEST(ComparePage, StopsAndIsClosedWhileItReads) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  page.set_files(0, {at_a()});
+  page.set_files(1, {at_b()});
+  for (int i = 0; i < 5; ++i) page.compare();
+  page.stop();
+  ASSERT_TRUE(eventually([&page] { return !page.running(); }));
+  page.compare();
+  window->close();
+}
+
+}  // namespace
+}  // namespace roce::gui
