@@ -2,6 +2,7 @@
 #include "cli/capture_run.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +39,11 @@ constexpr std::size_t width_of_a_pipe = 100;
 // written after half a second, mostly (see LiveOptions::gather_time).
 constexpr std::chrono::milliseconds recording_gather_time{500};
 constexpr std::chrono::milliseconds recording_tick_time{500};
+/// The reading end of a pipe was closed.
+bool nobody_reads(int descriptor) {
+  pollfd output{descriptor, 0, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
 
 /// As it stands in the file, which has the same numbers of packets unless it is one of a ring.
 std::string finding_comment(const analyze::Finding& finding) {
@@ -310,6 +316,8 @@ void CaptureRun::tell_notices() {
 
 void CaptureRun::tick() {
   tell_notices();
+  // Without packets nothing is written, and one who has gone would be noticed with the next packet only.
+  if (options_.write == "-" && nobody_reads(STDOUT_FILENO)) source_->request_stop();
   if (files_.recording) files_.recording->tick();
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) observer->on_tick();
