@@ -69,7 +69,7 @@ void PacketListView::place_parts() {
   const int map = map_->sizeHint().width();
   setViewportMargins(0, head, map, 0);
   const QRect inside = viewport()->geometry();
-  header_->setGeometry(inside.left() + margin_, inside.top() - head, inside.width() - margin_ + map, head);
+  header_->setGeometry(inside.left() + margin_, inside.top() - head, inside.width() - margin_, head);
   map_->setGeometry(inside.right() + 1, inside.top(), map, inside.height());
   update_bars();
 }
@@ -342,12 +342,7 @@ void PacketListView::paint_margin(QPainter& painter, int row, int y, const Relat
 
 void PacketListView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  const QRect inside = viewport()->geometry();
-  const int head = header_->sizeHint().height();
-  const int map = map_->sizeHint().width();
-  header_->setGeometry(inside.left() + margin_, inside.top() - head, inside.width() - margin_ + map, head);
-  map_->setGeometry(inside.right() + 1, inside.top(), map, inside.height());
-  update_bars();
+  place_parts();
 }
 
 void PacketListView::scrollContentsBy(int, int) {

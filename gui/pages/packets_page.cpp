@@ -117,8 +117,8 @@ void PacketsPage::make_parts() {
   auto* details = new QSplitter(Qt::Horizontal);
   details->addWidget(tree_);
   details->addWidget(bytes_);
-  details->setStretchFactor(0, 3);
-  details->setStretchFactor(1, 2);
+  details->setStretchFactor(0, 1);
+  details->setStretchFactor(1, 1);
   split_->addWidget(list_);
   split_->addWidget(details);
   split_->setStretchFactor(0, 3);

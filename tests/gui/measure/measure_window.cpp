@@ -7,6 +7,7 @@
 #include <QElapsedTimer>
 #include <QScrollBar>
 #include <QTimer>
+#include <QWindow>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
     MainWindow window;
     window.resize(1400, 900);
     window.show();
+    wait_for([&] { return window.windowHandle() != nullptr && window.windowHandle()->isExposed(); });
     PacketsPage& page = window.packets();
     QElapsedTimer clock;
     clock.start();
