@@ -24,6 +24,7 @@ QString spoken(const QWidget* widget) {
   if (!widget->accessibleName().isEmpty()) return widget->accessibleName();
   if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
     return button->text().isEmpty() ? button->toolTip() : button->text();
+  if (const auto* label = qobject_cast<const QLabel*>(widget)) return label->text();
   // The label before it names it.
   for (const QLabel* label : widget->window()->findChildren<QLabel*>()) {
     if (label->buddy() == widget) return label->text();
@@ -33,6 +34,8 @@ QString spoken(const QWidget* widget) {
 
 /// Whether a key or a click does something there.
 bool is_operated(const QWidget* widget) {
+  const auto* label = qobject_cast<const QLabel*>(widget);
+  if (label != nullptr && label->text().isEmpty()) return false;  // nothing to be selected
   return widget->focusPolicy() != Qt::NoFocus && widget->isEnabled();
 }
 

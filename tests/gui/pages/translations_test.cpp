@@ -36,6 +36,8 @@ bool has_words(const QString& text) {
 
 void expect_translated(const QObject* object, const QString& text) {
   if (!has_words(text) || text.contains(QStringLiteral("[["))) return;
+  // Buttons that Qt puts on docks and tabs speak Qt's language.
+  if (object->objectName().startsWith(QLatin1String("qt_")) || object->parent()->inherits("QTabBar")) return;
   ADD_FAILURE() << object->metaObject()->className() << " " << object->objectName().toStdString() << ": "
                 << text.toStdString();
 }
