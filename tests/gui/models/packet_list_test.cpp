@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <QAbstractItemModelTester>
 #include <QFile>
@@ -240,7 +241,8 @@ TEST(PacketList, KnowsTimesMarksAndRelatedPackets) {
     forward.push_back(row);
   for (int row = model.next_row_meaning(-1, -1, wanted); row >= 0;
        row = model.next_row_meaning(row, -1, wanted))
-    backward.insert(backward.begin(), row);
+    backward.push_back(row);
+  std::reverse(backward.begin(), backward.end());
   EXPECT_EQ(forward, backward);
   EXPECT_FALSE(forward.empty());
   for (const int row : forward) EXPECT_TRUE(model.marks_of(row).has(PacketMarks::retransmission));
