@@ -143,6 +143,7 @@ QWidget* ComparePage::make_results() {
   column->addWidget(split, 1);
   tabs_ = new QTabWidget;
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(tr("Parts of the comparison"));
   tabs_->addTab(summary, QString());
   tabs_->addTab(lost_, QString());
   tabs_->addTab(changes_, QString());

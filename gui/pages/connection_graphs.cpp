@@ -26,6 +26,7 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
       throughput_(new ThroughputPlot),
       ladder_(new LadderView) {
   setDocumentMode(true);
+  setAccessibleName(tr("Details and graphs of the connection"));
   addTab(detail, tr("Details"));
   addTab(sequence_, tr("Sequence"));
   addTab(latency_, tr("Latency"));

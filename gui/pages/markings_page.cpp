@@ -40,6 +40,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
       table_(new TableView(tr("Marks"), model_)),
       editor_(new PolicyEditor),
       tabs_(new QTabWidget) {
+  tabs_->setAccessibleName(tr("Marks, policy and what ports say"));
   judged_->setWordWrap(true);
   judged_->setTextFormat(Qt::PlainText);
   matrix_->wrap_rows(true);
