@@ -78,9 +78,14 @@ std::vector<FlowAtPoint> FlowPoints::finish(const std::vector<Flow>& flows, bool
       const std::vector<MarkRow> rows = flow.marks();
       at.value().second.insert(at.value().second.end(), rows.begin(), rows.end());
     }
+    // Packets of a flow that no point shows twice: the points are pieces of one capture, or share its load.
+    tsl::robin_map<Key, std::int64_t, Hash> copies;
+    for (const Entry& entry : entries_) copies[Key{entry.flow, 0}] += static_cast<std::int64_t>(entry.packets);
+    for (const Flow& flow : flows) copies[Key{flow.key, 0}] -= static_cast<std::int64_t>(flow.packets);
     for (const Entry& entry : entries_) {
       const auto found = of_key.find(Key{entry.flow, 0});
       if (found == of_key.end()) continue;  // it left the table
+      if (!any_left && copies[found->first] <= 0) continue;
       const Flow& flow = *found->second.first;
       FlowAtPoint& there = all.emplace_back();
       there.flow = flow.id;

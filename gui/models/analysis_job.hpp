@@ -32,7 +32,7 @@ struct AnalysisChoice {
   std::shared_ptr<PacketStore> packets;                  ///< takes all packets; null: nobody asks for them
   bool check_icrc = true;
   std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0 = as the capture says
-  bool live = false;  ///< packets come as they are captured, perhaps for days
+  bool live = false;                 ///< packets come as they are captured, perhaps for days
   [[nodiscard]] bool operator==(const AnalysisChoice&) const noexcept = default;
 };
 

@@ -99,13 +99,11 @@ void MainWindow::make_pages() {
     QString title;
   };
   // By PageId.
-  const Row rows[] = {{overview_, "overview", tr("Overview")},
-                      {packets_, "packets", tr("Packets")},
-                      {findings_, "findings", tr("Findings")},
-                      {connections_, "connections", tr("Connections")},
-                      {markings_, "markings", tr("Markings")},
-                      {live_, "live", tr("Live")},
-                      {compare_, "compare", tr("Compare")}};
+  const Row rows[] = {
+      {overview_, "overview", tr("Overview")}, {packets_, "packets", tr("Packets")},
+      {findings_, "findings", tr("Findings")}, {connections_, "connections", tr("Connections")},
+      {markings_, "markings", tr("Markings")}, {live_, "live", tr("Live")},
+      {compare_, "compare", tr("Compare")}};
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     auto* dock = new QDockWidget(rows[i].title, this);
     dock->setObjectName(QString::fromLatin1(rows[i].name));

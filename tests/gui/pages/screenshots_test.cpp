@@ -33,8 +33,8 @@ TEST(Screenshots, OfEveryPage) {
                             {"ce", "07_ce_netem10.cb.pcap.zst", true},
                             {"clean", "02_write_bw_64k.pcap.zst", false},
                             {"hosts", "11_three_hosts.pcap.zst", false}};
-  constexpr const char* pages[] = {"overview",    "packets",  "findings", "connections",
-                                   "markings", "live", "compare"};
+  constexpr const char* pages[] = {"overview", "packets", "findings", "connections",
+                                   "markings", "live",    "compare"};
   const QString folder = QStringLiteral(ROCE_SCREENSHOTS);
   ASSERT_TRUE(QDir().mkpath(folder));
   for (const Theme theme : {Theme::light, Theme::dark}) {
