@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/operation_kind.hpp"
 #include "analyze/psn_short.hpp"
 
 namespace roce::analyze {
@@ -12,24 +13,6 @@ using dissect::Operation;
 using dissect::Position;
 
 namespace {
-
-OperationKind kind_of(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::write:
-      return OperationKind::write;
-    case Operation::read_request:
-      return OperationKind::read;
-    case Operation::compare_swap:
-    case Operation::fetch_add:
-      return OperationKind::atomic;
-    case Operation::flush:
-      return OperationKind::flush;
-    case Operation::atomic_write:
-      return OperationKind::atomic_write;
-    default:
-      return OperationKind::send;
-  }
-}
 
 std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
   return std::max<std::int64_t>(1, (std::int64_t{bytes} + pmtu - 1) / pmtu);
@@ -159,12 +142,12 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
     // Never acknowledged: counted at its end, but not with those that were destroyed.
     if (s.info.starts_message()) broken_ = false;
     if (s.counts && s.info.ends_message()) {
-      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      OperationStats& kind = stats_of(operation_kind_of(s.info.operation));
       kind.count += broken_ ? 0 : 1;
       ++kind.packets;
       kind.bytes += s.r.payload;
     } else if (s.counts) {
-      OperationStats& kind = stats_of(kind_of(s.info.operation));
+      OperationStats& kind = stats_of(operation_kind_of(s.info.operation));
       ++kind.packets;
       kind.bytes += s.r.payload;
     }
@@ -180,9 +163,9 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
   if (starts || pending_.empty() || pending_.back().last >= 0) {
     if (!starts && s.info.ends_message()) {
       // Only the end of the message was captured.
-      if (s.counts) ++stats_of(kind_of(s.info.operation)).count;
+      if (s.counts) ++stats_of(operation_kind_of(s.info.operation)).count;
     }
-    Pending& op = start_message(s.r, kind_of(s.info.operation), psn, s.number);
+    Pending& op = start_message(s.r, operation_kind_of(s.info.operation), psn, s.number);
     op.broken = !starts;
     if (op.kind == OperationKind::read) {
       op.open_end = count == 0;

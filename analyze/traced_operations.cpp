@@ -3,29 +3,10 @@
 
 #include <algorithm>
 
+#include "analyze/operation_kind.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
-
-using dissect::Operation;
-
-OperationKind operation_kind_of(std::uint8_t opcode) noexcept {
-  switch (dissect::opcode_info(opcode).operation) {
-    case Operation::write:
-      return OperationKind::write;
-    case Operation::read_request:
-      return OperationKind::read;
-    case Operation::compare_swap:
-    case Operation::fetch_add:
-      return OperationKind::atomic;
-    case Operation::flush:
-      return OperationKind::flush;
-    case Operation::atomic_write:
-      return OperationKind::atomic_write;
-    default:
-      return OperationKind::send;
-  }
-}
 
 std::int64_t TracedMessages::place(std::uint32_t psn, std::uint32_t psns, bool moves) noexcept {
   constexpr unsigned unused = 64 - 24;
@@ -55,7 +36,7 @@ void TracedMessages::begin(const TracePoint& point) {
   if (point.has(TracePoint::ends_message)) message.last = point.psn + point.psns - 1;
   message.start_ns = point.time_ns;
   message.packet = point.packet;
-  message.kind = operation_kind_of(point.opcode);
+  message.kind = operation_kind_of(dissect::opcode_info(point.opcode).operation);
   message.own_answer = message.kind > OperationKind::write;
   message.number = ++count_;
   // One that was sent again before its first packet was captured began nobody knows when.

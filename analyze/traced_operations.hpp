@@ -61,7 +61,4 @@ class TracedMessages {
   bool started_ = false;
 };
 
-/// What an operation of that opcode is counted as.
-[[nodiscard]] OperationKind operation_kind_of(std::uint8_t opcode) noexcept;
-
 }  // namespace roce::analyze

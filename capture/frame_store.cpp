@@ -10,6 +10,7 @@
 #include <span>
 
 #include "capture/bytes.hpp"
+#include "capture/forwarding_source.hpp"
 #include "capture/frame_store_files.hpp"
 #include "capture/spool.hpp"
 #include "capture/walker.hpp"
@@ -316,10 +317,10 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
 
 namespace {
 
-class KeepingSource final : public CaptureSource {
+class KeepingSource final : public ForwardingSource {
  public:
   KeepingSource(std::unique_ptr<CaptureSource> source, std::shared_ptr<FrameStore> store)
-      : source_(std::move(source)), store_(std::move(store)) {}
+      : ForwardingSource(std::move(source)), store_(std::move(store)) {}
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override {
     const std::size_t before = batch.frames.size();
@@ -327,17 +328,8 @@ class KeepingSource final : public CaptureSource {
     if (batch.frames.size() != before) store_->add(batch, before, *source_);
     return got;
   }
-  [[nodiscard]] bool may_wait() const noexcept override { return source_->may_wait(); }
-  [[nodiscard]] bool shows_copies() const noexcept override { return source_->shows_copies(); }
-  [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override {
-    return source_->interfaces();
-  }
-  [[nodiscard]] const std::vector<FileInfo>& files() const override { return source_->files(); }
-  [[nodiscard]] const Statistics& statistics() const override { return source_->statistics(); }
-  void request_stop() noexcept override { source_->request_stop(); }
 
  private:
-  std::unique_ptr<CaptureSource> source_;
   std::shared_ptr<FrameStore> store_;
 };
 

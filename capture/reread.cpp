@@ -6,15 +6,16 @@
 #include <system_error>
 #include <utility>
 
+#include "capture/forwarding_source.hpp"
 #include "capture/paths.hpp"
 
 namespace roce::capture {
 namespace {
 
-class LimitedSource final : public CaptureSource {
+class LimitedSource final : public ForwardingSource {
  public:
   LimitedSource(std::unique_ptr<CaptureSource> source, std::uint64_t frames)
-      : source_(std::move(source)), left_(frames) {}
+      : ForwardingSource(std::move(source)), left_(frames) {}
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override {
     if (left_ == 0) return 0;
@@ -23,16 +24,8 @@ class LimitedSource final : public CaptureSource {
     left_ -= std::min<std::uint64_t>(left_, batch.frames.size() - before);
     return got;
   }
-  [[nodiscard]] bool may_wait() const noexcept override { return source_->may_wait(); }
-  [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override {
-    return source_->interfaces();
-  }
-  [[nodiscard]] const std::vector<FileInfo>& files() const override { return source_->files(); }
-  [[nodiscard]] const Statistics& statistics() const override { return source_->statistics(); }
-  void request_stop() noexcept override { source_->request_stop(); }
 
  private:
-  std::unique_ptr<CaptureSource> source_;
   std::uint64_t left_;
 };
 

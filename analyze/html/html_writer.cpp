@@ -22,10 +22,10 @@ constexpr std::pair<std::string_view, std::string_view> unwanted[] = {
 
 template <class Table>
 std::string_view replacement(const Table& table, std::string_view text, std::size_t& length) {
-  for (const auto& [from, to] : table) {
-    if (!text.starts_with(from)) continue;
-    if constexpr (requires { from.size(); }) length = from.size();
-    return to;
+  for (const auto& row : table) {  // clang 14 knows no structured bindings in a requires
+    if (!text.starts_with(row.first)) continue;
+    if constexpr (requires { row.first.size(); }) length = row.first.size();
+    return row.second;
   }
   return {};
 }
