@@ -51,7 +51,7 @@ ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   legend_below_->setLayer(QStringLiteral("legend"));
   QCPAxis* const lower = below_->axis(QCPAxis::atBottom);
   time_axis()->setTickLabels(false);
-  const auto bind = [this](QCPAxis* from, QCPAxis* to) {
+  const auto bind = [](QCPAxis* from, QCPAxis* to) {
     connect(from, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), to,
             qOverload<const QCPRange&>(&QCPAxis::setRange));
   };

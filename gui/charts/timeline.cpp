@@ -74,7 +74,7 @@ Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   connect(selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) { choose(rect); });
   connect(selectionRect(), &QCPSelectionRect::canceled, this, [this] { Q_EMIT span_chosen(std::nullopt); });
   connect(this, &QCustomPlot::mouseDoubleClick, this, &Timeline::show_all);
-  const auto bind = [this](QCPAxisRect* from, QCPAxisRect* to) {
+  const auto bind = [](QCPAxisRect* from, QCPAxisRect* to) {
     connect(from->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::rangeChanged),
             to->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::setRange));
   };
