@@ -6,23 +6,12 @@
 #include <utility>
 
 #include "analyze/units.hpp"
+#include "gui/charts/plot_style.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/trace_text.hpp"
 
 namespace roce::gui {
-namespace {
-
-double highest(const QVector<double>& values) {
-  return values.isEmpty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-QVector<double> scaled(QVector<double> values, double unit) {
-  for (double& value : values) value /= unit;
-  return values;
-}
-
-}  // namespace
 
 ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Throughput graph"));
@@ -51,12 +40,7 @@ ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   legend_below_->setLayer(QStringLiteral("legend"));
   QCPAxis* const lower = below_->axis(QCPAxis::atBottom);
   time_axis()->setTickLabels(false);
-  const auto bind = [](QCPAxis* from, QCPAxis* to) {
-    connect(from, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), to,
-            qOverload<const QCPRange&>(&QCPAxis::setRange));
-  };
-  bind(time_axis(), lower);
-  bind(lower, time_axis());
+  move_together(time_axis(), lower);
   const auto add = [this](QCPAxisRect* rect, const QString& name, QCPLegend* legend_of) {
     QCPGraph* graph = addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
     graph->setName(name);
@@ -169,34 +153,13 @@ void ThroughputPlot::restyle() {
   TimePlot::restyle();
   if (in_flight_ == nullptr) return;  // still being made
   const Colours& c = colours(palette());
-  for (QCPAxis::AxisType type : {QCPAxis::atLeft, QCPAxis::atBottom, QCPAxis::atRight, QCPAxis::atTop}) {
-    const QCPAxis* like = axisRect(0)->axis(type);
-    QCPAxis* axis = below_->axis(type);
-    axis->setBasePen(like->basePen());
-    axis->setTickPen(like->tickPen());
-    axis->setSubTickPen(like->subTickPen());
-    axis->setTickLabelColor(like->tickLabelColor());
-    axis->setLabelColor(like->labelColor());
-    axis->setTickLabelFont(font());
-    axis->setLabelFont(font());
-    axis->grid()->setPen(like->grid()->pen());
-    axis->grid()->setZeroLinePen(Qt::NoPen);
-  }
+  style_axes(below_, palette(), font());
   value_axis()->ticker()->setTickCount(4);
   below_->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
-  legend_below_->setBrush(legend->brush());
-  legend_below_->setBorderPen(Qt::NoPen);
-  legend_below_->setTextColor(palette().color(QPalette::Text));
-  legend_below_->setFont(font());
-  const auto style = [](QCPGraph* graph, const QColor& colour, bool filled) {
-    graph->setPen(QPen(colour, 1.6));
-    QColor fill = colour;
-    fill.setAlpha(45);
-    graph->setBrush(filled ? QBrush(fill) : QBrush());
-  };
-  style(throughput_, c.throughput, true);
-  style(goodput_, c.goodput, false);
-  style(in_flight_, c.cnp, true);
+  style_legend(legend_below_, palette(), font());
+  style_graph(throughput_, c.throughput, true);
+  style_graph(goodput_, c.goodput, false);
+  style_graph(in_flight_, c.cnp, true);
   replot(rpQueuedReplot);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/charts/plot_style.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 
 namespace roce::gui {
@@ -288,26 +289,8 @@ void TimePlot::restyle() {
   const QPalette& p = palette();
   const Colours& c = colours(p);
   setBackground(p.brush(QPalette::Base));
-  const QColor line = p.color(QPalette::PlaceholderText);
-  QColor grid = line;
-  grid.setAlpha(60);
-  for (QCPAxis* axis : axisRect(0)->axes()) {
-    axis->setBasePen(line);
-    axis->setTickPen(line);
-    axis->setSubTickPen(line);
-    axis->setTickLabelColor(p.color(QPalette::Text));
-    axis->setLabelColor(p.color(QPalette::Text));
-    axis->setTickLabelFont(font());
-    axis->setLabelFont(font());
-    axis->grid()->setPen(QPen(grid, 0, Qt::DotLine));
-    axis->grid()->setZeroLinePen(Qt::NoPen);
-  }
-  QColor back = p.color(QPalette::Base);
-  back.setAlpha(215);
-  legend->setBrush(back);
-  legend->setBorderPen(Qt::NoPen);
-  legend->setTextColor(p.color(QPalette::Text));
-  legend->setFont(font());
+  style_axes(axisRect(0), p, font());
+  style_legend(legend, p, font());
   chosen_->setPen(QPen(c.throughput, 1));
   chosen_->setBrush(c.selection);
   shade_span();
@@ -316,13 +299,13 @@ void TimePlot::restyle() {
   line_->setPen(QPen(p.color(QPalette::Text), 1.4));
   distance_->setColor(p.color(QPalette::ToolTipText));
   distance_->setBrush(p.brush(QPalette::ToolTipBase));
-  distance_->setPen(line);
+  distance_->setPen(p.color(QPalette::PlaceholderText));
   for (QCPItemText* text : {said_, note_}) {
     text->setColor(p.color(QPalette::PlaceholderText));
     text->setFont(font());
   }
   distance_->setFont(font());
-  note_->setBrush(back);
+  note_->setBrush(see_through(p));
   replot(rpQueuedReplot);
 }
 

@@ -6,22 +6,11 @@
 #include <utility>
 
 #include "analyze/units.hpp"
+#include "gui/charts/plot_style.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 
 namespace roce::gui {
-namespace {
-
-double highest(const QVector<double>& values) {
-  return values.isEmpty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-QVector<double> scaled(QVector<double> values, double unit) {
-  for (double& value : values) value /= unit;
-  return values;
-}
-
-}  // namespace
 
 Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   setAccessibleName(tr("Timeline of the capture"));
@@ -74,12 +63,7 @@ Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   connect(selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& rect) { choose(rect); });
   connect(selectionRect(), &QCPSelectionRect::canceled, this, [this] { Q_EMIT span_chosen(std::nullopt); });
   connect(this, &QCustomPlot::mouseDoubleClick, this, &Timeline::show_all);
-  const auto bind = [](QCPAxisRect* from, QCPAxisRect* to) {
-    connect(from->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::rangeChanged),
-            to->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::setRange));
-  };
-  bind(rates_, events_);
-  bind(events_, rates_);
+  move_together(rates_->axis(QCPAxis::atBottom), events_->axis(QCPAxis::atBottom));
   show_all();
   restyle();
 }
@@ -181,45 +165,21 @@ void Timeline::restyle() {
   const QPalette& p = palette();
   const Colours& c = colours(p);
   setBackground(p.brush(QPalette::Base));
-  const QColor line = p.color(QPalette::PlaceholderText);
-  QColor grid = line;
-  grid.setAlpha(70);
   for (QCPAxisRect* rect : {rates_, events_}) {
-    for (QCPAxis* axis : rect->axes()) {
-      axis->setBasePen(line);
-      axis->setTickPen(line);
-      axis->setSubTickPen(line);
-      axis->setTickLabelColor(p.color(QPalette::Text));
-      axis->setLabelColor(p.color(QPalette::Text));
-      axis->setTickLabelFont(font());
-      axis->setLabelFont(font());
-      axis->grid()->setPen(QPen(grid, 0, Qt::DotLine));
-      axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
+    style_axes(rect, p, font());
     rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
   }
-  QColor back = p.color(QPalette::Base);
-  back.setAlpha(200);
   for (QCPLegend* shown : legends_) {
-    shown->setBrush(back);
-    shown->setBorderPen(Qt::NoPen);
-    shown->setTextColor(p.color(QPalette::Text));
-    shown->setFont(font());
+    style_legend(shown, p, font());
     shown->setIconSize(18, 10);
     shown->setMargins(QMargins(4, 0, 4, 0));
   }
-  const auto style = [](QCPGraph* graph, const QColor& colour, bool filled, Qt::PenStyle pen) {
-    graph->setPen(QPen(colour, 1.6, pen));
-    QColor fill = colour;
-    fill.setAlpha(45);
-    graph->setBrush(filled ? QBrush(fill) : QBrush());
-  };
-  style(throughput_, c.throughput, true, Qt::SolidLine);
-  style(goodput_, c.goodput, false, Qt::SolidLine);
-  style(retransmitted_, c.retransmitted, true, Qt::SolidLine);
-  style(lost_, c.lost, false, Qt::DotLine);
-  style(ce_, c.ce, false, Qt::SolidLine);
-  style(cnps_, c.cnp, false, Qt::DashLine);
+  style_graph(throughput_, c.throughput, true, Qt::SolidLine);
+  style_graph(goodput_, c.goodput, false, Qt::SolidLine);
+  style_graph(retransmitted_, c.retransmitted, true, Qt::SolidLine);
+  style_graph(lost_, c.lost, false, Qt::DotLine);
+  style_graph(ce_, c.ce, false, Qt::SolidLine);
+  style_graph(cnps_, c.cnp, false, Qt::DashLine);
   for (QCPItemRect* mark : marks_) {
     mark->setBrush(c.selection);
     mark->setPen(QPen(c.throughput, 1));

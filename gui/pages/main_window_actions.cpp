@@ -11,6 +11,7 @@
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/pages/main_window.hpp"
+#include "gui/pages/menu_rows.hpp"
 
 namespace roce::gui {
 
@@ -24,21 +25,7 @@ struct MainWindow::ActionRow {
 
 void MainWindow::make_menus() {
   const ActionRow line{"", {}, {}, {}, nullptr};
-  const auto fill = [this](QMenu* menu, const std::vector<ActionRow>& rows) {
-    for (const ActionRow& row : rows) {
-      if (row.handler == nullptr) {
-        menu->addSeparator();
-        continue;
-      }
-      QAction* action = menu->addAction(row.text);
-      action->setObjectName(QString::fromLatin1(row.name));
-      action->setShortcut(row.keys);
-      action->setStatusTip(row.help);
-      action->setToolTip(row.help);
-      connect(action, &QAction::triggered, this, row.handler);
-    }
-    menu->setToolTipsVisible(true);
-  };
+  const auto fill = [this](QMenu* menu, const std::vector<ActionRow>& rows) { add_rows(menu, rows, this); };
 
   QMenu* file = menuBar()->addMenu(tr("&File"));
   fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one capture or several"),

@@ -10,6 +10,7 @@
 
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/pages/menu_rows.hpp"
 #include "gui/pages/packets_page.hpp"
 
 namespace roce::gui {
@@ -133,19 +134,7 @@ void PacketsPage::fill_menu(QMenu* menu) {
        }},
       {"legend", tr("What the &signs mean"), {}, tr("Colours and shapes of the list"), [this] { legend(); }},
   };
-  for (const ActionRow& row : rows) {
-    if (!row.handler) {
-      menu->addSeparator();
-      continue;
-    }
-    QAction* action = menu->addAction(row.text);
-    action->setObjectName(QString::fromLatin1(row.name));
-    action->setShortcut(row.keys);
-    action->setStatusTip(row.help);
-    action->setToolTip(row.help);
-    connect(action, &QAction::triggered, this, row.handler);
-  }
-  menu->setToolTipsVisible(true);
+  add_rows(menu, rows, this);
 }
 
 void PacketsPage::legend() {
