@@ -119,6 +119,12 @@ std::string_view limit_name(CnpSender::Limit limit) noexcept {
   return names[static_cast<std::size_t>(limit)];
 }
 
+Histogram Congestion::spacing(Histogram CnpSender::*scope) const {
+  Histogram all;
+  for (const CnpSender& sender : senders) all.merge(sender.*scope);
+  return all;
+}
+
 void sum_up(Congestion& congestion, const std::vector<Flow>& flows,
             const std::vector<Connection>& connections) {
   using dissect::Ecn;

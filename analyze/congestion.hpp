@@ -117,6 +117,9 @@ struct Congestion {
   static constexpr std::size_t pairs_kept = 1024;
   std::vector<CnpPair> pairs;       ///< those with most CNPs first
   std::uint64_t pairs_dropped = 0;  ///< pairs beyond the bound
+
+  /// What one of the scopes of all senders shows, together.
+  [[nodiscard]] Histogram spacing(Histogram CnpSender::*scope) const;
 };
 
 /// Adds what flows and connections count: the sums, `pairs`, and senders whose CNPs are of no connection.

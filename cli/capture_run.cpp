@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analyze/finding_watch.hpp"
+#include "analyze/json/json_report.hpp"
 #include "capture/recording_source.hpp"
 #include "cli/capture_control.hpp"
 #include "cli/capture_limits.hpp"
@@ -327,7 +328,7 @@ int CaptureRun::print(const Snapshot& snapshot) {
   const int descriptor = options_.report_descriptor();
   Output out(descriptor);
   if (options_.json) {
-    report_json(snapshot, options_.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+    report_json(snapshot, options_.pretty, out.sink());
   } else {
     const unsigned width = terminal_width(descriptor);
     out.write(report_text(snapshot, {width != 0 ? width : width_of_a_pipe,

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "analyze/edit_distance.hpp"
+#include "analyze/json/json_report.hpp"
 #include "analyze/policy/marking_policy.hpp"
+#include "analyze/policy/not_judged.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/junit.hpp"
-#include "cli/not_judged.hpp"
 #include "cli/output.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
@@ -167,7 +168,7 @@ int run_check(const CheckOptions& options) {
   }
   Output out;
   if (options.json) {
-    report_json(snapshot, options.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+    report_json(snapshot, options.pretty, out.sink());
   } else {
     out.write(check_text(options, snapshot));
   }

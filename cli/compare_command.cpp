@@ -84,7 +84,7 @@ analyze::ComparePoint point_of(const Source& source, const std::string& path) {
 int print(const CompareCommand& options, const analyze::CompareResult& result, int status) {
   Output out;
   if (options.json) {
-    compare_json(result, options.pretty, JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+    compare_json(result, options.pretty, out.sink());
   } else if (options.csv) {
     out.write(compare_csv(result));
   } else {

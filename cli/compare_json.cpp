@@ -5,10 +5,10 @@
 
 #include "analyze/compare/lost_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/json/json_parts.hpp"
 #include "analyze/value_format.hpp"
 #include "cli/compare_report.hpp"
 #include "cli/listing.hpp"
-#include "cli/report_json.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
 
@@ -20,6 +20,7 @@ using analyze::CompareResult;
 using analyze::Counted;
 using analyze::JsonWriter;
 using analyze::LostPacket;
+using analyze::ReportSink;
 
 /// Named by the file that the packets pass first.
 constexpr std::array<std::string_view, 2> direction_names{"a_to_b", "b_to_a"};
@@ -137,7 +138,7 @@ void write_black_holes(JsonWriter& json, const CompareResult& result) {
   json.end_array();
 }
 
-void write_lost(JsonWriter& json, const CompareResult& result, const JsonSink& sink) {
+void write_lost(JsonWriter& json, const CompareResult& result, const ReportSink& sink) {
   json.key("lost").begin_array();
   for (const LostPacket& lost : result.lost) {
     json.begin_object().field("direction", direction_names[lost.direction]);
@@ -155,7 +156,7 @@ void write_lost(JsonWriter& json, const CompareResult& result, const JsonSink& s
 
 }  // namespace
 
-void compare_json(const CompareResult& result, bool pretty, const JsonSink& sink) {
+void compare_json(const CompareResult& result, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   json.begin_object().field("schema", "roceanalyze/1");
   write_points(json, result);

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "analyze/compare.hpp"
+#include "analyze/report_sink.hpp"
 #include "cli/report.hpp"
 
 namespace roce::cli {
 
 [[nodiscard]] std::string compare_text(const analyze::CompareResult& result, const ReportStyle& style);
 /// One object, newline at its end ("roceanalyze/1").
-void compare_json(const analyze::CompareResult& result, bool pretty, const JsonSink& sink);
+void compare_json(const analyze::CompareResult& result, bool pretty, const analyze::ReportSink& sink);
 /// The list of lost packets, RFC 4180.
 [[nodiscard]] std::string compare_csv(const analyze::CompareResult& result);
 

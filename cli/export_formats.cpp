@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/json/json_report.hpp"
 #include "analyze/json_writer.hpp"
 #include "analyze/value_format.hpp"
 #include "cli/page.hpp"

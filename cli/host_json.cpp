@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/host/facts_json.hpp"
+#include "analyze/json/json_parts.hpp"
 #include "cli/host_report.hpp"
-#include "cli/report_json.hpp"
 
 namespace roce::cli {
 namespace {

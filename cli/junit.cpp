@@ -6,7 +6,7 @@
 #include <span>
 
 #include "analyze/finding.hpp"
-#include "cli/not_judged.hpp"
+#include "analyze/policy/not_judged.hpp"
 
 namespace roce::cli {
 namespace {

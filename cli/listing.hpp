@@ -10,32 +10,12 @@
 #include <vector>
 
 #include "analyze/columns.hpp"
+#include "analyze/listing.hpp"
 #include "cli/text_table.hpp"
 
 namespace roce::cli {
 
-struct Listing {
-  std::string sort;  ///< a column's name, empty = by number
-  bool reverse = false;
-  std::size_t top = 0;  ///< 0 = all
-};
-
-/// The rows that a listing asks for, in its order. An unknown sort column counts as none.
-template <class Row>
-[[nodiscard]] std::vector<const Row*> listed(const std::vector<Row>& all,
-                                             std::span<const analyze::Column<Row>> columns,
-                                             const Listing& listing) {
-  std::vector<const Row*> rows;
-  rows.reserve(all.size());
-  for (const Row& row : all) rows.push_back(&row);
-  if (const analyze::Column<Row>* column = analyze::find_column(columns, listing.sort)) {
-    analyze::sort_rows(rows, *column, listing.reverse);
-  } else if (listing.reverse) {
-    rows.assign(rows.rbegin(), rows.rend());
-  }
-  if (listing.top != 0 && rows.size() > listing.top) rows.resize(listing.top);
-  return rows;
-}
+using analyze::Listing;
 
 /// `sorted_by` is shown even where it would be hidden or leave a narrow terminal.
 template <class Row>

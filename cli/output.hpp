@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/report_sink.hpp"
+
 namespace roce::cli {
 
 /// The statuses of docs/interface: what scripts rely on.
@@ -31,6 +33,10 @@ class Output {
     if (buffer_.size() >= block_size) flush();
   }
   void flush();
+  /// For a report written piece by piece; valid while this is.
+  [[nodiscard]] analyze::ReportSink sink() {
+    return {buffer_, [this] { flush_if_full(); }};
+  }
 
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   /// errno of the write that failed, 0 if none did.

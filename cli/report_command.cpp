@@ -8,12 +8,12 @@
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
 #include "analyze/html/html_report.hpp"
+#include "analyze/json/json_report.hpp"
 #include "analyze/link_columns.hpp"
 #include "analyze/marking_columns.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/fail_on.hpp"
-#include "cli/not_judged.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/version.hpp"
@@ -59,7 +59,7 @@ int print(const std::string& text, int status) {
 template <class Write>
 int print_json(Write&& write, int status) {
   Output out;
-  write(JsonSink{out.buffer(), [&out] { out.flush_if_full(); }});
+  write(out.sink());
   return finish(out, status);
 }
 
@@ -68,9 +68,8 @@ int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top
   html.top = top.value_or(html.top);
   const std::string version = version_text();
   html.program = version.substr(0, version.find('\n'));
-  html.not_judged = not_judged(snapshot);
   Output out;
-  analyze::html_report(snapshot, html, {out.buffer(), [&out] { out.flush_if_full(); }});
+  analyze::html_report(snapshot, html, out.sink());
   return finish(out, status);
 }
 
@@ -81,8 +80,9 @@ int run_report(const ReportOptions& options) {
   const int status =
       result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
   if (options.json) {
-    return print_json([&](const JsonSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
-                      status);
+    return print_json(
+        [&](const analyze::ReportSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
+        status);
   }
   if (options.html) return print_html(*result.snapshot, options.top, status);
   const ReportStyle style{page_width(), want_color(options.analyze.color)};
@@ -94,21 +94,22 @@ int run_report(const ReportOptions& options) {
 struct Table {
   std::string (*text)(const analyze::Snapshot&, const Listing&, std::size_t width);
   std::string (*csv)(const analyze::Snapshot&, const Listing&);
-  void (*json)(const analyze::Snapshot&, const Listing&, bool pretty, const JsonSink&);
+  void (*json)(const analyze::Snapshot&, const Listing&, bool pretty, const analyze::ReportSink&);
 };
-constexpr Table flow_table{flows_text, flows_csv, flows_json};
-constexpr Table marking_table{markings_text, markings_csv, markings_json};
-constexpr Table connection_table{connections_text, connections_csv, connections_json};
-constexpr Table pause_table{pauses_text, pauses_csv, pauses_json};
-constexpr Table dcbx_table{dcbx_text, dcbx_csv, dcbx_json};
+constexpr Table flow_table{flows_text, flows_csv, analyze::flows_json};
+constexpr Table marking_table{markings_text, markings_csv, analyze::markings_json};
+constexpr Table connection_table{connections_text, connections_csv, analyze::connections_json};
+constexpr Table pause_table{pauses_text, pauses_csv, analyze::pauses_json};
+constexpr Table dcbx_table{dcbx_text, dcbx_csv, analyze::dcbx_json};
 
 int run_table(const TableOptions& options, const Table& table) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& s = *result.snapshot;
   if (options.json) {
-    return print_json([&](const JsonSink& sink) { table.json(s, options.listing, options.pretty, sink); },
-                      result.status);
+    return print_json(
+        [&](const analyze::ReportSink& sink) { table.json(s, options.listing, options.pretty, sink); },
+        result.status);
   }
   if (options.csv) return print(table.csv(s, options.listing), result.status);
   return print(table.text(s, options.listing, page_width()), result.status);

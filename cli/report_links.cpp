@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "analyze/pause_facts.hpp"
 #include "analyze/units.hpp"
-#include "cli/link_text.hpp"
+#include "cli/report_parts.hpp"
 
 namespace roce::cli {
 
@@ -71,17 +71,6 @@ std::string settings_text(const DcbxSettings& settings) {
 }
 
 }  // namespace
-
-std::string_view selector_text(std::uint8_t selector) noexcept {
-  constexpr std::array<std::string_view, 6> names{"reserved", "ethertype",  "tcp",
-                                                  "udp",      "tcp_or_udp", "dscp"};
-  return names[selector < names.size() ? selector : 0U];
-}
-
-std::string_view winner_text(analyze::DcbxWinner winner) noexcept {
-  constexpr std::array<std::string_view, 4> names{"same", "a", "b", "neither"};
-  return names[static_cast<std::size_t>(winner)];
-}
 
 void write_pauses(Page& page, const Snapshot& s) {
   std::vector<std::pair<const PausePort*, unsigned>> lanes;

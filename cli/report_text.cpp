@@ -6,10 +6,9 @@
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/units.hpp"
-#include "cli/link_text.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
-#include "cli/report_marks.hpp"
+#include "cli/report_parts.hpp"
 #include "cli/text_table.hpp"
 #include "dissect/dissect.hpp"
 

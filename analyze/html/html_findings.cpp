@@ -6,6 +6,7 @@
 
 #include "analyze/advice.hpp"
 #include "analyze/html/html_parts.hpp"
+#include "analyze/policy/not_judged.hpp"
 
 namespace roce::analyze::html {
 namespace {
@@ -86,9 +87,10 @@ void write_not_judged(Page& page) {
   if (!page.snapshot.policy) return;
   HtmlWriter& html = page.html;
   html.open("p").text("Judged by policy ").element("code", page.snapshot.policy->model().name).close();
-  if (page.options.not_judged.empty()) return;
+  const std::vector<std::string> texts = not_judged(page.snapshot);
+  if (texts.empty()) return;
   html.element("h3", "What was not judged").open("ul").line_break();
-  for (const std::string& text : page.options.not_judged) html.element("li", text).line_break();
+  for (const std::string& text : texts) html.element("li", text).line_break();
   html.close().line_break();
 }
 

@@ -18,12 +18,10 @@ struct Page {
   HtmlWriter html;
   const Snapshot& snapshot;
   const HtmlOptions& options;
-  const HtmlSink& sink;
+  const ReportSink& sink;
 
   [[nodiscard]] bool is_document() const noexcept { return options.form == HtmlOptions::Form::document; }
-  void step() const {
-    if (sink.step) sink.step();
-  }
+  void step() const { sink.step(); }
 };
 
 [[nodiscard]] std::string_view style_sheet() noexcept;

@@ -108,7 +108,7 @@ void write_head(Page& page, const std::string& title) {
 
 }  // namespace
 
-void html_report(const Snapshot& snapshot, const HtmlOptions& options, const HtmlSink& sink) {
+void html_report(const Snapshot& snapshot, const HtmlOptions& options, const ReportSink& sink) {
   Page page{HtmlWriter(sink.text), snapshot, options, sink};
   HtmlWriter& html = page.html;
   const std::string title = title_of(snapshot);

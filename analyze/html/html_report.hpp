@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
-#include <vector>
 
+#include "analyze/report_sink.hpp"
 #include "analyze/snapshot.hpp"
 
 namespace roce::analyze {
@@ -19,19 +18,11 @@ struct HtmlOptions {
   std::size_t top = 200;                ///< rows of each table, the rest is counted; 0 = all
   std::size_t findings = 100;           ///< findings told whole, the rest is counted; 0 = all
   std::string program = "roceanalyze";  ///< and its version
-  std::vector<std::string> not_judged;  ///< with a policy: what its verdicts do not speak for
   std::string timeline;                 ///< of a document: the address of its image; empty: none
-};
-
-/// Where the page goes: it may be larger than memory should be. `step` is called now and then and may take
-/// out of `text` what is there; null: it stays.
-struct HtmlSink {
-  std::string& text;
-  std::function<void()> step;
 };
 
 /// The report as one HTML file that needs no other: no script, nothing loaded from anywhere. It is
 /// well-formed XML too. The same snapshot gives the same bytes.
-void html_report(const Snapshot& snapshot, const HtmlOptions& options, const HtmlSink& sink);
+void html_report(const Snapshot& snapshot, const HtmlOptions& options, const ReportSink& sink);
 
 }  // namespace roce::analyze

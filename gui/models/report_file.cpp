@@ -7,8 +7,7 @@
 #include <algorithm>
 
 #include "analyze/html/html_report.hpp"
-#include "cli/not_judged.hpp"
-#include "cli/report.hpp"
+#include "analyze/json/json_report.hpp"
 #include "gui/models/version.hpp"
 
 namespace roce::gui {
@@ -20,10 +19,9 @@ struct Text {
 
 constexpr std::size_t enough = 1U << 16U;  // bytes handed on at a time
 
-analyze::HtmlOptions html_options(const analyze::Snapshot& snapshot) {
+analyze::HtmlOptions html_options() {
   analyze::HtmlOptions options;
   options.program = QStringLiteral("roceanalyze %1").arg(version()).toStdString();
-  options.not_judged = cli::not_judged(snapshot);
   return options;
 }
 
@@ -58,16 +56,16 @@ QString write_report(const analyze::Snapshot& snapshot, ReportFormat format, con
       if (text.size() >= enough) hand_on();
     };
     if (format == ReportFormat::html) {
-      analyze::html_report(snapshot, html_options(snapshot), {text, step});
+      analyze::html_report(snapshot, html_options(), {text, step});
     } else {
-      cli::report_json(snapshot, false, {text, step});
+      analyze::report_json(snapshot, false, {text, step});
     }
     hand_on();
   });
 }
 
 QString report_document(const analyze::Snapshot& snapshot, const QString& timeline) {
-  analyze::HtmlOptions options = html_options(snapshot);
+  analyze::HtmlOptions options = html_options();
   options.form = analyze::HtmlOptions::Form::document;
   options.timeline = timeline.toStdString();
   std::string text;

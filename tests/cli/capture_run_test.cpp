@@ -16,11 +16,11 @@
 #include <string>
 
 #include "analyze/analysis.hpp"
+#include "analyze/json/json_report.hpp"
 #include "capture/live_device.hpp"
 #include "cli/capture_limits.hpp"
 #include "cli/every_summary.hpp"
 #include "cli/output.hpp"
-#include "cli/report.hpp"
 
 namespace roce::cli {
 namespace {
@@ -130,7 +130,7 @@ class CaptureRun : public ::testing::Test {
     EXPECT_TRUE(source) << path;
     if (!source) return {};
     std::string text;
-    report_json(*analyze::analyze(**source, {}), false, JsonSink{text, [] {}});
+    report_json(*analyze::analyze(**source, {}), false, {text});
     return json::parse(text);
   }
   /// All of a report but what names its input.

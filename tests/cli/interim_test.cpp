@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "analyze/analysis.hpp"
+#include "analyze/json/json_report.hpp"
 #include "capture/source.hpp"
-#include "cli/report.hpp"
 
 namespace roce::cli {
 namespace {
@@ -31,7 +31,7 @@ std::string json_of(const analyze::Snapshot& snapshot) {
     all += piece;
     piece.clear();
   };
-  report_json(snapshot, true, JsonSink{piece, take});
+  report_json(snapshot, true, {piece, take});
   take();
   return all;
 }

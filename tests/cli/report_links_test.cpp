@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "analyze/json/json_report.hpp"
 #include "cli/report.hpp"
 #include "tests/analyze/link_capture.hpp"
 
@@ -16,7 +17,7 @@ using namespace roce::analyze;
 
 json json_of(const Snapshot& snapshot) {
   std::string text;
-  report_json(snapshot, false, JsonSink{text, [] {}});
+  report_json(snapshot, false, {text});
   return json::parse(text);
 }
 
@@ -151,7 +152,7 @@ TEST(LinkTables, Pauses) {
   listing.reverse = true;
   listing.top = 1;
   std::string text;
-  pauses_json(s, listing, false, JsonSink{text, [] {}});
+  pauses_json(s, listing, false, {text});
   const json object = json::parse(text);
   ASSERT_EQ(object["pause"].size(), 1U);
   EXPECT_EQ(object["pause"][0]["kind"], "pause");
@@ -187,7 +188,7 @@ TEST(LinkTables, Dcbx) {
   EXPECT_NE(csv.find(",,,,,,,,,,,120,1,0,3\r\n"), std::string::npos) << csv;
   EXPECT_NE(dcbx_text(s, {}, 200).find("3 4"), std::string::npos);
   std::string text;
-  dcbx_json(s, {}, false, JsonSink{text, [] {}});
+  dcbx_json(s, {}, false, {text});
   EXPECT_EQ(json::parse(text)["dcbx"]["ports"].size(), 3U);
 }
 

@@ -143,5 +143,16 @@ TEST(ReportText, a_file_cannot_reach_the_terminal_through_a_finding) {
   EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20}), "\x1b[1;31mERROR\x1b[0m"));
 }
 
+TEST(ReportText, tables_list_what_is_asked_for) {
+  const Snapshot snapshot = analyze::hand_made();
+  const std::string csv = connections_csv(snapshot, {"lost", false, 0});
+  EXPECT_EQ(csv.substr(0, 15), "id,a,a_qp,b,b_q");
+  EXPECT_NE(csv.find("\r\n0,10.0.0.1,17,10.0.0.2,34,RC,"), std::string::npos) << csv;
+  const std::string text = connections_text(snapshot, {}, 100);
+  EXPECT_NE(text.find("10.0.0.1"), std::string::npos);
+  EXPECT_EQ(text.find("paired by"), std::string::npos) << "too wide for 100 columns\n" << text;
+  EXPECT_NE(connections_text(snapshot, {"evidence", false, 0}, 100).find("paired by"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace roce::cli

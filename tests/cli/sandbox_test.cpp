@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "analyze/analysis.hpp"
+#include "analyze/json/json_report.hpp"
 #include "capture/source.hpp"
 #include "cli/metrics_server.hpp"
 #include "cli/privileges.hpp"
@@ -149,7 +150,7 @@ TEST(Sandbox, changes_nothing_in_what_an_analysis_says) {
     options.jobs = 4;  // threads that begin in the sandbox
     const auto snapshot = analyze::analyze(source, options);
     std::string text = report_text(*snapshot, {100, false, 20});
-    report_json(*snapshot, false, JsonSink{text, [] {}});
+    report_json(*snapshot, false, {text});
     return text;
   };
   const std::string paths[] = {"04_write_loss1.cb.pcap.zst", "13_dumpcap_2if_loss.pcapng.zst",

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "analyze/analysis.hpp"
+#include "analyze/json/json_report.hpp"
 #include "analyze/verdict_store.hpp"
 #include "capture/source.hpp"
-#include "cli/report.hpp"
 
 namespace roce::cli {
 namespace {
@@ -35,7 +35,7 @@ Analysed analyse(const std::string& path, bool short_way, bool check_icrc, analy
     result.report += piece;
     piece.clear();
   };
-  report_json(*snapshot, true, JsonSink{piece, take});
+  report_json(*snapshot, true, {piece, take});
   take();
   result.frames = snapshot->frames_read;
   return result;

@@ -62,7 +62,7 @@ TEST(Compare, ShowsWhatTheCommandLinePrints) {
     const CompareJob::News news = compared(sample(a), sample(b));
     ASSERT_TRUE(news.result) << news.failure;
     std::string text;
-    cli::compare_json(*news.result, false, cli::JsonSink{text, [] {}});
+    cli::compare_json(*news.result, false, {text});
     const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
     show_compared(lost_model, news.result);
     show_compared(change_model, news.result);

@@ -8,8 +8,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "analyze/json/json_report.hpp"
 #include "cli/report.hpp"
-#include "cli/report_json.hpp"
 #include "gui/models/finding_tree.hpp"
 #include "gui/models/overview_tables.hpp"
 #include "gui/models/table_filter.hpp"
@@ -166,7 +166,7 @@ TEST(TableModel, HoldsWhatTheJsonOfConnectionsSays) {
     SCOPED_TRACE(name);
     const SnapshotPtr snapshot = analyzed(name);
     std::string text;
-    cli::connections_json(*snapshot, {}, false, {text, [] {}});
+    analyze::connections_json(*snapshot, {}, false, {text});
     const auto connections = nlohmann::json::parse(text).at("connections");
     ConnectionModel model;
     model.show(snapshot);

@@ -8,29 +8,17 @@
 #include <vector>
 
 #include "analyze/flow_columns.hpp"
+#include "analyze/json/json_parts.hpp"
 #include "analyze/packet_facts.hpp"
-#include "cli/report_json.hpp"
-#include "cli/report_marks.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/cm.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
-
-using analyze::CmExchange;
-using analyze::CmSeen;
-using analyze::Connection;
-using analyze::ConnectionRow;
-using analyze::Histogram;
-using analyze::JsonWriter;
-using analyze::OperationKind;
-using analyze::OperationStats;
-using analyze::Requester;
-using analyze::Snapshot;
 
 constexpr std::string_view side_names[] = {"a", "b"};
 
-/// By analyze::Event.
+/// By Event.
 constexpr std::string_view event_names[] = {
     "gap",
     "lost_before_capture",
@@ -71,24 +59,24 @@ constexpr std::string_view event_names[] = {
     "zero_credits",
     "cnp",
 };
-static_assert(std::size(event_names) == analyze::event_count);
+static_assert(std::size(event_names) == event_count);
 
 /// The packet's number, or null for 0.
 void write_packet(JsonWriter& json, std::string_view key, std::uint64_t number) {
   number != 0 ? json.field(key, number) : json.null_field(key);
 }
 
-void write_endpoint(JsonWriter& json, std::string_view key, const analyze::Endpoint& end) {
-  json.key(key).begin_object().field("address", analyze::address_of(end.address));
+void write_endpoint(JsonWriter& json, std::string_view key, const Endpoint& end) {
+  json.key(key).begin_object().field("address", address_of(end.address));
   write_optional(json, "qp", end.qp);
   json.end_object();
 }
 
-void write_pairing(JsonWriter& json, const analyze::Pairing& pairing) {
+void write_pairing(JsonWriter& json, const Pairing& pairing) {
   json.key("pairing").begin_object().key("evidence").begin_row();
-  for (std::size_t i = 0; i < analyze::evidence_count; ++i) {
-    const auto evidence = static_cast<analyze::Evidence>(i);
-    if (pairing.has(evidence)) json.value(analyze::evidence_name(evidence));
+  for (std::size_t i = 0; i < evidence_count; ++i) {
+    const auto evidence = static_cast<Evidence>(i);
+    if (pairing.has(evidence)) json.value(evidence_name(evidence));
   }
   json.end_row().field("confidence", pairing.confidence).field("ambiguous", pairing.ambiguous);
   json.field("answered", pairing.answered).field("unfitting", pairing.unfitting).end_object();
@@ -131,13 +119,13 @@ void write_cm(JsonWriter& json, const ConnectionRow& row) {
   write_optional(json, "b_psn", row->client_is_a ? cm->server_psn : cm->client_psn);
   write_parameters(json, *cm);
   json.field("client", side_names[row->client_is_a ? 0 : 1]).field("exchange", *row->cm);
-  write_optional(json, "connect_ns", analyze::connect_time_ns(*cm));
+  write_optional(json, "connect_ns", connect_time_ns(*cm));
   json.end_object();
 }
 
 /// Both requesters' histograms as one.
 void write_merged(JsonWriter& json, std::string_view key, const Connection& c,
-                  Histogram analyze::RequesterTrouble::*member) {
+                  Histogram RequesterTrouble::*member) {
   Histogram sum = (*c.requester[0].trouble).*member;
   sum.merge((*c.requester[1].trouble).*member);
   write_quantiles(json, key, sum);
@@ -145,7 +133,7 @@ void write_merged(JsonWriter& json, std::string_view key, const Connection& c,
 
 void write_operations(JsonWriter& json, const ConnectionRow& row) {
   json.key("operations").begin_object();
-  for (std::size_t i = 0; i < analyze::operation_kind_count; ++i) {
+  for (std::size_t i = 0; i < operation_kind_count; ++i) {
     const auto kind = static_cast<OperationKind>(i);
     OperationStats sum;
     for (const Requester& requester : row->requester) {
@@ -158,7 +146,7 @@ void write_operations(JsonWriter& json, const ConnectionRow& row) {
       sum.latency_ns.merge(stats->latency_ns);
       sum.size_bytes.merge(stats->size_bytes);
     }
-    json.key(analyze::operation_kind_name(kind)).begin_object();
+    json.key(operation_kind_name(kind)).begin_object();
     json.field("count", sum.count).field("bytes", sum.bytes).field("packets", sum.packets);
     json.field("retried", sum.retried);
     write_quantiles(json, "latency_ns", sum.latency_ns);
@@ -168,7 +156,7 @@ void write_operations(JsonWriter& json, const ConnectionRow& row) {
   json.end_object();
 }
 
-void write_retry_chain(JsonWriter& json, const analyze::RetryChain& chain) {
+void write_retry_chain(JsonWriter& json, const RetryChain& chain) {
   if (chain.resends == 0) {
     json.null_field("worst_retry_chain");
     return;
@@ -184,7 +172,7 @@ void write_retry_chain(JsonWriter& json, const analyze::RetryChain& chain) {
   json.end_object();
 }
 
-void write_rnr(JsonWriter& json, const analyze::RnrStats* rnr) {
+void write_rnr(JsonWriter& json, const RnrStats* rnr) {
   if (rnr == nullptr) {
     json.null_field("rnr");
     return;
@@ -197,7 +185,7 @@ void write_rnr(JsonWriter& json, const analyze::RnrStats* rnr) {
 
 void write_refused(JsonWriter& json, const Requester& requester) {
   json.key("refused").begin_array();
-  for (const analyze::RefusedRequest& r : requester.trouble->refused) {
+  for (const RefusedRequest& r : requester.trouble->refused) {
     json.begin_object().field("why", dissect::syndrome_text(r.syndrome)).field("syndrome", r.syndrome);
     json.field("opcode", dissect::opcode_name(r.opcode)).field("psn", r.psn);
     if (r.has_reth) {
@@ -212,10 +200,10 @@ void write_refused(JsonWriter& json, const Requester& requester) {
   json.end_array();
 }
 
-void write_events(JsonWriter& json, const analyze::Events& events) {
+void write_events(JsonWriter& json, const Events& events) {
   json.key("events").begin_object();
-  for (std::size_t i = 0; i < analyze::event_count && !events.empty(); ++i) {
-    const analyze::EventLog* log = events.find(static_cast<analyze::Event>(i));
+  for (std::size_t i = 0; i < event_count && !events.empty(); ++i) {
+    const EventLog* log = events.find(static_cast<Event>(i));
     if (log == nullptr) continue;
     json.key(event_names[i]).begin_object().field("count", log->count);
     write_time(json, "first_time", log->first_time_ns);
@@ -244,7 +232,7 @@ void write_side(JsonWriter& json, const ConnectionRow& row, std::size_t side) {
   write_packet(json, "idle_from_packet", r.idle_from_frame);
   json.key("operations").begin_object();
   for (const OperationStats& stats : r.operations) {
-    json.key(analyze::operation_kind_name(stats.kind)).begin_object();
+    json.key(operation_kind_name(stats.kind)).begin_object();
     json.field("count", stats.count).field("bytes", stats.bytes).end_object();
   }
   json.end_object();
@@ -270,15 +258,15 @@ void write_seen(JsonWriter& json, std::string_view key, const CmSeen& seen) {
 
 void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
                     const std::vector<std::uint32_t>& connections) {
-  json.begin_object().field("id", id).field("state", analyze::cm_state_name(cm.state)).field("sidr", cm.sidr);
-  json.field("version", analyze::version_name(cm.transport));
+  json.begin_object().field("id", id).field("state", cm_state_name(cm.state)).field("sidr", cm.sidr);
+  json.field("version", version_name(cm.transport));
   json.field("service", dissect::cm_transport_name(cm.service));
-  json.key("client").begin_object().field("address", analyze::address_of(cm.client));
+  json.key("client").begin_object().field("address", address_of(cm.client));
   json.field("comm_id", cm.client_comm_id);
   write_optional(json, "qp", cm.client_qpn);
   write_optional(json, "psn", cm.client_psn);
   json.end_object();
-  json.key("server").begin_object().field("address", analyze::address_of(cm.server));
+  json.key("server").begin_object().field("address", address_of(cm.server));
   json.field("comm_id", cm.server_comm_id);
   write_optional(json, "qp", cm.server_qpn);
   write_optional(json, "psn", cm.server_psn);
@@ -289,7 +277,7 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   reason.empty() ? json.null_field("reject_reason_name") : json.field("reject_reason_name", reason);
   json.field("rejected_by_server", cm.rejected_by_server);
   write_optional(json, "sidr_status", cm.sidr_status);
-  write_optional(json, "connect_ns", analyze::connect_time_ns(cm));
+  write_optional(json, "connect_ns", connect_time_ns(cm));
   json.key("connections").begin_row();
   for (const std::uint32_t connection : connections) json.value(connection);
   json.end_row();
@@ -306,7 +294,7 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
 void write_connection(JsonWriter& json, const ConnectionRow& row) {
   const Connection& c = *row;
   json.begin_object().field("id", c.id).field("service", dissect::service_name(c.service));
-  json.field("version", analyze::version_name(c.transport));
+  json.field("version", version_name(c.transport));
   write_endpoint(json, "a", c.ends[0]);
   write_endpoint(json, "b", c.ends[1]);
   write_pairing(json, c.pairing);
@@ -326,26 +314,26 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   write_packet(json, "first_packet", c.first_frame);
   json.key("naks").begin_object();
   const auto naks = row.naks();
-  for (std::size_t i = 0; i < naks.size(); ++i) json.field(analyze::nak_names()[i], naks[i]);
+  for (std::size_t i = 0; i < naks.size(); ++i) json.field(nak_names()[i], naks[i]);
   json.end_object();
   json.field("acks", row.acks()).field("cnps", row.cnps());
   write_congestion(json, c);
   write_sequence(json, row.sequence());
   write_operations(json, row);
-  write_merged(json, "nak_generation_ns", c, &analyze::RequesterTrouble::nak_generation_ns);
-  write_merged(json, "nak_reaction_ns", c, &analyze::RequesterTrouble::nak_reaction_ns);
-  write_merged(json, "read_rerequest_ns", c, &analyze::RequesterTrouble::read_rerequest_ns);
+  write_merged(json, "nak_generation_ns", c, &RequesterTrouble::nak_generation_ns);
+  write_merged(json, "nak_reaction_ns", c, &RequesterTrouble::nak_reaction_ns);
+  write_merged(json, "read_rerequest_ns", c, &RequesterTrouble::read_rerequest_ns);
   json.field("in_flight_max", std::max(c.requester[0].in_flight_max, c.requester[1].in_flight_max));
   json.field("goodput_bytes", row.goodput_bytes());
   json.field("goodput_bps", std::llround(row.goodput_bps()));
   json.field("throughput_bps", std::llround(row.throughput_bps()));
-  json.field("state", analyze::connection_state_name(c.state));
+  json.field("state", connection_state_name(c.state));
   json.key("sides").begin_array();
   for (std::size_t side = 0; side < 2; ++side) write_side(json, row, side);
   json.end_array().end_object();
 }
 
-void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const JsonSink& sink) {
+void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink) {
   std::vector<std::vector<std::uint32_t>> connections(snapshot.exchanges.size());
   for (const Connection& c : snapshot.connections) {
     if (c.cm && *c.cm < connections.size()) connections[*c.cm].push_back(c.id);
@@ -358,4 +346,4 @@ void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const JsonSi
   json.end_array();
 }
 
-}  // namespace roce::cli
+}  // namespace roce::analyze

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/not_judged.hpp"
+#include "analyze/policy/not_judged.hpp"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,12 @@
 
 #include "analyze/policy/marking_policy.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
 
-using analyze::Snapshot;
-
 /// Whether the policy asks anything of any packet.
-bool asks(const analyze::PolicyModel& model) {
-  constexpr unsigned both = analyze::roce_v1_allowed | analyze::roce_v2_allowed;
+bool asks(const PolicyModel& model) {
+  constexpr unsigned both = roce_v1_allowed | roce_v2_allowed;
   const auto some = [](const auto& marks) { return marks && !marks->empty(); };
   return std::any_of(model.classes.begin(), model.classes.end(), some) || !model.rules.empty() ||
          !model.traffic_class.empty() || model.addresses || model.p_keys || model.pcp_from_tos ||
@@ -23,7 +21,6 @@ bool asks(const analyze::PolicyModel& model) {
 
 /// The classes that the policy names and the capture lacks: "ack, cnp".
 std::string classes_unseen(const Snapshot& snapshot) {
-  using analyze::TrafficClass;
   std::string text;
   const auto& classes = snapshot.policy->model().classes;
   for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -32,8 +29,8 @@ std::string classes_unseen(const Snapshot& snapshot) {
     // READ responses are judged as data where they have no table of their own.
     const bool with_responses =
         of == TrafficClass::data && !classes[static_cast<std::size_t>(TrafficClass::response)];
-    const bool seen = std::any_of(
-        snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const analyze::Marking& row) {
+    const bool seen =
+        std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const Marking& row) {
           return row.traffic_class == of || (with_responses && row.traffic_class == TrafficClass::response);
         });
     if (!seen) text += fmt::format("{}{}", text.empty() ? "" : ", ", traffic_class_name(of));
@@ -62,4 +59,4 @@ std::vector<std::string> not_judged(const Snapshot& snapshot) {
   return texts;
 }
 
-}  // namespace roce::cli
+}  // namespace roce::analyze

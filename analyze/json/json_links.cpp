@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ports tell each other, as JSON: pauses and DCBX.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "analyze/json/json_parts.hpp"
 #include "analyze/link_columns.hpp"
 #include "analyze/units.hpp"
-#include "cli/link_text.hpp"
-#include "cli/report_json.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
 
-using analyze::DcbxApplication;
-using analyze::DcbxEts;
-using analyze::DcbxPfc;
-using analyze::DcbxPort;
-using analyze::DcbxSettings;
-using analyze::duty_of;
-using analyze::is_speed_known;
-using analyze::JsonWriter;
-using analyze::mac_text;
-using analyze::paused_quanta;
-using analyze::PauseLane;
-using analyze::PausePort;
-using analyze::Sightings;
-using analyze::Snapshot;
+/// "ethertype", "udp" ...
+std::string_view selector_key(std::uint8_t selector) noexcept {
+  constexpr std::array<std::string_view, 6> names{"reserved", "ethertype",  "tcp",
+                                                  "udp",      "tcp_or_udp", "dscp"};
+  return names[selector < names.size() ? selector : 0U];
+}
+
+std::string_view winner_key(DcbxWinner winner) noexcept {
+  constexpr std::array<std::string_view, 4> names{"same", "a", "b", "neither"};
+  return names[static_cast<std::size_t>(winner)];
+}
 
 void write_place(JsonWriter& json, const Snapshot& s, std::uint16_t point, std::uint16_t interface) {
   json.field("point", point);
@@ -130,7 +128,7 @@ void write_settings(JsonWriter& json, std::string_view key, const DcbxSettings& 
   write_ets(json, "ets_recommendation", settings.recommended, true);
   json.key("applications").begin_array();
   for (const DcbxApplication& application : settings.applications) {
-    json.begin_object().field("selector", selector_text(application.selector));
+    json.begin_object().field("selector", selector_key(application.selector));
     json.field("protocol", application.protocol).field("roce", application.is_roce());
     json.key("priorities").begin_row();
     for (unsigned p = 0; p < 8; ++p) {
@@ -163,10 +161,10 @@ void write_port(JsonWriter& json, const DcbxPort& port) {
 }  // namespace
 
 void write_pauses(JsonWriter& json, const Snapshot& s, const Listing& listing) {
-  const analyze::Pauses& pauses = s.pauses;
+  const Pauses& pauses = s.pauses;
   json.key("pause").begin_array();
-  const std::vector<analyze::PauseRow> rows = analyze::pause_rows(s);
-  for (const analyze::PauseRow* row : listed(rows, analyze::pause_columns(), listing))
+  const std::vector<PauseRow> rows = pause_rows(s);
+  for (const PauseRow* row : listed(rows, pause_columns(), listing))
     write_lane(json, s, *row->port, row->lane);
   json.end_array();
   json.key("pause_ports").begin_array();
@@ -175,14 +173,14 @@ void write_pauses(JsonWriter& json, const Snapshot& s, const Listing& listing) {
     write_place(json, s, port.point, port.interface);
     json.field("frames", port.frames.count).field("copies", port.copies).field("cut", port.cut);
     json.field("untimed", port.untimed).key("faults").begin_object();
-    for (std::size_t i = 0; i < analyze::pause_fault_count; ++i) {
-      json.field(analyze::pause_fault_name(static_cast<analyze::PauseFault>(i)), port.faults[i].count);
+    for (std::size_t i = 0; i < pause_fault_count; ++i) {
+      json.field(pause_fault_name(static_cast<PauseFault>(i)), port.faults[i].count);
     }
     json.end_object().end_object();
   }
   json.end_array();
   json.key("pause_mutual").begin_array();
-  for (const analyze::MutualPause& mutual : pauses.mutual) {
+  for (const MutualPause& mutual : pauses.mutual) {
     json.begin_object().key("ports").begin_row();
     json.value(mac_text(pauses.ports[mutual.a].mac)).value(mac_text(pauses.ports[mutual.b].mac)).end_row();
     write_priority(json, mutual.lane);
@@ -199,14 +197,14 @@ void write_dcbx(JsonWriter& json, const Snapshot& s) {
   json.key("dcbx").begin_object().key("ports").begin_array();
   for (const DcbxPort& port : s.dcbx.ports) write_port(json, port);
   json.end_array().key("links").begin_array();
-  for (const analyze::DcbxLink& link : links_of(s.dcbx)) {
+  for (const DcbxLink& link : links_of(s.dcbx)) {
     const DcbxPort& a = s.dcbx.ports[link.a];
     const DcbxPort& b = s.dcbx.ports[link.b];
     json.begin_object().field("a", link.a).field("b", link.b).key("pfc_winner");
     const std::optional<DcbxPfc>& x = a.settings().pfc;
     const std::optional<DcbxPfc>& y = b.settings().pfc;
     if (x && y) {
-      json.value(winner_text(pfc_winner(*x, a.mac, *y, b.mac)));
+      json.value(winner_key(pfc_winner(*x, a.mac, *y, b.mac)));
     } else {
       json.null();
     }
@@ -215,4 +213,4 @@ void write_dcbx(JsonWriter& json, const Snapshot& s) {
   json.end_array().end_object();
 }
 
-}  // namespace roce::cli
+}  // namespace roce::analyze

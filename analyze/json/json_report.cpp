@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/report_json.hpp"
+#include "analyze/json/json_report.hpp"
 
 #include <string>
 
 #include "analyze/flow_columns.hpp"
+#include "analyze/json/json_parts.hpp"
 #include "analyze/packet_facts.hpp"
 #include "analyze/units.hpp"
-#include "cli/report.hpp"
-#include "cli/report_marks.hpp"
 #include "dissect/dissect.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
-
-using analyze::Flow;
-using analyze::JsonWriter;
-using analyze::Snapshot;
-using analyze::Totals;
 
 void write_ecn(JsonWriter& json, const std::array<std::uint64_t, 4>& ecn) {
   using dissect::Ecn;
@@ -45,7 +39,7 @@ void write_capture(JsonWriter& json, const Snapshot& s) {
   json.field("packets", t.packets).field("bytes", t.bytes).field("captured_bytes", t.captured_bytes);
   if (t.any_time) {
     json.field("first_time", t.first_time_ns).field("last_time", t.last_time_ns);
-    json.field("duration_ns", analyze::span_ns(t.first_time_ns, t.last_time_ns));
+    json.field("duration_ns", span_ns(t.first_time_ns, t.last_time_ns));
   } else {
     json.null_field("first_time").null_field("last_time").field("duration_ns", 0);
   }
@@ -80,7 +74,7 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   json.field("packets", t.roce_packets).field("bytes", t.roce_bytes);
   for (const Transport transport :
        {Transport::roce_v1, Transport::roce_v2_ipv4, Transport::roce_v2_ipv6, Transport::native_ib}) {
-    json.field(analyze::version_name(transport), t.by_transport[static_cast<std::size_t>(transport)]);
+    json.field(version_name(transport), t.by_transport[static_cast<std::size_t>(transport)]);
   }
   json.key("tunnelled").begin_object();
   for (std::size_t i = 0; i < dissect::tunnel_count; ++i) {
@@ -114,8 +108,8 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   json.end_object();
 
   json.key("other_traffic").begin_object();
-  for (std::size_t i = 0; i < analyze::other_traffic_count; ++i) {
-    json.field(analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)), t.others[i]);
+  for (std::size_t i = 0; i < other_traffic_count; ++i) {
+    json.field(other_traffic_name(static_cast<OtherTraffic>(i)), t.others[i]);
   }
   json.end_object();
 }
@@ -124,12 +118,10 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   json.begin_object();
   json.field("id", f.id);
   write_optional(json, "connection", f.connection);
-  json.field("src", analyze::address_of(f.key.src))
-      .field("dst", analyze::address_of(f.key.dst))
-      .field("dst_qp", f.key.dst_qp);
+  json.field("src", address_of(f.key.src)).field("dst", address_of(f.key.dst)).field("dst_qp", f.key.dst_qp);
   f.service_known ? json.field("service", dissect::service_name(f.service)) : json.null_field("service");
   f.upper != dissect::Ulp::none ? json.field("upper", dissect::ulp_name(f.upper)) : json.null_field("upper");
-  json.field("version", analyze::version_name(f.key.transport));
+  json.field("version", version_name(f.key.transport));
   f.vlan ? json.field("vlan", *f.vlan) : json.null_field("vlan");
   json.key("udp_sports").begin_row();
   for (const auto& entry : f.udp_sports.sorted()) json.value(entry.key);
@@ -159,10 +151,10 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
 
 void write_diagnostics(JsonWriter& json, const Snapshot& s) {
   json.key("diagnostics").begin_array();
-  for (const analyze::Diagnostic& d : s.diagnostics) {
+  for (const Diagnostic& d : s.diagnostics) {
     json.begin_object()
         .field("id", d.id)
-        .field("severity", analyze::severity_name(d.severity))
+        .field("severity", severity_name(d.severity))
         .field("count", d.count);
     json.field("help", d.help).key("details").begin_array();
     for (const std::string& detail : d.details) json.value(detail);
@@ -183,27 +175,25 @@ void write_time(JsonWriter& json, std::string_view key, std::optional<std::int64
   write_optional(json, key, time_ns);
 }
 
-void write_sequence(JsonWriter& json, const analyze::SequenceCounts& counts) {
-  using analyze::Cause;
-  using analyze::Lost;
+void write_sequence(JsonWriter& json, const SequenceCounts& counts) {
   json.key("retransmitted").begin_object();
   json.field("packets", counts.retransmitted_packets()).field("bytes", counts.retransmitted_bytes);
   for (const Cause cause : {Cause::nak, Cause::timeout, Cause::rnr, Cause::read_retry, Cause::unknown})
-    json.field(analyze::cause_name(cause), counts.retransmitted[static_cast<std::size_t>(cause)]);
+    json.field(cause_name(cause), counts.retransmitted[static_cast<std::size_t>(cause)]);
   json.end_object();
   json.field("spurious", counts.spurious).field("out_of_order", counts.out_of_order);
   json.field("duplicate_captures", counts.duplicate_captures);
   json.field("duplicate_network", counts.duplicate_network);
   json.key("lost").begin_object();
   for (const Lost lost : {Lost::before_capture, Lost::after_capture, Lost::by_capture})
-    json.field(analyze::lost_name(lost), counts.lost[static_cast<std::size_t>(lost)]);
+    json.field(lost_name(lost), counts.lost[static_cast<std::size_t>(lost)]);
   json.end_object();
   json.key("wasted").begin_object().field("packets", counts.wasted_packets);
   json.field("bytes", counts.wasted_bytes).end_object();
   json.field("gaps", counts.gaps);
 }
 
-void write_quantiles(JsonWriter& json, std::string_view key, const analyze::Histogram& histogram) {
+void write_quantiles(JsonWriter& json, std::string_view key, const Histogram& histogram) {
   json.key(key).begin_object().field("count", histogram.count()).field("min", histogram.min());
   json.field("p50", histogram.percentile(0.5)).field("p90", histogram.percentile(0.9));
   json.field("p99", histogram.percentile(0.99)).field("max", histogram.max()).end_object();
@@ -211,8 +201,8 @@ void write_quantiles(JsonWriter& json, std::string_view key, const analyze::Hist
 
 void write_findings(JsonWriter& json, const Snapshot& snapshot) {
   json.key("findings").begin_array();
-  for (const analyze::Finding& f : snapshot.findings) {
-    json.begin_object().field("id", f.id).field("severity", analyze::severity_name(f.severity));
+  for (const Finding& f : snapshot.findings) {
+    json.begin_object().field("id", f.id).field("severity", severity_name(f.severity));
     json.field("title", f.title).field("subject", f.subject).field("count", f.count);
     json.key("packets").begin_row();
     for (const std::uint64_t number : f.packets) json.value(number);
@@ -228,7 +218,7 @@ void write_findings(JsonWriter& json, const Snapshot& snapshot) {
 }
 
 void write_series(JsonWriter& json, const Snapshot& snapshot) {
-  using Bucket = analyze::Series::Bucket;
+  using Bucket = Series::Bucket;
   const auto& buckets = snapshot.series.buckets();
   json.key("series").begin_object();
   write_time(json, "start", buckets.empty() ? capture::no_time : snapshot.series.start_ns());
@@ -249,7 +239,7 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
-void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
+void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write_capture(json, snapshot);
@@ -263,7 +253,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   json.key("flows_evicted").begin_object();
   json.field("flows", snapshot.evicted_flows).field("packets", snapshot.evicted_packets).end_object();
   json.key("connections").begin_array();
-  for (const analyze::Connection& c : snapshot.connections) {
+  for (const Connection& c : snapshot.connections) {
     write_connection(json, {snapshot, c});
     sink.step();
   }
@@ -284,11 +274,11 @@ void report_json(const Snapshot& snapshot, bool pretty, const JsonSink& sink) {
   sink.text += '\n';
 }
 
-void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   json.key("flows").begin_array();
-  for (const Flow* flow : listed(snapshot.flows, analyze::flow_columns(), listing)) {
+  for (const Flow* flow : listed(snapshot.flows, flow_columns(), listing)) {
     write_flow(json, snapshot, *flow);
     sink.step();
   }
@@ -298,7 +288,7 @@ void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, c
   sink.text += '\n';
 }
 
-void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write_markings(json, snapshot, listing);
@@ -307,7 +297,7 @@ void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty
   sink.text += '\n';
 }
 
-void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write_pauses(json, snapshot, listing);
@@ -316,7 +306,7 @@ void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, 
   sink.text += '\n';
 }
 
-void dcbx_json(const Snapshot& snapshot, const Listing& /*listing*/, bool pretty, const JsonSink& sink) {
+void dcbx_json(const Snapshot& snapshot, const Listing& /*listing*/, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write_dcbx(json, snapshot);
@@ -325,12 +315,12 @@ void dcbx_json(const Snapshot& snapshot, const Listing& /*listing*/, bool pretty
   sink.text += '\n';
 }
 
-void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const JsonSink& sink) {
+void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   json.key("connections").begin_array();
-  const std::vector<analyze::ConnectionRow> rows = analyze::connection_rows(snapshot);
-  for (const auto* row : listed(rows, analyze::connection_columns(), listing)) {
+  const std::vector<ConnectionRow> rows = connection_rows(snapshot);
+  for (const auto* row : listed(rows, connection_columns(), listing)) {
     write_connection(json, *row);
     sink.step();
   }
@@ -341,4 +331,4 @@ void connections_json(const Snapshot& snapshot, const Listing& listing, bool pre
   sink.text += '\n';
 }
 
-}  // namespace roce::cli
+}  // namespace roce::analyze
