@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 
+#include "capture/host/readers.hpp"
 #include "capture/pcap_device.hpp"
-#include "capture/private_flags.hpp"
 #include "capture/rights.hpp"
 
 namespace roce::capture {
@@ -75,8 +76,10 @@ Expected<std::vector<NetworkDevice>> list_network_devices() {
   auto devices = find_network_devices();
   if (!devices) return devices;
   const bool allowed = has_right(Right::net_raw);
+  const std::unique_ptr<KernelQueries> kernel = running_kernel();
   for (NetworkDevice& device : *devices) {
-    if (device.name != any_device) device.sniffer_switch = private_flag(device.name, "sniffer");
+    if (device.name != any_device)
+      device.sniffer_switch = sniffer_switch(read_private_flags(*kernel, device.name));
     if (!allowed) {
       device.not_capturable = "CAP_NET_RAW is missing: " + how_to_allow();
     } else if (!device.up) {

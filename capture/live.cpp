@@ -6,7 +6,7 @@
 
 #include "capture/open_live.hpp"
 #include "capture/pcap_device.hpp"
-#include "capture/rdma_port.hpp"
+#include "capture/sniffed_port.hpp"
 
 namespace roce::capture {
 namespace {
@@ -15,14 +15,14 @@ namespace {
 bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
   if (!is_network_interface(options.device)) return is_rdma_device(options.device, world);
   const auto name = parse_rdma_name(options.device);
-  return name && read_rdma_port(world.root, *name).exists;
+  return name && has_rdma_device(world.root, *name);
 }
 
 /// An RDMA device in software sends and receives by the network interface below it, where frames are whole.
 bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::string>& notices) {
   const auto name = parse_rdma_name(options.device);
   if (!name) return false;
-  const SniffedPort port = read_rdma_port(world.root, *name);
+  const SniffedPort port = read_sniffed_port(world.root, *name);
   if (!port.software || !is_network_interface(port.software_on)) return false;
   notices.push_back(name->device +
                     (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "capture/rdma_port.hpp"
+#include "capture/sniffed_port.hpp"
 
 // Internal: which of the frames that a port's sniffer delivers were sent by it.
 namespace roce::capture {

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "capture/filter_place.hpp"
+#include "capture/host/readers.hpp"
 #include "capture/interface_facts.hpp"
-#include "capture/private_flags.hpp"
 #include "capture/rights.hpp"
 
 namespace roce::capture {
@@ -395,7 +395,7 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
   if (pcap_setnonblock(raw, 1, text) != 0) {
     return failed(ErrorKind::not_readable, device, std::string("it cannot be captured: ") + text);
   }
-  if (const auto sniffer = private_flag(device, "sniffer")) {
+  if (const auto sniffer = sniffer_switch(read_private_flags(*running_kernel(), device))) {
     notices.push_back(device + ": " + explain_sniffer_switch(device, *sniffer));
   }
   return std::make_unique<PcapDevice>(std::move(handle), options, std::move(notices));

@@ -6,11 +6,12 @@
 #include <charconv>
 #include <climits>
 #include <fstream>
+#include <string_view>
 
 namespace roce::capture {
 
-bool has_right(Right right) {
-  std::ifstream status("/proc/thread-self/status");
+bool has_right(Right right, const std::string& root) {
+  std::ifstream status(root + "/proc/thread-self/status");
   constexpr std::string_view key = "CapEff:\t";
   for (std::string line; std::getline(status, line);) {
     if (!line.starts_with(key)) continue;
@@ -22,12 +23,15 @@ bool has_right(Right right) {
   return true;
 }
 
-std::string how_to_allow() {
+std::string own_program() {
   char path[PATH_MAX];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
-  const std::string program = size > 0 ? std::string(path, static_cast<std::size_t>(size)) : "PROGRAM";
+  return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : "PROGRAM";
+}
+
+std::string how_to_allow() {
   return "run it with sudo, or allow it once and for all: sudo setcap cap_net_raw,cap_net_admin=eip " +
-         program;
+         own_program();
 }
 
 }  // namespace roce::capture

@@ -12,8 +12,8 @@
 
 #include "capture/live_device.hpp"
 #include "capture/own_frames.hpp"
-#include "capture/rdma_port.hpp"
 #include "capture/ring_plan.hpp"
+#include "capture/sniffed_port.hpp"
 #include "capture/sniffer_errors.hpp"
 #include "capture/verbs.hpp"
 

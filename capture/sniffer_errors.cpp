@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
-#include <system_error>
+
+#include "capture/rights.hpp"
 
 namespace roce::capture {
 namespace {
@@ -40,8 +38,8 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 /// All that sniffing may need, at once: who comes here shall not come again for the next one.
-std::string grant(const Rights& rights) {
-  return "grant it with: sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=eip " + rights.program +
+std::string grant() {
+  return "grant it with: sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=eip " + own_program() +
          ", or run with sudo";
 }
 
@@ -49,7 +47,7 @@ std::string missing_rights(const Rights& rights) {
   std::string missing;
   if (!rights.net_raw) missing = "CAP_NET_RAW";
   if (!rights.net_admin) missing += missing.empty() ? "CAP_NET_ADMIN" : " and CAP_NET_ADMIN";
-  if (!missing.empty()) return missing + " missing; " + grant(rights);
+  if (!missing.empty()) return missing + " missing; " + grant();
   return "CAP_NET_RAW and CAP_NET_ADMIN are there, but those of a user namespace (a rootless container) do "
          "not "
          "count for RDMA: run on the host, or in a container started by root with --cap-add NET_RAW "
@@ -73,14 +71,14 @@ std::string no_flow(const Attempt& attempt) {
     std::string_view driver, need;
   };
   constexpr Row rows[] = {
-      {"mlx5_core",
+      {"mlx5",
        "this device's firmware or function offers no sniffer (ConnectX-4 and later do, virtual functions "
        "mostly "
        "not): update the firmware, capture on the physical function, or "},
-      {"mlx4_core",
+      {"mlx4",
        "mlx4 needs device-managed flow steering: write 'options mlx4_core log_num_mgm_entry_size=-1' to "
        "/etc/modprobe.d/mlx4.conf and reload the driver, or "},
-      {"bnxt_en", "bnxt_re needs a kernel and a firmware with RoCE mirroring: update both, or "},
+      {"bnxt_re", "bnxt_re needs a kernel and a firmware with RoCE mirroring: update both, or "},
   };
   for (const Row& row : rows) {
     if (attempt.port.driver == row.driver) return std::string(row.need) + std::string(mirror);
@@ -123,7 +121,7 @@ std::string no_memory(const verbs::Failure& failure, const Attempt& attempt) {
            megabytes(attempt.rights.memlock_bytes) +
            "; raise it (ulimit -l unlimited, LimitMEMLOCK=infinity in a "
            "systemd unit) or give CAP_IPC_LOCK: " +
-           grant(attempt.rights);
+           grant();
   }
   return "the ring of " + wanted + " cannot be registered with the device (" + reason(failure.error) +
          "); a shorter ring time takes less";
@@ -185,7 +183,7 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
   if (failure.error == EIO || failure.error == ENODEV) text += "; the device was removed or reset";
   if (failure.error == ENOMEM && !attempt.rights.ipc_lock && attempt.rights.memlock_bytes != UINT64_MAX) {
     text += "; RLIMIT_MEMLOCK allows " + megabytes(attempt.rights.memlock_bytes) +
-            ", raise it with: ulimit -l unlimited, or " + grant(attempt.rights);
+            ", raise it with: ulimit -l unlimited, or " + grant();
   }
   return text;
 }
@@ -193,24 +191,13 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
 }  // namespace
 
 Rights read_rights(const std::string& root) {
-  constexpr unsigned cap_net_admin = 12, cap_net_raw = 13, cap_ipc_lock = 14;
   Rights rights;
-  std::ifstream status(root + "/proc/thread-self/status");
-  for (std::string line; std::getline(status, line);) {
-    constexpr std::string_view key = "CapEff:\t";
-    if (!std::string_view(line).starts_with(key)) continue;
-    std::uint64_t bits = 0;
-    std::from_chars(line.data() + key.size(), line.data() + line.size(), bits, 16);
-    rights.net_raw = (bits >> cap_net_raw & 1U) != 0;
-    rights.net_admin = (bits >> cap_net_admin & 1U) != 0;
-    rights.ipc_lock = (bits >> cap_ipc_lock & 1U) != 0;
-  }
+  rights.net_raw = has_right(Right::net_raw, root);
+  rights.net_admin = has_right(Right::net_admin, root);
+  rights.ipc_lock = has_right(Right::ipc_lock, root);
   rlimit limit{};
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     rights.memlock_bytes = limit.rlim_cur;
-  std::error_code error;
-  rights.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  if (rights.program.empty()) rights.program = "roceanalyze";
   return rights;
 }
 

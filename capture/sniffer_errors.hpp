@@ -5,20 +5,19 @@
 #include <string>
 
 #include "capture/error.hpp"
-#include "capture/rdma_port.hpp"
+#include "capture/sniffed_port.hpp"
 #include "capture/verbs.hpp"
 
 // Internal: why an RDMA device cannot be sniffed, in sentences that name what is missing and the command
 // that helps.
 namespace roce::capture {
 
-/// What this process may do, as far as sniffing needs it.
+/// What the calling thread may do, as far as sniffing needs it (see has_right()).
 struct Rights {
   bool net_raw = false;                      ///< CAP_NET_RAW, effective
   bool net_admin = false;                    ///< CAP_NET_ADMIN
   bool ipc_lock = false;                     ///< CAP_IPC_LOCK: RLIMIT_MEMLOCK does not count
   std::uint64_t memlock_bytes = UINT64_MAX;  ///< RLIMIT_MEMLOCK; UINT64_MAX = unlimited
-  std::string program;                       ///< path, for setcap
 };
 [[nodiscard]] Rights read_rights(const std::string& root);
 

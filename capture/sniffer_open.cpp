@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/capture_points.hpp"
+#include "capture/rights.hpp"
 #include "capture/sniffer.hpp"
 
 namespace roce::capture {
@@ -89,7 +90,7 @@ Expected<std::unique_ptr<Sniffer>> Sniffer::open(const LiveOptions& options, Sni
 }
 
 std::optional<Error> Sniffer::start() {
-  sysfs_ = read_rdma_port(world_.root, name_);
+  sysfs_ = read_sniffed_port(world_.root, name_);
   if (sysfs_.exists) {
     if (std::string text = capture_elsewhere(name_, sysfs_); !text.empty()) {
       return refused(ErrorKind::unsupported, options_.device, std::move(text));
@@ -192,7 +193,7 @@ std::optional<Error> Sniffer::handle_events() {
     }
   }
   if (refresh) {
-    sysfs_ = read_rdma_port(world_.root, name_);
+    sysfs_ = read_sniffed_port(world_.root, name_);
     refresh_port();
   }
   return std::nullopt;
@@ -201,10 +202,9 @@ std::optional<Error> Sniffer::handle_events() {
 /// Whether the interface's MTU has grown beyond the ring's buffers, and a new ring may be made: rights can
 /// have been given up since the first one.
 bool Sniffer::can_grow() {
-  SniffedPort now = read_rdma_port(world_.root, name_);
+  SniffedPort now = read_sniffed_port(world_.root, name_);
   if (infiniband_ || frame_room(needs_.rdma_mtu, now.largest_mtu()) <= plan_.buffer_bytes) return false;
-  const Rights rights = read_rights(world_.root);
-  if (!rights.net_raw || !rights.net_admin) return false;
+  if (!has_right(Right::net_raw, world_.root) || !has_right(Right::net_admin, world_.root)) return false;
   sysfs_ = std::move(now);
   note("the interface's MTU grew to " + std::to_string(sysfs_.largest_mtu()) +
        ": the ring was made anew, frames of that moment are lost");
@@ -237,8 +237,7 @@ std::string Sniffer::format() const {
 
 bool is_rdma_device(const std::string& device, const SnifferWorld& world) {
   const auto name = parse_rdma_name(device);
-  return name &&
-         (read_rdma_port(world.root, *name).exists || verbs::lists_device(name->device, world.library));
+  return name && (has_rdma_device(world.root, *name) || verbs::lists_device(name->device, world.library));
 }
 
 Expected<std::unique_ptr<LiveDevice>> open_rdma_device(const LiveOptions& options, SnifferWorld world) {

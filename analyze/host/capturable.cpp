@@ -22,12 +22,6 @@ constexpr DriverWay ways[] = {{"mlx5", Way::sniffer},
 
 }  // namespace
 
-bool old_sniffer_on(const capture::Netdev& netdev) {
-  return std::any_of(
-      netdev.private_flags.begin(), netdev.private_flags.end(),
-      [](const capture::HostSetting& flag) { return flag.name == "sniffer" && flag.value == "on"; });
-}
-
 Capturable capturable_port(const capture::HostFacts& host, const capture::RdmaDevice& device,
                            const capture::RdmaPort& port) {
   const auto* const way = std::find_if(std::begin(ways), std::end(ways),
@@ -51,7 +45,7 @@ Capturable capturable_port(const capture::HostFacts& host, const capture::RdmaDe
       rights;
   if (port.state != "ACTIVE" && !port.state.empty()) how += "; the port is " + port.state;
   const capture::Netdev* netdev = host.netdev(port.netdev);
-  if (netdev != nullptr && old_sniffer_on(*netdev)) {
+  if (netdev != nullptr && sniffer_switch(netdev->private_flags).value_or(false)) {
     how += "; the older way is on, so " + port.netdev + " shows RoCE too (off: ethtool --set-priv-flags " +
            port.netdev + " sniffer off)";
   }

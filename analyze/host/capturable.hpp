@@ -17,7 +17,4 @@ struct Capturable {
 [[nodiscard]] Capturable capturable_port(const capture::HostFacts& host, const capture::RdmaDevice& device,
                                          const capture::RdmaPort& port);
 
-/// Interfaces on which the older way of capturing is on (ethtool's private flag "sniffer").
-[[nodiscard]] bool old_sniffer_on(const capture::Netdev& netdev);
-
 }  // namespace roce::analyze

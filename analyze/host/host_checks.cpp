@@ -51,7 +51,7 @@ void check_mtu(const HostFacts& host, const RdmaDevice& device, const RdmaPort& 
 }
 
 void check_gids(const RdmaDevice& device, const RdmaPort& port, std::vector<HostFinding>& findings) {
-  if (port.state != "ACTIVE" || device.node_type == "RNIC") return;
+  if (port.state != "ACTIVE" || is_iwarp(device)) return;
   const bool told =
       std::any_of(port.gids.begin(), port.gids.end(), [](const GidEntry& g) { return !g.type.empty(); });
   const bool any_v2 =

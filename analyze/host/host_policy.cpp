@@ -194,7 +194,7 @@ std::vector<HostFinding> check_host_policy(const HostFacts& host, const PolicyMo
   std::set<const Netdev*> judged;
   for (const RdmaDevice& device : host.devices) {
     for (const RdmaPort& port : device.ports) {
-      if (port.link_layer != "Ethernet" || device.node_type == "RNIC") continue;
+      if (port.link_layer != "Ethernet" || is_iwarp(device)) continue;
       check_tos(device, port, policy, findings);
       check_egress(host, port, policy, findings);
       for (const Netdev* netdev : lowest_of(host, port.netdev)) {

@@ -30,6 +30,11 @@ Pod head_of(const std::vector<std::byte>& data) {
   return head;
 }
 
+/// Of strings or values of which the driver had `count` a moment ago.
+constexpr std::size_t room_for(std::size_t count) noexcept {
+  return 2 * count + 1024;
+}
+
 /// How many strings a set has; 0: none or not told.
 std::size_t strings_in(KernelQueries& kernel, const std::string& name, std::uint32_t set) {
   ethtool_sset_info head{};
@@ -42,14 +47,15 @@ std::size_t strings_in(KernelQueries& kernel, const std::string& name, std::uint
   return *count;
 }
 
-/// The names of a set, as many as the driver has room for here.
+/// The names of a set, at most `count`. The kernel writes as many as the driver has by then, whatever room it
+/// is told of: if queues were added since they were counted, they are more.
 std::vector<std::string> strings_of(KernelQueries& kernel, const std::string& name, std::uint32_t set,
                                     std::size_t count) {
   ethtool_gstrings head{};
   head.cmd = ETHTOOL_GSTRINGS;
   head.string_set = set;
   head.len = static_cast<std::uint32_t>(count);
-  std::vector<std::byte> data = buffer_with(head, count * ETH_GSTRING_LEN);
+  std::vector<std::byte> data = buffer_with(head, room_for(count) * ETH_GSTRING_LEN);
   std::vector<std::string> names;
   if (kernel.ethtool(name, data) != 0) return names;
   const Bytes texts = behind(data, sizeof head);
@@ -85,20 +91,6 @@ void read_driver(KernelQueries& kernel, Netdev& netdev) {
   if (netdev.bus.empty()) netdev.bus = text(offsetof(ethtool_drvinfo, bus_info), sizeof head.bus_info);
 }
 
-void read_private_flags(KernelQueries& kernel, Netdev& netdev) {
-  const std::size_t count =
-      std::min<std::size_t>(strings_in(kernel, netdev.name, ETH_SS_PRIV_FLAGS), 32);  // bits of a word
-  if (count == 0) return;
-  ethtool_value head{};
-  head.cmd = ETHTOOL_GPFLAGS;
-  std::vector<std::byte> data = buffer_with(head);
-  if (kernel.ethtool(netdev.name, data) != 0) return;
-  const auto told = value_of<ethtool_value>(data);
-  const std::vector<std::string> names = strings_of(kernel, netdev.name, ETH_SS_PRIV_FLAGS, count);
-  for (std::size_t i = 0; told && i < names.size(); ++i)
-    netdev.private_flags.push_back({names[i], (told->data >> i & 1U) != 0 ? "on" : "off"});
-}
-
 void read_statistics(KernelQueries& kernel, HostTree& problems, Netdev& netdev) {
   const std::size_t count = strings_in(kernel, netdev.name, ETH_SS_STATS);
   if (count == 0) return;
@@ -110,8 +102,7 @@ void read_statistics(KernelQueries& kernel, HostTree& problems, Netdev& netdev) 
   ethtool_stats head{};
   head.cmd = ETHTOOL_GSTATS;
   head.n_stats = static_cast<std::uint32_t>(count);
-  // The kernel writes as many as the driver has by then: if queues were added since, they are more.
-  std::vector<std::byte> data = buffer_with(head, (2 * count + 1024) * sizeof(std::uint64_t));
+  std::vector<std::byte> data = buffer_with(head, room_for(count) * sizeof(std::uint64_t));
   if (const int error = kernel.ethtool(netdev.name, data); error != 0) {
     problems.problem("ethtool " + netdev.name, std::string("statistics: ") + std::strerror(error));
     return;
@@ -129,9 +120,25 @@ void read_statistics(KernelQueries& kernel, HostTree& problems, Netdev& netdev) 
 
 }  // namespace
 
+std::vector<HostSetting> read_private_flags(KernelQueries& kernel, const std::string& interface) {
+  constexpr std::size_t most = 32;  // they are the bits of one word
+  std::vector<HostSetting> flags;
+  const std::size_t count = strings_in(kernel, interface, ETH_SS_PRIV_FLAGS);
+  if (count == 0 || count > most) return flags;
+  ethtool_value head{};
+  head.cmd = ETHTOOL_GPFLAGS;
+  std::vector<std::byte> data = buffer_with(head);
+  if (kernel.ethtool(interface, data) != 0) return flags;
+  const auto told = value_of<ethtool_value>(data);
+  const std::vector<std::string> names = strings_of(kernel, interface, ETH_SS_PRIV_FLAGS, count);
+  for (std::size_t i = 0; told && i < names.size(); ++i)
+    flags.push_back({names[i], (told->data >> i & 1U) != 0 ? "on" : "off"});
+  return flags;
+}
+
 void add_ethtool(KernelQueries& kernel, HostTree& problems, Netdev& netdev) {
   read_driver(kernel, netdev);
-  read_private_flags(kernel, netdev);
+  netdev.private_flags = read_private_flags(kernel, netdev.name);
   read_statistics(kernel, problems, netdev);
 }
 

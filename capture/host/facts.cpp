@@ -32,6 +32,21 @@ bool is_link_local(const Gid& gid) noexcept {
   return gid[0] == 0xfe && (gid[1] & 0xc0U) == 0x80;
 }
 
+bool is_software(const RdmaDevice& device) noexcept {
+  return device.driver == "rxe" || device.driver == "siw";
+}
+
+bool is_iwarp(const RdmaDevice& device) noexcept {
+  return device.node_type == "RNIC";
+}
+
+std::optional<bool> sniffer_switch(const std::vector<HostSetting>& private_flags) noexcept {
+  const auto found = std::find_if(private_flags.begin(), private_flags.end(),
+                                  [](const HostSetting& flag) { return flag.name == "sniffer"; });
+  if (found == private_flags.end()) return std::nullopt;
+  return found->value == "on";
+}
+
 const Netdev* HostFacts::netdev(std::string_view name) const noexcept {
   const auto found =
       std::find_if(netdevs.begin(), netdevs.end(), [&](const Netdev& each) { return each.name == name; });
@@ -52,7 +67,7 @@ unsigned interface_mtu_for(unsigned ib_mtu) noexcept {
 
 std::optional<unsigned> active_mtu(const HostFacts& host, const RdmaDevice& device,
                                    const RdmaPort& port) noexcept {
-  if (port.link_layer != "Ethernet" || device.node_type == "RNIC") return std::nullopt;
+  if (port.link_layer != "Ethernet" || is_iwarp(device)) return std::nullopt;
   const Netdev* netdev = host.netdev(port.netdev);
   if (netdev == nullptr || !netdev->mtu) return std::nullopt;
   return device.driver == "rxe" ? largest_rxe_mtu(*netdev->mtu) : largest_ib_mtu(*netdev->mtu);

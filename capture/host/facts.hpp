@@ -79,6 +79,11 @@ struct RdmaDevice {
   [[nodiscard]] bool operator==(const RdmaDevice&) const = default;
 };
 
+/// rxe and siw: no hardware, its packets pass the kernel.
+[[nodiscard]] bool is_software(const RdmaDevice& device) noexcept;
+/// An RNIC: RDMA over TCP, there is no RoCE.
+[[nodiscard]] bool is_iwarp(const RdmaDevice& device) noexcept;
+
 /// From one priority to another: of a VLAN's egress or ingress map.
 using PriorityPair = std::pair<unsigned, unsigned>;
 
@@ -186,6 +191,10 @@ struct HostProblem {
   std::string message;  ///< one sentence without a full stop
   [[nodiscard]] bool operator==(const HostProblem&) const = default;
 };
+
+/// Of a driver's private flags the switch "sniffer" (mlx5 and mlx4 of old): on, it shows RoCE that the
+/// adapter handles by itself on the network interface. Nothing: there is no such switch.
+[[nodiscard]] std::optional<bool> sniffer_switch(const std::vector<HostSetting>& private_flags) noexcept;
 
 struct HostFacts {
   std::int64_t time_ns = 0;  ///< since the epoch, when reading began

@@ -86,6 +86,18 @@ std::optional<std::uint64_t> read_speed(HostTree& tree, const std::string& path)
   return *megabits * 1'000'000;
 }
 
+void add_counters_and_settings(HostTree& tree, Netdev& netdev) {
+  const std::string folder = "sys/class/net/" + netdev.name;
+  netdev.counters = read_counters(tree, folder + "/statistics");
+  for (const char* part : {"ecn/roce_np", "ecn/roce_np/enable", "ecn/roce_rp", "ecn/roce_rp/enable", "qos"}) {
+    std::string prefix(part);
+    std::replace(prefix.begin(), prefix.end(), '/', '.');
+    read_settings(tree, folder + "/" + part, prefix + ".", netdev.settings);
+  }
+}
+
+}  // namespace
+
 Netdev read_netdev(HostTree& tree, const std::string& name) {
   const std::string folder = "sys/class/net/" + name;
   Netdev netdev;
@@ -109,16 +121,8 @@ Netdev read_netdev(HostTree& tree, const std::string& name) {
   if (netdev.bond) netdev.kind = "bond";
   if (netdev.vlan) netdev.kind = "vlan";
   if (netdev.kind.empty() && tree.exists(folder + "/bridge")) netdev.kind = "bridge";
-  netdev.counters = read_counters(tree, folder + "/statistics");
-  for (const char* part : {"ecn/roce_np", "ecn/roce_np/enable", "ecn/roce_rp", "ecn/roce_rp/enable", "qos"}) {
-    std::string prefix(part);
-    std::replace(prefix.begin(), prefix.end(), '/', '.');
-    read_settings(tree, folder + "/" + part, prefix + ".", netdev.settings);
-  }
   return netdev;
 }
-
-}  // namespace
 
 std::vector<Netdev> read_netdevs(HostTree& tree) {
   std::vector<Netdev> netdevs;
@@ -130,6 +134,7 @@ std::vector<Netdev> read_netdevs(HostTree& tree) {
       continue;
     }
     netdevs.push_back(read_netdev(tree, name));
+    add_counters_and_settings(tree, netdevs.back());
   }
   std::stable_sort(netdevs.begin(), netdevs.end(),
                    [](const Netdev& a, const Netdev& b) { return a.index < b.index; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "capture/host/readers.hpp"
 
@@ -111,7 +112,7 @@ void read_traffic_class(HostTree& tree, const std::string& folder, RdmaPort& por
   }
 }
 
-RdmaPort read_port(HostTree& tree, const std::string& device, const std::string& folder, unsigned number) {
+RdmaPort read_port(HostTree& tree, const std::string& folder, unsigned number) {
   RdmaPort port;
   port.number = number;
   port.state = behind_colon(tree.text(folder + "/state", Absent::strange).value_or(""));
@@ -120,15 +121,28 @@ RdmaPort read_port(HostTree& tree, const std::string& device, const std::string&
   port.rate = tree.text(folder + "/rate", Absent::strange).value_or("");
   port.rate_bps = rate_of(port.rate);
   read_gids(tree, folder, port);
+  return port;
+}
+
+void add_counters_and_settings(HostTree& tree, const std::string& device, RdmaPort& port) {
+  const std::string folder = port_folder(device, port.number);
   port.counters = read_counters(tree, folder + "/counters");
   port.hw_counters = read_counters(tree, folder + "/hw_counters", &port.settings);
-  const std::string own = std::to_string(number);
+  const std::string own = std::to_string(port.number);
   const std::string cm = "sys/kernel/config/rdma_cm/" + device + "/ports/" + own;
   port.default_roce_mode = tree.text(cm + "/default_roce_mode").value_or("");
   port.default_roce_tos = small_number(tree.number(cm + "/default_roce_tos"), 255);
-  read_traffic_class(tree, "sys/class/infiniband/" + device + "/tc/" + own, port);
+  read_traffic_class(tree, rdma_folder(device) + "/tc/" + own, port);
   read_settings(tree, "sys/kernel/config/bnxt_re/" + device + "/ports/" + own + "/cc", "cc.", port.settings);
-  return port;
+}
+
+void add_counters_and_settings(HostTree& tree, RdmaDevice& device) {
+  for (RdmaPort& port : device.ports) add_counters_and_settings(tree, device.name, port);
+  if (device.driver == "mlx5" && !device.pci.empty() && !device.ports.empty()) {
+    // Of the function, so of its first port.
+    read_settings(tree, "sys/kernel/debug/mlx5/" + device.pci + "/cc_params", "cc_params.",
+                  device.ports.front().settings);
+  }
 }
 
 void read_identity(HostTree& tree, const std::string& folder, RdmaDevice& device) {
@@ -153,11 +167,11 @@ void read_identity(HostTree& tree, const std::string& folder, RdmaDevice& device
   device.node_type = behind_colon(device.node_type);
 }
 
-/// Which driver's device it is. Soft-RoCE alone shows its `parent`; before Linux 5.10 it points to the
-/// hardware below as if that were its own, so that comes first.
+/// Which driver's device it is. Software devices have no hardware below; but before Linux 5.10 Soft-RoCE,
+/// which alone shows its `parent`, points to that interface's hardware as if it were its own.
 std::string driver_of(const RdmaDevice& device, const std::optional<std::string>& below) {
-  if (!device.parent.empty()) return "rxe";
-  if (!below) return device.node_type == "RNIC" ? "siw" : device.node_type == "CA" ? "rxe" : "";
+  if (!device.parent.empty() || !below)
+    return is_iwarp(device) ? "siw" : device.node_type == "CA" || !device.parent.empty() ? "rxe" : "";
   const auto* const found = std::find_if(std::begin(driver_names), std::end(driver_names),
                                          [&](const DriverName& row) { return row.below == *below; });
   return found == std::end(driver_names) ? *below : std::string(found->rdma);
@@ -180,39 +194,42 @@ void find_netdevs(HostTree& tree, const std::string& folder, RdmaDevice& device)
   }
 }
 
-RdmaDevice read_device(HostTree& tree, const std::string& name) {
-  const std::string folder = "sys/class/infiniband/" + name;
+}  // namespace
+
+std::string rdma_folder(std::string_view device) {
+  return "sys/class/infiniband/" + std::string(device);
+}
+
+std::string port_folder(std::string_view device, unsigned port) {
+  return rdma_folder(device) + "/ports/" + std::to_string(port);
+}
+
+std::optional<RdmaDevice> read_rdma_device(HostTree& tree, const std::string& name) {
+  const std::string folder = rdma_folder(name);
+  if (!tree.exists(folder)) return std::nullopt;
   RdmaDevice device;
   device.name = name;
   read_identity(tree, folder, device);
   const std::optional<std::string> below = tree.link(folder + "/device/driver");
   device.driver = driver_of(device, below);
-  if (device.driver != "rxe" && device.driver != "siw")
-    device.pci = tree.link(folder + "/device").value_or("");
+  if (!is_software(device)) device.pci = tree.link(folder + "/device").value_or("");
   for (const std::string& port : tree.names(folder + "/ports", Absent::strange)) {
     const std::optional<std::uint64_t> number = whole_number(port);
     if (!number || *number > most_ports) {
       tree.problem(folder + "/ports/" + port, "is no port number");
       continue;
     }
-    device.ports.push_back(read_port(tree, name, folder + "/ports/" + port, static_cast<unsigned>(*number)));
+    device.ports.push_back(read_port(tree, folder + "/ports/" + port, static_cast<unsigned>(*number)));
   }
   find_netdevs(tree, folder, device);
-  if (device.driver == "mlx5" && !device.pci.empty() && !device.ports.empty()) {
-    // Of the function, so of its first port.
-    read_settings(tree, "sys/kernel/debug/mlx5/" + device.pci + "/cc_params", "cc_params.",
-                  device.ports.front().settings);
-  }
   return device;
 }
 
-}  // namespace
-
-bool is_plain_name(const std::string& name) noexcept {
-  constexpr std::size_t most = 64;  // IB_DEVICE_NAME_MAX
-  return !name.empty() && name.size() <= most && std::all_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) > ' ' && c != '/' && c != '\x7f';
-  });
+bool is_plain_name(std::string_view name) noexcept {
+  constexpr std::size_t room = 64;  // IB_DEVICE_NAME_MAX, with the 0 behind it
+  return !name.empty() && name.size() < room && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '/' && c != '\x7f'; });
 }
 
 std::vector<HostCounter> read_counters(HostTree& tree, const std::string& folder,
@@ -252,7 +269,10 @@ std::vector<RdmaDevice> read_rdma_devices(HostTree& tree) {
       tree.problem("sys/class/infiniband/" + name, "is no name of a device");
       continue;
     }
-    devices.push_back(read_device(tree, name));
+    std::optional<RdmaDevice> device = read_rdma_device(tree, name);
+    if (!device) continue;  // removed meanwhile
+    add_counters_and_settings(tree, *device);
+    devices.push_back(std::move(*device));
     if (const auto found = uverbs.find(name); found != uverbs.end()) devices.back().uverbs = found->second;
   }
   return devices;

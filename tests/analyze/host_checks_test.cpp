@@ -77,7 +77,7 @@ TEST(HostCapturable, ByDriver) {
   EXPECT_EQ(what().device, "mlx5_0:1");
   EXPECT_NE(what().how.find("/dev/infiniband/uverbs0"), std::string::npos);
   host.netdevs[1].private_flags = {{"sniffer", "on"}};
-  EXPECT_TRUE(old_sniffer_on(host.netdevs[1]));
+  EXPECT_EQ(sniffer_switch(host.netdevs[1].private_flags), true);
   EXPECT_NE(what().how.find("ethtool --set-priv-flags ens1f0np0 sniffer off"), std::string::npos);
   device.uverbs.clear();
   EXPECT_FALSE(what().possible);

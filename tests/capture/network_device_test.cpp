@@ -4,15 +4,22 @@
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "capture/filter_place.hpp"
+#include "capture/host/readers.hpp"
 #include "capture/interface_facts.hpp"
 #include "capture/pcap_device.hpp"
-#include "capture/private_flags.hpp"
 #include "capture/rights.hpp"
 
 namespace roce::capture::test {
@@ -120,16 +127,26 @@ TEST(InterfaceFacts, WhatIsMissingOrNonsenseStaysUnknown) {
 }
 
 /// A driver with flags, as the kernel answers for it.
-struct Driver {
+struct Driver final : KernelQueries {
+  explicit Driver(std::vector<std::string> flags = {}, std::uint32_t on = 0, std::uint32_t says = 0,
+                  std::uint32_t failing = 0)
+      : names(std::move(flags)), values(on), claimed(says), fails(failing) {}
+
   std::vector<std::string> names;
   std::uint32_t values = 0;
   std::uint32_t claimed = 0;  ///< flags that it says it has; 0: as many as there are
   std::uint32_t fails = 0;    ///< this command
 
-  bool operator()(std::byte* memory) const {
+  Expected<std::vector<std::byte>> netlink(int /*family*/, std::span<const std::byte> /*request*/) override {
+    ADD_FAILURE() << "netlink was asked";
+    return std::vector<std::byte>();
+  }
+  int ethtool(const std::string& interface, std::span<std::byte> data) override {
+    EXPECT_EQ(interface, "eth1");
+    std::byte* const memory = data.data();
     std::uint32_t command = 0;
     std::memcpy(&command, memory, sizeof command);
-    if (command == fails) return false;
+    if (command == fails) return EOPNOTSUPP;
     if (command == ETHTOOL_GSSET_INFO) {
       ethtool_sset_info head{};
       std::memcpy(&head, memory, sizeof head);
@@ -145,8 +162,7 @@ struct Driver {
       head.len = static_cast<std::uint32_t>(names.size());
       std::memcpy(memory, &head, sizeof head);
       for (std::size_t i = 0; i < names.size(); ++i)
-        std::strncpy(reinterpret_cast<char*>(memory) + sizeof head + i * ETH_GSTRING_LEN, names[i].c_str(),
-                     ETH_GSTRING_LEN);
+        put_name(data.subspan(sizeof head + i * ETH_GSTRING_LEN), names[i]);
     } else if (command == ETHTOOL_GPFLAGS) {
       ethtool_value head{};
       std::memcpy(&head, memory, sizeof head);
@@ -155,40 +171,51 @@ struct Driver {
     } else {
       ADD_FAILURE() << "command " << command;
     }
-    return true;
+    return 0;
+  }
+
+ private:
+  static void put_name(std::span<std::byte> to, const std::string& name) {
+    ASSERT_GE(to.size(), std::size_t{ETH_GSTRING_LEN}) << "the kernel would write behind its room";
+    std::memset(to.data(), 0, ETH_GSTRING_LEN);
+    std::memcpy(to.data(), name.data(), std::min<std::size_t>(name.size(), ETH_GSTRING_LEN));
   }
 };
 
-TEST(PrivateFlags, AreFoundByName) {
-  const Driver driver{{"rx_cqe_moder", "tx_cqe_moder", "sniffer", "dropless_rq"}, 0b0101};
-  EXPECT_EQ(private_flag(EthtoolCall(driver), "rx_cqe_moder"), true);
-  EXPECT_EQ(private_flag(EthtoolCall(driver), "tx_cqe_moder"), false);
-  EXPECT_EQ(private_flag(EthtoolCall(driver), "sniffer"), true);
-  EXPECT_EQ(private_flag(EthtoolCall(driver), "dropless_rq"), false);
-  EXPECT_EQ(private_flag(EthtoolCall(driver), "sniff"), std::nullopt);
-  const Driver whole{{std::string(ETH_GSTRING_LEN, 'f')}, 1};
-  EXPECT_EQ(private_flag(EthtoolCall(whole), std::string(ETH_GSTRING_LEN, 'f')), true)
-      << "no end in its field";
+/// As the driver tells of its switch.
+std::optional<bool> flag_of(Driver driver) {
+  return sniffer_switch(read_private_flags(driver, "eth1"));
+}
+
+TEST(PrivateFlags, AreReadByName) {
+  const std::string whole(ETH_GSTRING_LEN, 'f');  // no end in its field
+  Driver driver({"rx_cqe_moder", "tx_cqe_moder", whole, "dropless_rq"}, 0b0101);
+  const std::vector<HostSetting> expected{
+      {"rx_cqe_moder", "on"}, {"tx_cqe_moder", "off"}, {whole, "on"}, {"dropless_rq", "off"}};
+  EXPECT_EQ(read_private_flags(driver, "eth1"), expected);
+  EXPECT_EQ(sniffer_switch(expected), std::nullopt);
+  EXPECT_EQ(flag_of(Driver({"rx_cqe_moder", "sniffer"}, 0b10)), true);
+  EXPECT_EQ(flag_of(Driver({"rx_cqe_moder", "sniffer"}, 0b01)), false);
+  EXPECT_EQ(flag_of(Driver({"sniff"}, 1)), std::nullopt);
 }
 
 TEST(PrivateFlags, DriversThatTellNothingOrTooMuch) {
-  for (const int command : {ETHTOOL_GSSET_INFO, ETHTOOL_GSTRINGS, ETHTOOL_GPFLAGS}) {
-    const auto fails = static_cast<std::uint32_t>(command);
-    EXPECT_EQ(private_flag(EthtoolCall(Driver{{"sniffer"}, 1, 0, fails}), "sniffer"), std::nullopt);
-  }
-  EXPECT_EQ(private_flag(EthtoolCall(Driver{}), "sniffer"), std::nullopt);
-  EXPECT_EQ(private_flag(EthtoolCall(Driver{{"sniffer"}, 1, 4'000'000'000, 0}), "sniffer"), std::nullopt);
-  // More names than it had said before: all that fit are written.
+  for (const int command : {ETHTOOL_GSSET_INFO, ETHTOOL_GSTRINGS, ETHTOOL_GPFLAGS})
+    EXPECT_EQ(flag_of(Driver({"sniffer"}, 1, 0, static_cast<std::uint32_t>(command))), std::nullopt);
+  EXPECT_EQ(flag_of(Driver()), std::nullopt);
+  EXPECT_EQ(flag_of(Driver({"sniffer"}, 1, 4'000'000'000, 0)), std::nullopt);
+  // More names than it had said before: the kernel writes all of them.
   std::vector<std::string> many(100, "flag");
   many[1] = "sniffer";
-  EXPECT_EQ(private_flag(EthtoolCall(Driver{many, 2, 3, 0}), "sniffer"), true);
-  EXPECT_EQ(private_flag(EthtoolCall(Driver{{"a", "sniffer"}, 2, 30, 0}), "sniffer"), true);
+  EXPECT_EQ(flag_of(Driver(many, 2, 3, 0)), true);
+  EXPECT_EQ(flag_of(Driver({"a", "sniffer"}, 2, 30, 0)), true);
 }
 
 TEST(PrivateFlags, InterfacesThatHaveNone) {
-  EXPECT_EQ(private_flag(std::string("lo"), "sniffer"), std::nullopt);
-  EXPECT_EQ(private_flag(std::string("no-such-interface"), "sniffer"), std::nullopt);
-  EXPECT_EQ(private_flag(std::string(10'000, 'x'), "sniffer"), std::nullopt);
+  const std::unique_ptr<KernelQueries> kernel = running_kernel();
+  for (const std::string& interface :
+       {std::string("lo"), std::string("no-such-interface"), std::string(10'000, 'x')})
+    EXPECT_TRUE(read_private_flags(*kernel, interface).empty()) << interface.substr(0, 20);
 }
 
 TEST(PrivateFlags, AreExplainedWithTheirCommand) {

@@ -151,7 +151,7 @@ TEST_F(SnifferRefusals, OfDevicesInSoftware) {
   EXPECT_EQ(kind_, ErrorKind::unsupported);
   options_.device = "siw0:1";
   file("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
-  file("sys/class/infiniband/siw0/ports/1/gid_attrs/ndevs/0", "eth8\n");
+  gid(0, "eth8", "siw0");
   expect("", {"siw0 is an iWARP device in software (siw)", "-i eth8"});
   options_.device = "soft";
   file("sys/class/infiniband/soft/node_type", "1: CA\n");

@@ -58,14 +58,21 @@ class SnifferTest : public ::testing::Test {
     std::filesystem::create_directories(whole.parent_path());
     std::filesystem::create_symlink(to, whole);
   }
+  /// A row of the GID table of port 1.
+  void gid(unsigned row, const std::string& netdev, const std::string& device = "mlx5_0") const {
+    const std::string port = "sys/class/infiniband/" + device + "/ports/1/";
+    file(port + "gids/" + std::to_string(row),
+         "fe80:0000:0000:0000:0000:00ff:fe00:000" + std::to_string(row + 1));
+    file(port + "gid_attrs/ndevs/" + std::to_string(row), netdev + "\n");
+  }
   /// What sysfs has of a ConnectX with one port.
   void connectx(const std::string& mtu = "1500") const {
     const std::string device = "sys/class/infiniband/mlx5_0/";
     file(device + "node_type", "1: CA\n");
     link(device + "device/driver", "../../../../bus/pci/drivers/mlx5_core");
     file(device + "ports/1/rate", "100 Gb/sec (4X EDR)\n");
-    file(device + "ports/1/gid_attrs/ndevs/0", "eth2\n");
-    file(device + "ports/1/gid_attrs/ndevs/1", "eth2\n");
+    gid(0, "eth2");
+    gid(1, "eth2");
     file("sys/class/net/eth2/address", "02:00:00:00:00:01\n");
     file("sys/class/net/eth2/mtu", mtu + "\n");
   }

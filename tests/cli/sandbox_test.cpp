@@ -25,6 +25,7 @@
 
 #include "analyze/analysis.hpp"
 #include "analyze/json/json_report.hpp"
+#include "capture/host/tree.hpp"
 #include "capture/source.hpp"
 #include "cli/metrics_server.hpp"
 #include "cli/privileges.hpp"
@@ -167,6 +168,16 @@ TEST(Sandbox, changes_nothing_in_what_an_analysis_says) {
               "")
         << name;
   }
+}
+
+TEST(Sandbox, lets_the_host_be_read) {
+  ROCE_NEEDS_FILTERS();
+  EXPECT_EQ(confined([]() -> std::string {
+              capture::HostTree tree("");
+              return tree.text("proc/sys/kernel/ostype")
+                  .value_or(tree.problems().empty() ? "nothing" : tree.problems().front().message);
+            }),
+            "Linux");
 }
 
 TEST(Sandbox, lets_metrics_be_scraped_after_privileges_are_gone) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// Internal: what sysfs tells of a port of an RDMA device, as far as capturing needs it.
+// Internal: what a host says of one port of an RDMA device (host/readers.hpp), as far as capturing needs it.
 namespace roce::capture {
 
 struct RdmaName {
@@ -17,6 +17,9 @@ struct RdmaName {
 };
 /// "mlx5_0", "mlx5_0:2". None: it can be no RDMA device's name.
 [[nodiscard]] std::optional<RdmaName> parse_rdma_name(std::string_view text);
+
+/// Whether sysfs has the device. `root` is "" or a folder with a tree like the machine's own, here and below.
+[[nodiscard]] bool has_rdma_device(const std::string& root, const RdmaName& name);
 
 using MacAddress = std::array<std::uint8_t, 6>;
 
@@ -28,7 +31,7 @@ struct RdmaNetdev {
 
 struct SniffedPort {
   bool exists = false;              ///< the device, in sysfs
-  std::string driver;               ///< of the device below: "mlx5_core"; empty where there is none
+  std::string driver;               ///< RdmaDevice::driver: "mlx5", "rxe"; empty: not recognised
   bool iwarp = false;               ///< an RNIC: RDMA over TCP
   std::string software_on;          ///< rxe, siw: the network interface that carries its frames
   bool software = false;            ///< rxe, siw; software_on may be unknown
@@ -38,27 +41,25 @@ struct SniffedPort {
   [[nodiscard]] std::uint32_t largest_mtu() const noexcept;
 };
 
-/// `root` is "" or a folder with a tree like the machine's own. Missing pieces stay empty.
-[[nodiscard]] SniffedPort read_rdma_port(const std::string& root, const RdmaName& name);
+/// Missing pieces stay empty.
+[[nodiscard]] SniffedPort read_sniffed_port(const std::string& root, const RdmaName& name);
 
 /// Counters of the port or its device that count frames for which there was no room: their sum since the
 /// first reading. They count for all queues of the device, not for the sniffer's alone.
 class RoomCounters {
  public:
-  RoomCounters(const std::string& root, const RdmaName& name);
+  RoomCounters(std::string root, const RdmaName& name);
   /// Names of those that this device has, as sysfs has them.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
   /// Never less than what it said before: a counter that was reset goes on from there.
   [[nodiscard]] std::uint64_t read();
 
  private:
+  std::string root_;
   std::vector<std::string> names_;
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_;  ///< below the root
   std::vector<std::uint64_t> last_;
   std::uint64_t sum_ = 0;
 };
-
-/// The beginning of a small file without white space at its ends; empty where it cannot be read.
-[[nodiscard]] std::string read_small_file(const std::string& path);
 
 }  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/rdma_port.hpp"
+#include "capture/sniffed_port.hpp"
 
 #include <cstring>
 
@@ -11,16 +11,16 @@
 namespace roce::capture::test {
 namespace {
 
-using RdmaPortTest = SnifferTest;
+using SniffedPortTest = SnifferTest;
 
-TEST_F(RdmaPortTest, ReadsWhatSysfsHas) {
+TEST_F(SniffedPortTest, ReadsWhatSysfsHas) {
   connectx("9000");
-  file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/2", "eth2.100\n");
+  gid(2, "eth2.100");
   file("sys/class/net/eth2.100/address", "02:00:00:00:00:09\n");
   file("sys/class/net/eth2.100/mtu", "1500\n");
-  const SniffedPort port = read_rdma_port(root_, {"mlx5_0", 1});
+  const SniffedPort port = read_sniffed_port(root_, {"mlx5_0", 1});
   EXPECT_TRUE(port.exists);
-  EXPECT_EQ(port.driver, "mlx5_core");
+  EXPECT_EQ(port.driver, "mlx5");
   EXPECT_FALSE(port.software);
   EXPECT_EQ(port.speed_bps, 100'000'000'000U);
   EXPECT_EQ(port.largest_mtu(), 9000U);
@@ -29,16 +29,17 @@ TEST_F(RdmaPortTest, ReadsWhatSysfsHas) {
   EXPECT_EQ(port.netdevs[1].address, (MacAddress{2, 0, 0, 0, 0, 9}));
 }
 
-TEST_F(RdmaPortTest, ToleratesWhatIsMissingOrLies) {
-  EXPECT_FALSE(read_rdma_port(root_, {"mlx5_0", 1}).exists);
+TEST_F(SniffedPortTest, ToleratesWhatIsMissingOrLies) {
+  EXPECT_FALSE(read_sniffed_port(root_, {"mlx5_0", 1}).exists);
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1/";
   file(port + "rate", std::string(100'000, '9'));
-  file(port + "gid_attrs/ndevs/0", "../../../../etc\n");
-  file(port + "gid_attrs/ndevs/1", std::string("a\0b", 3));
-  file(port + "gid_attrs/ndevs/2", "eth0\n");
+  gid(0, "../../../../etc");
+  gid(1, std::string("a\0b", 3));
+  gid(2, "eth0");
+  gid(3, "..");
   file("sys/class/net/eth0/address", "02:00:00:00:00\n");
   file("sys/class/net/eth0/mtu", "-1\n");
-  const SniffedPort read = read_rdma_port(root_, {"mlx5_0", 1});
+  const SniffedPort read = read_sniffed_port(root_, {"mlx5_0", 1});
   EXPECT_TRUE(read.exists);
   EXPECT_EQ(read.speed_bps, 0U);
   ASSERT_EQ(read.netdevs.size(), 1U);
@@ -46,13 +47,13 @@ TEST_F(RdmaPortTest, ToleratesWhatIsMissingOrLies) {
   EXPECT_EQ(read.largest_mtu(), 0U);
   for (const char* rate : {"", "Gb/sec", "x Gb/sec", "10", "10 Mb/sec", "1e9 Gb/sec"}) {
     file(port + "rate", rate);
-    EXPECT_EQ(read_rdma_port(root_, {"mlx5_0", 1}).speed_bps, 0U) << rate;
+    EXPECT_EQ(read_sniffed_port(root_, {"mlx5_0", 1}).speed_bps, 0U) << rate;
   }
   file(port + "rate", "2.5 Gb/sec (1X SDR)\n");
-  EXPECT_EQ(read_rdma_port(root_, {"mlx5_0", 1}).speed_bps, 2'500'000'000U);
+  EXPECT_EQ(read_sniffed_port(root_, {"mlx5_0", 1}).speed_bps, 2'500'000'000U);
 }
 
-TEST_F(RdmaPortTest, AddsUpCountersSinceTheFirstReading) {
+TEST_F(SniffedPortTest, AddsUpCountersSinceTheFirstReading) {
   connectx();
   file(counter, "100\n");
   file("sys/class/infiniband/mlx5_0/hw_counters/rq_num_udsdprd", "7\n");
