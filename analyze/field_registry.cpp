@@ -5,11 +5,11 @@
 #include <array>
 
 #include "analyze/address_text.hpp"
-#include "analyze/edit_distance.hpp"
 #include "analyze/field_extract.hpp"
 #include "analyze/field_virtual.hpp"
-#include "analyze/lower_case.hpp"
 #include "analyze/value_format.hpp"
+#include "capture/edit_distance.hpp"
+#include "capture/lower_case.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/opcode.hpp"
 
@@ -229,14 +229,14 @@ std::vector<std::string_view> similar_fields(std::string_view name, std::size_t 
   };
   constexpr std::size_t longest_name = 128;  // a longer one is no slip of the fingers
   if (name.empty() || name.size() > longest_name) return {};
-  const std::string wanted = lower_case(name);
+  const std::string wanted = capture::lower_case(name);
   const std::size_t allowed = std::max<std::size_t>(2, wanted.size() / 4);
   std::vector<Candidate> candidates;
   for (const Entry& entry : registry().entries()) {
-    const std::string known = lower_case(entry.facts.name);
+    const std::string known = capture::lower_case(entry.facts.name);
     // The difference in length is the least that the distance can be.
     const std::size_t longer = std::max(known.size(), wanted.size()) - std::min(known.size(), wanted.size());
-    std::size_t distance = longer > allowed ? longer : edit_distance(wanted, known);
+    std::size_t distance = longer > allowed ? longer : capture::edit_distance(wanted, known);
     // "bth.psn" and "psn" are infiniband.bth.psn; "infiniband.bth." is what it begins.
     const bool tail = known.size() > wanted.size() && known.ends_with(wanted) &&
                       known[known.size() - wanted.size() - 1] == '.';

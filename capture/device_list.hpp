@@ -28,9 +28,6 @@ struct NetworkDevice {
 /// The network interfaces, by their number, then "any". RDMA devices are not among them.
 [[nodiscard]] Expected<std::vector<NetworkDevice>> list_network_devices();
 
-/// Of `names` the one that was probably meant; empty: none is near.
-[[nodiscard]] std::string_view nearest_name(std::string_view typed, const std::vector<std::string>& names);
-
 /// That there is no such device, which was probably meant and which there are.
 [[nodiscard]] std::string explain_unknown_device(const std::string& typed);
 

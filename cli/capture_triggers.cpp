@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "analyze/edit_distance.hpp"
 #include "analyze/finding.hpp"
+#include "capture/edit_distance.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/output.hpp"
 
@@ -57,7 +57,7 @@ std::string trigger_error(const std::string& word) {
   for (const Event& each : events) words.push_back(each.word);
   const std::size_t without_rules = words.size();
   for (const analyze::FindingRule& rule : analyze::finding_rules()) words.push_back(rule.id);
-  const std::string_view meant = analyze::nearest_word(word, words);
+  const std::string_view meant = capture::nearest_word(word, words);
   words.resize(without_rules);
   return fmt::format("not a trigger: '{}' ({}, or the id of a finding, as docs/findings names them){}", word,
                      fmt::join(words, ", "),

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/edit_distance.hpp"
 #include "analyze/json/json_report.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/policy/not_judged.hpp"
+#include "capture/edit_distance.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
 #include "cli/fail_on.hpp"
@@ -62,7 +62,7 @@ int show_policy(const std::string& name) {
     if (analyze::load_policy(name)) return usage(name + ": is a file, not a profile: --list-policies");
     std::vector<std::string_view> names;
     for (const analyze::PolicyProfile& each : analyze::policy_profiles()) names.push_back(each.name);
-    const std::string_view meant = analyze::nearest_word(name, names);
+    const std::string_view meant = capture::nearest_word(name, names);
     return usage(fmt::format("--show-policy: {} is none of the profiles {}{}", name, fmt::join(names, ", "),
                              meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
   }

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyze/edit_distance.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/policy/policy_parser.hpp"
 #include "analyze/policy/policy_text.hpp"
+#include "capture/edit_distance.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -39,7 +39,7 @@ PolicyErrors no_such(const std::string& name, const std::string& reason) {
     names.push_back(profile.name);
     all += (all.empty() ? "" : ", ") + std::string(profile.name);
   }
-  const std::string_view meant = nearest_word(name, names);
+  const std::string_view meant = capture::nearest_word(name, names);
   return {{name, 0, 0,
            fmt::format("{}; nor is it one of the profiles {}{}", reason, all,
                        meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant))}};

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/edit_distance.hpp"
 #include "analyze/policy/policy_error.hpp"
 #include "analyze/policy/toml_tree.hpp"
+#include "capture/edit_distance.hpp"
 #include "dissect/field.hpp"
 
 namespace roce::analyze {
@@ -40,7 +40,7 @@ class Mistakes {
 
 /// "; did you mean 'dscp'?", or nothing.
 [[nodiscard]] inline std::string meant_text(std::string_view typed, std::span<const std::string_view> words) {
-  const std::string_view meant = nearest_word(typed, words);
+  const std::string_view meant = capture::nearest_word(typed, words);
   return meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant);
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "analyze/address_text.hpp"
-#include "analyze/edit_distance.hpp"
+#include "capture/edit_distance.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -114,7 +114,7 @@ class LineParser {
   }
 
   bool unknown(std::string_view name) {
-    const std::string_view meant = nearest_word(name, field_names);
+    const std::string_view meant = capture::nearest_word(name, field_names);
     fail(name, fmt::format("'{}' is neither tclass, src_ip, dst_ip, src_ip6 nor dst_ip6{}", name,
                            meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
     return false;

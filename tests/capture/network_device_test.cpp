@@ -53,17 +53,6 @@ TEST(FilterPlace, IsMarkedBelowTheFilter) {
   EXPECT_EQ(mark_filter("a\tb\x1b\xff", {2, 1}), "  a?b??\n    ^");
 }
 
-TEST(DeviceNames, TheNearestIsMeant) {
-  const std::vector<std::string> names = {"lo", "eth0", "enp65s0f0np0", "enp65s0f1np1", "any"};
-  EXPECT_EQ(nearest_name("eht0", names), "eth0");
-  EXPECT_EQ(nearest_name("enp65s0f0", names), "enp65s0f0np0");
-  EXPECT_EQ(nearest_name("an", names), "any");
-  EXPECT_EQ(nearest_name("mlx5_0", names), "");
-  EXPECT_EQ(nearest_name("", names), "");
-  EXPECT_EQ(nearest_name(std::string(10'000, 'e'), names), "");
-  EXPECT_EQ(nearest_name("eth0", {}), "");
-}
-
 TEST(LinkTypes, AreThoseOfFiles) {
   // tcpdump.org/linktypes.html against the numbers that libpcap has on Linux.
   for (const auto& [dlt, link_type] :

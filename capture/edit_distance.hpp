@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace roce::analyze {
+namespace roce::capture {
 
 /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -15,4 +15,4 @@ namespace roce::analyze {
 /// meant.
 [[nodiscard]] std::string_view nearest_word(std::string_view typed, std::span<const std::string_view> words);
 
-}  // namespace roce::analyze
+}  // namespace roce::capture

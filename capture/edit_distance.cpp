@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/edit_distance.hpp"
+#include "capture/edit_distance.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "analyze/lower_case.hpp"
+#include "capture/lower_case.hpp"
 
-namespace roce::analyze {
+namespace roce::capture {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -47,4 +47,4 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
   return nearest;
 }
 
-}  // namespace roce::analyze
+}  // namespace roce::capture

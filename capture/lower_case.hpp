@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace roce::analyze {
+namespace roce::capture {
 
 /// ASCII letters only.
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
@@ -15,4 +15,4 @@ namespace roce::analyze {
   return out;
 }
 
-}  // namespace roce::analyze
+}  // namespace roce::capture
