@@ -226,11 +226,14 @@ void Recorder::close_file() {
 void Recorder::make_room() {
   while (options_.files_kept != 0 && closed_.size() + 1 > options_.files_kept) {
     const Closed& oldest = closed_.front();
-    if (::unlink(oldest.path.c_str()) != 0 && errno != ENOENT && notices_.size() < most_notices)
-      notices_.push_back(oldest.path + ": cannot be removed from the ring: " + std::strerror(errno));
-    all_removed_.bytes += oldest.bytes;
-    all_removed_.packets += oldest.packets;
-    ++removed_files_;
+    if (::unlink(oldest.path.c_str()) == 0 || errno == ENOENT) {
+      all_removed_.bytes += oldest.bytes;
+      all_removed_.packets += oldest.packets;
+      ++removed_files_;
+    } else if (notices_.size() < most_notices) {
+      notices_.push_back(oldest.path +
+                         ": stays, for it cannot be removed from the ring: " + std::strerror(errno));
+    }
     closed_.pop_front();
   }
 }

@@ -24,7 +24,8 @@ struct RecordingSummary {
   std::uint64_t removed_files = 0;  ///< by the ring, with their packets:
   std::uint64_t removed_packets = 0;
   std::string last_path;             ///< the newest file; empty: none was written
-  std::vector<std::string> notices;  ///< what was left out or cut and why, one sentence each
+  std::vector<std::string> notices;  ///< what was left out or cut and why, one sentence each; only grows
+  std::uint64_t refused_triggers = 0;  ///< not written: the limits of files or bytes were reached
 };
 
 /// The time, for tests to set.

@@ -123,10 +123,7 @@ RecordingSummary TriggerRecorder::summary() const {
     sum.files += present.files;
     sum.last_path = present.last_path;
   }
-  if (refused_ != 0) {
-    sum.notices.push_back(std::to_string(refused_) +
-                          " triggers were not written: the limits of files or bytes were reached");
-  }
+  sum.refused_triggers = refused_;
   return sum;
 }
 

@@ -2,6 +2,7 @@
 // The command `capture`: its options.
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "cli/capture_limits.hpp"
 #include "cli/capture_run.hpp"
@@ -11,6 +12,7 @@
 #include "cli/fail_on.hpp"
 #include "cli/link_options.hpp"
 #include "cli/live_outputs.hpp"
+#include "cli/output.hpp"
 
 namespace roce::cli {
 namespace {
@@ -115,10 +117,18 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
   CaptureSetup setup;
+  if (!outputs.user.empty()) {
+    auto user = find_user(outputs.user);
+    if (!user) {
+      print_error(user.error().describe());
+      return exit_input;
+    }
+    setup.user = std::move(*user);
+  }
   if (const auto every = parse_duration(options.every)) {
     setup.observers.push_back(std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json));
   }
-  for (auto& observer : outputs.observers(wanted)) setup.observers.push_back(std::move(observer));
+  for (auto& observer : outputs.observers(wanted, setup.user)) setup.observers.push_back(std::move(observer));
   return run_capture(wanted, std::move(setup));
 }
 

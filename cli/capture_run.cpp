@@ -68,10 +68,11 @@ class CaptureRun {
     } else {
       analyse();
     }
-    const int recorded = finish_recording();
+    const bool whole = !files_.recording || files_.recording->finish(source_->interfaces()).has_value();
     // From here on nobody else writes, and a signal ends the program as usual.
     control_->end();
     tell_notices();
+    const int recorded = tell_recorded(whole);
     const int status = options_.capture_only ? report_errors(errors_) : report();
     if (options_.capture_only) print_counts();
     control_.reset();
@@ -83,10 +84,11 @@ class CaptureRun {
   [[nodiscard]] bool only_to_file() const { return options_.capture_only && options_.write != "-"; }
   [[nodiscard]] bool prepare();
   [[nodiscard]] int open();
+  [[nodiscard]] capture::Expected<CaptureFiles> open_files();
   [[nodiscard]] int start();
   void record_only();
   void analyse();
-  [[nodiscard]] int finish_recording();
+  [[nodiscard]] int tell_recorded(bool whole);
   [[nodiscard]] static int report_errors(const std::vector<capture::Error>& errors);
   [[nodiscard]] int report();
   void print_counts() const;
@@ -105,6 +107,7 @@ class CaptureRun {
   std::optional<analyze::AnalysisOptions> analysis_;
   capture::LiveSource* live_ = nullptr;  ///< inside of limited_
   std::size_t notices_told_ = 0;
+  std::size_t file_notices_told_ = 0;
   std::unique_ptr<capture::CaptureSource> limited_;  ///< by -c
   CaptureFiles files_;
   std::unique_ptr<capture::CaptureSource> recorded_;
@@ -168,7 +171,7 @@ int CaptureRun::open() {
   if (stop.packets != 0) count = count == 0 ? stop.packets : std::min(count, stop.packets);
   limited_ = limited(std::move(*live), count);
   source_ = limited_.get();
-  auto files = open_capture_files(options_, live_->interfaces());
+  auto files = open_files();
   if (!files) {
     print_error(files.error().describe());
     return exit_input;
@@ -179,6 +182,16 @@ int CaptureRun::open() {
     source_ = recorded_.get();
   }
   return exit_ok;
+}
+
+/// The first file is the user's as all later ones are; where that user may not write, it is root's.
+capture::Expected<CaptureFiles> CaptureRun::open_files() {
+  if (setup_.user) {
+    const FilesAs as(*setup_.user);
+    auto files = open_capture_files(options_, live_->interfaces());
+    if (files || files.error().system_errno != EACCES) return files;
+  }
+  return open_capture_files(options_, live_->interfaces());
 }
 
 int CaptureRun::start() {
@@ -227,16 +240,18 @@ void CaptureRun::analyse() {
   tell_news(*final_);
 }
 
-/// Closes the files and says what they hold.
-int CaptureRun::finish_recording() {
+/// Says what the closed files hold.
+int CaptureRun::tell_recorded(bool whole) {
   if (!files_.recording) return exit_ok;
-  const bool done = files_.recording->finish(source_->interfaces()).has_value();
   const capture::RecordingSummary summary = files_.recording->summary();
-  for (const std::string& notice : summary.notices) print_error(notice);
-  const std::optional<capture::Error> error = done ? std::nullopt : files_.recording->error();
+  if (summary.refused_triggers != 0) {
+    print_error(fmt::format("{} triggers were not written: the limits of files or bytes were reached",
+                            summary.refused_triggers));
+  }
+  const std::optional<capture::Error> error = whole ? std::nullopt : files_.recording->error();
   // As with all output: a reader that has enough is no error.
   const bool reader_left = error && options_.write == "-" && error->system_errno == EPIPE;
-  if (!done && !reader_left) {
+  if (!whole && !reader_left) {
     if (error) print_error(error->describe());
     print_error(
         fmt::format("recording stopped; kept: {} (of {} captured)", recording_text(summary), summary.given));
@@ -309,17 +324,20 @@ void CaptureRun::hang_up() {
   }
 }
 
-/// Of the device, those that were not told yet. On one thread at a time.
+/// Of the device and the files, those that were not told yet. On one thread at a time.
 void CaptureRun::tell_notices() {
-  const std::vector<std::string> all = live_->notices();
-  for (; notices_told_ < all.size(); ++notices_told_) print_error(all[notices_told_]);
+  const auto tell = [](const std::vector<std::string>& all, std::size_t& told) {
+    for (; told < all.size(); ++told) print_error(all[told]);
+  };
+  tell(live_->notices(), notices_told_);
+  if (files_.recording) tell(files_.recording->summary().notices, file_notices_told_);
 }
 
 void CaptureRun::tick() {
-  tell_notices();
   // Without packets nothing is written, and one who has gone would be noticed with the next packet only.
   if (options_.write == "-" && nobody_reads(STDOUT_FILENO)) source_->request_stop();
   if (files_.recording) files_.recording->tick();
+  tell_notices();
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) observer->on_tick();
 }

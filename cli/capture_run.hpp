@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "capture/live.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/capture_observer.hpp"
+#include "cli/privileges.hpp"
 
 namespace roce::cli {
 
@@ -48,6 +50,7 @@ struct CaptureOptions {
 struct CaptureSetup {
   std::function<capture::Expected<std::unique_ptr<capture::LiveSource>>(const capture::LiveOptions&)> open =
       capture::open_live;
+  std::optional<User> user;  ///< whose the files shall be: one of the observers becomes this user
   std::vector<std::unique_ptr<CaptureObserver>> observers;
 };
 

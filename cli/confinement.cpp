@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "cli/output.hpp"
-#include "cli/privileges.hpp"
 #include "cli/sandbox.hpp"
 
 namespace roce::cli {
@@ -33,27 +32,26 @@ std::string folder_error(const std::string& file) {
                      std::strerror(errno));
 }
 
-}  // namespace
-
-bool names_rdma_device(const std::string& device) {
+/// What is captured is named by its interfaces: -i may name Soft-RoCE, which is captured below.
+bool captures_rdma_device(const CaptureStart& start) {
+  if (start.interfaces.empty()) return false;
   std::error_code error;
-  const std::string name = device.substr(0, device.find(':'));
+  const std::string& interface = start.interfaces.front().name;
+  const std::string name = interface.substr(0, interface.find(':'));
   return !name.empty() && name.find('/') == std::string::npos &&
          fs::exists("/sys/class/infiniband/" + name, error);
 }
 
+}  // namespace
+
 capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
-  if (!sandbox_possible() && options_.user.empty()) {
+  if (!sandbox_possible() && !options_.user) {
     print_error("built with sanitizers, whose threads cannot be confined: neither is the rest");
     return {};
   }
-  const bool rdma = names_rdma_device(start.device);
+  const bool rdma = captures_rdma_device(start);
   PrivilegeOptions privileges;
-  if (!options_.user.empty()) {
-    auto user = find_user(options_.user);
-    if (!user) return tl::unexpected(std::move(user.error()));
-    privileges.user = std::move(*user);
-  }
+  privileges.user = options_.user;
   if (rdma) privileges.keep_capabilities = rdma_capabilities;
   if (auto dropped = drop_privileges(privileges); !dropped) return dropped;
 

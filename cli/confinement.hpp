@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/capture_observer.hpp"
+#include "cli/privileges.hpp"
 
 namespace roce::cli {
 
 struct ConfinementOptions {
-  std::string user;         ///< of -Z; empty: nobody else
-  bool sandbox = true;      ///< off with --no-sandbox
-  bool system_log = false;  ///< is in use
-  bool more_files = false;  ///< will be made beside the first one: rings, triggers
+  std::optional<User> user;  ///< of -Z
+  bool sandbox = true;       ///< off with --no-sandbox
+  bool system_log = false;   ///< is in use
+  bool more_files = false;   ///< will be made beside the first one: rings, triggers
 };
 
 /// Takes from the process what the analysis does not need, before the first packet is dissected: privileges,
@@ -25,8 +28,5 @@ class Confinement : public CaptureObserver {
  private:
   ConfinementOptions options_;
 };
-
-/// Whether -i names an RDMA device, with or without a port.
-[[nodiscard]] bool names_rdma_device(const std::string& device);
 
 }  // namespace roce::cli

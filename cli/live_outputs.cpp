@@ -24,7 +24,8 @@ void LiveOutputs::add_to(CLI::App& command) {
   command.add_flag("--no-sandbox", no_sandbox, "do not confine the system calls of the analysis");
 }
 
-std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const CaptureOptions& options) const {
+std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const CaptureOptions& options,
+                                                                     const std::optional<User>& as) const {
   std::vector<std::unique_ptr<CaptureObserver>> all;
   const bool screen = !plain && !options.json && !options.capture_only && options.every.empty() &&
                       options.report_descriptor() == 1 && LiveTerminal::possible();
@@ -35,7 +36,7 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const Captu
   // twice.
   if (::isatty(2) == 1 ? !screen : !system_log) all.push_back(std::make_unique<FindingLines>());
   all.push_back(std::make_unique<Confinement>(
-      ConfinementOptions{.user = user,
+      ConfinementOptions{.user = as,
                          .sandbox = !no_sandbox,
                          .system_log = system_log,
                          .more_files = !options.ring.empty() || !options.trigger.empty()}));

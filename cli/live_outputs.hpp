@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/capture_observer.hpp"
+#include "cli/privileges.hpp"
 
 namespace roce::cli {
 
@@ -22,8 +24,9 @@ struct LiveOutputs {
 
   void add_to(CLI::App& command);
   /// In the order in which they begin. A screen where standard output is a terminal and neither --json nor
-  /// --every asks for something else.
-  [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(const CaptureOptions& options) const;
+  /// --every asks for something else. `as` is who `user` is.
+  [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(const CaptureOptions& options,
+                                                                        const std::optional<User>& as) const;
 };
 
 }  // namespace roce::cli

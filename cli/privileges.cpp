@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -163,6 +164,18 @@ capture::Expected<User> find_user(const std::string& name) {
                                          .system_errno = errno});
   }
   return User{entry->pw_name, entry->pw_uid, entry->pw_gid};
+}
+
+FilesAs::FilesAs(const User& user) : changed_(::geteuid() == 0 && user.uid != 0) {
+  if (!changed_) return;
+  ::setfsgid(user.gid);
+  ::setfsuid(user.uid);  // takes from root what lets it into all files, too
+}
+
+FilesAs::~FilesAs() {
+  if (!changed_) return;
+  ::setfsuid(::geteuid());
+  ::setfsgid(::getegid());
 }
 
 capture::Expected<void> drop_privileges(const PrivilegeOptions& options) {

@@ -20,6 +20,19 @@ struct User {
 /// By name or number. What is wrong names the user and how to see which there are.
 [[nodiscard]] capture::Expected<User> find_user(const std::string& name);
 
+/// While it lives, the calling thread, if it is root's, makes and opens files as the user would, but for the
+/// user's supplementary groups. Threads that it begins meanwhile stay so.
+class FilesAs {
+ public:
+  explicit FilesAs(const User& user);
+  ~FilesAs();
+  FilesAs(const FilesAs&) = delete;
+  FilesAs& operator=(const FilesAs&) = delete;
+
+ private:
+  bool changed_ = false;
+};
+
 struct PrivilegeOptions {
   std::optional<User> user;             ///< who to become; only root can
   std::uint64_t keep_capabilities = 0;  ///< bits by capability number; only those that are held

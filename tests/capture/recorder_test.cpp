@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "bytes_builder.hpp"
@@ -192,6 +193,33 @@ TEST_F(RecorderTest, ARingKeepsItsNumberOfFilesAndSaysWhatItRemoved) {
   EXPECT_EQ(sum.removed_packets, 49U);
   EXPECT_EQ(sum.given, 70U);
   EXPECT_EQ(folder.name(names_in(folder).back()), sum.last_path);
+}
+
+TEST_F(RecorderTest, ARingSaysAtOnceWhatItCannotRemove) {
+  RecorderOptions ring = options("r.pcapng");
+  ring.file_packets = 7;
+  ring.files_kept = 2;
+  const auto recorder = create(std::move(ring));
+  const std::string oldest = recorder->summary().last_path;
+  EXPECT_EQ(record(*recorder, 7), 7U);
+  time.pass(seconds(1));
+  // Not even root can unlink a folder.
+  std::filesystem::rename(oldest, oldest + ".moved");
+  std::filesystem::create_directory(oldest);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(record(*recorder, 7), 7U);
+    time.pass(seconds(1));
+  }
+  RecordingSummary sum = recorder->summary();
+  ASSERT_EQ(sum.notices.size(), 1U);
+  EXPECT_EQ(sum.notices[0].find(oldest + ": stays, for it cannot be removed from the ring: "), 0U);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  sum = recorder->summary();
+  EXPECT_EQ(sum.files, 3U) << "the one that stayed, too";
+  EXPECT_EQ(sum.removed_files, 1U);
+  EXPECT_EQ(sum.removed_packets, 7U);
+  EXPECT_EQ(sum.packets, 21U);
+  EXPECT_EQ(sum.given, 28U);
 }
 
 TEST_F(RecorderTest, NoFileOfARingIsLargerThanToldPlainOrCompressed) {

@@ -205,6 +205,32 @@ class CaptureFiles(unittest.TestCase):
             self.assertEqual(len(file.readlines()), len(self.rping))
         self.assertIn("Verdict", errors)
 
+    def test_it_ends_when_nobody_reads_its_packets_any_more(self):
+        for packets in (0, 5):  # without packets nothing is written that could fail
+            with self.subTest(packets=packets):
+                process = self.begin("-w", "-", stdout=subprocess.PIPE)
+                self.assertEqual(process.stdout.read(4), b"\x0a\x0d\x0d\x0a")
+                self.send(self.rping[:packets])
+                process.stdout.close()
+                errors = process.stderr.read().decode()
+                self.assertEqual(process.wait(timeout=PATIENCE), 0, errors)
+                self.assertIn("recorded: ", errors)
+                self.assertIn("Verdict", errors)
+
+    def test_it_ends_with_standard_input(self):
+        path = self.path("a.pcapng")
+        process = self.begin("-w", path, "--stop-with-stdin", stdin=subprocess.PIPE)
+        process.stdin.write(b"what it says is not looked at\n")
+        process.stdin.flush()
+        self.send(self.rping)
+        self.captured_all(path, len(self.rping))
+        self.assertIsNone(process.poll())
+        process.stdin.close()
+        process.stdin = None
+        out, errors = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertIn(b"Verdict", out)
+
     def test_a_trigger_writes_what_lies_around_it(self):
         process = self.begin("-w", self.path("t.pcapng"), "--trigger", "retransmission", "--json")
         self.send(self.rping)

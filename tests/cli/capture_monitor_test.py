@@ -303,13 +303,20 @@ class Monitor(Network):
         capture = self.capture("--metrics", "nowhere")
         self.assertEqual(capture.process.wait(timeout=PATIENCE), 2)
 
-    def test_another_user_from_the_first_packet_on(self):
+    def other_user(self):
+        """nobody, where somebody else can be become."""
         if os.geteuid() != 0 or not os.access("/proc/self/setgroups", os.R_OK):
             self.skipTest("only root can become another user")
         with open("/proc/self/setgroups", encoding="ascii") as file:
             if file.read().strip() != "allow":
                 self.skipTest("no other users in this user namespace")
-        nobody = pwd.getpwnam("nobody")
+        return pwd.getpwnam("nobody")
+
+    def owners(self):
+        return {name: os.stat(os.path.join(self.folder, name)).st_uid for name in os.listdir(self.folder)}
+
+    def test_another_user_from_the_first_packet_on(self):
+        nobody = self.other_user()
         os.chmod(self.folder, 0o777)
         path = os.path.join(self.folder, "a.pcapng")
         capture = self.capture("-Z", "nobody", "-w", path, "-b", "packets:500")
@@ -321,9 +328,8 @@ class Monitor(Network):
         status, output, errors = capture.finish()
         self.assertEqual(status, 0, errors)
         self.assertIn("Verdict", output)
-        files = sorted(os.listdir(self.folder))
-        self.assertGreater(len(files), 3)
-        self.assertEqual(os.stat(os.path.join(self.folder, files[-1])).st_uid, nobody.pw_uid)
+        self.assertGreater(len(self.owners()), 3)
+        self.assertEqual(set(self.owners().values()), {nobody.pw_uid})
 
         os.chmod(self.folder, 0o755)
         refused = self.capture("-Z", "nobody", "-w", path, "-b", "packets:500")
@@ -332,6 +338,38 @@ class Monitor(Network):
         unknown = self.capture("-Z", "no such user")
         self.assertEqual(unknown.process.wait(timeout=PATIENCE), 3)
         self.assertIn("getent passwd", unknown.all_errors())
+
+    def test_another_user_in_a_folder_like_tmp(self):
+        """Where everybody may make files and nobody may remove or, with fs.protected_regular, overwrite others'."""
+        nobody = self.other_user()
+        os.chmod(self.folder, 0o1777)
+        ring = self.capture("-Z", "nobody", "-w", os.path.join(self.folder, "r.pcapng"), "-b", "packets:500", "-b", "files:2")
+        self.confined(ring.process.pid)
+        self.send()
+        status, _, errors = ring.finish()
+        self.assertEqual(status, 0, errors)
+        self.assertNotIn("cannot be removed", errors)
+        self.assertEqual(len(self.owners()), 2, "the first file stayed")
+        for name in os.listdir(self.folder):
+            os.unlink(os.path.join(self.folder, name))
+
+        def once(path, owner):
+            capture = self.capture("-Z", "nobody", "-w", path)
+            self.confined(capture.process.pid)
+            self.send(10)
+            status, _, errors = capture.finish()
+            self.assertEqual(status, 0, errors)
+            self.assertEqual(os.stat(path).st_uid, owner)
+            self.assertGreater(os.path.getsize(path), 1000)
+        path = os.path.join(self.folder, "a.pcapng")
+        once(path, nobody.pw_uid)
+        once(path, nobody.pw_uid)  # again, over one's own
+        os.unlink(path)
+        with open(path, "wb"):  # root's of before: root wants it to be written
+            pass
+        once(path, 0)
+        os.chmod(self.folder, 0o700)
+        once(os.path.join(self.folder, "b.pcapng"), 0)
 
     def test_without_a_sandbox_there_is_none(self):
         capture = self.capture("--no-sandbox", "--metrics", "0")
