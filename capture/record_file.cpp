@@ -2,6 +2,7 @@
 #include "capture/record_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,13 +34,23 @@ Expected<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, 
     descriptor = standard_output();
     if (descriptor < 0) return refused("cannot be written");
   } else {
-    const int how = existing == Existing::refuse ? O_EXCL : O_TRUNC;
+    const int how = existing == Existing::refuse ? O_EXCL : 0;
     descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how, 0666);
     if (descriptor < 0) return refused("cannot be opened for writing");
   }
   struct stat facts {};
   // Standard output may be a file that already holds something: it is not ours to cut.
   const bool regular = path != "-" && fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
+  if (regular) {
+    // Where a file system has no locks, there is none; the lock ends with the descriptor.
+    const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (taken || ftruncate(descriptor, 0) != 0) {
+      const int number = errno;
+      ::close(descriptor);
+      errno = number;
+      return refused(taken ? "another capture writes this file" : "cannot be opened for writing");
+    }
+  }
   return std::unique_ptr<RecordFile>(new RecordFile(path, descriptor, regular, compress));
 }
 
@@ -59,6 +70,11 @@ bool RecordFile::in_place() const noexcept {
   struct stat named {};
   return descriptor_ >= 0 && fstat(descriptor_, &ours) == 0 && stat(path_.c_str(), &named) == 0 &&
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+bool RecordFile::removed() const noexcept {
+  struct stat ours {};
+  return regular_ && descriptor_ >= 0 && fstat(descriptor_, &ours) == 0 && ours.st_nlink == 0;
 }
 
 Expected<void> RecordFile::result() const {

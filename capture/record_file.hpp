@@ -36,7 +36,8 @@ class RecordFile {
     refuse,   ///< EEXIST
   };
 
-  /// "-" is standard output; what exists and is no regular file is written to as it is.
+  /// "-" is standard output; what exists and is no regular file is written to as it is. A file that another
+  /// RecordFile writes, in whatever process, is refused (EWOULDBLOCK).
   [[nodiscard]] static Expected<std::unique_ptr<RecordFile>> open(const std::string& path, bool compress,
                                                                   Existing existing = Existing::replace);
   /// Without finish(): what was appended is written all the same.
@@ -60,6 +61,8 @@ class RecordFile {
   [[nodiscard]] bool regular() const noexcept { return regular_; }
   /// Whether the path still leads to this file: nobody has renamed or removed it.
   [[nodiscard]] bool in_place() const noexcept;
+  /// Whether it lies under no name any more: with finish() it is gone.
+  [[nodiscard]] bool removed() const noexcept;
 
  private:
   /// One append.

@@ -84,14 +84,15 @@ std::size_t Recorder::record(std::span<const Frame> frames, const std::vector<In
     ++blocks_packets_;
     if (blocks_.size() >= (options_.compress ? compressed_chunk : plain_chunk)) write_out();
   }
-  given_ += taken;
   if (options_.compress) {
     write_out_in_time();
   } else {
     write_out();
   }
   // What was received shall be analysed, also where the disk is full.
-  return error_ ? frames.size() : taken;
+  if (error_) taken = frames.size();
+  given_ += taken;
+  return taken;
 }
 
 bool Recorder::ended() const {
@@ -137,9 +138,9 @@ RecordingSummary Recorder::summary() const {
   const std::lock_guard lock(mutex_);
   RecordingSummary sum;
   sum.given = given_;
-  sum.packets = all_closed_.packets - all_removed_.packets;
-  sum.bytes = all_closed_.bytes - all_removed_.bytes;
-  sum.files = opened_ - removed_files_;
+  sum.packets = all_closed_.packets - all_removed_.packets - all_gone_.packets;
+  sum.bytes = all_closed_.bytes - all_removed_.bytes - all_gone_.bytes;
+  sum.files = opened_ - removed_files_ - gone_files_;
   if (file_) {
     sum.packets += file_->kept().packets;
     sum.bytes += file_->kept().bytes;
@@ -214,11 +215,20 @@ void Recorder::close_file() {
     write_out();
   }
   moved_away_ = !file_->in_place();
+  const bool removed = file_->removed();
   if (auto done = file_->finish(); !done) fail(std::move(done.error()));
   const KeptBlocks kept = file_->kept();
   all_closed_.bytes += kept.bytes;
   all_closed_.packets += kept.packets;
-  if (options_.files_kept != 0) closed_.push_back({file_->path(), kept.bytes, kept.packets});
+  if (removed) {
+    all_gone_.bytes += kept.bytes;
+    all_gone_.packets += kept.packets;
+    ++gone_files_;
+    note(file_->path() + ": somebody removed this file while it was written, with " +
+         std::to_string(kept.packets) + (kept.packets == 1 ? " packet" : " packets"));
+  } else if (options_.files_kept != 0) {
+    closed_.push_back({file_->path(), kept.bytes, kept.packets});
+  }
   file_.reset();
 }
 
@@ -230,9 +240,8 @@ void Recorder::make_room() {
       all_removed_.bytes += oldest.bytes;
       all_removed_.packets += oldest.packets;
       ++removed_files_;
-    } else if (notices_.size() < most_notices) {
-      notices_.push_back(oldest.path +
-                         ": stays, for it cannot be removed from the ring: " + std::strerror(errno));
+    } else {
+      note(oldest.path + ": stays, for it cannot be removed from the ring: " + std::strerror(errno));
     }
     closed_.pop_front();
   }
@@ -289,6 +298,10 @@ void Recorder::write_out() {
 
 void Recorder::write_out_in_time() {
   if (!ended_ && options_.clocks.steady() - written_out_ >= compressed_wait) write_out();
+}
+
+void Recorder::note(std::string text) {
+  if (notices_.size() < most_notices) notices_.push_back(std::move(text));
 }
 
 void Recorder::fail(Error error) {

@@ -92,6 +92,7 @@ class Recorder final : public Recording {
   [[nodiscard]] bool fits(std::uint64_t limit, std::uint64_t others, std::uint64_t wanted);
   void write_out();
   void write_out_in_time();
+  void note(std::string text);
   void fail(Error error);
 
   const RecorderOptions options_;
@@ -114,7 +115,9 @@ class Recorder final : public Recording {
   std::deque<Closed> closed_;  ///< those that the ring may remove
   Closed all_closed_;          ///< sums, removed ones included
   Closed all_removed_;
+  Closed all_gone_;  ///< removed by somebody else while they were written
   std::uint64_t removed_files_ = 0;
+  std::uint64_t gone_files_ = 0;
   std::string last_path_;
   bool moved_away_ = false;  ///< the file closed last lay no longer under its name
   std::optional<Error> error_;

@@ -252,6 +252,7 @@ void TriggerRecorder::end_file() {
   closed_.bytes += sum.bytes;
   closed_.files += sum.files;
   closed_.last_path = sum.last_path;
+  for (const std::string& each : sum.notices) note(each);
 }
 
 /// Gives the oldest frames to the file.

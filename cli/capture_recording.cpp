@@ -72,6 +72,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
 
 std::string recording_text(const capture::RecordingSummary& summary) {
   if (summary.last_path.empty()) return "nothing was written";
+  if (summary.files == 0) return "nothing is left";
   std::string text = counted(summary.packets, "packet");
   if (summary.files == 1) {
     text += fmt::format(", {} in {}", counted(summary.bytes, "byte"),

@@ -222,6 +222,35 @@ TEST_F(RecorderTest, ARingSaysAtOnceWhatItCannotRemove) {
   EXPECT_EQ(sum.given, 28U);
 }
 
+TEST_F(RecorderTest, AFileThatSomebodyRemovedIsNotCountedAsKept) {
+  RecorderOptions ring = options("r.pcapng");
+  ring.file_packets = 7;
+  const auto recorder = create(std::move(ring));
+  const std::string first = recorder->summary().last_path;
+  EXPECT_EQ(record(*recorder, 7), 7U);
+  std::filesystem::remove(first);
+  EXPECT_EQ(record(*recorder, 5), 5U);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  const RecordingSummary sum = recorder->summary();
+  ASSERT_EQ(sum.notices.size(), 1U);
+  EXPECT_EQ(sum.notices[0], first + ": somebody removed this file while it was written, with 7 packets");
+  EXPECT_EQ(sum.files, 1U);
+  EXPECT_EQ(sum.packets, 5U);
+  EXPECT_EQ(sum.bytes, std::filesystem::file_size(sum.last_path));
+  EXPECT_EQ(sum.given, 12U);
+}
+
+TEST_F(RecorderTest, TwoDoNotWriteOneFile) {
+  const auto first = create(options("a.pcapng"));
+  EXPECT_EQ(record(*first, 7), 7U);
+  const auto second = Recorder::create(options("a.pcapng"), interfaces);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().describe().find("another capture writes this file"), std::string::npos);
+  EXPECT_TRUE(first->finish(interfaces));
+  EXPECT_EQ(frames_of(paths_in(folder), 0), 7U);
+  EXPECT_TRUE(Recorder::create(options("a.pcapng"), interfaces)) << "behind the end of the first";
+}
+
 TEST_F(RecorderTest, NoFileOfARingIsLargerThanToldPlainOrCompressed) {
   for (const bool compress : {false, true}) {
     RecorderOptions ring = options(compress ? "c.pcapng.zst" : "p.pcapng");
