@@ -117,6 +117,7 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
   CaptureSetup setup;
+  setup.served = outputs.system_log || !outputs.metrics.empty();
   if (!outputs.user.empty()) {
     auto user = find_user(outputs.user);
     if (!user) {

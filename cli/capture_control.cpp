@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/interrupt.hpp"
 #include "cli/live_terminal.hpp"
 
 namespace roce::cli {
@@ -105,9 +106,11 @@ void CaptureControl::answer(int number) {
     return;
   }
   if (!interrupted_.exchange(true)) {
+    interrupted_at_ = Clock::now();
     stopped_ = true;
     return actions_.stop();
   }
+  if (Clock::now() - interrupted_at_ < sent_at_once) return;
   // Somebody cannot wait for the end: whatever this signal does, it does now.
   restore_terminal();
   sigset_t one;

@@ -23,7 +23,8 @@ class CaptureControl {
  public:
   using Clock = std::chrono::steady_clock;
   struct Actions {
-    std::function<void()> stop;     ///< SIGINT, SIGTERM (the second one kills as usual), or the deadline
+    std::function<void()>
+        stop;  ///< SIGINT, SIGTERM (one more kills as usual, but see sent_at_once), or the deadline
     std::function<void()> report;   ///< SIGUSR1
     std::function<void()> hang_up;  ///< SIGHUP
     std::function<void()> tick;     ///< so often at least:
@@ -57,7 +58,8 @@ class CaptureControl {
   int signals_ = -1;  ///< descriptors
   int quit_ = -1;
   std::atomic<bool> interrupted_{false};
-  bool stopped_ = false;  ///< of watch()
+  Clock::time_point interrupted_at_;  ///< of watch(), as the next one
+  bool stopped_ = false;
   std::mutex mutex_;      ///< for the tasks of work():
   std::condition_variable tasks_;
   bool report_ = false;

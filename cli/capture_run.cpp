@@ -82,6 +82,10 @@ class CaptureRun {
  private:
   /// A pipe has a reader who may wait.
   [[nodiscard]] bool only_to_file() const { return options_.capture_only && options_.write != "-"; }
+  /// Where nothing else comes of it, it is for who reads standard output.
+  [[nodiscard]] bool only_to_reader() const {
+    return options_.write == "-" || (options_.write.empty() && !setup_.served);
+  }
   [[nodiscard]] bool prepare();
   [[nodiscard]] int open();
   [[nodiscard]] capture::Expected<CaptureFiles> open_files();
@@ -335,7 +339,7 @@ void CaptureRun::tell_notices() {
 
 void CaptureRun::tick() {
   // Without packets nothing is written, and one who has gone would be noticed with the next packet only.
-  if (options_.write == "-" && nobody_reads(STDOUT_FILENO)) source_->request_stop();
+  if (only_to_reader() && nobody_reads(STDOUT_FILENO)) source_->request_stop();
   if (files_.recording) files_.recording->tick();
   tell_notices();
   const std::lock_guard lock(mutex_);

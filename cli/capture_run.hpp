@@ -50,6 +50,7 @@ struct CaptureOptions {
 struct CaptureSetup {
   std::function<capture::Expected<std::unique_ptr<capture::LiveSource>>(const capture::LiveOptions&)> open =
       capture::open_live;
+  bool served = false;  ///< metrics or a system log take what it finds: of use though nobody reads its output
   std::optional<User> user;  ///< whose the files shall be: one of the observers becomes this user
   std::vector<std::unique_ptr<CaptureObserver>> observers;
 };

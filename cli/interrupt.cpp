@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 
 namespace roce::cli {
 namespace {
@@ -11,10 +12,19 @@ constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<capture::CaptureSource*> current{nullptr};
 std::atomic<bool> seen{false};
+std::atomic<std::int64_t> seen_at{0};  ///< in ticks of the clock
 
 // request_stop() is made for this: an atomic store and a write().
-void on_signal(int) {
-  seen = true;
+void on_signal(int number) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (seen.exchange(true)) {
+    if (now - Clock::duration(seen_at.load()) < sent_at_once) return;
+    std::signal(number, SIG_DFL);
+    (void)std::raise(number);  // comes when this handler has returned
+    return;
+  }
+  seen_at = now.count();
   if (capture::CaptureSource* source = current) source->request_stop();
 }
 
@@ -25,7 +35,6 @@ Interruptible::Interruptible(capture::CaptureSource& source) {
   current = &source;
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int number : signals) {
     struct sigaction before {};
     // What the caller ignores (nohup) stays ignored.

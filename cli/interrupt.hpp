@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include "capture/source.hpp"
 
 namespace roce::cli {
 
+/// Who sends a signal to a process and to its group, as timeout(1) does, sends it twice at once and means
+/// one.
+inline constexpr std::chrono::milliseconds sent_at_once{250};
+
 /// While it lives, SIGINT, SIGTERM and SIGHUP make the source end, so that what was read is still
-/// reported; the second one kills as usual. One at a time.
+/// reported; the next one kills as usual, unless it was sent_at_once. One at a time.
 class Interruptible {
  public:
   explicit Interruptible(capture::CaptureSource& source);

@@ -217,6 +217,24 @@ class CaptureFiles(unittest.TestCase):
                 self.assertIn("recorded: ", errors)
                 self.assertIn("Verdict", errors)
 
+    def test_it_ends_when_nobody_reads_its_summaries_any_more(self):
+        process = self.begin("--every", "100ms", stdout=subprocess.PIPE)
+        self.assertIn(b"RoCE packets/s", process.stdout.readline())
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        self.assertEqual(process.wait(timeout=PATIENCE), 0, errors)
+        # Where a file comes of it, it goes on.
+        path = self.path("a.pcapng")
+        process = self.begin("--every", "100ms", "-w", path, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        process.stdout.close()
+        time.sleep(0.5)
+        self.send(self.rping)
+        self.captured_all(path, len(self.rping))
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
+
     def test_it_ends_with_standard_input(self):
         path = self.path("a.pcapng")
         process = self.begin("-w", path, "--stop-with-stdin", stdin=subprocess.PIPE)
@@ -284,6 +302,27 @@ class CaptureFiles(unittest.TestCase):
         self.assertTrue(last["final"])
         self.assertEqual(last["capture"]["packets"], 2 * len(self.rping))
         self.assertEqual(len(tshark(self.path("moved"))[1]), len(self.rping))
+
+    def test_a_signal_sent_twice_at_once_is_one(self):
+        """As timeout(1) does: to its child and to their group."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            done = subprocess.run(["timeout", f"--signal={number.name}", "1", PROGRAM, "capture", "-i", "right", "-w",
+                                   self.path("t.pcapng")], capture_output=True, check=False, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 124)
+            self.assertIn(b"recorded: 0 packets", done.stderr)
+            self.assertIn(b"Verdict", done.stdout)
+        process = self.begin()
+        process.send_signal(signal.SIGTERM)
+        status, out, errors = self.end(process, signal.SIGINT)
+        self.assertEqual(status, 0, errors)
+        self.assertIn(b"Verdict", out)
+
+    def test_an_empty_name_is_not_the_same_as_none(self):
+        for option in ("-w", "-Z"):
+            done = subprocess.run([PROGRAM, "capture", "-i", "right", option, ""], capture_output=True, check=False,
+                                  timeout=PATIENCE)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"it is empty", done.stderr)
 
     def test_the_second_signal_ends_it_at_once(self):
         # Nobody reads what it writes.
