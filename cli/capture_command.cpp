@@ -43,13 +43,12 @@ void add_device_options(CLI::App& command, CaptureOptions& options) {
 
 void add_file_options(CLI::App& command, CaptureOptions& options) {
   command.add_option("-w", options.write, "write what is captured to a file; - is standard output")
+      ->check(empty_error)
       ->type_name("FILE");
   command.add_option("--compress", options.compress, "zstd or none (default: zstd where FILE ends in .zst)")
       ->check(CLI::IsMember({"zstd", "none"}))
       ->type_name("HOW");
-  command.add_option("-c", options.count, "stop after so many packets")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
+  command.add_option("-c", options.count, "stop after so many packets")->check(count_error)->type_name("N");
   command
       .add_option("-a", options.stop, "stop: duration:SECONDS, packets:N, filesize:KB of all files, files:N")
       ->check(limit_error)
@@ -106,7 +105,7 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
       ->check(duration_error)
       ->type_name("TIME");
   command.add_option("--top", options.top, "connections and flows to list (0 = all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_error)
       ->type_name("N");
   add_fail_on_option(command, options.fail_on);
   command.add_flag("--json", options.json, "reports and summaries as JSON, an object a line");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 namespace roce::cli {
 
@@ -22,5 +23,13 @@ void add_compare(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_policy(CLI::App& app, Action& action);
 void add_capture(CLI::App& app, Action& action);
+
+/// Checks of options' values: what is wrong, or nothing.
+/// "" is mostly a shell's variable that is not set; to go on as without the option is not what was asked for.
+[[nodiscard]] std::string empty_error(const std::string& text);
+/// Not a whole number, in decimal digits.
+[[nodiscard]] std::string number_error(const std::string& text);
+/// The same, or 0.
+[[nodiscard]] std::string count_error(const std::string& text);
 
 }  // namespace roce::cli

@@ -215,7 +215,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->type_name("TIME");
   command->add_option("--to", options->to, "leave out what is later")->check(time_error)->type_name("TIME");
   command->add_option("--top", options->top, "lost packets to list (0 = all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_error)
       ->type_name("N");
   command
       ->add_option(

@@ -213,6 +213,7 @@ int run_host(const HostCommandOptions& options) {
 
 void add_common(CLI::App& command, HostCommandOptions& options) {
   command.add_option("--root", options.root, "read a copied tree (with sys/ and proc/) in place of /")
+      ->check(empty_error)
       ->type_name("DIR");
   command.add_flag("--json", options.json, "one JSON object");
   command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
@@ -239,9 +240,14 @@ void add_host(CLI::App& app, Action& action) {
   command
       ->add_option("--snapshot", options->snapshot,
                    "write all counters and settings to a file; - is standard output")
+      ->check(empty_error)
       ->type_name("FILE");
-  command->add_option("--before", options->before, "what changed since this snapshot")->type_name("FILE");
-  command->add_option("--after", options->after, "in place of now: up to this snapshot")->type_name("FILE");
+  command->add_option("--before", options->before, "what changed since this snapshot")
+      ->check(empty_error)
+      ->type_name("FILE");
+  command->add_option("--after", options->after, "in place of now: up to this snapshot")
+      ->check(empty_error)
+      ->type_name("FILE");
   command
       ->add_option("--capture", options->captures,
                    "captures of the time between: counters against the wire (with --before)")

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/capture_run.hpp"
+#include "cli/command.hpp"
 #include "cli/confinement.hpp"
 #include "cli/finding_lines.hpp"
 #include "cli/live_display.hpp"
@@ -20,7 +21,9 @@ void LiveOutputs::add_to(CLI::App& command) {
       .add_option("--metrics", metrics, "serve metrics for Prometheus: PORT (on 127.0.0.1) or ADDRESS:PORT")
       ->check(metrics_address_error)
       ->type_name("ADDRESS");
-  command.add_option("-Z", user, "become this user once the device is open")->type_name("USER");
+  command.add_option("-Z", user, "become this user once the device is open")
+      ->check(empty_error)
+      ->type_name("USER");
   command.add_flag("--no-sandbox", no_sandbox, "do not confine the system calls of the analysis");
 }
 

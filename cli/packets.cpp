@@ -332,7 +332,7 @@ void add_packets(CLI::App& app, Action& action) {
                    "local without or with date, u or ud in UTC")
       ->type_name("FORM");
   command->add_option("-c", options->count, "read at most this many packets, before any filter")
-      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
+      ->check(count_error)
       ->type_name("N");
   command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
       ->type_name("FILE");

@@ -133,7 +133,7 @@ void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
       ->type_name("COLUMN");
   command.add_flag("--reverse", options->listing.reverse, "reverse the order");
   command.add_option("--top", options->listing.top, "rows to print (0 = all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_error)
       ->type_name("N");
   auto* csv = command.add_flag("--csv", options->csv, "CSV with every column");
   auto* json = command.add_flag("--json", options->json, "one JSON object");
@@ -150,7 +150,7 @@ void add_report(CLI::App& app, Action& action) {
   options->analyze.add_to(*command);
   command
       ->add_option("--top", options->top, "connections and flows to list (0 = all; default 20, as HTML 200)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_error)
       ->type_name("N");
   add_fail_on_option(*command, options->fail_on);
   auto* html = command->add_flag("--html", options->html, "one HTML file that needs no other");

@@ -110,7 +110,8 @@ class Host(unittest.TestCase):
     def test_wrong_usage(self):
         for words, expected in ((("--capture", "x.pcap"), "--before"), (("--snapshot", "a", "--after", "b"), "--after"),
                                 (("--snapshot", "-", "--json"), "standard output"), (("--policy", "none_such"), "none_such"),
-                                (("--before", "-", "--after", "-"), "standard input")):
+                                (("--before", "-", "--after", "-"), "standard input"), (("--before", ""), "it is empty"),
+                                (("--snapshot", ""), "it is empty"), (("--root", ""), "it is empty")):
             status, _, errors = run("host", *words)
             self.assertEqual(status, 2, words)
             self.assertIn(expected, errors)
