@@ -111,7 +111,7 @@ unsigned CaptureViews::best_of(std::uint8_t group) const {
   const auto sides = [&](unsigned i) { return (points[i].shown[0] ? 1 : 0) + (points[i].shown[1] ? 1 : 0); };
   auto best = static_cast<unsigned>(std::countr_zero(group));
   for (unsigned i = best + 1; i < points.size(); ++i) {
-    if ((group >> i & 1U) == 0 || sides(i) < sides(best)) continue;
+    if ((unsigned{group} >> i & 1U) == 0 || sides(i) < sides(best)) continue;
     const bool lower = points[i].number < points[best].number;
     if (sides(i) > sides(best) || nearer(i, best) || (lower && !nearer(best, i))) best = i;
   }

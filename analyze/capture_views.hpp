@@ -108,7 +108,7 @@ struct CaptureViews {
   unsigned index_of(std::uint16_t point);
   [[nodiscard]] std::uint8_t shown(unsigned side) const noexcept;
   [[nodiscard]] bool is_followed(unsigned side, unsigned at) const noexcept {
-    return (followed[side] >> at & 1U) != 0;
+    return (unsigned{followed[side]} >> at & 1U) != 0;
   }
   /// That packet names nothing any more.
   void forget_named(std::uint64_t by);
