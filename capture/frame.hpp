@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace roce::capture {
@@ -33,17 +34,26 @@ struct Origin {
   std::uint16_t file = 0;    ///< index into CaptureSource::files()
 };
 
+/// A comment that a capture holds on a frame (pcapng's opt_comment). Borrowed as the frame's bytes are.
+struct FrameComment {
+  const std::uint8_t* frame = nullptr;  ///< Frame::data of the frame it is about
+  std::string_view text;                ///< as it stands there, up to a NUL: UTF-8 by the format, not always
+};
+
 /// Frames in order, with what keeps their bytes alive (slabs).
 struct FrameBatch {
   std::vector<Frame> frames;
   std::vector<std::shared_ptr<const void>> keep_alive;
   /// Where frames were read from; none for those of compressed files, pipes and devices.
   std::vector<Origin> origins;
+  /// Of these frames and perhaps of others; see BatchComments. A frame may have several.
+  std::vector<FrameComment> comments;
 
   void clear() noexcept {
     frames.clear();
     keep_alive.clear();
     origins.clear();
+    comments.clear();
   }
 };
 

@@ -4,14 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
-#include <span>
 
+#include "capture/batch_comments.hpp"
 #include "capture/bytes.hpp"
 #include "capture/forwarding_source.hpp"
 #include "capture/frame_store_files.hpp"
+#include "capture/pcapng_options.hpp"
 #include "capture/spool.hpp"
 #include "capture/walker.hpp"
 
@@ -19,18 +19,28 @@ namespace roce::capture {
 namespace {
 
 // A place is one word: what the frame's bytes are at, and what they belong to.
-constexpr unsigned offset_bits = 47;
+constexpr unsigned offset_bits = 46;
 constexpr std::uint64_t offset_mask = (std::uint64_t{1} << offset_bits) - 1;
 constexpr std::uint64_t spooled_bit = std::uint64_t{1} << offset_bits;
-constexpr unsigned interface_shift = offset_bits + 1;
+constexpr std::uint64_t commented_bit = spooled_bit << 1U;
+constexpr unsigned interface_shift = offset_bits + 2;
 
-/// In front of a frame's bytes in the spool, in the byte order of this machine.
+/// In front of a frame's bytes in the spool, in the byte order of this machine. Where there are comments,
+/// they stand before it, as pcapng options, and behind them how long they are.
 struct SpoolHead {
   std::int64_t time_ns;
   std::uint32_t captured;
   std::uint32_t wire;
 };
 static_assert(sizeof(SpoolHead) == 16);
+using SpooledComments = std::uint32_t;  ///< bytes of them
+
+template <class Value>
+void append_bytes(std::vector<std::uint8_t>& to, const Value& value) {
+  const std::size_t at = to.size();
+  to.resize(at + sizeof value);
+  std::memcpy(to.data() + at, &value, sizeof value);
+}
 
 std::size_t head_bytes(const RecordForm& form) noexcept {
   return form.kind == RecordForm::Kind::pcapng ? 28 : 16;
@@ -47,6 +57,12 @@ std::int64_t time_of(const std::uint8_t* head, const RecordForm& form) noexcept 
 }
 
 constexpr std::uint32_t spool_file = 0xffffffff;
+
+/// Options around a frame: so many bytes before what leads it or behind its data, and what lies between.
+struct Around {
+  std::size_t before = 0, before_gap = 0;
+  std::size_t behind = 0, behind_gap = 0;
+};
 
 }  // namespace
 
@@ -70,15 +86,19 @@ std::shared_ptr<const std::vector<InterfaceInfo>> FrameStore::interfaces() const
   return interfaces_;
 }
 
+bool FrameStore::has_comments(std::uint64_t number) const noexcept {
+  return any_comments() && (places_[number - 1] & commented_bit) != 0;
+}
+
 FrameStore::Times FrameStore::times_of_group(std::uint64_t group) const noexcept {
   const Group* const times = groups_.find(group);
   if (times == nullptr) return {};
   return {times->from.load(std::memory_order_relaxed), times->to.load(std::memory_order_relaxed)};
 }
 
-void FrameStore::note_interfaces(const CaptureSource& source) {
+void FrameStore::note_interfaces(const CaptureSource& source, bool anew) {
   const std::lock_guard lock(mutex_);
-  if (source.interfaces().size() != interfaces_->size()) {
+  if (anew || source.interfaces().size() != interfaces_->size()) {
     interfaces_ = std::make_shared<const std::vector<InterfaceInfo>>(source.interfaces());
   }
   for (std::size_t i = files_.size(); i < source.files().size(); ++i)
@@ -109,13 +129,20 @@ std::optional<std::uint64_t> FrameStore::place_of(const Frame& frame, const Fram
   return offset;
 }
 
-Expected<std::uint64_t> FrameStore::keep(const Frame& frame) {
-  const SpoolHead head{frame.time_ns, frame.captured, frame.wire};
-  std::array<std::uint8_t, sizeof head> bytes{};
-  std::memcpy(bytes.data(), &head, sizeof head);
-  const auto place = spool_->append(bytes, {frame.data, frame.captured});
+Expected<std::uint64_t> FrameStore::keep(const Frame& frame, std::span<const std::string_view> comments) {
+  std::vector<std::uint8_t>& head = head_;
+  head.clear();
+  for (const std::string_view comment : comments) {
+    append_bytes(head, option_comment);
+    append_bytes(head, static_cast<std::uint16_t>(comment.size()));  // an option: it fits
+    head.insert(head.end(), comment.begin(), comment.end());
+    head.resize((head.size() + 3) / 4 * 4);
+  }
+  if (!head.empty()) append_bytes(head, static_cast<SpooledComments>(head.size()));
+  append_bytes(head, SpoolHead{frame.time_ns, frame.captured, frame.wire});
+  const auto place = spool_->append(head, {frame.data, frame.captured});
   if (!place) return tl::unexpected<Error>(place.error());
-  return (*place + sizeof head) | spooled_bit;
+  return (*place + head.size()) | spooled_bit;
 }
 
 void FrameStore::note_time(std::uint64_t i, std::int64_t time) {
@@ -142,7 +169,8 @@ void FrameStore::add(const FrameBatch& batch, std::size_t from, const CaptureSou
   }
   std::size_t at = from;
   try {
-    note_interfaces(source);
+    note_interfaces(source, false);
+    const BatchComments comments(batch);
     std::size_t origin = 0;
     for (; at < batch.frames.size(); ++at, ++i) {
       const Frame& frame = batch.frames[at];
@@ -154,14 +182,19 @@ void FrameStore::add(const FrameBatch& batch, std::size_t from, const CaptureSou
                       0};
         break;
       }
+      const auto commented = comments.of(frame);
       std::uint64_t place = 0;
       if (const auto in_file = place_of(frame, batch, origin)) {
         place = *in_file;
-      } else if (auto kept = keep(frame)) {
+      } else if (auto kept = keep(frame, commented)) {
         place = *kept;
       } else {
         wrong = std::move(kept.error());
         break;
+      }
+      if (!commented.empty()) {
+        place |= commented_bit;
+        any_comments_.store(true, std::memory_order_relaxed);
       }
       places_.make(i) = place | std::uint64_t{frame.interface} << interface_shift;
       note_time(i, frame.time_ns);
@@ -174,6 +207,10 @@ void FrameStore::add(const FrameBatch& batch, std::size_t from, const CaptureSou
   not_kept_.fetch_add(batch.frames.size() - at, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   problem_ = std::move(wrong);
+}
+
+void FrameStore::end(const CaptureSource& source) {
+  note_interfaces(source, true);
 }
 
 Expected<std::shared_ptr<const FrameStore::Descriptor>> FrameStore::descriptor_of(
@@ -277,8 +314,10 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
   }
   const std::uint64_t place = store_->places_[number - 1];
   const bool spooled = (place & spooled_bit) != 0;
+  const bool commented = (place & commented_bit) != 0;
   const std::uint64_t offset = place & offset_mask;
   Frame frame;
+  comments_.clear();
   frame.interface = static_cast<std::uint16_t>(place >> interface_shift);
   if (!interfaces_ || frame.interface >= interfaces_->size()) interfaces_ = store_->interfaces();
   interface_ = frame.interface < interfaces_->size() ? &(*interfaces_)[frame.interface] : nullptr;
@@ -293,6 +332,7 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
   Window& window = window_of(file);
   auto head = fetch(window, offset - lead, lead);
   if (!head) return tl::unexpected<Error>(std::move(head.error()));
+  Around options;
   if (spooled) {
     SpoolHead known;
     std::memcpy(&known, *head, sizeof known);
@@ -308,11 +348,39 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
     if (frame.captured > largest_frame || frame.time_ns < times.from || frame.time_ns > times.to) {
       return fail(file, ErrorKind::damaged, offset, "the file has changed since it was read; reload it");
     }
+    if (commented) {
+      const std::size_t data = (std::size_t{frame.captured} + 3) / 4 * 4;
+      const std::size_t block = roce::capture::load<std::uint32_t>(*head + 4, form.swapped) + std::size_t{3};
+      constexpr std::size_t length = 4;  // once more, at the end
+      if (block / 4 * 4 > lead + data + length && block <= largest_block)
+        options = {0, 0, block / 4 * 4 - lead - data - length, data - frame.captured};
+    }
   }
-  head = fetch(window, offset - lead, lead + frame.captured);
+  if (spooled && commented) {
+    const auto size = fetch(window, offset - lead - sizeof(SpooledComments), sizeof(SpooledComments));
+    if (!size) return tl::unexpected<Error>(size.error());
+    options = {roce::capture::load<SpooledComments>(*size, false), sizeof(SpooledComments), 0, 0};
+  }
+  // The frame and its comments at once: the next fetch may move what was fetched.
+  const std::size_t front = options.before + options.before_gap + lead;
+  head = fetch(window, offset - front, front + frame.captured + options.behind_gap + options.behind);
   if (!head) return tl::unexpected<Error>(std::move(head.error()));
-  frame.data = *head + lead;
+  frame.data = *head + front;
+  if (commented) {
+    const bool swapped = !spooled && interface_->form.swapped;
+    read_comments(options.before != 0 ? PcapngOptions(*head, options.before, swapped)
+                                      : PcapngOptions(frame.data + frame.captured + options.behind_gap,
+                                                      options.behind, swapped));
+  }
   return frame;
+}
+
+void FrameStore::Reader::read_comments(PcapngOptions options) {
+  PcapngOption option;
+  while (options.next(option)) {
+    if (option.code != option_comment) continue;
+    if (const std::string_view text = option_view(option); !text.empty()) comments_.push_back(text);
+  }
 }
 
 namespace {
@@ -326,6 +394,7 @@ class KeepingSource final : public ForwardingSource {
     const std::size_t before = batch.frames.size();
     auto got = source_->next_batch(batch, limit);
     if (batch.frames.size() != before) store_->add(batch, before, *source_);
+    if (got && *got == 0) store_->end(*source_);
     return got;
   }
 

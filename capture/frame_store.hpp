@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 
 namespace roce::capture {
 
+class PcapngOptions;
 class Spool;
 
 /// Remembers where each frame of a source is: eight bytes a frame. Frames of plain files are read again from
@@ -48,6 +51,8 @@ class FrameStore {
 
   /// Adds the frames of a batch from place `from` on, which `source` has just delivered.
   void add(const FrameBatch& batch, std::size_t from, const CaptureSource& source);
+  /// `source` has come to its end: takes over what it says of its interfaces there.
+  void end(const CaptureSource& source);
 
   /// Frames that can be read, numbered from 1.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_acquire); }
@@ -60,7 +65,11 @@ class FrameStore {
   [[nodiscard]] std::int64_t first_time() const noexcept {
     return first_time_.load(std::memory_order_acquire);
   }
-  /// As they were described when their frames came; counts are those of then.
+  /// Whether the capture holds comments on the frame of that number, which must be there; and on any frame
+  /// that has come so far.
+  [[nodiscard]] bool has_comments(std::uint64_t number) const noexcept;
+  [[nodiscard]] bool any_comments() const noexcept { return any_comments_.load(std::memory_order_relaxed); }
+  /// As they were described when their frames came; counts are those of then, or of the end, once it came.
   [[nodiscard]] std::shared_ptr<const std::vector<InterfaceInfo>> interfaces() const;
 
   class Reader;
@@ -77,10 +86,10 @@ class FrameStore {
     std::atomic<std::int64_t> from = 0, to = 0;
   };
 
-  void note_interfaces(const CaptureSource& source);
+  void note_interfaces(const CaptureSource& source, bool anew);
   [[nodiscard]] std::optional<std::uint64_t> place_of(const Frame& frame, const FrameBatch& batch,
                                                       std::size_t& origin) const;
-  [[nodiscard]] Expected<std::uint64_t> keep(const Frame& frame);
+  [[nodiscard]] Expected<std::uint64_t> keep(const Frame& frame, std::span<const std::string_view> comments);
   void note_time(std::uint64_t i, std::int64_t time);
   [[nodiscard]] Expected<std::shared_ptr<const Descriptor>> descriptor_of(std::uint16_t file) const;
 
@@ -88,9 +97,11 @@ class FrameStore {
   std::atomic<std::uint64_t> size_ = 0;
   std::atomic<std::uint64_t> not_kept_ = 0;
   std::atomic<std::int64_t> first_time_ = no_time;
+  std::atomic<bool> any_comments_ = false;
   GrowingArray<std::uint64_t> places_;
   GrowingArray<Group, 10, 2048> groups_;
   std::unique_ptr<Spool> spool_;
+  std::vector<std::uint8_t> head_;  ///< of what goes there, kept for its memory
 
   mutable std::mutex mutex_;  ///< for all below
   std::shared_ptr<const std::vector<InterfaceInfo>> interfaces_;
@@ -110,6 +121,8 @@ class FrameStore::Reader {
   [[nodiscard]] const FrameStore& store() const noexcept { return *store_; }
   /// Of the last frame that was read.
   [[nodiscard]] const InterfaceInfo* interface() const noexcept { return interface_; }
+  /// The capture's comments on it; they live as long as its bytes.
+  [[nodiscard]] std::span<const std::string_view> comments() const noexcept { return comments_; }
 
  private:
   struct Window {
@@ -125,12 +138,14 @@ class FrameStore::Reader {
   Window& window_of(std::uint32_t file);
   [[nodiscard]] Expected<const std::uint8_t*> fetch(Window& window, std::uint64_t begin, std::size_t size);
   [[nodiscard]] Expected<std::size_t> load(Window& window, std::uint8_t* to, std::size_t size) const;
+  void read_comments(PcapngOptions options);
   [[nodiscard]] tl::unexpected<Error> fail(std::uint32_t file, ErrorKind kind, std::uint64_t offset,
                                            const std::string& what) const;
 
   std::shared_ptr<const FrameStore> store_;
   std::shared_ptr<const std::vector<InterfaceInfo>> interfaces_;
   const InterfaceInfo* interface_ = nullptr;
+  std::vector<std::string_view> comments_;
   std::vector<Window> windows_;
   std::uint64_t clock_ = 0;
 };

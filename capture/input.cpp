@@ -167,6 +167,7 @@ Expected<std::size_t> Input::read(FrameBatch& batch, std::size_t limit) {
     const std::size_t first = batch.frames.size();
     const WalkResult walked = walker_->walk(window, batch.frames, limit - appended());
     feed_->consume(walked.consumed);
+    walker_->take_comments(batch.comments);
     std::optional<Error> error = walker_->error();
     if (batch.frames.size() > first &&
         (batch.keep_alive.empty() || batch.keep_alive.back() != feed_->keep_alive())) {

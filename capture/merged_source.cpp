@@ -176,6 +176,7 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   const std::size_t first = batch.frames.size();
   const std::size_t first_kept = batch.keep_alive.size();
   const std::size_t first_origin = batch.origins.size();
+  const std::size_t first_comment = batch.comments.size();
   auto got = lane.late_error ? Expected<std::size_t>(tl::unexpected<Error>(std::move(*lane.late_error)))
                              : lane.input.read(batch, room);
   if (!got || *got == 0) {
@@ -199,6 +200,8 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
                                  batch.keep_alive.end());
   lane.pending.origins.assign(batch.origins.begin() + static_cast<std::ptrdiff_t>(first_origin),
                               batch.origins.end());
+  lane.pending.comments.assign(batch.comments.begin() + static_cast<std::ptrdiff_t>(first_comment),
+                               batch.comments.end());
   lane.next = 0;
   lane.kept_in = batch_number_;
   batch.frames.erase(later, batch.frames.end());
@@ -213,6 +216,7 @@ void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
   batch.keep_alive.insert(batch.keep_alive.end(), lane.pending.keep_alive.begin(),
                           lane.pending.keep_alive.end());
   batch.origins.insert(batch.origins.end(), lane.pending.origins.begin(), lane.pending.origins.end());
+  batch.comments.insert(batch.comments.end(), lane.pending.comments.begin(), lane.pending.comments.end());
 }
 
 /// Moves pending frames of `number` that are due before anybody else's into the batch.

@@ -6,12 +6,13 @@
 #include <cstring>
 #include <string_view>
 
+#include "capture/pcapng_options.hpp"
+
 namespace roce::capture {
 namespace {
 
 constexpr std::uint32_t block_section = 0x0A0D0D0A, block_interface = 1, block_statistics = 5,
                         block_packet = 6;
-constexpr std::uint16_t option_comment = 1;
 constexpr std::uint8_t nanoseconds = 9;
 // if_tsoffset of interfaces whose frames lie before 1970: the stamp itself is unsigned.
 constexpr std::int64_t seconds_before_1970 = -9'223'372'037;
@@ -130,7 +131,7 @@ void PcapngEncoder::interface(Bytes& out, std::uint16_t source, const InterfaceI
 }
 
 void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& info,
-                           std::span<const std::string> comments) {
+                           std::span<const std::string_view> comments) {
   const std::uint32_t number = number_of(out, frame.interface, frame.link_type, frame.time_ns < 0, info);
   Described& one = described_[number];
   one.last_time = frame.time_ns;
@@ -153,7 +154,7 @@ void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& 
     block.add_bytes(&head[2], packet_head - 8);
     block.add_bytes(frame.data, frame.captured);
     block.pad();
-    for (const std::string& comment : comments) block.text(option_comment, comment);
+    for (const std::string_view comment : comments) block.text(option_comment, comment);
     block.end_options();
     block.end();
     return;

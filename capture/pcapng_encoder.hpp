@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -40,9 +41,10 @@ class PcapngEncoder {
   void section(Bytes& out, const SectionFacts& facts);
   /// Describes the interface with this Frame::interface, unless the section has it already.
   void interface(Bytes& out, std::uint16_t source, const InterfaceInfo& info);
-  /// Describes the frame's interface if it is the first of it, and takes over the counts of `info`.
+  /// Describes the frame's interface if it is the first of it, and takes over the counts of `info`. Of a
+  /// comment the format holds 65 535 bytes.
   void packet(Bytes& out, const Frame& frame, const InterfaceInfo& info,
-              std::span<const std::string> comments = {});
+              std::span<const std::string_view> comments = {});
   /// One block for each interface that has counts. `interfaces`, by Frame::interface, brings counts that
   /// are newer than those of the last packet; an interface that was described twice tells its counts once.
   void statistics(Bytes& out, const std::vector<InterfaceInfo>& interfaces,

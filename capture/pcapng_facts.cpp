@@ -32,7 +32,7 @@ bool PcapngWalker::section(const PcapngBlock& block) {
   PcapngOptions options(block.data + 24, block.size - 28, swapped_);
   PcapngOption option;
   while (options.next(option)) {
-    if (option.code == 1) {
+    if (option.code == option_comment) {
       if (file.comment.size() >= longest_comment) continue;
       if (!file.comment.empty()) file.comment += '\n';
       file.comment += option_text(option, longest_comment - file.comment.size());

@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "capture/bytes.hpp"
 
 // Internal: the option lists of pcapng blocks (draft-ietf-opsawg-pcapng section 3.5).
 namespace roce::capture {
+
+/// opt_comment, in the options of any block; as often as one likes.
+inline constexpr std::uint16_t option_comment = 1;
 
 struct PcapngOption {
   std::uint16_t code = 0;
@@ -51,6 +55,8 @@ class PcapngOptions {
   bool damaged_ = false;
 };
 
+/// The text of an option up to the first NUL; borrows the option's bytes.
+[[nodiscard]] std::string_view option_view(const PcapngOption& option);
 /// The text of an option up to the first NUL, at most `limit` bytes.
 [[nodiscard]] std::string option_text(const PcapngOption& option, std::size_t limit);
 

@@ -10,6 +10,7 @@ constexpr std::uint32_t section_header = 0x0A0D0D0A;  // reads the same in both 
 constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
 constexpr std::size_t smallest_block = 12;
 constexpr std::uint32_t smallest_packet = 32;  // an enhanced or obsolete packet block
+constexpr std::size_t packet_head = 28;        // of these, before the data
 constexpr std::uint32_t block_interface = 1, block_old_packet = 2, block_simple_packet = 3,
                         block_statistics = 5, block_enhanced_packet = 6;
 
@@ -98,7 +99,7 @@ std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t positi
     }
     Interface* const from = find_interface(number);
     if (from == nullptr) break;
-    frame.data = at + 28;
+    frame.data = at + packet_head;
     frame.interface = from->index;
     frame.point = from->point;
     frame.link_type = from->link_type;
@@ -168,7 +169,7 @@ bool PcapngWalker::packet(const PcapngBlock& block, std::vector<Frame>& frames) 
   const std::uint32_t interface = old ? u16(block, 8) : u32(block, 8);
   const std::uint64_t ticks = std::uint64_t{u32(block, 12)} << 32U | u32(block, 16);
   Frame frame;
-  frame.data = block.data + 28;
+  frame.data = block.data + packet_head;
   frame.captured = u32(block, 20);
   frame.wire = u32(block, 24);
   if (frame.captured > block.size - smallest_packet) {
@@ -177,7 +178,7 @@ bool PcapngWalker::packet(const PcapngBlock& block, std::vector<Frame>& frames) 
   if (!deliver(block, interface, &ticks, frame, frames)) return false;
   constexpr std::uint16_t drops_unknown = 0xFFFF;
   if (old && u16(block, 10) != drops_unknown) count_drops(interface, u16(block, 10));
-  const std::size_t options = 28 + (std::size_t{frame.captured} + 3) / 4 * 4;
+  const std::size_t options = packet_head + (std::size_t{frame.captured} + 3) / 4 * 4;
   if (options + 4 < block.size) packet_options(block, options, interface);
   return true;
 }
@@ -248,11 +249,15 @@ void PcapngWalker::count_drops(std::uint32_t interface, std::uint64_t drops) {
 
 void PcapngWalker::packet_options(const PcapngBlock& block, std::size_t begin, std::uint32_t interface) {
   constexpr std::uint16_t drop_count = 4;
+  const bool delivered = find_interface(interface) != nullptr;
   PcapngOptions options(block.data + begin, block.size - 4 - begin, swapped_);
   PcapngOption option;
   while (options.next(option)) {
     if (option.code == drop_count && option.size == 8) {
       count_drops(interface, load<std::uint64_t>(option.value, swapped_));
+    } else if (option.code == option_comment && delivered) {
+      if (const std::string_view text = option_view(option); !text.empty())
+        comments_.push_back({block.data + packet_head, text});
     }
   }
   if (options.damaged()) context_.count(Incident::bad_option);

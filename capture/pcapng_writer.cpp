@@ -39,8 +39,9 @@ PcapngWriter::PcapngWriter(PcapngWriter&&) noexcept = default;
 PcapngWriter& PcapngWriter::operator=(PcapngWriter&&) noexcept = default;
 PcapngWriter::~PcapngWriter() = default;
 
-Expected<void> PcapngWriter::write(const Frame& frame, const InterfaceInfo& info) {
-  impl_->encoder.packet(impl_->blocks, frame, info);
+Expected<void> PcapngWriter::write(const Frame& frame, const InterfaceInfo& info,
+                                   std::span<const std::string_view> comments) {
+  impl_->encoder.packet(impl_->blocks, frame, info, comments);
   return impl_->put();
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/error.hpp"
@@ -23,8 +25,10 @@ class PcapngWriter {
   ~PcapngWriter();  ///< without finish(): removes the temporary file
 
   /// Writes one frame; its interface is described before its first frame, with the facts of
-  /// `info` (name, description, filter, OS, hardware, speed, snap length, link type).
-  Expected<void> write(const Frame& frame, const InterfaceInfo& info);
+  /// `info` (name, description, filter, OS, hardware, speed, snap length, link type). Comments that are
+  /// longer than 65 535 bytes are cut, for the format holds no more.
+  Expected<void> write(const Frame& frame, const InterfaceInfo& info,
+                       std::span<const std::string_view> comments = {});
 
   /// Interface statistics, flush, fsync, rename. No write() after it. Drop counts stand at the
   /// end of most captures, behind the last frame written: `interfaces` (indexed by

@@ -78,7 +78,7 @@ std::size_t Recorder::record(std::span<const Frame> frames, const std::vector<In
     const Frame& frame = frames[taken];
     if (!ready_for(frame)) break;
     const InterfaceInfo& info = frame.interface < interfaces_.size() ? interfaces_[frame.interface] : unknown;
-    encoder_.packet(blocks_, frame, info, comments_);
+    encoder_.packet(blocks_, frame, info, std::vector<std::string_view>(comments_.begin(), comments_.end()));
     comments_.clear();
     ++in_file_;
     ++blocks_packets_;

@@ -74,6 +74,13 @@ class Walker {
   /// first packet. Windows follow each other without a gap: the next one begins at `consumed`.
   virtual WalkResult walk(const Window& window, std::vector<Frame>& frames, std::size_t limit) = 0;
 
+  /// Moves the comments on frames that walk() has appended to the end of `to`.
+  void take_comments(std::vector<FrameComment>& to) {
+    if (comments_.empty()) return;
+    to.insert(to.end(), comments_.begin(), comments_.end());
+    comments_.clear();
+  }
+
   /// The file header (pcap) or first section header (pcapng) was read and accepted.
   [[nodiscard]] bool header_seen() const noexcept { return header_seen_; }
   /// Without path; set after WalkState::error.
@@ -99,6 +106,7 @@ class Walker {
                             bool apart = false);
 
   WalkContext context_;
+  std::vector<FrameComment> comments_;  ///< not yet taken
   bool header_seen_ = false;
   std::optional<Error> error_;
 };

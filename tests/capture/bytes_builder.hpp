@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/batch_comments.hpp"
 #include "capture/merged_source.hpp"
 #include "capture/source.hpp"
 
@@ -92,12 +93,13 @@ class Builder {
     body.u32(wire == 0 ? static_cast<std::uint32_t>(data.size()) : wire).raw(data);
     return block(3, body.bytes);
   }
-  Builder& old_packet(std::uint16_t interface, std::uint16_t drops, std::uint64_t ticks, const Bytes& data) {
+  Builder& old_packet(std::uint16_t interface, std::uint16_t drops, std::uint64_t ticks, const Bytes& data,
+                      const Bytes& options = {}) {
     Builder body(big_);
     const auto captured = static_cast<std::uint32_t>(data.size());
     body.u16(interface).u16(drops);
     body.u32(static_cast<std::uint32_t>(ticks >> 32U)).u32(static_cast<std::uint32_t>(ticks));
-    body.u32(captured).u32(captured).raw(data);
+    body.u32(captured).u32(captured).raw(data).pad4().raw(options);
     return block(2, body.bytes);
   }
   [[nodiscard]] Builder like() const { return Builder(big_); }
@@ -155,6 +157,7 @@ struct Copy {
   std::uint16_t link_type = 0;
   std::uint16_t file = 0;
   Bytes data;
+  std::vector<std::string> comments = {};
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
@@ -177,9 +180,11 @@ struct Everything {
 };
 
 inline void copy_frames(const FrameBatch& batch, std::vector<Copy>& to) {
+  const BatchComments comments(batch);
   for (const Frame& frame : batch.frames) {
     to.push_back({frame.time_ns, frame.captured, frame.wire, frame.interface, frame.link_type, frame.file,
-                  Bytes(frame.data, frame.data + frame.captured)});
+                  Bytes(frame.data, frame.data + frame.captured),
+                  std::vector<std::string>(comments.of(frame).begin(), comments.of(frame).end())});
   }
 }
 

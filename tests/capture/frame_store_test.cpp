@@ -30,14 +30,15 @@ Kept keep(const std::vector<std::string>& paths, const FrameStore::Limits& limit
   return kept;
 }
 
-Copy copy_of(const Frame& frame) {
+Copy copy_of(const Frame& frame, const FrameStore::Reader& reader) {
   return {frame.time_ns,
           frame.captured,
           frame.wire,
           frame.interface,
           frame.link_type,
           frame.file,
-          Bytes(frame.data, frame.data + frame.captured)};
+          Bytes(frame.data, frame.data + frame.captured),
+          std::vector<std::string>(reader.comments().begin(), reader.comments().end())};
 }
 
 /// Every frame, in a wild order, is what it was the first time.
@@ -50,14 +51,15 @@ void expect_all(const Kept& kept) {
   for (const std::uint64_t number : numbers) {
     const auto frame = forward.read(number);
     ASSERT_TRUE(frame) << frame.error().describe();
-    EXPECT_EQ(copy_of(*frame), kept.all.frames[number - 1]) << number;
+    EXPECT_EQ(kept.store->has_comments(number), !kept.all.frames[number - 1].comments.empty()) << number;
+    EXPECT_EQ(copy_of(*frame, forward), kept.all.frames[number - 1]) << number;
   }
   std::shuffle(numbers.begin(), numbers.end(), std::minstd_rand(7));
   FrameStore::Reader wild(kept.store);
   for (const std::uint64_t number : numbers) {
     const auto frame = wild.read(number);
     ASSERT_TRUE(frame) << frame.error().describe();
-    EXPECT_EQ(copy_of(*frame), kept.all.frames[number - 1]) << number;
+    EXPECT_EQ(copy_of(*frame, wild), kept.all.frames[number - 1]) << number;
   }
 }
 
@@ -84,9 +86,14 @@ Bytes some_pcapng(bool big) {
   Bytes nanoseconds = Builder(big).option(9, Bytes{9}).option64(14, 1000).bytes;
   file.section().interface(1).interface(228, 0, nanoseconds);
   for (std::uint32_t i = 0; i < 300; ++i) {
-    if (i % 7 == 3) file.old_packet(1, 0xffff, 5'000'000 + i, some_data(i));
+    if (i % 7 == 3)
+      file.old_packet(1, 0xffff, 5'000'000 + i, some_data(i), Builder(big).option(1, "of old").bytes);
     if (i % 11 == 5) file.simple_packet(some_data(i));
-    file.enhanced_packet(i % 2, 5'000'000 + i, some_data(i), 1600, Builder(big).option(1, "a comment").bytes);
+    // None, one or several, among options of other kinds.
+    Builder options(big);
+    for (std::uint32_t k = 0; k < i % 4; ++k)
+      options.option(1, std::string(i % 9 * 40 + 1, static_cast<char>('a' + k))).option64(4, 0);
+    file.enhanced_packet(i % 2, 5'000'000 + i, some_data(i), 1600, options.bytes);
   }
   // The next section is in the other byte order.
   Builder second(!big);
@@ -112,6 +119,17 @@ TEST(FrameStore, ReadsEveryFormAgain) {
       expect_all(kept);
     }
   }
+}
+
+TEST(FrameStore, SaysWhatInterfacesCountedInTheEnd) {
+  const Folder folder;
+  Builder file;
+  file.section().interface(1).enhanced_packet(0, 1'000'000, {1, 2});
+  Builder body;
+  file.block(5, body.u32(0).u32(0).u32(0).option64(5, 42).bytes);
+  const Kept kept = keep({folder.write("counted", file.bytes)});
+  EXPECT_EQ(kept.store->interfaces()->at(0).dropped_by_interface, 42U);
+  EXPECT_FALSE(kept.store->any_comments());
 }
 
 TEST(FrameStore, NumbersFramesOfSeveralFilesAsTheyAreMerged) {

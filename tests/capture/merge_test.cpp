@@ -70,6 +70,34 @@ TEST(Merge, FilesAndInterfacesHaveGlobalNumbers) {
   EXPECT_EQ(all.frames[2].link_type, 113U);
 }
 
+TEST(Merge, CommentsStayWithTheirPackets) {
+  const Folder folder;
+  std::vector<std::string> paths;
+  constexpr std::uint32_t files = 3, packets = 200;
+  for (std::uint32_t i = 0; i < files; ++i) {
+    Builder file;
+    file.section().interface(1);
+    for (std::uint32_t k = 0; k < packets; ++k) {
+      // Runs of different length, so that frames wait for those of other files.
+      const std::uint64_t time = 1'000'000 + k / (i + 1) * 100 * (i + 1) + i;
+      const std::string text = std::to_string(i) + "." + std::to_string(k);
+      file.enhanced_packet(0, time, {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(k)}, 0,
+                           k % 3 == 0 ? Builder().option(1, text).option(1, "again").bytes : Bytes{});
+    }
+    paths.push_back(folder.write(std::to_string(i), i == 1 ? gzip(file.bytes) : file.bytes));
+  }
+  for (const std::size_t limit : {std::size_t{1}, std::size_t{7}, std::size_t{10'000}}) {
+    const Everything all = read_files(paths, {2048}, limit);
+    ASSERT_EQ(all.frames.size(), std::size_t{files} * packets);
+    for (const Copy& frame : all.frames) {
+      const std::string text = std::to_string(frame.data[0]) + "." + std::to_string(frame.data[1]);
+      const auto expected =
+          frame.data[1] % 3 == 0 ? std::vector<std::string>{text, "again"} : std::vector<std::string>{};
+      ASSERT_EQ(frame.comments, expected) << text << " limit " << limit;
+    }
+  }
+}
+
 std::size_t open_descriptors() {
   std::size_t count = 0;
   DIR* const folder = opendir("/proc/self/fd");

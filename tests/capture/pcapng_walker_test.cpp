@@ -54,6 +54,35 @@ TEST(Pcapng, SectionsOfBothByteOrdersRestartTheInterfaces) {
   EXPECT_EQ(all.all_incidents(), 0U);
 }
 
+// opt_comment is option 1 of any block, and may be there several times (draft-ietf-opsawg-pcapng
+// section 3.5).
+TEST(Pcapng, CommentsBelongToTheirPackets) {
+  for (const bool big : {false, true}) {
+    for (const std::size_t limit : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+      Builder file(big);
+      const auto options = [&] { return file.like(); };
+      file.section(options().option(1, "of the section").bytes)
+          .interface(1, 0, options().option(1, "of it").bytes);
+      file.enhanced_packet(0, noon, {1}, 0,
+                           options().option(1, "one").option(2, Bytes{0, 0, 0, 1}).option(1, "two").bytes);
+      file.enhanced_packet(0, noon + 1, {});
+      file.enhanced_packet(0, noon + 2, {}, 0, options().option(1, "of none").bytes);
+      file.enhanced_packet(9, noon + 3, {2}, 0, options().option(1, "lost with its packet").bytes);
+      file.old_packet(0, 0, noon + 4, {3, 4, 5}, options().option(1, Bytes{'N', 'U', 'L', 0, 'x'}).bytes);
+      file.enhanced_packet(0, noon + 5, {6}, 0,
+                           options().option(1, "").option(1, "behind an empty one").bytes);
+      const Folder folder;
+      const Everything all = read_files({folder.write("f", file.bytes)}, {}, limit);
+      ASSERT_EQ(all.frames.size(), 5U);
+      const std::vector<std::vector<std::string>> expected = {
+          {"one", "two"}, {}, {"of none"}, {"NUL"}, {"behind an empty one"}};
+      for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(all.frames[i].comments, expected[i]) << i;
+      EXPECT_EQ(all.files[0].comment, "of the section");
+      EXPECT_EQ(all.count(Incident::bad_option), 0U);
+    }
+  }
+}
+
 TEST(Pcapng, ReadsWhatIsSaidOfSectionAndInterface) {
   for (const bool big : {false, true}) {
     Builder file(big);

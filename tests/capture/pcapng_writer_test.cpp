@@ -103,6 +103,30 @@ TEST(PcapngWriter, LiteralBytesOfAnEnhancedPacket) {
       std::equal(expected.begin(), expected.end(), written.end() - static_cast<long>(expected.size())));
 }
 
+TEST(PcapngWriter, CommentsReadBackEqual) {
+  const Folder folder;
+  const Bytes data = {0xAA, 0xBB, 0xCC};
+  const std::string longest(65'535, 'c');
+  auto writer = PcapngWriter::create(folder.name("f"), "x");
+  ASSERT_TRUE(writer);
+  const std::vector<std::string_view> two = {"lost here?\nask M\xc3\xbcller", "b"};
+  const std::vector<std::string> too_long = {longest + "more"};
+  ASSERT_TRUE(writer->write(frame_of(data, 1, 0), {}, two));
+  ASSERT_TRUE(writer->write(frame_of(data, 2, 0), {}));
+  ASSERT_TRUE(writer->write(frame_of(data, 3, 0), {}, std::vector<std::string_view>{too_long[0]}));
+  ASSERT_TRUE(writer->finish());
+  const Everything all = read_files({folder.name("f")});
+  ASSERT_EQ(all.frames.size(), 3U);
+  EXPECT_EQ(all.frames[0].comments, (std::vector<std::string>{"lost here?\nask M\xc3\xbcller", "b"}));
+  EXPECT_TRUE(all.frames[1].comments.empty());
+  EXPECT_EQ(all.frames[2].comments, std::vector<std::string>{longest});
+  EXPECT_EQ(all.all_incidents(), 0U);
+  const Bytes options = Builder().option(1, "lost here?\nask M\xc3\xbcller").option(1, "b").u32(0).bytes;
+  const Bytes expected = Builder().enhanced_packet(0, 1, data, 0, options).bytes;
+  const Bytes written = read_bytes(folder.name("f"));
+  EXPECT_NE(std::search(written.begin(), written.end(), expected.begin(), expected.end()), written.end());
+}
+
 TEST(PcapngWriter, TimesBefore1970KeepTheirPlace) {
   const Folder folder;
   const Bytes data = {1};
