@@ -3,30 +3,29 @@
 
 namespace roce::analyze {
 
-FlowImages::FlowImages() : sets_(std::size_t{1} << set_bits) {}
+FlowImages::FlowImages() : images_(std::size_t{ways} << slot_bits) {}
 FlowImages::~FlowImages() = default;
 
 std::uint32_t FlowImages::put(std::uint64_t hash, std::span<const std::uint64_t> words, std::uint32_t point,
                               const Alike& alike) {
   constexpr auto relaxed = std::memory_order_relaxed;
   constexpr auto release = std::memory_order_release;
-  Set& set = sets_[hash >> (64U - set_bits)];
   if (++last_number_ == 0) ++last_number_;
   // That of the same flow, an empty one, or the older one.
-  std::size_t chosen = 0;
+  unsigned chosen = 0;
   std::uint32_t oldest = 0;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    const auto [number, place] = std::bit_cast<Name>(set[i].name.load(relaxed));
+  for (unsigned way = 0; way < ways; ++way) {
+    const auto [number, place] = std::bit_cast<Name>(images_[slot_of(hash, way)].name.load(relaxed));
     if (number != 0 && place == alike.place) {
-      chosen = i;
+      chosen = way;
       break;
     }
-    if (i == 0 || last_number_ - number > last_number_ - oldest) {
-      chosen = i;
+    if (way == 0 || last_number_ - number > last_number_ - oldest) {
+      chosen = way;
       oldest = number;
     }
   }
-  Image& image = set[chosen];
+  Image& image = images_[slot_of(hash, chosen)];
   image.name.store(0, relaxed);
   image.seen.store(std::bit_cast<std::uint64_t>(SeenAt{alike.path, point}), release);
   image.facts.store(alike.facts, release);

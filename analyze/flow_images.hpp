@@ -56,8 +56,9 @@ class FlowImages {
   [[nodiscard, gnu::always_inline]] Found find(const HeaderWords<Count>& header) const noexcept {
     static_assert(Count <= most_words);
     constexpr auto acquire = std::memory_order_acquire;
-    const Set& set = sets_[header.hash() >> (64U - set_bits)];
-    for (const Image& image : set) {
+    const std::uint64_t hash = header.hash();
+    for (unsigned way = 0; way < ways; ++way) {
+      const Image& image = images_[slot_of(hash, way)];
       const std::uint64_t name = image.name.load(acquire);
       // One by one, last first: most of what is not alike differs there.
       const bool alike = [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -98,13 +99,19 @@ class FlowImages {
     std::atomic<std::uint64_t> facts = 0;
     std::array<std::atomic<std::uint64_t>, most_words> words{};  ///< of untagged IPv4 all in one line
   };
-  using Set = std::array<Image, 2>;
-  static constexpr unsigned set_bits = 12;
+  // Each has a slot in either half, by other bits of its hash. Two in one set would do for few flows only: of
+  // a thousand some share their set with two others, and push each other out again and again.
+  static constexpr unsigned ways = 2;
+  static constexpr unsigned slot_bits = 12;
+  [[nodiscard, gnu::always_inline]] static std::size_t slot_of(std::uint64_t hash, unsigned way) noexcept {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << slot_bits) - 1;
+    return (std::size_t{way} << slot_bits) + (hash >> (64U - (way + 1) * slot_bits) & mask);
+  }
 
   std::uint32_t put(std::uint64_t hash, std::span<const std::uint64_t> words, std::uint32_t point,
                     const Alike& alike);
 
-  std::vector<Set> sets_;
+  std::vector<Image> images_;
   std::uint32_t last_number_ = 0;
 };
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
+#include <vector>
 
 namespace roce::analyze {
 namespace {
@@ -54,6 +57,19 @@ TEST(FlowImages, ForgetOldOnesAndNeverGiveANumberTwice) {
   }
   EXPECT_GT(known, 4096U);
   EXPECT_NE(images.find(header(flows - 1)).image, 0U) << "the latest";
+}
+
+TEST(FlowImages, OfAThousandFlowsAreAllKept) {
+  FlowImages images;
+  std::mt19937_64 random(1);  // as far apart as queue pairs and ports of real hosts
+  std::vector<HeaderWords<5>> headers(1024);
+  for (HeaderWords<5>& words : headers) words = header(random());
+  std::uint32_t place = 0;
+  for (const HeaderWords<5>& words : headers) images.put(words, {place++, 0, 0});
+  const auto known = std::count_if(headers.begin(), headers.end(), [&](const HeaderWords<5>& words) {
+    return images.find(words).image != 0;
+  });
+  EXPECT_GE(known, 1020) << "one that is pushed out takes the long way";
 }
 
 }  // namespace
