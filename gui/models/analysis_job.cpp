@@ -95,7 +95,9 @@ void AnalysisJob::analyze(capture::CaptureSource& source) {
   }
   set_progress(source, snapshot->frames_read);
   publish(std::move(snapshot));
-  if (choice_.packets) choice_.packets->finish(abandoned_.get_token());
+  if (!choice_.packets) return;
+  static_cast<void>(choice_.packets->flow_ids());  // the first who asks makes them: not the window
+  choice_.packets->finish(abandoned_.get_token());
 }
 
 void AnalysisJob::set_progress(const capture::CaptureSource& source, std::uint64_t packets) {
@@ -111,6 +113,9 @@ void AnalysisJob::set_progress(const capture::CaptureSource& source, std::uint64
 }
 
 void AnalysisJob::publish(std::shared_ptr<const analyze::Snapshot> snapshot) {
+  // The window lets go of the one before: that shall cost it nothing.
+  snapshot = freed_in_background(std::move(snapshot));
+  if (choice_.packets) choice_.packets->set_snapshot(snapshot);
   const std::lock_guard lock(mutex_);
   if (!wake_) return;  // abandoned: nobody will take it
   const bool last = snapshot->final;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "gui/models/worker_threads.hpp"
+
 namespace roce::gui {
 
 AnalysisSession::AnalysisSession(QObject* parent) : QObject(parent) {
@@ -94,7 +96,7 @@ void AnalysisSession::let_go() {
 
 void AnalysisSession::start(const AnalysisJob::Opener& opener) {
   let_go();
-  choice_.packets = std::make_shared<PacketStore>();
+  choice_.packets = freed_in_background(std::make_shared<PacketStore>());
   AnalysisChoice choice = choice_;
   choice.live = live_;
   // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
@@ -118,7 +120,6 @@ void AnalysisSession::look() {
   const std::shared_ptr<AnalysisJob> job = job_;
   if (news.snapshot) {
     snapshot_ = std::move(news.snapshot);
-    if (choice_.packets) choice_.packets->set_snapshot(snapshot_);
     Q_EMIT snapshot_changed();
   }
   if (job != job_ || !news.ended) return;

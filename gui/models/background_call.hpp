@@ -31,8 +31,12 @@ class BackgroundCall {
       QMetaObject::invokeMethod(
           link->receiver,
           [link, then = std::move(then)] {
-            // It was posted before somebody cancelled.
-            if (link->receiver != nullptr) then();
+            {
+              // It was posted before somebody cancelled. Locked, so that what `work` wrote is seen here.
+              const std::lock_guard still(link->mutex);
+              if (link->receiver == nullptr) return;
+            }
+            then();
           },
           Qt::QueuedConnection);
     });
