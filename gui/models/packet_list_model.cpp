@@ -180,9 +180,9 @@ int PacketListModel::next_row_meaning(int row, int step, std::uint32_t meanings)
   };
   constexpr std::uint64_t block = PacketStore::block_packets;
   const std::uint64_t last = std::min(store_->size(), number_of(rows_ - 1));
-  // Few rows of many packets are faster one by one.
-  constexpr std::uint64_t few = 8;
-  if (search_ && static_cast<std::uint64_t>(rows_) < store_->size() / few) {
+  // Few rows are faster one by one; many would keep the window from answering.
+  constexpr int few = 10'000;
+  if (search_ && rows_ < few) {
     for (int next = row < 0 ? (step > 0 ? 0 : rows_ - 1) : row + (step > 0 ? 1 : -1);
          next >= 0 && next<rows_; next += step> 0 ? 1 : -1) {
       if (wanted(number_of(next))) return next;
