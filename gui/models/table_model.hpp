@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One model for every table of columns (analyze/columns.hpp). Cells are made when they are asked for; rows
-// have stable keys, and a new snapshot inserts, removes and changes rows but never resets the model.
+// have stable keys, and a new snapshot, filter or order inserts, removes and moves rows but never resets the
+// model. Rows of large tables are made, filtered and sorted on another thread, the newest wins.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -8,36 +9,37 @@
 #include <QVariant>
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyze/columns.hpp"
 #include "analyze/snapshot.hpp"
+#include "gui/models/background_call.hpp"
 #include "gui/models/row_changes.hpp"
+#include "gui/models/table_rows.hpp"
 
 namespace roce::gui {
 
 using SnapshotPtr = std::shared_ptr<const analyze::Snapshot>;
 
-[[nodiscard]] inline QString to_qt(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
 /// What all tables have in common. Used on the thread of the window only, as every model.
 class TableModelBase : public QAbstractTableModel {
+  Q_OBJECT
+
  public:
   enum Role {
-    sort_role = Qt::UserRole + 1,  ///< double, or QString in columns of text
-    severity_role,                 ///< int of analyze::Severity; invalid: nothing to say
-    exact_role,                    ///< QString, as in CSV
-    key_role,                      ///< QString, stable: which row this is
-    id_role,                       ///< qulonglong: connection or flow; invalid where rows have none
+    severity_role = Qt::UserRole + 1,  ///< int of analyze::Severity; invalid: nothing to say
+    exact_role,                        ///< QString, as in CSV
+    key_role,                          ///< QString, stable: which row this is
+    id_role,                           ///< qulonglong: connection or flow; invalid where rows have none
     // Of horizontal headers:
     name_role,      ///< QString, the column's stable name
     hidden_role,    ///< bool: shown on request only
@@ -47,70 +49,102 @@ class TableModelBase : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Takes over a snapshot, or null for none.
+  /// Takes over a snapshot, or null for none. Small ones are shown at once, as none is; of others the rows
+  /// come soon.
   virtual void show(SnapshotPtr snapshot) = 0;
+  /// Only rows that hold all words, in whatever case; empty: every row.
+  void set_text(const QString& text);
+  /// Only rows with this severity or a worse one; nullopt: every row.
+  void set_severity(std::optional<analyze::Severity> least);
+  /// By a column's numbers or texts; -1: as they come.
+  void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
+
+  /// Rows with those that are filtered out.
+  [[nodiscard]] virtual int all_rows() const = 0;
   /// The row of that key, or -1.
   [[nodiscard]] virtual int row_of(const QString& key) const = 0;
+  /// The first row of the worst severity, or -1.
+  [[nodiscard]] virtual int worst_row() const = 0;
   /// The column of that name, or -1.
   [[nodiscard]] virtual int column_of(std::string_view name) const = 0;
+  /// Whether nothing is being prepared.
+  [[nodiscard]] virtual bool is_settled() const = 0;
+
+ Q_SIGNALS:
+  /// Rows may be others now; once for each snapshot, filter or order that is shown.
+  void rows_changed();
+
+ protected:
+  [[nodiscard]] const RowChoice& choice() const noexcept { return choice_; }
+  /// It is another one.
+  virtual void choice_changed() = 0;
+
+ private:
+  RowChoice choice_;
 };
 
 /// Table: the rows of one snapshot.
 ///   using Row;
 ///   static std::span<const analyze::Column<Row>> columns();
-///   explicit Table(const analyze::Snapshot&);  // borrows from it
+///   explicit Table(const analyze::Snapshot&);  // borrows from it; on any thread
 ///   std::size_t size() const;
 ///   const Row& row(std::size_t) const;         // lives as long as the table
 ///   std::string key(std::size_t) const;
 ///   std::optional<analyze::Severity> severity(std::size_t) const;
 ///   std::optional<std::uint64_t> id(std::size_t) const;
+/// All that is const is called on any thread.
 template <class Table>
 class TableModel final : public TableModelBase {
  public:
   using Row = typename Table::Row;
   using Column = analyze::Column<Row>;
 
-  using TableModelBase::TableModelBase;
+  explicit TableModel(QObject* parent = nullptr) : TableModelBase(parent) {}
+  ~TableModel() override {
+    work_.cancel();
+    let_go(std::move(now_));
+  }
+  TableModel(const TableModel&) = delete;
+  TableModel& operator=(const TableModel&) = delete;
 
   void show(SnapshotPtr snapshot) override {
     // A table of something else is handed over as a whole.
     if constexpr (std::is_constructible_v<Table, const analyze::Snapshot&>) {
-      auto next = snapshot ? std::make_unique<Table>(*snapshot) : nullptr;
-      show_table(std::move(next), snapshot);
-      snapshot_ = std::move(snapshot);
+      const std::size_t size = snapshot ? snapshot->connections.size() + snapshot->flows.size() +
+                                              snapshot->findings.size() + snapshot->markings.rows.size()
+                                        : 0;
+      show_made(size, [snapshot] {
+        return std::make_shared<const Keyed>(snapshot ? std::make_unique<Table>(*snapshot) : nullptr,
+                                             snapshot);
+      });
     }
   }
   /// `behind` is what its rows are borrowed from, and is kept as long as they are.
   void show_table(std::unique_ptr<Table> next, std::shared_ptr<const void> behind) {
-    std::vector<Shown> rows = rows_of(next.get());
-    std::unordered_map<std::string, int> at;
-    at.reserve(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) at.emplace(rows[i].key, static_cast<int>(i));
-    std::vector<int> places(shown_.size(), -1);
-    for (std::size_t i = 0; i < shown_.size(); ++i) {
-      if (const auto found = at.find(shown_[i].key); found != at.end()) places[i] = found->second;
-    }
-    apply(row_changes(places, static_cast<int>(rows.size())), rows);
-    // Those that stayed still show the old snapshot.
-    shown_ = std::move(rows);
-    at_ = std::move(at);
-    table_ = std::move(next);
-    behind_ = std::move(behind);
-    if (!shown_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    const std::size_t size = next ? next->size() : 0;
+    const auto holder = std::make_shared<std::unique_ptr<Table>>(std::move(next));
+    show_made(size, [holder, behind = std::move(behind)] {
+      return std::make_shared<const Keyed>(std::move(*holder), behind);
+    });
   }
 
+  [[nodiscard]] int all_rows() const override { return static_cast<int>(now_->of->size()); }
   [[nodiscard]] int row_of(const QString& key) const override {
-    const auto found = at_.find(key.toStdString());
-    return found == at_.end() ? -1 : found->second;
+    const auto found = now_->at.find(key.toStdString());
+    return found == now_->at.end() ? -1 : found->second;
   }
+  [[nodiscard]] int worst_row() const override { return now_->worst; }
   [[nodiscard]] int column_of(std::string_view name) const override {
     const std::span<const Column> all = Table::columns();
     const auto found = std::find_if(all.begin(), all.end(), [&](const Column& c) { return c.name == name; });
     return found == all.end() ? -1 : static_cast<int>(found - all.begin());
   }
+  [[nodiscard]] bool is_settled() const override { return !working_; }
 
-  [[nodiscard]] const Row& row(int number) const { return *shown_[static_cast<std::size_t>(number)].row; }
-  [[nodiscard]] const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
+  [[nodiscard]] const Row& row(int number) const {
+    const Place& place = shown_[static_cast<std::size_t>(number)];
+    return place.of->table->row(place.row);
+  }
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override {
     return parent.isValid() ? 0 : static_cast<int>(shown_.size());
@@ -121,26 +155,29 @@ class TableModel final : public TableModelBase {
 
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-    const Shown& shown = shown_[static_cast<std::size_t>(index.row())];
+    const Place& place = shown_[static_cast<std::size_t>(index.row())];
+    const Table& table = *place.of->table;
+    const Row& row = table.row(place.row);
     const Column& column = Table::columns()[static_cast<std::size_t>(index.column())];
     switch (role) {
       case Qt::DisplayRole:
-        return to_qt(column.text(*shown.row));
+        return to_qt(column.text(row));
       case Qt::TextAlignmentRole:
         return alignment(column);
       case Qt::AccessibleTextRole:
-        return QStringLiteral("%1: %2").arg(to_qt(column.heading), to_qt(column.text(*shown.row)));
-      case sort_role:
-        return column.number != nullptr ? QVariant(column.number(*shown.row))
-                                        : QVariant(to_qt(column.text(*shown.row)));
-      case severity_role:
-        return shown.severity ? QVariant(static_cast<int>(*shown.severity)) : QVariant();
+        return QStringLiteral("%1: %2").arg(to_qt(column.heading), to_qt(column.text(row)));
+      case severity_role: {
+        const auto severity = table.severity(place.row);
+        return severity ? QVariant(static_cast<int>(*severity)) : QVariant();
+      }
       case exact_role:
-        return to_qt(column.machine_text(*shown.row));
+        return to_qt(column.machine_text(row));
       case key_role:
-        return QString::fromStdString(shown.key);
-      case id_role:
-        return shown.id ? QVariant::fromValue<qulonglong>(*shown.id) : QVariant();
+        return to_qt(place.of->keys[place.row]);
+      case id_role: {
+        const auto id = table.id(place.row);
+        return id ? QVariant::fromValue<qulonglong>(*id) : QVariant();
+      }
       default:
         return {};
     }
@@ -164,41 +201,117 @@ class TableModel final : public TableModelBase {
         return column.priority == Column::hidden;
       case numbers_role:
         return column.number != nullptr;
-      // Figures that are costly to make are no place to look for a typed text.
       case searched_role:
-        return column.number == nullptr || column.priority == 0;
+        return is_searched(column);
       default:
         return {};
     }
   }
 
+ protected:
+  void choice_changed() override {
+    if (working_) {
+      outdated_ = true;
+      return;
+    }
+    work(now_->of->size(), [of = now_->of] { return of; });
+  }
+
  private:
-  struct Shown {
-    const Row* row = nullptr;
-    std::string key;
-    std::optional<analyze::Severity> severity;
-    std::optional<std::uint64_t> id;
+  using Keyed = KeyedTable<Table>;
+  using Rows = ShownRows<Table>;
+  using Maker = std::function<std::shared_ptr<const Keyed>()>;
+  /// A row that is shown. While rows change some are still those of the table before.
+  struct Place {
+    const Keyed* of = nullptr;
+    std::uint32_t row = 0;
   };
+  struct Made {
+    std::shared_ptr<const Rows> rows;
+    RowStep step;
+  };
+
+  /// Up to so many rows are made faster than a thread is started and heard of.
+  static constexpr std::size_t made_at_once = 500;
+  /// Single changes of so many runs of rows keep a view from doing anything else.
+  static constexpr std::size_t most_runs = 64;
 
   [[nodiscard]] static QVariant alignment(const Column& column) {
     return QVariant::fromValue((column.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   }
 
-  [[nodiscard]] static std::vector<Shown> rows_of(const Table* table) {
-    std::vector<Shown> rows;
-    if (table == nullptr) return rows;
-    rows.reserve(table->size());
-    std::unordered_map<std::string, int> often;
-    for (std::size_t i = 0; i < table->size(); ++i) {
-      std::string key = table->key(i);
-      // Two rows of one key would be one row to a view.
-      if (const int before = often[key]++; before != 0) key += '\x1f' + std::to_string(before);
-      rows.push_back({&table->row(i), std::move(key), table->severity(i), table->id(i)});
+  void show_made(std::size_t size, Maker make) {
+    ++shows_;
+    // Nothing to show is shown at once, whatever is being made.
+    if (size == 0) {
+      work_.cancel();
+      working_ = outdated_ = false;
+      next_ = nullptr;
     }
-    return rows;
+    if (working_) {
+      next_ = std::move(make);
+    } else {
+      work(size, std::move(make));
+    }
   }
 
-  void apply(const RowChanges& changes, const std::vector<Shown>& next) {
+  [[nodiscard]] static Made made(const Maker& make, const RowChoice& choice, const Rows& before) {
+    auto rows = std::make_shared<const Rows>(shown_rows<Table>(make(), choice));
+    RowStep step = row_step(before, *rows);
+    return {std::move(rows), std::move(step)};
+  }
+
+  void work(std::size_t size, Maker make) {
+    if (size <= made_at_once) return take(made(make, choice(), *now_));
+    working_ = true;
+    work_.run([this, make = std::move(make), chosen = choice(), before = now_]() -> std::function<void()> {
+      std::shared_ptr<Made> ready;
+      try {
+        ready = std::make_shared<Made>(made(make, chosen, *before));
+      } catch (const std::exception&) {
+        // No memory for these rows: those that are shown stay until the next snapshot.
+      }
+      return [this, ready] { came(ready); };
+    });
+  }
+
+  void came(const std::shared_ptr<Made>& ready) {
+    working_ = false;
+    Maker next = std::exchange(next_, nullptr);
+    const bool again = std::exchange(outdated_, false);
+    const std::uint64_t shows = shows_;
+    if (ready) take(std::move(*ready));
+    if (shows != shows_ || working_) return;  // whoever heard of it has shown something newer
+    if (next) {
+      work(made_at_once + 1, std::move(next));
+    } else if (again) {
+      choice_changed();
+    }
+  }
+
+  void take(Made made) {
+    const std::vector<std::uint32_t>& places = made.rows->places;
+    std::vector<Place> next;
+    next.reserve(places.size());
+    for (const std::uint32_t row : places) next.push_back({made.rows->of.get(), row});
+    const RowChanges& changes = made.step.changes;
+    if (changes.removed.size() + changes.inserted.size() <= most_runs) {
+      change_runs(changes, next);
+    } else {
+      change_all(made.step.places, next);
+    }
+    // Those that stayed still show the old table.
+    shown_ = std::move(next);
+    let_go(std::exchange(now_, std::move(made.rows)));
+    if (!shown_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    Q_EMIT rows_changed();
+  }
+
+  static void let_go(std::shared_ptr<const Rows> rows) {
+    if (rows->of->size() > made_at_once) free_in_background(std::move(rows));
+  }
+
+  void change_runs(const RowChanges& changes, const std::vector<Place>& next) {
     for (const RowRun& run : changes.removed) {
       beginRemoveRows({}, run.first, run.last);
       shown_.erase(shown_.begin() + run.first, shown_.begin() + run.last + 1);
@@ -211,11 +324,66 @@ class TableModel final : public TableModelBase {
     }
   }
 
-  SnapshotPtr snapshot_;
-  std::shared_ptr<const void> behind_;
-  std::unique_ptr<Table> table_;
-  std::vector<Shown> shown_;
-  std::unordered_map<std::string, int> at_;  ///< rows by key
+  /// The same in four steps, however many runs there are: what goes moves to the end and goes, what comes
+  /// comes at the end and moves to where it belongs.
+  void change_all(const std::vector<int>& places, const std::vector<Place>& next) {
+    std::vector<int> order(shown_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto at = [&](int row) { return places[static_cast<std::size_t>(row)]; };
+    const auto stays =
+        std::stable_partition(order.begin(), order.end(), [&](int row) { return at(row) >= 0; });
+    const auto left = static_cast<int>(stays - order.begin());
+    std::sort(order.begin(), stays, [&](int a, int b) { return at(a) < at(b); });
+    std::vector<int> target;  // of the rows that stay, and then of those that come
+    std::vector<bool> taken(next.size());
+    for (auto row = order.begin(); row != stays; ++row) {
+      target.push_back(at(*row));
+      taken[static_cast<std::size_t>(at(*row))] = true;
+    }
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (!taken[i]) target.push_back(static_cast<int>(i));
+    }
+    std::vector<int> to(shown_.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      to[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    move_rows(to);
+    if (left < rowCount()) {
+      beginRemoveRows({}, left, rowCount() - 1);
+      shown_.resize(static_cast<std::size_t>(left));
+      endRemoveRows();
+    }
+    if (shown_.size() < next.size()) {
+      beginInsertRows({}, left, static_cast<int>(next.size()) - 1);
+      for (std::size_t i = shown_.size(); i < next.size(); ++i)
+        shown_.push_back(next[static_cast<std::size_t>(target[i])]);
+      endInsertRows();
+    }
+    move_rows(target);
+  }
+
+  /// Row i goes to `to[i]`.
+  void move_rows(const std::vector<int>& to) {
+    if (std::is_sorted(to.begin(), to.end())) return;
+    Q_EMIT layoutAboutToBeChanged({}, VerticalSortHint);
+    std::vector<Place> moved(shown_.size());
+    for (std::size_t i = 0; i < to.size(); ++i) moved[static_cast<std::size_t>(to[i])] = shown_[i];
+    shown_ = std::move(moved);
+    const QModelIndexList from = persistentIndexList();
+    QModelIndexList there;
+    there.reserve(from.size());
+    for (const QModelIndex& one : from) there << index(to[static_cast<std::size_t>(one.row())], one.column());
+    changePersistentIndexList(from, there);
+    Q_EMIT layoutChanged({}, VerticalSortHint);
+  }
+
+  std::shared_ptr<const Rows> now_ =
+      std::make_shared<const Rows>(Rows{std::make_shared<const Keyed>(nullptr, nullptr), {}, {}, -1});
+  std::vector<Place> shown_;  ///< those of now_, but while rows change
+  bool working_ = false;      ///< rows are being made; now_ stays meanwhile
+  bool outdated_ = false;     ///< by another choice than the one they are made with
+  std::uint64_t shows_ = 0;   ///< calls of show_made()
+  Maker next_;                ///< of the newest table that has come meanwhile
+  BackgroundCall work_{*this};
 };
 
 }  // namespace roce::gui

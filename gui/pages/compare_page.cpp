@@ -149,9 +149,14 @@ QWidget* ComparePage::make_results() {
   tabs_->addTab(changes_, QString());
 
   connect(findings_, &TableView::row_chosen, this, &ComparePage::show_finding);
+  connect(&finding_model_, &TableModelBase::rows_changed, this, [this] {
+    if (finding_model_.rowCount() > 0 && !findings_->currentIndex().isValid())
+      findings_->setCurrentIndex(finding_model_.index(0, 0));
+    show_finding();
+  });
   connect(lost_, &TableView::row_activated, this, &ComparePage::lead_on);
   connect(changes_, &TableView::row_activated, this, [this] {
-    const QModelIndex row = changes_->current_row();
+    const QModelIndex row = changes_->currentIndex();
     if (row.isValid()) Q_EMIT packet_wanted(compared_[0], change_model_.row(row.row()).first[0], QVariant());
   });
   // Its packets and connections are those of either capture: only what can be copied leads anywhere.
@@ -223,22 +228,21 @@ void ComparePage::show_result(CompareResultPtr result) {
   show_compared(lost_model_, result_);
   show_compared(change_model_, result_);
   show_compared(figure_model_, result_);
-  finding_model_.show(result_ ? compare_snapshot(*result_) : nullptr);
+  finding_snapshot_ = result_ ? compare_snapshot(*result_) : nullptr;
+  finding_model_.show(finding_snapshot_);
   headline_->setText(result_ ? compare_headline(*result_)
                              : tr("Two captures of the same traffic at two points show what was lost, "
                                   "delayed, overtaken or re-marked between them."));
   points_->setText(result_ ? compare_html(*result_) : QString());
   points_->setVisible(result_ != nullptr);
   tabs_->setTabText(0, tr("Summary"));
-  tabs_->setTabText(1, tr("Lost (%1)").arg(lost_model_.rowCount()));
-  tabs_->setTabText(2, tr("Changed marks (%1)").arg(change_model_.rowCount()));
+  tabs_->setTabText(1, tr("Lost (%1)").arg(result_ ? result_->lost.size() : 0));
+  tabs_->setTabText(2, tr("Changed marks (%1)").arg(result_ ? result_->changes.size() : 0));
   if (result_ && result_->lost_omitted != 0) {
     tabs_->setTabToolTip(1, tr("%1 more are counted and not listed").arg(result_->lost_omitted));
   } else {
     tabs_->setTabToolTip(1, tr("Enter or a double click shows the packet in its capture"));
   }
-  if (findings_->filter().rowCount() > 0) findings_->setCurrentIndex(findings_->filter().index(0, 0));
-  show_finding();
   show_state();
 }
 
@@ -251,19 +255,19 @@ void ComparePage::show_state() {
 }
 
 void ComparePage::show_finding() {
-  const QModelIndex row = findings_->current_row();
-  if (!row.isValid() || !finding_model_.snapshot()) {
+  const QModelIndex row = findings_->currentIndex();
+  if (!row.isValid() || !finding_snapshot_) {
     detail_->show_html(result_ && result_->findings.empty()
                            ? QStringLiteral("<p class=\"name\">%1</p>").arg(tr("Nothing was found"))
                            : QString());
     return;
   }
   detail_->show_html(
-      finding_html(*finding_model_.snapshot(), finding_model_.row(row.row()), compared_[0] + compared_[1]));
+      finding_html(*finding_snapshot_, finding_model_.row(row.row()), compared_[0] + compared_[1]));
 }
 
 void ComparePage::lead_on() {
-  const QModelIndex row = lost_->current_row();
+  const QModelIndex row = lost_->currentIndex();
   if (!row.isValid()) return;
   const analyze::LostPacket& lost = lost_model_.row(row.row());
   Q_EMIT packet_wanted(compared_[lost.direction], lost.packet,

@@ -71,6 +71,7 @@ class ComparePage : public Page {
   MarkChangeModel change_model_;
   FigureModel figure_model_;
   FindingListModel finding_model_;
+  SnapshotPtr finding_snapshot_;  ///< what they are shown with
   std::array<QLineEdit*, 2> fields_{};
   std::array<QPushButton*, 2> current_{};
   QLineEdit* filter_ = nullptr;

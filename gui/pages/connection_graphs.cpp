@@ -135,13 +135,8 @@ void ConnectionGraphs::connect_plot(TimePlot* plot) {
   });
 }
 
-void ConnectionGraphs::showEvent(QShowEvent* event) {
-  QTabWidget::showEvent(event);
-  look();
-}
-
-void ConnectionGraphs::hideEvent(QHideEvent* event) {
-  QTabWidget::hideEvent(event);
+void ConnectionGraphs::set_in_front(bool in_front) {
+  in_front_ = in_front;
   look();
 }
 
@@ -153,7 +148,7 @@ void ConnectionGraphs::look() {
 }
 
 bool ConnectionGraphs::is_seen() const {
-  return currentIndex() != details && isVisible();
+  return currentIndex() != details && in_front_;
 }
 
 TimePlot* ConnectionGraphs::plot_in_front() const {

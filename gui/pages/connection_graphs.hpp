@@ -30,6 +30,9 @@ class ConnectionGraphs : public QTabWidget {
   ConnectionGraphs(AnalysisSession& session, Selection& selection, QWidget* detail,
                    QWidget* parent = nullptr);
 
+  /// Whether the page that it is on is seen; packets are read only then.
+  void set_in_front(bool in_front);
+
   [[nodiscard]] ConnectionTracer& tracer() noexcept { return tracer_; }
   [[nodiscard]] SequencePlot& sequence_plot() noexcept { return *sequence_; }
   [[nodiscard]] LatencyPlot& latency_plot() noexcept { return *latency_; }
@@ -39,10 +42,6 @@ class ConnectionGraphs : public QTabWidget {
 
  Q_SIGNALS:
   void packet_activated(quint64 number);  ///< to be shown where packets are
-
- protected:
-  void showEvent(QShowEvent* event) override;
-  void hideEvent(QHideEvent* event) override;
 
  private:
   QWidget* make_tools();
@@ -71,7 +70,8 @@ class ConnectionGraphs : public QTabWidget {
   QWidget* bar_ = nullptr;
   std::array<bool, 5> filled_{};   ///< by tab: it shows what the tracer has
   std::optional<QCPRange> times_;  ///< that all graphs show; none: everything
-  bool following_ = false;         ///< ranges are being set, not chosen
+  bool in_front_ = false;
+  bool following_ = false;  ///< ranges are being set, not chosen
 };
 
 }  // namespace roce::gui

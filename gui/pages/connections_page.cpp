@@ -32,9 +32,9 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
-  bar_->drive(this, table_->filter(), [this] { refresh(); });
+  bar_->drive(this, model_);
   connect(table_, &TableView::row_chosen, this, [this] {
-    const QVariant id = table_->current_row().data(TableModelBase::id_role);
+    const QVariant id = table_->currentIndex().data(TableModelBase::id_role);
     if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
   });
   connect(table_, &TableView::row_activated, this, &ConnectionsPage::show_graph);
@@ -42,14 +42,17 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
           [this](quint64 number) { follow(QUrl(QStringLiteral("packet:%1").arg(number))); });
   connect(detail_, &QTextBrowser::anchorClicked, this, &ConnectionsPage::follow);
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
-  connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
-    model_.show(session_.snapshot());
-    refresh();
-  });
+  connect(&model_, &TableModelBase::rows_changed, this, &ConnectionsPage::refresh);
+  connect(this, &Page::seen_changed, graphs_, [this] { graphs_->set_in_front(is_seen()); });
   refresh();
 }
 
+void ConnectionsPage::show_snapshot() {
+  model_.show(shown());
+}
+
 void ConnectionsPage::search(const QString& text) {
+  catch_up();
   bar_->set_severity(std::nullopt);
   bar_->field()->setText(text);
 }
@@ -59,23 +62,11 @@ void ConnectionsPage::show_graph() {
 }
 
 void ConnectionsPage::refresh() {
-  bar_->show_counts(table_->filter().rowCount(), model_.rowCount());
+  bar_->show_counts(model_.rowCount(), model_.all_rows());
   // A page with an empty half tells nobody that there is more to see.
-  if (!selection_.connection() && table_->filter().rowCount() > 0) select_worst();
+  if (!selection_.connection() && model_.worst_row() >= 0)
+    selection_.set_connection(model_.row(model_.worst_row())->id);
   show_selected();
-}
-
-void ConnectionsPage::select_worst() {
-  const auto severity = [this](int row) {
-    const QVariant value = table_->filter().index(row, 0).data(TableModelBase::severity_role);
-    return value.isValid() ? value.toInt() : -1;
-  };
-  int worst = 0;
-  for (int row = 1; row < table_->filter().rowCount(); ++row) {
-    if (severity(row) > severity(worst)) worst = row;
-  }
-  const QVariant id = table_->filter().index(worst, 0).data(TableModelBase::id_role);
-  selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
 }
 
 void ConnectionsPage::show_selected() {
@@ -84,7 +75,7 @@ void ConnectionsPage::show_selected() {
 }
 
 void ConnectionsPage::show_detail() {
-  const auto& snapshot = session_.snapshot();
+  const SnapshotPtr& snapshot = shown();
   const QString html =
       snapshot && selection_.connection() ? connection_html(*snapshot, *selection_.connection()) : QString();
   detail_->show_html(html);

@@ -19,6 +19,7 @@ class ConnectionsPage : public Page {
   ConnectionsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
+  [[nodiscard]] bool is_settled() const override { return Page::is_settled() && model_.is_settled(); }
   [[nodiscard]] TableView& table() noexcept { return *table_; }
   /// Looks for a text, an address for example, and takes what else is filtered back.
   void search(const QString& text);
@@ -26,9 +27,11 @@ class ConnectionsPage : public Page {
   void show_graph();
   [[nodiscard]] ConnectionGraphs& graphs() noexcept { return *graphs_; }
 
+ protected:
+  void show_snapshot() override;
+
  private:
   void refresh();
-  void select_worst();
   void show_selected();
   void show_detail();
 

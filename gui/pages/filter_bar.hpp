@@ -22,18 +22,11 @@ class FilterBar : public QWidget {
   [[nodiscard]] std::optional<analyze::Severity> severity() const;
   void set_severity(std::optional<analyze::Severity> least);
   void show_counts(int shown, int all);
-  /// What is typed and chosen here goes to `filter`; `then` is called after each change. Both live as long as
-  /// `owner`.
-  template <class Filter, class Then>
-  void drive(QObject* owner, Filter& filter, Then then) {
-    connect(this, &FilterBar::text_changed, owner, [&filter, then](const QString& text) {
-      filter.set_text(text);
-      then();
-    });
-    connect(this, &FilterBar::severity_changed, owner, [this, &filter, then] {
-      filter.set_severity(severity());
-      then();
-    });
+  /// What is typed and chosen here goes to `filter`, which lives as long as `owner`.
+  template <class Filter>
+  void drive(QObject* owner, Filter& filter) {
+    connect(this, &FilterBar::text_changed, owner, [&filter](const QString& text) { filter.set_text(text); });
+    connect(this, &FilterBar::severity_changed, owner, [this, &filter] { filter.set_severity(severity()); });
   }
 
  Q_SIGNALS:

@@ -37,7 +37,6 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
       tree_(new QTreeView),
       detail_(new DetailView) {
   filter_.setSourceModel(&model_);
-  filter_.setRecursiveFilteringEnabled(true);
   tree_->setModel(&filter_);
   tree_->setObjectName(QStringLiteral("findings"));
   tree_->setAccessibleName(tr("Findings by kind"));
@@ -64,7 +63,9 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
-  bar_->drive(this, filter_, [this] { refresh(); });
+  bar_->drive(this, filter_);
+  connect(bar_, &FilterBar::text_changed, this, &FindingsPage::refresh);
+  connect(bar_, &FilterBar::severity_changed, this, &FindingsPage::refresh);
   connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& current) {
             if (showing_ || !current.isValid()) return;
@@ -80,26 +81,32 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   });
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
   connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
-  connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
-    showing_ = true;
-    model_.show(session_.snapshot());
-    showing_ = false;
-    refresh();
-  });
   refresh();
 }
 
+void FindingsPage::show_snapshot() {
+  showing_ = true;
+  model_.show(shown());
+  showing_ = false;
+  refresh();
+}
+
+void FindingsPage::show_severity(analyze::Severity least) {
+  catch_up();
+  bar_->set_severity(least);
+}
+
 void FindingsPage::refresh() {
-  int shown = 0;
+  int listed = 0;
   for (int i = 0; i < filter_.rowCount(); ++i) {
-    shown += filter_.rowCount(filter_.index(i, 0));
+    listed += filter_.rowCount(filter_.index(i, 0));
     // A kind with many findings would push the others out of sight.
     constexpr int opened = 8;
     if (filter_.rowCount(filter_.index(i, 0)) <= opened) tree_->expand(filter_.index(i, 0));
   }
-  bar_->show_counts(shown, session_.snapshot() ? static_cast<int>(session_.snapshot()->findings.size()) : 0);
+  bar_->show_counts(listed, shown() ? static_cast<int>(shown()->findings.size()) : 0);
   // What is worst is what one came for.
-  if (selection_.finding().isEmpty() && shown > 0) {
+  if (selection_.finding().isEmpty() && listed > 0) {
     const QModelIndex worst = filter_.mapToSource(filter_.index(0, 0, filter_.index(0, 0)));
     selection_.set_finding(worst.data(TableModelBase::key_role).toString());
   }
@@ -121,16 +128,17 @@ void FindingsPage::show_selected() {
 void FindingsPage::show_detail() {
   const analyze::Finding* finding = model_.finding(model_.index_of(selection_.finding()));
   if (finding != nullptr) {
-    detail_->show_html(finding_html(*session_.snapshot(), *finding, session_.files()));
-  } else if (!session_.snapshot()) {
+    detail_->show_html(finding_html(*shown(), *finding, session_.files()));
+  } else if (!shown()) {
     detail_->show_html(QString());
   } else {
     detail_->show_html(
-        QStringLiteral("<p class=\"name\">%1</p>").arg(health_of(*session_.snapshot()).line.toHtmlEscaped()));
+        QStringLiteral("<p class=\"name\">%1</p>").arg(health_of(*shown()).line.toHtmlEscaped()));
   }
 }
 
 void FindingsPage::step(int places) {
+  catch_up();
   QList<QModelIndex> rows;
   for (int i = 0; i < filter_.rowCount(); ++i) {
     const QModelIndex kind = filter_.index(i, 0);

@@ -3,8 +3,8 @@
 
 #include <QTreeView>
 
+#include "gui/models/finding_filter.hpp"
 #include "gui/models/finding_tree.hpp"
-#include "gui/models/table_filter.hpp"
 #include "gui/pages/detail_view.hpp"
 #include "gui/pages/filter_bar.hpp"
 #include "gui/pages/page.hpp"
@@ -19,9 +19,12 @@ class FindingsPage : public Page {
   FindingsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
-  void show_severity(analyze::Severity least) { bar_->set_severity(least); }
+  void show_severity(analyze::Severity least);
   /// Makes the finding so many places further on current; around at the ends.
   void step(int places);
+
+ protected:
+  void show_snapshot() override;
 
  private:
   void refresh();
@@ -30,7 +33,7 @@ class FindingsPage : public Page {
 
   bool showing_ = false;  ///< rows come and go: what becomes current then was not chosen
   FindingTree model_;
-  TableFilter filter_;
+  FindingFilter filter_;
   FilterBar* bar_;
   QTreeView* tree_;
   DetailView* detail_;

@@ -68,6 +68,9 @@ MainWindow::MainWindow(QWidget* parent)
   output_->offer_on_charts();
   connect_pages();
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
+  connect(&session_, &AnalysisSession::snapshot_changed, this, &MainWindow::catch_up_later);
+  connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::catch_up_later);
+  connect(&behind_, &QTimer::timeout, this, &MainWindow::catch_up);
   connect(&session_, &AnalysisSession::progress_changed, this, &MainWindow::show_progress);
   connect(&selection_, &Selection::time_changed, this, &MainWindow::show_selection);
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
@@ -118,6 +121,8 @@ void MainWindow::make_pages() {
     });
     addDockWidget(Qt::TopDockWidgetArea, dock);
     if (i > 0) tabifyDockWidget(docks_[0], dock);
+    // Told when it is shown, hidden, or when another tab comes in front of it.
+    connect(dock, &QDockWidget::visibilityChanged, rows[i].page, &Page::set_seen);
     connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
     connect(rows[i].page, &Page::graph_wanted, connections_, &ConnectionsPage::show_graph);
     connect(rows[i].page, &Page::says, this, &MainWindow::say);
@@ -146,6 +151,26 @@ void MainWindow::connect_pages() {
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });
   connect(compare_, &ComparePage::packet_wanted, this, &MainWindow::show_packet);
+}
+
+/// What will not change any more all pages take, before anybody looks at them: one in a turn of the event
+/// loop, so that keys and clicks come between.
+void MainWindow::catch_up_later() {
+  if (session_.state() != AnalysisSession::State::loading) behind_.start(0);
+}
+
+void MainWindow::catch_up() {
+  for (QDockWidget* dock : docks_) {
+    auto* page = static_cast<Page*>(dock->widget());
+    if (page->is_behind()) return page->catch_up();
+  }
+  behind_.stop();
+}
+
+bool MainWindow::is_settled() const {
+  return std::all_of(docks_.begin(), docks_.end(), [](const QDockWidget* dock) {
+    return static_cast<const Page*>(dock->widget())->is_settled();
+  });
 }
 
 void MainWindow::open(const QStringList& files) {

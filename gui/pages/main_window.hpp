@@ -8,6 +8,7 @@
 #include <QMenu>
 #include <QProgressBar>
 #include <QSettings>
+#include <QTimer>
 #include <QToolButton>
 #include <array>
 #include <functional>
@@ -61,6 +62,8 @@ class MainWindow : public QMainWindow {
   void use_profile(const QString& name);
   /// All files of the ring that the open one belongs to.
   void open_ring();
+  /// Whether all pages show the newest snapshot, seen or not.
+  [[nodiscard]] bool is_settled() const;
 
   [[nodiscard]] AnalysisSession& session() noexcept { return session_; }
   [[nodiscard]] Selection& selection() noexcept { return selection_; }
@@ -91,6 +94,8 @@ class MainWindow : public QMainWindow {
   void add_theme_menu(QMenu* menu);
   void add_page_actions(QMenu* menu);
   void connect_pages();
+  void catch_up_later();
+  void catch_up();
   void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
   void save_layout();
@@ -137,6 +142,7 @@ class MainWindow : public QMainWindow {
   LivePage* live_ = nullptr;
   ComparePage* compare_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
+  QTimer behind_;  ///< runs as long as a page may have to catch up
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;
   QMenu* profiles_ = nullptr;

@@ -67,11 +67,11 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   tabs_->addTab(pauses, QString());
   tabs_->addTab(spreads, QString());
 
-  bar_->drive(this, table_->filter(), [this] { refresh(); });
+  bar_->drive(this, model_);
   // A direction leads to its marks, one of them to nothing further.
   connect(matrix_, &TableView::row_activated, this, [this] {
     const analyze::Marking* first = nullptr;
-    const MarkDirection& row = matrix_model_.row(matrix_->current_row().row());
+    const MarkDirection& row = matrix_model_.row(matrix_->currentIndex().row());
     for (const auto& marks : row.classes) {
       if (first == nullptr && !marks.empty()) first = marks.front();
     }
@@ -79,7 +79,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   });
   // A mark leads to its first packet and to the connections that it is of.
   connect(table_, &TableView::row_activated, this, [this] {
-    const analyze::Marking& row = model_.row(table_->current_row().row());
+    const analyze::Marking& row = model_.row(table_->currentIndex().row());
     if (row.first_packet != 0) selection_.set_packet(row.first_packet);
     QStringList words;
     for (const auto& address : {row.src, row.dst}) {
@@ -88,7 +88,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     lead_to_addresses(words);
   });
   connect(spreads, &TableView::row_activated, this, [this, spreads] {
-    const PortSpread& row = spread_model_.row(spreads->current_row().row());
+    const PortSpread& row = spread_model_.row(spreads->currentIndex().row());
     lead_to_addresses({to_qt(row.src), to_qt(row.dst)});
   });
   connect(editor_, &PolicyEditor::applied, this,
@@ -97,15 +97,22 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
             Q_EMIT says(tr("Marks are judged by policy %1").arg(to_qt(policy->name())));
           });
   connect(editor_, &PolicyEditor::says, this, &MarkingsPage::says);
-  connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
-    dcbx_model_.show(session_.snapshot());
-    pause_model_.show(session_.snapshot());
-    spread_model_.show(session_.snapshot());
-    matrix_model_.show(session_.snapshot());
-    model_.show(session_.snapshot());
-    refresh();
-  });
+  for (const TableModelBase* model : models())
+    connect(model, &TableModelBase::rows_changed, this, &MarkingsPage::refresh);
   refresh();
+}
+
+std::array<TableModelBase*, 5> MarkingsPage::models() {
+  return {&dcbx_model_, &pause_model_, &spread_model_, &matrix_model_, &model_};
+}
+
+bool MarkingsPage::is_settled() const {
+  return Page::is_settled() && dcbx_model_.is_settled() && pause_model_.is_settled() &&
+         spread_model_.is_settled() && matrix_model_.is_settled() && model_.is_settled();
+}
+
+void MarkingsPage::show_snapshot() {
+  for (TableModelBase* model : models()) model->show(shown());
 }
 
 void MarkingsPage::lead_to_addresses(const QStringList& words) {
@@ -122,8 +129,8 @@ void MarkingsPage::refresh() {
   title(2, tr("&DCBX"), dcbx_model_.rowCount());
   title(3, tr("Pa&uses"), pause_model_.rowCount());
   title(4, tr("&Source ports"), spread_model_.rowCount());
-  judged_->setText(judged_text(session_.snapshot().get()));
-  bar_->show_counts(table_->filter().rowCount(), model_.rowCount());
+  judged_->setText(judged_text(shown().get()));
+  bar_->show_counts(model_.rowCount(), model_.all_rows());
   // Classes that never occur would be empty columns.
   for (int column = 1; column < matrix_model_.columnCount(); ++column) {
     bool any = false;

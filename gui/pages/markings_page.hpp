@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QTabWidget>
+#include <array>
 
 #include "gui/models/link_tables.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -23,6 +24,7 @@ class MarkingsPage : public Page {
   MarkingsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
+  [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] TableView& table() noexcept { return *table_; }
   [[nodiscard]] PolicyEditor& editor() noexcept { return *editor_; }
   [[nodiscard]] QTabWidget& tabs() noexcept { return *tabs_; }
@@ -32,8 +34,12 @@ class MarkingsPage : public Page {
   /// Connections of these addresses; words to search for.
   void addresses_chosen(const QString& words);
 
+ protected:
+  void show_snapshot() override;
+
  private:
   void refresh();
+  [[nodiscard]] std::array<TableModelBase*, 5> models();
   void lead_to_addresses(const QStringList& words);
 
   MarkMatrixModel matrix_model_;

@@ -64,14 +64,14 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   stack_->addWidget(make_content());
 
   connect(findings_, &TableView::row_chosen, this, [this] {
-    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
+    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
   });
   connect(findings_, &TableView::row_activated, this, [this] {
-    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
+    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
     Q_EMIT leads_to(PageId::findings);
   });
   const auto choose_connection = [this] {
-    const QVariant id = connections_->current_row().data(TableModelBase::id_role);
+    const QVariant id = connections_->currentIndex().data(TableModelBase::id_role);
     if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
   };
   connect(connections_, &TableView::row_chosen, this, choose_connection);
@@ -81,15 +81,15 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   });
   offer_graph(connections_, [choose_connection] { choose_connection(); });
   offer_graph(findings_, [this] {
-    selection_.set_finding(findings_->current_row().data(TableModelBase::key_role).toString());
-    for (const analyze::Finding& finding : session_.snapshot()->findings) {
+    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
+    for (const analyze::Finding& finding : shown()->findings) {
       if (QString::fromStdString(finding_key(finding)) != selection_.finding()) continue;
       if (!finding.connections.empty()) selection_.set_connection(finding.connections.front());
       if (!finding.packets.empty()) selection_.set_packet(finding.packets.front());
     }
   });
   connect(hosts_, &TableView::row_activated, this, [this] {
-    Q_EMIT host_chosen(hosts_->current_row().data(TableModelBase::key_role).toString());
+    Q_EMIT host_chosen(hosts_->currentIndex().data(TableModelBase::key_role).toString());
     Q_EMIT leads_to(PageId::connections);
   });
   connect(timeline_, &Timeline::span_chosen, this,
@@ -100,9 +100,11 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(&selection_, &Selection::connection_changed, this, [this] {
     connections_->select_key(selection_.connection() ? QString::number(*selection_.connection()) : QString());
   });
-  connect(&session_, &AnalysisSession::snapshot_changed, this, &OverviewPage::refresh);
+  connect(&finding_model_, &TableModelBase::rows_changed, this, [this] {
+    if (shown()) findings_->select_key(selection_.finding());
+  });
   connect(&session_, &AnalysisSession::state_changed, this, &OverviewPage::show_banner);
-  refresh();
+  show_snapshot();
 }
 
 /// In the menu of its rows; `choose` selects what the current one is about.
@@ -111,7 +113,7 @@ void OverviewPage::offer_graph(TableView* table, const std::function<void()>& ch
   table->addAction(action);
   table->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(action, &QAction::triggered, this, [this, table, choose] {
-    if (!table->current_row().isValid() || !session_.snapshot()) return;
+    if (!table->currentIndex().isValid() || !shown()) return;
     choose();
     Q_EMIT graph_wanted();
     Q_EMIT leads_to(PageId::connections);
@@ -183,19 +185,23 @@ QWidget* OverviewPage::make_content() {
   return all;
 }
 
-void OverviewPage::refresh() {
-  const auto& snapshot = session_.snapshot();
+bool OverviewPage::is_settled() const {
+  return Page::is_settled() && finding_model_.is_settled() && connection_model_.is_settled() &&
+         host_model_.is_settled();
+}
+
+void OverviewPage::show_snapshot() {
+  const SnapshotPtr& snapshot = shown();
   finding_model_.show(snapshot);
   connection_model_.show(snapshot);
   host_model_.show(snapshot);
   timeline_->show_snapshot(snapshot);
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
-  if (snapshot) findings_->select_key(selection_.finding());
   show_banner();
 }
 
 void OverviewPage::show_banner() {
-  const auto& snapshot = session_.snapshot();
+  const SnapshotPtr& snapshot = shown();
   const AnalysisSession::State state = session_.state();
   const bool empty = state == AnalysisSession::State::empty || state == AnalysisSession::State::failed;
   stack_->setCurrentIndex(empty ? 0 : 1);

@@ -24,6 +24,7 @@ class OverviewPage : public Page {
  public:
   OverviewPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
+  [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
   [[nodiscard]] QString headline() const { return headline_->text(); }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
@@ -35,13 +36,13 @@ class OverviewPage : public Page {
   void host_chosen(const QString& address);
 
  protected:
+  void show_snapshot() override;
   void changeEvent(QEvent* event) override;
 
  private:
   QWidget* make_banner();
   QWidget* make_content();
   void offer_graph(TableView* table, const std::function<void()>& choose);
-  void refresh();
   void show_banner();
 
   FindingListModel finding_model_;

@@ -7,6 +7,29 @@
 
 namespace roce::gui {
 
+Page::Page(AnalysisSession& session, Selection& selection, QWidget* parent)
+    : QWidget(parent), session_(session), selection_(selection) {
+  connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
+    behind_ = true;
+    // Of what is closed nothing stays.
+    if (seen_ || !session_.snapshot()) catch_up();
+  });
+}
+
+void Page::set_seen(bool seen) {
+  if (seen == seen_) return;
+  seen_ = seen;
+  if (seen_) catch_up();
+  Q_EMIT seen_changed();
+}
+
+void Page::catch_up() {
+  if (!behind_) return;
+  behind_ = false;
+  shown_ = session_.snapshot();
+  show_snapshot();
+}
+
 void Page::follow(const QUrl& link) {
   const QString target = QUrl::fromPercentEncoding(link.path(QUrl::FullyEncoded).toLatin1());
   if (link.scheme() == QLatin1String("connection")) {

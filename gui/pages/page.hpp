@@ -6,6 +6,7 @@
 
 #include "gui/models/analysis_session.hpp"
 #include "gui/models/selection.hpp"
+#include "gui/models/table_model.hpp"
 
 namespace roce::gui {
 
@@ -13,13 +14,23 @@ namespace roce::gui {
 enum class PageId { overview, packets, findings, connections, markings, live, compare };
 inline constexpr int page_count = 7;
 
-/// One page: shows the session's snapshot and follows the selection. Everything outlives it.
+/// One page: shows the session's snapshot and follows the selection. Everything outlives it. While a capture
+/// is read only the page that is seen takes each snapshot: six others would draw for nobody.
 class Page : public QWidget {
   Q_OBJECT
 
  public:
-  Page(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr)
-      : QWidget(parent), session_(session), selection_(selection) {}
+  Page(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+
+  /// Whether anybody can see it, as whoever has it in a tab says; one that becomes seen catches up.
+  void set_seen(bool seen);
+  [[nodiscard]] bool is_seen() const noexcept { return seen_; }
+  /// Shows the newest snapshot, seen or not; before something of it is asked for.
+  void catch_up();
+  /// Whether the session has a newer snapshot than it has been given.
+  [[nodiscard]] bool is_behind() const noexcept { return behind_; }
+  /// Whether it is up to date and nothing of it is still being prepared.
+  [[nodiscard]] virtual bool is_settled() const { return !behind_; }
 
   /// Where typed text goes on Ctrl+F; null: there is nothing to search.
   [[nodiscard]] virtual QWidget* search_field() { return nullptr; }
@@ -31,13 +42,24 @@ class Page : public QWidget {
   void graph_wanted();
   /// For the status bar.
   void says(const QString& message);
+  void seen_changed();
 
  protected:
+  /// shown() is another one than before, or none.
+  virtual void show_snapshot() {}
+  /// What the page shows; null: nothing. May be older than the session's.
+  [[nodiscard]] const SnapshotPtr& shown() const noexcept { return shown_; }
+
   /// Follows a link of details.hpp.
   void follow(const QUrl& link);
 
   AnalysisSession& session_;
   Selection& selection_;
+
+ private:
+  SnapshotPtr shown_;
+  bool seen_ = false;
+  bool behind_ = false;
 };
 
 }  // namespace roce::gui

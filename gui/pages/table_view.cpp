@@ -52,11 +52,10 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
     : QTableView(parent), name_(name), model_(model) {
   setObjectName(name);
   setAccessibleName(name);
-  // Before the filter hears of it, and after.
+  // Before the view hears of it, and after.
   connect(&model_, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this] { removing_ = true; });
-  filter_.setSourceModel(&model_);
+  setModel(&model_);
   connect(&model_, &QAbstractItemModel::rowsRemoved, this, [this] { removing_ = false; });
-  setModel(&filter_);
   setItemDelegate(new SeverityDelegate(this));
   setSelectionBehavior(SelectRows);
   setSelectionMode(ExtendedSelection);
@@ -80,13 +79,9 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
     setColumnHidden(i, model_.headerData(i, Qt::Horizontal, TableModelBase::hidden_role).toBool());
   connect(horizontalHeader(), &QHeaderView::customContextMenuRequested, this, &TableView::choose_columns);
   connect(this, &QTableView::activated, this, &TableView::row_activated);
-  connect(&filter_, &QAbstractItemModel::rowsInserted, this, [this] {
+  connect(&model_, &QAbstractItemModel::rowsInserted, this, [this] {
     if (!fitted_) fit_columns();
   });
-}
-
-QModelIndex TableView::current_row() const {
-  return filter_.mapToSource(currentIndex());
 }
 
 void TableView::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
@@ -96,11 +91,11 @@ void TableView::currentChanged(const QModelIndex& current, const QModelIndex& pr
 
 void TableView::select_key(const QString& key) {
   const int row = model_.row_of(key);
-  const QModelIndex place = row < 0 ? QModelIndex() : filter_.mapFromSource(model_.index(row, 0));
-  if (!place.isValid()) {
+  if (row < 0) {
     clearSelection();
     return;
   }
+  const QModelIndex place = model_.index(row, 0);
   if (place.row() == currentIndex().row() && selectionModel()->isRowSelected(place.row())) return;
   setCurrentIndex(place.siblingAtColumn(std::max(0, horizontalHeader()->logicalIndexAt(0))));
   scrollTo(place);
@@ -122,7 +117,7 @@ void TableView::wrap_rows(bool wrap) {
 }
 
 void TableView::fit_columns() {
-  if (filter_.rowCount() == 0) return;
+  if (model_.rowCount() == 0) return;
   fitted_ = true;
   // One text of a thousand letters would push all other columns out of sight.
   constexpr int widest = 420;

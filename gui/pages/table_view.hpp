@@ -4,7 +4,6 @@
 #include <QSettings>
 #include <QTableView>
 
-#include "gui/models/table_filter.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
@@ -18,10 +17,7 @@ class TableView : public QTableView {
   /// `name` keeps the columns' layout between sessions and is spoken by screen readers.
   TableView(const QString& name, TableModelBase& model, QWidget* parent = nullptr);
 
-  [[nodiscard]] TableFilter& filter() noexcept { return filter_; }
-  [[nodiscard]] TableModelBase& model_behind() noexcept { return model_; }
-  /// The row of the current cell in the model behind, or an invalid index.
-  [[nodiscard]] QModelIndex current_row() const;
+  [[nodiscard]] TableModelBase& rows() noexcept { return model_; }
   /// Makes the row of that key current, if it is there and not filtered out.
   void select_key(const QString& key);
   /// Only these columns, in their order, as long as the user has not chosen others.
@@ -48,7 +44,6 @@ class TableView : public QTableView {
 
   QString name_;
   TableModelBase& model_;
-  TableFilter filter_;
   bool removing_ = false;  ///< rows go: what becomes current then was not chosen
   bool fitted_ = false;    ///< widths follow the first rows, then the user
 };

@@ -5,14 +5,17 @@
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 
 #include "analyze/json/json_report.hpp"
 #include "cli/report.hpp"
+#include "gui/models/finding_filter.hpp"
 #include "gui/models/finding_tree.hpp"
 #include "gui/models/overview_tables.hpp"
-#include "gui/models/table_filter.hpp"
 #include "gui/models/tables.hpp"
 #include "tests/gui/support.hpp"
 
@@ -34,34 +37,29 @@ Snapshots growing() {
   return all;
 }
 
-/// Shows all of them to a model that a tester and a filter watch. `size`: rows of a snapshot.
+/// Shows all of them to a model that a tester watches. `size`: rows of a snapshot.
 template <class Model>
 void watch(const std::function<std::size_t(const analyze::Snapshot&)>& size) {
   Model model;
   const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
-  TableFilter filter;
-  filter.setSourceModel(&model);
-  const QAbstractItemModelTester filter_tester(&filter,
-                                               QAbstractItemModelTester::FailureReportingMode::Fatal);
   const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
   int column = 0;
   for (const SnapshotPtr& snapshot : growing()) {
     model.show(snapshot);
     ASSERT_EQ(static_cast<std::size_t>(model.rowCount()), snapshot ? size(*snapshot) : 0);
-    filter.set_text({});
-    filter.set_severity(std::nullopt);
-    filter.sort(column % model.columnCount(), column % 2 == 0 ? Qt::AscendingOrder : Qt::DescendingOrder);
+    model.sort(column % model.columnCount(), column % 2 == 0 ? Qt::AscendingOrder : Qt::DescendingOrder);
     ++column;
-    EXPECT_EQ(filter.rowCount(), model.rowCount());
-    filter.set_text(QStringLiteral("10.77"));
-    filter.set_severity(analyze::Severity::warning);
-    for (int row = 0; row < filter.rowCount(); ++row)
-      EXPECT_GE(filter.index(row, 0).data(TableModelBase::severity_role).toInt(),
+    EXPECT_EQ(model.rowCount(), model.all_rows());
+    model.set_text(QStringLiteral("10.77"));
+    model.set_severity(analyze::Severity::warning);
+    for (int row = 0; row < model.rowCount(); ++row)
+      EXPECT_GE(model.index(row, 0).data(TableModelBase::severity_role).toInt(),
                 static_cast<int>(analyze::Severity::warning));
-    filter.set_severity(std::nullopt);
-    filter.set_text(QStringLiteral("no such text anywhere"));
-    EXPECT_EQ(filter.rowCount(), 0);
-    filter.set_text({});
+    model.set_severity(std::nullopt);
+    model.set_text(QStringLiteral("no such text anywhere"));
+    EXPECT_EQ(model.rowCount(), 0);
+    EXPECT_EQ(static_cast<std::size_t>(model.all_rows()), snapshot ? size(*snapshot) : 0);
+    model.set_text({});
   }
   EXPECT_EQ(resets.count(), 0);
 }
@@ -193,21 +191,130 @@ TEST(TableModel, HoldsWhatTheJsonOfConnectionsSays) {
 TEST(TableModel, SortsNumbersAsNumbers) {
   ConnectionModel model;
   model.show(analyzed("06_mix_4qp.pcap.zst"));
-  TableFilter filter;
-  filter.setSourceModel(&model);
   const int packets = model.column_of("packets");
-  filter.sort(packets, Qt::AscendingOrder);
-  ASSERT_GT(filter.rowCount(), 2);
-  for (int row = 1; row < filter.rowCount(); ++row)
-    EXPECT_LE(filter.index(row - 1, packets).data().toULongLong(),
-              filter.index(row, packets).data().toULongLong());
+  model.sort(packets, Qt::AscendingOrder);
+  ASSERT_GT(model.rowCount(), 2);
+  for (int row = 1; row < model.rowCount(); ++row)
+    EXPECT_LE(model.index(row - 1, packets).data().toULongLong(),
+              model.index(row, packets).data().toULongLong());
+}
+
+/// A table of any size: numbers, which are their keys, and texts that go another way.
+struct Numbers {
+  using Row = int;
+  [[nodiscard]] static std::string text(const int& n) { return "t" + std::to_string(n * 7919 % 10007); }
+  [[nodiscard]] static std::span<const analyze::Column<int>> columns() {
+    static constexpr analyze::Column<int> all[] = {
+        {"number", "number", "", true, 0, [](const int& n) { return static_cast<double>(n); },
+         [](const int& n) { return std::to_string(n); }, nullptr},
+        {"text", "text", "", false, 0, nullptr, text, nullptr}};
+    return all;
+  }
+  [[nodiscard]] std::size_t size() const { return numbers.size(); }
+  [[nodiscard]] const int& row(std::size_t i) const { return numbers[i]; }
+  [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(numbers[i]); }
+  [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const {
+    return numbers[i] % 100 == 0 ? std::optional(analyze::Severity::error) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+
+  std::vector<int> numbers;
+};
+using NumberModel = TableModel<Numbers>;
+
+void show_numbers(NumberModel& model, std::vector<int> numbers) {
+  model.show_table(std::make_unique<Numbers>(Numbers{std::move(numbers)}), nullptr);
+}
+
+std::vector<int> numbers_of(const NumberModel& model) {
+  std::vector<int> numbers;
+  for (int row = 0; row < model.rowCount(); ++row) numbers.push_back(model.index(row, 0).data().toInt());
+  return numbers;
+}
+
+/// What is to be shown, found in the plainest way.
+std::vector<int> expected_of(std::vector<int> numbers, const QString& text, bool errors, int column,
+                             Qt::SortOrder order) {
+  std::erase_if(numbers, [&](int n) {
+    const bool holds = QString::number(n).contains(text) || to_qt(Numbers::text(n)).contains(text);
+    return !holds || (errors && n % 100 != 0);
+  });
+  std::stable_sort(numbers.begin(), numbers.end(), [&](int a, int b) {
+    if (order == Qt::DescendingOrder) std::swap(a, b);
+    return column == 0 ? a < b : column == 1 && Numbers::text(a) < Numbers::text(b);
+  });
+  return numbers;
+}
+
+TEST(TableModel, LeadsLargeTablesThroughAnyFilterAndOrderAndKeepsPlaces) {
+  NumberModel model;
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+  std::minstd_rand random(5);
+  std::vector<int> numbers;
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    // From none to some thousand; some go, others come, and the rest changes its order.
+    std::vector<int> all(round % 10 == 9 ? 100 : 4000);
+    std::iota(all.begin(), all.end(), static_cast<int>(random() % 2000));
+    if (round % 3 == 0) std::shuffle(all.begin(), all.end(), random);
+    all.resize(all.size() - random() % (all.size() / 2));
+    numbers = std::move(all);
+    std::vector<std::pair<QPersistentModelIndex, int>> kept;
+    for (int row = 0; row < model.rowCount(); row += 97)
+      kept.emplace_back(model.index(row, 1), model.index(row, 0).data().toInt());
+    const QString text = round % 4 == 1 ? QStringLiteral("7") : QString();
+    const bool errors = round % 5 == 2;
+    const int column = static_cast<int>(random() % 3) - 1;
+    const auto order = random() % 2 == 0 ? Qt::AscendingOrder : Qt::DescendingOrder;
+    show_numbers(model, numbers);
+    model.set_text(text);
+    model.set_severity(errors ? std::optional(analyze::Severity::error) : std::nullopt);
+    model.sort(column, order);
+    ASSERT_TRUE(eventually([&] { return model.is_settled(); }));
+    ASSERT_EQ(numbers_of(model), expected_of(numbers, text, errors, column, order));
+    EXPECT_EQ(static_cast<std::size_t>(model.all_rows()), numbers.size());
+    for (const auto& [index, number] : kept) {
+      if (!index.isValid()) continue;
+      EXPECT_EQ(index.sibling(index.row(), 0).data().toInt(), number);
+      EXPECT_EQ(model.row_of(QString::number(number)), index.row());
+    }
+    const int worst = model.worst_row();
+    const bool bad = worst >= 0 && model.row(worst) % 100 == 0;
+    EXPECT_EQ(bad, std::any_of(numbers.begin(), numbers.end(),
+                               [&](int n) { return n % 100 == 0 && model.row_of(QString::number(n)) >= 0; }));
+  }
+  EXPECT_EQ(resets.count(), 0);
+}
+
+TEST(TableModel, ShowsTheNewestOfManyLargeTables) {
+  NumberModel model;
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  std::vector<int> numbers(3000);
+  for (int i = 0; i < 100; ++i) {
+    std::iota(numbers.begin(), numbers.end(), i);
+    show_numbers(model, numbers);
+    model.set_text(QString::number(i % 7));
+    if (i % 3 == 0) QCoreApplication::processEvents();
+    if (i % 20 == 7) {
+      model.show_table(nullptr, nullptr);
+      EXPECT_EQ(model.rowCount(), 0) << "nothing of what is closed stays";
+      EXPECT_TRUE(model.is_settled());
+    }
+  }
+  ASSERT_TRUE(eventually([&] { return model.is_settled(); }));
+  EXPECT_EQ(numbers_of(model), expected_of(numbers, QString::number(99 % 7), false, -1, Qt::AscendingOrder));
+  // Gone while it works: nothing arrives any more.
+  auto other = std::make_unique<NumberModel>();
+  show_numbers(*other, numbers);
+  other = nullptr;
+  QCoreApplication::processEvents();
 }
 
 TEST(FindingTree, Grows) {
   FindingTree model;
   const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
-  TableFilter filter;
-  filter.setRecursiveFilteringEnabled(true);
+  FindingFilter filter;
   filter.setSourceModel(&model);
   const QAbstractItemModelTester filter_tester(&filter,
                                                QAbstractItemModelTester::FailureReportingMode::Fatal);

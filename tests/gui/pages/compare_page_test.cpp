@@ -40,14 +40,14 @@ TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
   compare(page, at_a(), at_b());
   ASSERT_TRUE(page.result());
   EXPECT_EQ(page.headline(), compare_headline(*page.result()));
-  EXPECT_EQ(static_cast<std::size_t>(page.lost().filter().rowCount()), page.result()->lost.size());
-  EXPECT_GT(page.figures().filter().rowCount(), 3);
-  EXPECT_EQ(static_cast<std::size_t>(page.findings().filter().rowCount()), page.result()->findings.size());
+  EXPECT_EQ(static_cast<std::size_t>(page.lost().rows().rowCount()), page.result()->lost.size());
+  EXPECT_GT(page.figures().rows().rowCount(), 3);
+  EXPECT_EQ(static_cast<std::size_t>(page.findings().rows().rowCount()), page.result()->findings.size());
 
-  page.lost().setCurrentIndex(page.lost().filter().index(0, 0));
+  page.lost().setCurrentIndex(page.lost().rows().index(0, 0));
   Q_EMIT page.lost().row_activated();
   const analyze::LostPacket& lost =
-      page.result()->lost[static_cast<std::size_t>(page.lost().current_row().row())];
+      page.result()->lost[static_cast<std::size_t>(page.lost().currentIndex().row())];
   EXPECT_EQ(window->session().files(), QStringList(lost.direction == 0 ? at_a() : at_b()));
   EXPECT_EQ(window->selection().packet(), lost.packet);
   EXPECT_EQ(window->selection().connection(), lost.connection);
@@ -89,7 +89,7 @@ TEST(ComparePage, SaysWhatIsWrong) {
   EXPECT_TRUE(window->message().contains(QStringLiteral("two captures")));
   compare(page, at_a(), QStringLiteral("/nowhere/at all.pcap"));
   EXPECT_TRUE(page.headline().contains(QStringLiteral("/nowhere/at all.pcap")));
-  EXPECT_EQ(page.lost().filter().rowCount(), 0);
+  EXPECT_EQ(page.lost().rows().rowCount(), 0);
 }
 
 TEST(ComparePage, StopsAndIsClosedWhileItReads) {

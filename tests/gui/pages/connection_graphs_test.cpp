@@ -277,7 +277,7 @@ TEST(ConnectionGraphs, AreWhereFindingsLeadTo) {
   for (TableView* table : {&window->overview().findings(), &window->overview().connections()}) {
     graphs.setCurrentIndex(Tab::details);
     window->show_page(PageId::overview);
-    table->setCurrentIndex(table->filter().index(0, 0));
+    table->setCurrentIndex(table->rows().index(0, 0));
     ASSERT_EQ(table->actions().size(), 1);
     table->actions().front()->trigger();
     EXPECT_EQ(graphs.currentIndex(), Tab::sequence);

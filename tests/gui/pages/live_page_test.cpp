@@ -54,7 +54,7 @@ TEST(LivePage, CapturesShowsAndSaves) {
   ASSERT_TRUE(eventually(
       [&] { return window->session().snapshot() && window->session().snapshot()->totals.packets == all; }));
   EXPECT_TRUE(window->windowTitle().contains(QStringLiteral("fake0")));
-  EXPECT_GT(window->connections().table().filter().rowCount(), 0);
+  EXPECT_GT(window->connections().table().rows().rowCount(), 0);
   // Closing asks, for nothing was saved.
   bool asked = false;
   page.set_discard_question([&](QWidget*) {

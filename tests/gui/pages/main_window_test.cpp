@@ -42,11 +42,10 @@ TEST(MainWindow, OpensEveryPageForEverySample) {
     open_sample(*window, name);
     const analyze::Snapshot& s = *window->session().snapshot();
     EXPECT_EQ(window->overview().headline(), health_of(s).line);
-    EXPECT_EQ(static_cast<std::size_t>(window->overview().findings().filter().rowCount()), s.findings.size());
-    EXPECT_EQ(static_cast<std::size_t>(window->connections().table().filter().rowCount()),
+    EXPECT_EQ(static_cast<std::size_t>(window->overview().findings().rows().rowCount()), s.findings.size());
+    EXPECT_EQ(static_cast<std::size_t>(window->connections().table().rows().rowCount()),
               s.connections.size());
-    EXPECT_EQ(static_cast<std::size_t>(window->markings().table().filter().rowCount()),
-              s.markings.rows.size());
+    EXPECT_EQ(static_cast<std::size_t>(window->markings().table().rows().rowCount()), s.markings.rows.size());
     for (int page = 0; page < page_count; ++page) {
       window->show_page(static_cast<PageId>(page));
       QApplication::processEvents();
@@ -113,7 +112,7 @@ TEST(MainWindow, LeadsFromAFindingToItsConnectionAndItsCommand) {
   open_sample(*window, lossy);
   const analyze::Finding& worst = window->session().snapshot()->findings.front();
   // First step: the finding; its text is there.
-  window->overview().findings().setCurrentIndex(window->overview().findings().filter().index(0, 0));
+  window->overview().findings().setCurrentIndex(window->overview().findings().rows().index(0, 0));
   Q_EMIT window->overview().findings().row_activated();
   EXPECT_FALSE(window->findings().visibleRegion().isEmpty());
   const auto* detail = window->findings().findChild<DetailView*>();
@@ -133,15 +132,15 @@ TEST(MainWindow, LeadsFromAHostToItsConnections) {
   const auto window = make_window();
   open_sample(*window, "11_three_hosts.pcap.zst");
   auto& hosts = window->overview().hosts();
-  hosts.setCurrentIndex(hosts.filter().index(0, 0));
-  const auto wanted = hosts.current_row().data(TableModelBase::key_role).toString();
+  hosts.setCurrentIndex(hosts.rows().index(0, 0));
+  const auto wanted = hosts.currentIndex().data(TableModelBase::key_role).toString();
   Q_EMIT hosts.row_activated();
   auto& table = window->connections().table();
-  ASSERT_GT(table.filter().rowCount(), 0);
-  EXPECT_LT(table.filter().rowCount(), table.model_behind().rowCount());
-  for (int row = 0; row < table.filter().rowCount(); ++row) {
+  ASSERT_GT(table.rows().rowCount(), 0);
+  EXPECT_LT(table.rows().rowCount(), table.rows().all_rows());
+  for (int row = 0; row < table.rows().rowCount(); ++row) {
     const auto cell = [&](std::string_view name) {
-      return table.filter().index(row, table.model_behind().column_of(name)).data().toString();
+      return table.rows().index(row, table.rows().column_of(name)).data().toString();
     };
     EXPECT_TRUE(cell("a") == wanted || cell("b") == wanted);
   }
@@ -182,7 +181,7 @@ TEST(MainWindow, SaysWhatIsWrongWithAFile) {
   }
   open_sample(*window, lossy);
   action(*window, "close")->trigger();
-  EXPECT_EQ(window->connections().table().filter().rowCount(), 0);
+  EXPECT_EQ(window->connections().table().rows().rowCount(), 0);
   EXPECT_TRUE(window->overview().headline().isEmpty());
 }
 
@@ -208,7 +207,7 @@ TEST(MainWindow, FiltersAHundredTimesQuickly) {
   }
   ASSERT_TRUE(has_ended(*window));
   window->connections().search({});
-  EXPECT_EQ(table.filter().rowCount(), table.model_behind().rowCount());
+  EXPECT_EQ(table.rows().rowCount(), table.rows().all_rows());
 }
 
 TEST(MainWindow, TakesDroppedFiles) {

@@ -91,16 +91,16 @@ TEST(MarkingsPage, JudgesByWhatIsEdited) {
   ASSERT_TRUE(std::any_of(s.markings.rows.begin(), s.markings.rows.end(), broken));
   // A violation leads to its packets and its connections.
   TableView& table = window->markings().table();
-  for (int row = 0; row < table.filter().rowCount(); ++row) {
-    table.setCurrentIndex(table.filter().index(row, 0));
-    if (table.current_row().data(TableModelBase::severity_role).isValid()) break;
+  for (int row = 0; row < table.rows().rowCount(); ++row) {
+    table.setCurrentIndex(table.rows().index(row, 0));
+    if (table.currentIndex().data(TableModelBase::severity_role).isValid()) break;
   }
-  const analyze::Marking& chosen = s.markings.rows[static_cast<std::size_t>(table.current_row().row())];
+  const analyze::Marking& chosen = s.markings.rows[static_cast<std::size_t>(table.currentIndex().row())];
   EXPECT_EQ(chosen.verdict, "violation");
   Q_EMIT table.row_activated();
   EXPECT_EQ(window->selection().packet(), chosen.first_packet);
   EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
-  EXPECT_GT(window->connections().table().filter().rowCount(), 0);
+  EXPECT_GT(window->connections().table().rows().rowCount(), 0);
 }
 
 TEST(MarkingsPage, ShowsTheSpreadOfSourcePortsOfEverySample) {

@@ -28,7 +28,7 @@ inline void open_sample(MainWindow& window, const std::string& name) {
   window.open({QString::fromStdString(sample(name))});
   ASSERT_TRUE(has_ended(window));
   ASSERT_EQ(window.session().state(), AnalysisSession::State::done);
-  QApplication::processEvents();
+  ASSERT_TRUE(eventually([&] { return window.is_settled(); }));
 }
 
 }  // namespace roce::gui

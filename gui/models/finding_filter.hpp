@@ -6,24 +6,22 @@
 #include <optional>
 
 #include "analyze/finding.hpp"
-#include "gui/models/table_model.hpp"
 
 namespace roce::gui {
 
-/// Sorts a table by its columns' numbers or texts, and shows the rows that hold a text and are bad enough. A
-/// row of a tree also holds what the row above it does.
-class TableFilter : public QSortFilterProxyModel {
+/// Of the tree of findings those that hold a text and are bad enough; kinds only with some of theirs. A
+/// finding also holds what its kind does. Tables filter by themselves (table_model.hpp).
+class FindingFilter : public QSortFilterProxyModel {
  public:
-  explicit TableFilter(QObject* parent = nullptr);
+  explicit FindingFilter(QObject* parent = nullptr);
 
-  /// Words, all of which a row must hold, in whatever case; empty: every row.
+  /// Words, all of which a finding must hold, in whatever case; empty: every one.
   void set_text(const QString& text);
-  /// Only rows with this severity or a worse one; nullopt: every row.
+  /// Only findings with this severity or a worse one; nullopt: every one.
   void set_severity(std::optional<analyze::Severity> least);
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
   [[nodiscard]] bool holds(const QModelIndex& row, const QString& word) const;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/models/table_model.hpp"
+
+namespace roce::gui {
+
+void TableModelBase::set_text(const QString& text) {
+  QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  if (words == choice_.words) return;
+  choice_.words = std::move(words);
+  choice_changed();
+}
+
+void TableModelBase::set_severity(std::optional<analyze::Severity> least) {
+  if (least == choice_.least) return;
+  choice_.least = least;
+  choice_changed();
+}
+
+void TableModelBase::sort(int column, Qt::SortOrder order) {
+  if (column == choice_.sort_column && order == choice_.order) return;
+  choice_.sort_column = column;
+  choice_.order = order;
+  choice_changed();
+}
+
+}  // namespace roce::gui
