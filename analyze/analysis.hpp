@@ -10,9 +10,9 @@
 
 #include "analyze/filter.hpp"
 #include "analyze/packet_glance.hpp"
-#include "analyze/priority_map.hpp"
 #include "analyze/pause_tracker.hpp"
 #include "analyze/policy/marking_policy.hpp"
+#include "analyze/priority_map.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/time_bound.hpp"
 #include "analyze/verdict_store.hpp"
@@ -23,10 +23,10 @@ namespace roce::analyze {
 struct AnalysisOptions {
   unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
   bool check_icrc = true;
-  std::string filter_text;         ///< of `filter`, for the report
-  std::string same_packets;        ///< see Snapshot
-  const Filter* filter = nullptr;  ///< only what matches is analysed
-  TimeRange times;                 ///< what lies outside is left out
+  std::string filter_text;                      ///< of `filter`, for the report
+  std::string same_packets;                     ///< see Snapshot
+  const Filter* filter = nullptr;               ///< only what matches is analysed
+  TimeRange times;                              ///< what lies outside is left out
   std::shared_ptr<const MarkingPolicy> policy;  ///< what packets are judged by; null: nothing
   std::size_t flow_limit = FlowTable::default_limit;
   std::size_t epoch_frames = 4096;    ///< handled at once, at most; they and their records stay in the cache
@@ -35,7 +35,7 @@ struct AnalysisOptions {
   VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
   TakeGlances glances;                ///< called on the calling thread; empty: nobody wants them
   VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
-  std::uint64_t link_speed_bps = 0;  ///< of the links that pauses are about; 0 = what the capture says
+  std::uint64_t link_speed_bps = 0;   ///< of the links that pauses are about; 0 = what the capture says
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
   PriorityMap priorities;                          ///< which priority a packet takes
   // For live captures, which go on for days:

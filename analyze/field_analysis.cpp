@@ -32,8 +32,7 @@ bool remarkable(const Verdict& v) {
   constexpr unsigned flags = Flag::retransmission | Flag::spurious | Flag::duplicate_capture |
                              Flag::duplicate_network | Flag::out_of_order | Flag::ack_unseen |
                              Flag::illegal_sequence | Flag::wrong_length | Flag::msn_backwards |
-                             Flag::source_mac_changed | Flag::time_backwards |
-                             Flag::lost_between_points;
+                             Flag::source_mac_changed | Flag::time_backwards | Flag::lost_between_points;
   return (v.flags & flags) != 0 || v.gap != 0 || v.any_lost();
 }
 

@@ -80,7 +80,8 @@ std::vector<FlowAtPoint> FlowPoints::finish(const std::vector<Flow>& flows, bool
     }
     // Packets of a flow that no point shows twice: the points are pieces of one capture, or share its load.
     tsl::robin_map<Key, std::int64_t, Hash> copies;
-    for (const Entry& entry : entries_) copies[Key{entry.flow, 0}] += static_cast<std::int64_t>(entry.packets);
+    for (const Entry& entry : entries_)
+      copies[Key{entry.flow, 0}] += static_cast<std::int64_t>(entry.packets);
     for (const Flow& flow : flows) copies[Key{flow.key, 0}] -= static_cast<std::int64_t>(flow.packets);
     for (const Entry& entry : entries_) {
       const auto found = of_key.find(Key{entry.flow, 0});

@@ -188,7 +188,7 @@ struct Departed {
   std::uint64_t flows = 0;  ///< with packets that count
   /// Also those that still waited for their other direction, which nothing below has.
   std::uint64_t packets = 0;
-  std::uint64_t bytes = 0;    ///< on the wire
+  std::uint64_t bytes = 0;  ///< on the wire
   std::uint64_t payload_bytes = 0;
   std::uint64_t messages = 0;
   std::uint64_t icrc_mismatches = 0;

@@ -188,8 +188,7 @@ Pending* PsnSpace::pending(std::int64_t psn) noexcept {
 
 std::unique_ptr<PsnSpace> PsnSpace::clone() const {
   std::unique_ptr<PsnSpace> copy(new PsnSpace(*this));
-  if (operation_ != nullptr)
-    copy->operation_ = copy->operations_.data() + (operation_ - operations_.data());
+  if (operation_ != nullptr) copy->operation_ = copy->operations_.data() + (operation_ - operations_.data());
   return copy;
 }
 

@@ -46,8 +46,8 @@ class MergedSource final : public CaptureSource {
         : input(path, options, stop) {}
     Input input;
     std::vector<std::uint32_t> interface_ids;
-    Marks marks;  ///< of the first frames, while the source is opened
-    bool same = false;                 ///< it begins with packets that another one begins with
+    Marks marks;        ///< of the first frames, while the source is opened
+    bool same = false;  ///< it begins with packets that another one begins with
     bool opened = false;
     bool closed = false;                                                 ///< after it was open
     std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed

@@ -176,8 +176,9 @@ std::shared_ptr<const analyze::MarkingPolicy> read_policy(const std::string& fil
 
 void add_policy_option(CLI::App& command, std::string& policy) {
   command
-      .add_option("--policy", policy,
-                  "judge the marks of packets by a policy: a file, or a profile that check --list-policies names")
+      .add_option(
+          "--policy", policy,
+          "judge the marks of packets by a policy: a file, or a profile that check --list-policies names")
       ->type_name("FILE|PROFILE");
 }
 

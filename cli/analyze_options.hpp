@@ -59,8 +59,8 @@ inline constexpr std::string_view first_pass_label = "pass 1 of 2 ";
 [[nodiscard]] std::shared_ptr<const analyze::MarkingPolicy> read_policy(const std::string& file_or_profile);
 /// --policy
 void add_policy_option(CLI::App& command, std::string& policy);
-/// " --policy nvidia", as commands that look at the same packets need it; a file whose name a shell would take
-/// apart is called POLICY.
+/// " --policy nvidia", as commands that look at the same packets need it; a file whose name a shell would
+/// take apart is called POLICY.
 [[nodiscard]] std::string policy_argument(const std::string& policy);
 
 /// Says on standard error how many packets have no verdict because there was no room to keep it.

@@ -217,8 +217,7 @@ class Capture {
       bytes.push_back(static_cast<std::uint8_t>(v));
     }
     bytes.push_back(in.byte());
-    for (const int v : {0xfe, 0x06, 0x00, 0x80, 0xc2, 0x0b})
-      bytes.push_back(static_cast<std::uint8_t>(v));
+    for (const int v : {0xfe, 0x06, 0x00, 0x80, 0xc2, 0x0b}) bytes.push_back(static_cast<std::uint8_t>(v));
     put(bytes, in.word());
     put(bytes, 0);
     feed(bytes, static_cast<std::uint32_t>(bytes.size()));
