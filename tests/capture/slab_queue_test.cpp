@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -30,7 +30,7 @@ bool is_numbered(const Frame& frame, std::uint64_t number, std::size_t size) {
   const Numbered wanted(number, size);
   return frame.time_ns == wanted.frame.time_ns && frame.captured == size && frame.wire == size + 7 &&
          frame.interface == wanted.frame.interface && frame.link_type == 1 &&
-         std::memcmp(frame.data, wanted.bytes.data(), size) == 0;
+         std::equal(frame.data, frame.data + size, wanted.bytes.data());
 }
 
 std::size_t size_of(std::uint64_t number) {
