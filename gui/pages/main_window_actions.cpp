@@ -238,11 +238,9 @@ void MainWindow::previous_finding() {
 void MainWindow::copy_command() {
   const auto& snapshot = session_.snapshot();
   if (snapshot) {
-    const std::string key = selection_.finding().toStdString();
-    const auto found = std::find_if(snapshot->findings.begin(), snapshot->findings.end(),
-                                    [&](const analyze::Finding& f) { return finding_key(f) == key; });
+    const analyze::Finding* finding = find_finding(*snapshot, selection_.finding());
     const QStringList commands =
-        found == snapshot->findings.end() ? QStringList() : finding_commands(*found, session_.files());
+        finding == nullptr ? QStringList() : finding_commands(*finding, session_.files());
     if (!commands.isEmpty()) {
       QApplication::clipboard()->setText(commands.join(QLatin1Char('\n')));
       say(tr("Copied: %1").arg(commands.join(QStringLiteral("; "))));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/overview_page.hpp"
 
-#include <QAction>
 #include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QSplitter>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "gui/charts/theme.hpp"
@@ -16,7 +16,7 @@
 namespace roce::gui {
 namespace {
 
-/// A part of the page under its heading.
+/// A part of the page under its heading; beside that, buttons for the actions of the part.
 QWidget* titled(const QString& title, QWidget* content) {
   auto* box = new QWidget;
   auto* column = new QVBoxLayout(box);
@@ -27,7 +27,15 @@ QWidget* titled(const QString& title, QWidget* content) {
   font.setBold(true);
   label->setFont(font);
   label->setBuddy(content);
-  column->addWidget(label);
+  auto* heading = new QHBoxLayout;
+  heading->setSpacing(4);
+  heading->addWidget(label, 1);
+  for (QAction* action : content->actions()) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(action);
+    heading->addWidget(button);
+  }
+  column->addLayout(heading);
   column->addWidget(content, 1);
   return box;
 }
@@ -50,7 +58,15 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       findings_(new TableView(tr("Findings"), finding_model_)),
       connections_(new TableView(tr("Worst connections"), connection_model_)),
       hosts_(new TableView(tr("Worst hosts"), host_model_)),
-      timeline_(new Timeline) {
+      timeline_(new Timeline),
+      explain_(offer(findings_, tr("&Explain"), tr("What was seen, and what to do about it"),
+                     [this] { Q_EMIT leads_to(PageId::findings); })),
+      show_packets_(offer(findings_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
+                          [this] { show_evidence(PageId::packets); })),
+      finding_graph_(offer(findings_, tr("Show &graph"), tr("The connection of the chosen finding over time"),
+                           [this] { show_evidence(PageId::connections); })),
+      connection_graph_(offer(connections_, tr("Show g&raph"), tr("The chosen connection over time"),
+                              [this] { show_graph(); })) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
   layout->addWidget(make_banner());
@@ -63,11 +79,9 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   stack_->addWidget(welcome_);
   stack_->addWidget(make_content());
 
-  connect(findings_, &TableView::row_chosen, this, [this] {
-    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
-  });
+  connect(findings_, &TableView::row_chosen, this, &OverviewPage::choose_finding);
   connect(findings_, &TableView::row_activated, this, [this] {
-    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
+    choose_finding();
     Q_EMIT leads_to(PageId::findings);
   });
   const auto choose_connection = [this] {
@@ -79,15 +93,8 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
     choose_connection();
     Q_EMIT leads_to(PageId::connections);
   });
-  offer_graph(connections_, [choose_connection] { choose_connection(); });
-  offer_graph(findings_, [this] {
-    selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
-    for (const analyze::Finding& finding : shown()->findings) {
-      if (QString::fromStdString(finding_key(finding)) != selection_.finding()) continue;
-      if (!finding.connections.empty()) selection_.set_connection(finding.connections.front());
-      if (!finding.packets.empty()) selection_.set_packet(finding.packets.front());
-    }
-  });
+  connect(&selection_, &Selection::finding_changed, this, &OverviewPage::show_offers);
+  connect(&selection_, &Selection::connection_changed, this, &OverviewPage::show_offers);
   connect(hosts_, &TableView::row_activated, this, [this] {
     Q_EMIT host_chosen(hosts_->currentIndex().data(TableModelBase::key_role).toString());
     Q_EMIT leads_to(PageId::connections);
@@ -107,17 +114,47 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   show_snapshot();
 }
 
-/// In the menu of its rows; `choose` selects what the current one is about.
-void OverviewPage::offer_graph(TableView* table, const std::function<void()>& choose) {
-  auto* action = new QAction(tr("Show &graph"), table);
+/// In the menu of its rows, and as a button above them.
+QAction* OverviewPage::offer(TableView* table, const QString& text, const QString& help,
+                             const std::function<void()>& act) {
+  auto* action = new QAction(text, table);
+  action->setToolTip(help);
   table->addAction(action);
   table->setContextMenuPolicy(Qt::ActionsContextMenu);
-  connect(action, &QAction::triggered, this, [this, table, choose] {
-    if (!table->currentIndex().isValid() || !shown()) return;
-    choose();
-    Q_EMIT graph_wanted();
-    Q_EMIT leads_to(PageId::connections);
-  });
+  connect(action, &QAction::triggered, this, act);
+  return action;
+}
+
+void OverviewPage::choose_finding() {
+  selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
+}
+
+const analyze::Finding* OverviewPage::chosen_finding() const {
+  const auto& snapshot = shown();
+  return snapshot ? find_finding(*snapshot, selection_.finding()) : nullptr;
+}
+
+void OverviewPage::show_offers() {
+  const analyze::Finding* finding = chosen_finding();
+  explain_->setEnabled(finding != nullptr);
+  show_packets_->setEnabled(finding != nullptr && !finding->packets.empty());
+  finding_graph_->setEnabled(finding != nullptr && !finding->connections.empty());
+  connection_graph_->setEnabled(shown() != nullptr && selection_.connection().has_value());
+}
+
+void OverviewPage::show_graph() {
+  Q_EMIT graph_wanted();
+  Q_EMIT leads_to(PageId::connections);
+}
+
+/// The first packet of the chosen finding, in the list or in the graph of its connection.
+void OverviewPage::show_evidence(PageId page) {
+  const analyze::Finding* finding = chosen_finding();
+  if (finding == nullptr) return;
+  if (!finding->connections.empty()) selection_.set_connection(finding->connections.front());
+  if (!finding->packets.empty()) selection_.set_packet(finding->packets.front());
+  if (page == PageId::connections) Q_EMIT graph_wanted();
+  Q_EMIT leads_to(page);
 }
 
 QWidget* OverviewPage::make_banner() {
@@ -197,6 +234,10 @@ void OverviewPage::show_snapshot() {
   host_model_.show(snapshot);
   timeline_->show_snapshot(snapshot);
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
+  // What is worst is what one came for.
+  if (snapshot && selection_.finding().isEmpty() && !snapshot->findings.empty())
+    selection_.set_finding(to_qt(finding_key(snapshot->findings.front())));
+  show_offers();
   show_banner();
 }
 

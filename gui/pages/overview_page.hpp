@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QAction>
 #include <QLabel>
 #include <QStackedWidget>
 #include <QToolButton>
@@ -42,7 +43,13 @@ class OverviewPage : public Page {
  private:
   QWidget* make_banner();
   QWidget* make_content();
-  void offer_graph(TableView* table, const std::function<void()>& choose);
+  QAction* offer(TableView* table, const QString& text, const QString& help,
+                 const std::function<void()>& act);
+  void choose_finding();
+  [[nodiscard]] const analyze::Finding* chosen_finding() const;
+  void show_offers();
+  void show_graph();
+  void show_evidence(PageId page);
   void show_banner();
 
   FindingListModel finding_model_;
@@ -59,6 +66,10 @@ class OverviewPage : public Page {
   TableView* connections_;
   TableView* hosts_;
   Timeline* timeline_;
+  QAction* explain_;
+  QAction* show_packets_;
+  QAction* finding_graph_;
+  QAction* connection_graph_;
 };
 
 }  // namespace roce::gui

@@ -49,6 +49,7 @@ PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget
       time_chip_(
           button(tr("Time range"), tr("Only packets of the chosen time range; click to show all times"))),
       follow_(button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
+      evidence_(new EvidenceBar(session, selection)),
       list_(new PacketListView(model_)),
       tree_(new PacketTreeView),
       bytes_(new PacketBytesView),
@@ -127,6 +128,7 @@ void PacketsPage::make_parts() {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addLayout(top);
+  layout->addWidget(evidence_);
   layout->addWidget(find_bar_);
   layout->addWidget(split_, 1);
   layout->addLayout(below);
@@ -160,6 +162,12 @@ void PacketsPage::connect_parts() {
   connect(&model_, &PacketListModel::state_changed, this, &PacketsPage::show_state);
   connect(list_, &PacketListView::current_changed, this, &PacketsPage::show_current);
   connect(list_, &PacketListView::selection_changed, this, &PacketsPage::show_state);
+  connect(evidence_, &EvidenceBar::packet_wanted, this, [this](qulonglong packet) {
+    Q_EMIT leads_to(PageId::packets);
+    go_to(packet);
+  });
+  connect(evidence_, &EvidenceBar::explanation_wanted, this, [this] { Q_EMIT leads_to(PageId::findings); });
+  connect(evidence_, &EvidenceBar::says, this, &Page::says);
   connect(list_, &PacketListView::menu_wanted, this, &PacketsPage::row_menu);
   connect(list_, &PacketListView::header_menu_wanted, this, &PacketsPage::header_menu);
   connect(list_, &PacketListView::follows_changed, follow_, &QToolButton::setChecked);
@@ -252,6 +260,7 @@ void PacketsPage::show_state() {
 
 void PacketsPage::show_current() {
   const std::uint64_t number = current_number();
+  evidence_->show_current(number);
   if (number == 0) {
     tree_->show_text({});
     bytes_->show_bytes({});
@@ -285,6 +294,7 @@ void PacketsPage::go_to(std::uint64_t number) {
   }
   if (row < 0) {
     wanted_ = number;  // it may come yet
+    list_->set_current_row(-1);
     return;
   }
   list_->set_current_row(row);

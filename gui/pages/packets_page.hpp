@@ -11,6 +11,7 @@
 
 #include "gui/models/packet_export.hpp"
 #include "gui/models/packet_list_model.hpp"
+#include "gui/pages/evidence_bar.hpp"
 #include "gui/pages/packet_bytes_view.hpp"
 #include "gui/pages/packet_filter_line.hpp"
 #include "gui/pages/packet_list_view.hpp"
@@ -32,6 +33,7 @@ class PacketsPage : public Page {
   [[nodiscard]] QWidget* search_field() override;
   [[nodiscard]] PacketListModel& model() noexcept { return model_; }
   [[nodiscard]] PacketListView& list() noexcept { return *list_; }
+  [[nodiscard]] EvidenceBar& evidence() noexcept { return *evidence_; }
   [[nodiscard]] PacketTreeView& tree() noexcept { return *tree_; }
   [[nodiscard]] PacketBytesView& bytes() noexcept { return *bytes_; }
   [[nodiscard]] PacketFilterLine& filter() noexcept { return *filter_; }
@@ -69,7 +71,6 @@ class PacketsPage : public Page {
   void fit_columns();
   void save_columns();
   void step_meaning(int step, std::uint32_t meanings, const QString& what);
-  void step_finding(int step);
   void step_related(std::uint64_t RelatedPackets::*which, const QString& what);
   void start_find();
   void find(int step);
@@ -85,6 +86,7 @@ class PacketsPage : public Page {
   PacketFilterLine* filter_;
   QToolButton* time_chip_;
   QToolButton* follow_;
+  EvidenceBar* evidence_;
   PacketListView* list_;
   PacketTreeView* tree_;
   PacketBytesView* bytes_;

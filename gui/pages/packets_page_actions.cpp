@@ -8,7 +8,6 @@
 #include <QMessageBox>
 #include <algorithm>
 
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/pages/menu_rows.hpp"
 #include "gui/pages/packets_page.hpp"
@@ -59,9 +58,9 @@ void PacketsPage::fill_menu(QMenu* menu) {
                       tr("marked packet"));
        }},
       {"next_finding_packet", tr("Next packet of the &finding"), QKeySequence(Qt::SHIFT | Qt::Key_F8),
-       tr("The next packet that proves the chosen finding"), [this] { step_finding(1); }},
+       tr("The next packet that proves the chosen finding"), [this] { evidence_->step(1); }},
       {"previous_finding_packet", tr("Prev&ious packet of the finding"), QKeySequence(Qt::SHIFT | Qt::Key_F7),
-       tr("The packet before that proves the chosen finding"), [this] { step_finding(-1); }},
+       tr("The packet before that proves the chosen finding"), [this] { evidence_->step(-1); }},
       line,
       {"go_to_request",
        tr("To the &request"),
@@ -307,35 +306,6 @@ void PacketsPage::step_related(std::uint64_t RelatedPackets::*which, const QStri
     Q_EMIT says(number == 0 ? tr("No packet is chosen") : tr("Packet %1 %2").arg(number).arg(what));
     return;
   }
-  go_to(to);
-}
-
-void PacketsPage::step_finding(int step) {
-  const auto& snapshot = session_.snapshot();
-  if (snapshot == nullptr) return;
-  const std::string key = selection_.finding().toStdString();
-  const auto found = std::find_if(snapshot->findings.begin(), snapshot->findings.end(),
-                                  [&](const analyze::Finding& f) { return finding_key(f) == key; });
-  if (found == snapshot->findings.end()) {
-    Q_EMIT says(tr("No finding is chosen"));
-    return;
-  }
-  std::vector<std::uint64_t> packets(found->packets.begin(), found->packets.end());
-  std::sort(packets.begin(), packets.end());
-  const std::uint64_t now = current_number();
-  std::uint64_t to = 0;
-  if (step > 0) {
-    const auto behind = std::upper_bound(packets.begin(), packets.end(), now);
-    if (behind != packets.end()) to = *behind;
-  } else {
-    const auto here = std::lower_bound(packets.begin(), packets.end(), now);
-    if (here != packets.begin()) to = *(here - 1);
-  }
-  if (to == 0) {
-    Q_EMIT says(tr("The finding names no further packet in this direction"));
-    return;
-  }
-  Q_EMIT leads_to(PageId::packets);
   go_to(to);
 }
 

@@ -92,7 +92,7 @@ void TableView::currentChanged(const QModelIndex& current, const QModelIndex& pr
 void TableView::select_key(const QString& key) {
   const int row = model_.row_of(key);
   if (row < 0) {
-    clearSelection();
+    selectionModel()->clear();  // and no row is current: a click on it chooses it again
     return;
   }
   const QModelIndex place = model_.index(row, 0);

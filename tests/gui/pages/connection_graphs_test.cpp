@@ -278,8 +278,8 @@ TEST(ConnectionGraphs, AreWhereFindingsLeadTo) {
     graphs.setCurrentIndex(Tab::details);
     window->show_page(PageId::overview);
     table->setCurrentIndex(table->rows().index(0, 0));
-    ASSERT_EQ(table->actions().size(), 1);
-    table->actions().front()->trigger();
+    ASSERT_FALSE(table->actions().isEmpty());
+    table->actions().back()->trigger();
     EXPECT_EQ(graphs.currentIndex(), Tab::sequence);
     EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
   }
