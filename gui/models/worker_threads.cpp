@@ -26,7 +26,7 @@ Running& running() {
 /// The thread of the window goes first where processors are few; those that this one starts inherit it. Linux
 /// has it for each thread, and whoever does not let it be changed takes nothing but time.
 void stand_back() noexcept {
-  constexpr int steps = 5;
+  constexpr int steps = 2;  // more made reading many times slower beside busy programs
   const int first = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::getpid()));  // of the first thread
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, first + steps));              // of this one
 }
