@@ -60,6 +60,8 @@ MainWindow::MainWindow(QWidget* parent)
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(1280, 800);
+  // Before any page: why a live capture ended, which its page says, stays where it can be read.
+  connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
   make_pages();
   make_status();
   output_ = new OutputActions(*this, session_);
@@ -67,7 +69,6 @@ MainWindow::MainWindow(QWidget* parent)
   make_menus();
   output_->offer_on_charts();
   connect_pages();
-  connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
   connect(&session_, &AnalysisSession::snapshot_changed, this, &MainWindow::catch_up_later);
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::catch_up_later);
   connect(&behind_, &QTimer::timeout, this, &MainWindow::catch_up);

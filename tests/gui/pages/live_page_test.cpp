@@ -54,6 +54,9 @@ TEST(LivePage, CapturesShowsAndSaves) {
   ASSERT_TRUE(eventually(
       [&] { return window->session().snapshot() && window->session().snapshot()->totals.packets == all; }));
   EXPECT_TRUE(window->windowTitle().contains(QStringLiteral("fake0")));
+  // The page that is seen follows; the others would when they are looked at.
+  EXPECT_EQ(window->connections().table().rows().rowCount(), 0);
+  window->show_page(PageId::connections);
   EXPECT_GT(window->connections().table().rows().rowCount(), 0);
   // Closing asks, for nothing was saved.
   bool asked = false;
