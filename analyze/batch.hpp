@@ -6,6 +6,7 @@
 
 #include "analyze/packet_record.hpp"
 #include "analyze/totals.hpp"
+#include "capture/batch_comments.hpp"
 #include "capture/frame.hpp"
 #include "dissect/dissection.hpp"
 
@@ -15,6 +16,7 @@ namespace roce::analyze {
 /// Some frames on their way through the pipeline, with all that is known of them so far.
 struct Batch {
   capture::FrameBatch read;
+  capture::BatchComments comments;  ///< of `read`, where a filter is to be asked
   /// One a frame; may be longer. One without an image has its `place` in `records`, or none.
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;

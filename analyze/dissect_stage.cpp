@@ -48,6 +48,7 @@ void DissectStage::work(Batch& batch) const {
   batch.records.clear();
   batch.controls.clear();
   batch.totals = Totals{};
+  if (options_.filter != nullptr) batch.comments = capture::BatchComments(batch.read);
   const bool images = images_wanted_ && !batch.interleaved;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (images) i = known_.take(frames, i, batch.packets.data(), batch.totals);
@@ -198,6 +199,7 @@ bool DissectStage::passes(const Batch& batch, std::size_t i, const IcrcResult& i
   view.icrc = icrc;
   view.flow = flow;
   view.policy = options_.policy.get();
+  view.comments = batch.comments.of(frames[i]);
   if (options_.known != nullptr) view.verdict = options_.known->find(view.number);
   return options_.filter->matches(view);
 }

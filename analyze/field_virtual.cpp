@@ -263,6 +263,10 @@ const VirtualField fields[] = {
          if (row.link_type == p.frame->link_type) add_number(out, row.wiretap);
        }
      }},
+    {facts("frame.comment", "Comment", ValueType::text),
+     [](const PacketView& p, Values& out) {
+       for (const std::string_view comment : p.comments) add_text(out, comment);
+     }},
     {upper_facts("frame.protocols", "Protocols in frame"), protocols},
     {facts("infiniband", "InfiniBand", ValueType::presence),
      [](const PacketView& p, Values& out) {

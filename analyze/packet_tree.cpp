@@ -116,6 +116,7 @@ class Builder {
   explicit Builder(const PacketView& packet) : packet_(packet) {}
 
   std::vector<TreeLine> build() {
+    comments();
     frame();
     for (const Layer& layer : by_offset()) header(layer);
     analysis();
@@ -160,6 +161,17 @@ class Builder {
       }
       text += unit;
       add(1, std::move(text), name);
+    }
+  }
+
+  /// Before all else, as Wireshark has them: somebody wanted them to be read.
+  void comments() {
+    if (packet_.comments.empty()) return;
+    add(0, "Packet comments", "frame.comment");
+    for (const std::string_view comment : packet_.comments) {
+      std::string text;
+      append_printable(text, comment);
+      add(1, std::move(text), "frame.comment");
     }
   }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "analyze/verdict.hpp"
 #include "capture/frame.hpp"
@@ -27,6 +29,8 @@ struct PacketView {
   std::optional<std::uint64_t> flow;        ///< roce.flow
   const Verdict* verdict = nullptr;         ///< roce.connection, roce.analysis.*; null = not analysed
   const MarkingPolicy* policy = nullptr;    ///< of roce.marking.violation; null = none
+  /// frame.comment: what the capture, or its reader, says of it.
+  std::span<const std::string_view> comments;
 
   [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }
   [[nodiscard]] dissect::Bytes bytes() const noexcept { return {frame->data, frame->captured}; }

@@ -12,6 +12,7 @@
 #include "analyze/packet_record.hpp"
 #include "analyze/tracker.hpp"
 #include "analyze/verdict_store.hpp"
+#include "capture/batch_comments.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
@@ -162,6 +163,7 @@ class Run {
   /// False when reading on makes no sense.
   bool use_batch() {
     chosen_.clear();
+    comments_ = capture::BatchComments(batch_);
     for (const capture::Frame& frame : batch_.frames) {
       if (use_frame(frame)) chosen_.push_back(&frame);
     }
@@ -169,7 +171,9 @@ class Run {
     for (const capture::Frame* chosen : chosen_) {
       capture::Frame frame = *chosen;
       if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // what we write has a time for each
-      if (const auto written = writer_->write(frame, source_->interfaces()[frame.interface]); !written) {
+      if (const auto written =
+              writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
+          !written) {
         status_of_writer_ = fail(written.error());
         writer_.reset();  // removes what was begun
         return false;
@@ -187,6 +191,7 @@ class Run {
     view.number = ++number_;
     view.frame = &frame;
     view.policy = policy_.get();
+    view.comments = comments_.of(frame);
     const auto& interfaces = source_->interfaces();
     if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
     if (link_speed_bps_ != 0) {
@@ -245,6 +250,7 @@ class Run {
 
   Output out_;
   capture::FrameBatch batch_;
+  capture::BatchComments comments_;  ///< of it
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
   analyze::Verdict verdict_;

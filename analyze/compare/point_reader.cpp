@@ -110,6 +110,7 @@ bool PointReader::passes(const capture::Frame& frame, dissect::IcrcResult icrc) 
   view.first_time_ns = file_begins_ns_.value_or(frame.time_ns);
   view.previous_time_ns = previous_time_ns_;
   view.icrc = icrc;
+  view.comments = comments_.of(frame);
   return options_.filter->matches(view);
 }
 
@@ -120,6 +121,7 @@ bool PointReader::read() {
     if (!got) errors_.push_back(got.error());
     if (got && *got == 0) ended_ = true;
     if (batch_.frames.empty()) continue;
+    comments_ = capture::BatchComments(batch_);
     for (const capture::Frame& frame : batch_.frames) {
       ++frames_;
       if (!file_begins_ns_ && frame.time_ns != capture::no_time) file_begins_ns_ = frame.time_ns;

@@ -12,6 +12,7 @@
 #include "analyze/filter.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/time_bound.hpp"
+#include "capture/batch_comments.hpp"
 #include "capture/source.hpp"
 #include "dissect/icrc.hpp"
 
@@ -99,6 +100,7 @@ class PointReader {
   capture::CaptureSource& source_;
   const ReaderOptions options_;
   capture::FrameBatch batch_;
+  capture::BatchComments comments_;  ///< of it
   dissect::Dissection dissection_;
   std::deque<PointPacket> ahead_;
   std::vector<capture::Error> errors_;

@@ -128,5 +128,16 @@ TEST(PacketTree, hex_dump_is_that_of_tshark) {
   EXPECT_EQ(out, "");
 }
 
+// As Wireshark shows them, and whatever they hold is one line each.
+TEST(PacketTree, begins_with_comments) {
+  LiteralPacket packet(ipv4_acknowledge);
+  const std::string_view comments[] = {"why so late?", "two\nlines, \x1b[31mred"};
+  packet.view().comments = comments;
+  const std::string tree = tree_of(packet.view());
+  EXPECT_EQ(tree.substr(0, tree.find("Frame 7")),
+            "Packet comments\n    why so late?\n    two\\nlines, \\x1b[31mred\n");
+  EXPECT_EQ(packet_tree(packet.view())[1].field, "frame.comment");
+}
+
 }  // namespace
 }  // namespace roce::analyze
