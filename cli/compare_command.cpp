@@ -24,8 +24,12 @@ constexpr std::size_t width_of_a_pipe = 100;
 constexpr std::size_t least_window = 1024;
 constexpr std::size_t largest_window = std::size_t{1} << 26U;
 
+/// The captures of one point, in time order together as those of a report.
+using Files = std::vector<std::string>;
+
 struct CompareCommand {
   std::string a, b;
+  Files more_a, more_b;
   std::string filter;
   std::string from, to;
   std::string fail_on;
@@ -41,21 +45,27 @@ struct CompareCommand {
 
 using Source = std::unique_ptr<capture::CaptureSource>;
 
-Source open(const std::string& path, bool aloud) {
-  auto source = capture::open_files({path});
+Files files_of(const std::string& first, const Files& more) {
+  Files files{first};
+  files.insert(files.end(), more.begin(), more.end());
+  return files;
+}
+
+Source open(const Files& files, bool aloud) {
+  auto source = capture::open_files(files);
   if (source) return std::move(*source);
   if (aloud) print_error(source.error().describe());
   return nullptr;
 }
 
 /// The numbers that the report of a file gives its connections, for the packets lost from it.
-void name_connections(const std::string& path, unsigned direction, const CompareCommand& options,
+void name_connections(const Files& files, unsigned direction, const CompareCommand& options,
                       analyze::CompareResult& result) {
   const bool any =
       std::any_of(result.lost.begin(), result.lost.end(),
                   [direction](const analyze::LostPacket& lost) { return lost.direction == direction; });
-  if (!any || !can_read_twice({path})) return;
-  const Source source = open(path, false);
+  if (!any || !can_read_twice(files)) return;
+  const Source source = open(files, false);
   if (source == nullptr) return;
   analyze::AnalysisOptions analysis;
   analysis.check_icrc = !options.no_icrc;
@@ -74,10 +84,10 @@ bool reaches(const analyze::CompareResult& result, const std::string& severity) 
   return false;
 }
 
-analyze::ComparePoint point_of(const Source& source, const std::string& path) {
+analyze::ComparePoint point_of(const Source& source, const Files& files) {
   analyze::ComparePoint point;
   point.source = source.get();
-  if (can_read_twice({path})) point.again = [path] { return open(path, false); };
+  if (can_read_twice(files)) point.again = [files] { return open(files, false); };
   return point;
 }
 
@@ -152,13 +162,14 @@ std::optional<Choice> choice_of(const CompareCommand& options) {
 }
 
 int run_compare(const CompareCommand& options) {
-  if (options.a == "-" && options.b == "-") {
-    print_error("only one of the two can be standard input");
+  const Files files_a = files_of(options.a, options.more_a), files_b = files_of(options.b, options.more_b);
+  if (std::count(files_a.begin(), files_a.end(), "-") + std::count(files_b.begin(), files_b.end(), "-") > 1) {
+    print_error("only one of them can be standard input");
     return exit_usage;
   }
   const std::optional<Choice> choice = choice_of(options);
   if (!choice) return exit_usage;
-  const Source a = open(options.a, true), b = open(options.b, true);
+  const Source a = open(files_a, true), b = open(files_b, true);
   if (a == nullptr || b == nullptr) return exit_input;
   analyze::CompareOptions compare;
   compare.check_icrc = !options.no_icrc;
@@ -175,15 +186,15 @@ int run_compare(const CompareCommand& options) {
   analyze::CompareResult result;
   {
     const Interruptible interruptible(both);
-    result = analyze::compare(point_of(a, options.a), point_of(b, options.b), compare);
+    result = analyze::compare(point_of(a, files_a), point_of(b, files_b), compare);
     interrupted = interruptible.interrupted();
   }
   progress.clear();
   if (interrupted) {
     print_error("interrupted; this is what was compared until then");
   } else {
-    name_connections(options.a, 0, options, result);
-    name_connections(options.b, 1, options, result);
+    name_connections(files_a, 0, options, result);
+    name_connections(files_b, 1, options, result);
   }
   int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
   for (const analyze::ComparePointFacts& point : result.points) {
@@ -204,6 +215,16 @@ void add_compare(CLI::App& app, Action& action) {
       "one traffic captured at two points: what was lost, delayed, overtaken or re-marked between them");
   command->add_option("A", options->a, "a capture; - is standard input")->required();
   command->add_option("B", options->b, "a capture of the same traffic at another point")->required();
+  const auto more = [command](const char* name, Files& files, const char* help) {
+    command->add_option(name, files, help)
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  more("--more-a", options->more_a,
+       "another capture of A's point, one with A in time order; repeat for more");
+  more("--more-b", options->more_b, "the same for B's point");
   command->add_option("-Y", options->filter, "display filter: only what matches is compared")
       ->type_name("EXPR");
   command

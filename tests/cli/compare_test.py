@@ -75,6 +75,26 @@ class Compare(unittest.TestCase):
         # Only what was lost from a file has a connection's number: a pipe cannot be read twice.
         self.assertEqual(piped, named)
 
+    def test_a_point_may_have_several_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pieces = []
+            for point, path in zip("ab", LOSS):
+                for name, numbers in (("1", "frame.number <= 1000"), ("2", "frame.number in {1001 .. 2000}"),
+                                      ("3", "frame.number > 2000")):
+                    pieces.append(os.path.join(folder, point + name))
+                    subprocess.run([PROGRAM, "packets", path, "-Y", numbers, "-w", pieces[-1]], check=True)
+            a, b = pieces[:3], pieces[3:]
+            whole = said(*LOSS)
+            cut = said(a[1], b[0], "--more-b", b[2], "--more-a", a[0], "--more-a", a[2], "--more-b", b[1])
+            self.assertEqual([file["path"] for file in cut["a"]["files"]], [a[1], a[0], a[2]])
+            for report in (whole, cut):
+                del report["a"]["files"], report["b"]["files"]
+                # A finding names its packets by the file that a command can show them in.
+                for finding in report["findings"]:
+                    del finding["advice"]
+            self.assertEqual(cut, whole)
+            run("-", b[0], "--more-a", "-", status=2)
+
     def test_a_container_makes_no_difference(self):
         with tempfile.TemporaryDirectory() as folder:
             packed = os.path.join(folder, "a.gz")
