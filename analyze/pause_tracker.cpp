@@ -226,6 +226,7 @@ void PauseTracker::close(Point& point, LaneId id, std::int64_t end_ns) {
   const std::int64_t lasted = std::max<std::int64_t>(0, end_ns - lane.from_ns);
   const std::int64_t counted = std::min(lasted, std::numeric_limits<std::int64_t>::max() - lane.paused_ns);
   lane.paused_ns += counted;
+  lane.over_time.add(lane.from_ns, lane.from_ns + counted);
   if (end_ns == lane.until_ns && counted == lasted) {
     lane.run_out_quanta += lane.xoff_quanta;
     lane.run_out_ns += end_ns - lane.xoff_ns;

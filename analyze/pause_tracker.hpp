@@ -18,6 +18,7 @@
 
 #include "analyze/deep_ptr.hpp"
 #include "analyze/link_view.hpp"
+#include "analyze/pause_series.hpp"
 #include "analyze/priority_map.hpp"
 #include "analyze/sightings.hpp"
 #include "capture/frame.hpp"
@@ -79,8 +80,9 @@ struct PauseLane {
   std::int64_t longest_ns = 0;
   std::uint64_t longest_packet = 0;  ///< the XOFF that began it
   std::int64_t longest_from_ns = 0;
-  Sightings storms;   ///< pauses of at least the storm's time; packet and time of the XOFF
-  Sightings overrun;  ///< RoCE packets to the port on this priority while it is paused
+  PauseSeries over_time;  ///< its sum is `paused_ns`
+  Sightings storms;       ///< pauses of at least the storm's time; packet and time of the XOFF
+  Sightings overrun;      ///< RoCE packets to the port on this priority while it is paused
   std::uint64_t overrun_bytes = 0;
   std::uint64_t overrun_by_dscp = 0;  ///< of `overrun`, those whose priority no tag tells, but their DSCP
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -278,6 +279,10 @@ class Capture {
       require(lane->expired + (lane->paused_at_end ? 1 : 0) <= lane->pauses, "expired pauses");
       require(lane->needless_xon <= lane->xon.count, "needless XONs");
       require(lane->longest_ns <= lane->paused_ns, "the longest pause");
+      const auto& over_time = lane->over_time.buckets();
+      require(over_time.size() <= PauseSeries::limit, "the bound of pauses over time");
+      require(std::accumulate(over_time.begin(), over_time.end(), std::int64_t{0}) == lane->paused_ns,
+              "pauses over time");
       require(lane->storms.count <= lane->pauses, "storms");
       const auto told = told_.find({port.point, port.mac & 7U, i});
       require(told != told_.end(), "a lane that nobody paused");
