@@ -29,6 +29,7 @@ void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener)
   files_ = files;
   opener_ = std::move(opener);
   live_ = false;
+  comments_ = std::make_shared<PacketComments>();
   start(opener_);
 }
 
@@ -38,10 +39,17 @@ void AnalysisSession::open_live(const QString& recording, AnalysisJob::Opener op
   opener_ = [path] { return capture::open_files({path}); };
   live_ = true;
   other_choice_ = false;
+  comments_ = std::make_shared<PacketComments>();
   start(opener);
 }
 
 void AnalysisSession::reload() {
+  if (!opener_ || is_live()) return;
+  comments_ = std::make_shared<PacketComments>();
+  restart();
+}
+
+void AnalysisSession::restart() {
   if (!opener_ || is_live()) return;
   live_ = false;
   start(opener_);
@@ -74,7 +82,7 @@ void AnalysisSession::set_choice(const AnalysisChoice& choice) {
   if (is_live()) {
     other_choice_ = true;
   } else {
-    reload();
+    restart();
   }
 }
 
@@ -96,7 +104,7 @@ void AnalysisSession::let_go() {
 
 void AnalysisSession::start(const AnalysisJob::Opener& opener) {
   let_go();
-  choice_.packets = freed_in_background(std::make_shared<PacketStore>());
+  choice_.packets = freed_in_background(std::make_shared<PacketStore>(comments_));
   AnalysisChoice choice = choice_;
   choice.live = live_;
   // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
@@ -129,7 +137,7 @@ void AnalysisSession::look() {
   const bool judged_anew = live_ && other_choice_ && failure_.isEmpty();
   set_state(!failure_.isEmpty() ? State::failed : cancelled_ ? State::stopped : State::done);
   // Whoever hears of the end may have opened something else.
-  if (judged_anew && !job_) reload();
+  if (judged_anew && !job_) restart();
 }
 
 void AnalysisSession::set_state(State state) {

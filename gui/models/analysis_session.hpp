@@ -41,6 +41,7 @@ class AnalysisSession : public QObject {
   /// whenever it is read again. Until the end of the capture reload() does nothing, and another choice waits.
   void open_live(const QString& recording, AnalysisJob::Opener opener);
   [[nodiscard]] bool is_live() const noexcept { return live_ && state_ == State::loading; }
+  /// Reads the files anew. What was written on packets is forgotten: they may be others by now.
   void reload();
   void close();
   /// Stops reading; what was read is still shown, soon.
@@ -74,6 +75,7 @@ class AnalysisSession : public QObject {
 
  private:
   void start(const AnalysisJob::Opener& opener);
+  void restart();
   void let_go();
   void look();
   void set_state(State state);
@@ -81,6 +83,7 @@ class AnalysisSession : public QObject {
   QStringList files_;
   AnalysisJob::Opener opener_;
   AnalysisChoice choice_;
+  std::shared_ptr<PacketComments> comments_ = std::make_shared<PacketComments>();  ///< on what is open
   std::shared_ptr<AnalysisJob> job_;
   QTimer timer_;
   State state_ = State::empty;

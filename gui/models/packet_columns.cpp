@@ -36,6 +36,7 @@ constexpr Title titles[] = {
     {"frame.number", QT_TRANSLATE_NOOP("PacketColumn", "No.")},
     {"infiniband.bth.destqp", QT_TRANSLATE_NOOP("PacketColumn", "Dest QP")},
     {"infiniband.bth.psn", QT_TRANSLATE_NOOP("PacketColumn", "PSN")},
+    {"frame.comment", QT_TRANSLATE_NOOP("PacketColumn", "Comment")},
     {"frame.len", QT_TRANSLATE_NOOP("PacketColumn", "Length")},
     {"roce.connection", QT_TRANSLATE_NOOP("PacketColumn", "Conn.")},
 };

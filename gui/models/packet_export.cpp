@@ -145,6 +145,7 @@ std::string PacketExport::write_pcapng() {
   auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui");
   if (!writer) return writer.error().describe();
   capture::FrameStore::Reader reader(choice_.store->frames());
+  CommentsOf comments_of;
   std::string error;
   for_each_number(choice_, [&](std::uint64_t number) {
     auto frame = reader.read(number);
@@ -153,7 +154,8 @@ std::string PacketExport::write_pcapng() {
       return false;
     }
     if (frame->time_ns == capture::no_time) frame->time_ns = 0;  // what we write has a time for each
-    if (const auto written = writer->write(*frame, *reader.interface()); !written) {
+    const auto comments = comments_of.packet(choice_.store->comments(), number, reader.comments());
+    if (const auto written = writer->write(*frame, *reader.interface(), comments); !written) {
       error = written.error().describe();
       return false;
     }
@@ -161,7 +163,7 @@ std::string PacketExport::write_pcapng() {
     return !cancelled_;
   });
   if (!error.empty() || cancelled_) return error;
-  const auto finished = writer->finish();
+  const auto finished = writer->finish(*choice_.store->frames()->interfaces());
   return finished ? std::string() : finished.error().describe();
 }
 

@@ -143,6 +143,12 @@ void PacketListModel::poll() {
   Q_EMIT state_changed();
 }
 
+void PacketListModel::refresh(std::uint64_t number) {
+  kept_.remove(number);
+  if (const int row = row_of(number); row >= 0)
+    Q_EMIT dataChanged(index(row, 0), index(row, columnCount() - 1));
+}
+
 void PacketListModel::grow(std::uint64_t rows) {
   const auto wanted = static_cast<int>(std::min<std::uint64_t>(rows, std::numeric_limits<int>::max() - 1));
   if (wanted <= rows_) return;
@@ -236,6 +242,16 @@ RelatedPackets PacketListModel::related(std::uint64_t number) const {
   const auto verdict = store_->verdict(number);
   if (!verdict) return {};
   return {verdict->request, verdict->response, verdict->original};
+}
+
+PacketComments::Texts PacketListModel::comments(std::uint64_t number) const {
+  PacketComments::Texts texts;
+  if (!store_ || number == 0 || number > store_->size()) return texts;
+  if (!store_->marks(number).has(PacketMarks::commented)) return texts;
+  if (const analyze::PacketView* view = reader_->read(number, {})) {
+    texts.assign(view->comments.begin(), view->comments.end());
+  }
+  return texts;
 }
 
 const analyze::PacketView* PacketListModel::packet(std::uint64_t number) const {

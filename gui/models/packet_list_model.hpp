@@ -91,6 +91,8 @@ class PacketListModel : public QAbstractTableModel {
   /// spans.
   [[nodiscard]] std::uint32_t meanings_of(int first, int last) const;
   [[nodiscard]] RelatedPackets related(std::uint64_t number) const;
+  /// On the packet, by its capture or the user, as they stand there; none where it cannot be read.
+  [[nodiscard]] PacketComments::Texts comments(std::uint64_t number) const;
   /// The packet with all that is known of it; null: error() says why. Lives until the next call.
   [[nodiscard]] const analyze::PacketView* packet(std::uint64_t number) const;
   [[nodiscard]] QString error() const;
@@ -100,6 +102,8 @@ class PacketListModel : public QAbstractTableModel {
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
+  /// Something else is known of the packet: its cells are made anew.
+  void refresh(std::uint64_t number);
   /// Takes over what has come meanwhile; called by a timer as long as something may come.
   void poll();
 

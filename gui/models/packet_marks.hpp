@@ -42,7 +42,8 @@ class PacketMarks {
     gap,
     cause,                         ///< three bits
     connection_known = cause + 3,  ///< 37
-    connection = 40                ///< 24 bits
+    commented,
+    connection = 40  ///< 24 bits
   };
   static constexpr std::uint32_t connections = (1U << 24U) - 1;  ///< ids below that are kept
   /// Bits of fields of filters.
@@ -54,6 +55,10 @@ class PacketMarks {
 
   /// The same packet, when the analysis has come to its end.
   [[nodiscard]] PacketMarks with(const analyze::Verdict& verdict) const noexcept;
+  /// The same packet with comments.
+  [[nodiscard]] constexpr PacketMarks with_comments() const noexcept {
+    return PacketMarks(word_ | std::uint64_t{1} << commented);
+  }
 
   [[nodiscard]] constexpr std::uint64_t word() const noexcept { return word_; }
   [[nodiscard]] constexpr bool has(Bit bit) const noexcept { return (word_ >> bit & 1U) != 0; }

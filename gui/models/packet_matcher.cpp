@@ -20,15 +20,17 @@ constexpr std::uint64_t lost_bits = bit(PacketMarks::lost_before) | bit(PacketMa
                                     bit(PacketMarks::lost_between_points) | bit(PacketMarks::missed) |
                                     bit(PacketMarks::missed_of_other);
 
-/// A field that is a function of some bits of the marks: on packets with a BTH only, or on all.
+/// A field that is a function of some bits of the marks, on packets with (or without) others.
 struct IndexedField {
   std::string_view name;
   std::uint64_t bits;
-  bool transport_only = false;
+  std::uint64_t with = 0;
+  std::uint64_t without = 0;
 };
 constexpr IndexedField indexed_fields[] = {
-    {"infiniband.bth.opcode", PacketMarks::opcode_bits, true},
-    {"infiniband.bth", PacketMarks::opcode_bits, true},
+    {"infiniband.bth.opcode", PacketMarks::opcode_bits, bit(PacketMarks::transport)},
+    {"infiniband.bth", PacketMarks::opcode_bits, bit(PacketMarks::transport)},
+    {"frame.comment", 0, 0, bit(PacketMarks::commented)},
     {"roce.connection", connection_bits},
     {"roce.direction", connection_bits | bit(PacketMarks::b_to_a)},
     {"roce.analysis.flags", lost_bits | bit(PacketMarks::gap) | bit(PacketMarks::retransmission) |
@@ -69,16 +71,18 @@ PacketMatcher::PacketMatcher(std::shared_ptr<const PacketStore> store, PacketQue
   if (!question_.filter) return;
   needs_ = PacketNeeds::of(*question_.filter);
   by_marks_ = true;
-  bool transport_only = false;
+  std::uint64_t with = 0, without = 0;
   for (const analyze::FieldRef field : question_.filter->fields()) {
     const IndexedField* row = indexed(analyze::field_facts(field).name);
     by_marks_ = by_marks_ && row != nullptr;
     if (row == nullptr) continue;
     key_bits_ |= row->bits;
-    transport_only = transport_only || row->transport_only;
+    with |= row->with;
+    without |= row->without;
   }
   if (!by_marks_) return;
-  decided_ = decisive_ = transport_only ? bit(PacketMarks::transport) : 0;
+  decisive_ = with | without;
+  decided_ = with;
 }
 
 bool PacketMatcher::ask(std::uint64_t number) {

@@ -104,6 +104,8 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   view_.frame = &frame_;
   view_.interface = frames_.interface();
   view_.policy = store_->policy().get();
+  if (number <= store_->size() && store_->marks(number).has(PacketMarks::commented))
+    view_.comments = comments_of_.packet(store_->comments(), number, frames_.comments());
   view_.first_time_ns = store_->frames()->first_time();
   view_.previous_time_ns = before;
   last_number_ = number;

@@ -81,6 +81,7 @@ class PacketReader {
   std::shared_ptr<const PacketStore::FlowIds> flows_;
   std::uint64_t last_number_ = 0;
   std::int64_t last_time_ = capture::no_time;  ///< of last_number_, or of the one with a time before it
+  CommentsOf comments_of_;
   std::vector<std::optional<analyze::Verdict>> verdicts_;
   std::uint64_t first_verdict_ = 0;  ///< packet of verdicts_[0]
   std::uint64_t last_verdict_ = 0;   ///< asked for

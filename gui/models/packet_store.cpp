@@ -14,8 +14,8 @@ constexpr std::uint64_t judged_of_files = 0xffffffff;
 
 }  // namespace
 
-PacketStore::PacketStore(const capture::FrameStore::Limits& limits)
-    : frames_(std::make_shared<capture::FrameStore>(limits)) {}
+PacketStore::PacketStore(std::shared_ptr<PacketComments> comments, const capture::FrameStore::Limits& limits)
+    : comments_(std::move(comments)), frames_(std::make_shared<capture::FrameStore>(limits)) {}
 
 std::unique_ptr<capture::CaptureSource> PacketStore::watch(std::unique_ptr<capture::CaptureSource> source) {
   verdicts_ =
@@ -36,14 +36,17 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlanc
   const std::uint64_t kept = frames_->size();
   const std::uint64_t end = std::min(first + glances.size(), kept + 1);
   std::uint64_t managements = managements_known_.load(std::memory_order_relaxed);
+  const bool any_comments = frames_->any_comments();
   for (std::uint64_t number = first; number < end; ++number) {
-    const PacketMarks marks(glances[number - first]);
+    PacketMarks marks(glances[number - first]);
+    if (any_comments && frames_->has_comments(number)) marks = marks.with_comments();
     marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
     meanings_.make((number - 1) / block_packets)
         .fetch_or(1U << static_cast<unsigned>(meaning_of(marks)), std::memory_order_relaxed);
     if (marks.has(PacketMarks::management))
       managements_.make(managements++) = static_cast<std::uint32_t>(number);
   }
+  for (const auto& [number, commented] : comments_->written(first, end)) mark_commented(number, commented);
   managements_known_.store(managements, std::memory_order_release);
   if (end > first) glanced_.store(end - 1, std::memory_order_release);
 }
@@ -60,7 +63,7 @@ void PacketStore::finish(const std::stop_token& stop) {
       PacketMarks marks(word.load(std::memory_order_relaxed));
       if (const analyze::Verdict* verdict = verdicts_->find(number)) {
         marks = marks.with(*verdict);
-        word.store(marks.word(), std::memory_order_relaxed);
+        word.fetch_or(marks.word(), std::memory_order_relaxed);  // comments may come meanwhile
       }
       meanings |= 1U << static_cast<unsigned>(meaning_of(marks));
       if (number % block_packets != 0 && number != count) continue;
@@ -69,6 +72,23 @@ void PacketStore::finish(const std::stop_token& stop) {
     }
   }
   analysed_.store(true, std::memory_order_release);
+}
+
+void PacketStore::mark_commented(std::uint64_t number, bool commented) {
+  constexpr std::uint64_t bit = PacketMarks().with_comments().word();
+  std::atomic<std::uint64_t>& word = marks_[number - 1];
+  if (commented) {
+    word.fetch_or(bit, std::memory_order_relaxed);
+  } else {
+    word.fetch_and(~bit, std::memory_order_relaxed);
+  }
+}
+
+void PacketStore::set_comments(std::uint64_t number, PacketComments::Texts texts) {
+  if (number == 0 || number > size()) return;
+  const bool any = !texts.empty();
+  comments_->set(number, std::move(texts));
+  mark_commented(number, any);
 }
 
 std::uint32_t PacketStore::meanings_of_block(std::uint64_t block) const noexcept {

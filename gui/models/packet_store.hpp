@@ -15,6 +15,7 @@
 #include "analyze/snapshot.hpp"
 #include "analyze/verdict_store.hpp"
 #include "capture/frame_store.hpp"
+#include "gui/models/packet_comments.hpp"
 #include "gui/models/packet_marks.hpp"
 
 namespace roce::gui {
@@ -23,7 +24,9 @@ namespace roce::gui {
 /// analysis numbers them.
 class PacketStore {
  public:
-  explicit PacketStore(const capture::FrameStore::Limits& limits = {});
+  explicit PacketStore(std::shared_ptr<PacketComments> comments =
+                           std::make_shared<PacketComments>(),  // what was written before
+                       const capture::FrameStore::Limits& limits = {});
   PacketStore(const PacketStore&) = delete;
   PacketStore& operator=(const PacketStore&) = delete;
 
@@ -53,6 +56,11 @@ class PacketStore {
   /// The same for packets from `first` on.
   void verdicts(std::uint64_t first, std::span<std::optional<analyze::Verdict>> to) const;
 
+  /// What the user writes on a packet that is there, in place of all comments that it had. Marks say whether
+  /// a packet has any. Of the thread of the window.
+  void set_comments(std::uint64_t number, PacketComments::Texts texts);
+  [[nodiscard]] PacketComments& comments() const noexcept { return *comments_; }
+
   [[nodiscard]] const std::shared_ptr<capture::FrameStore>& frames() const noexcept { return frames_; }
   [[nodiscard]] const std::shared_ptr<const analyze::MarkingPolicy>& policy() const noexcept {
     return policy_;
@@ -74,7 +82,9 @@ class PacketStore {
 
  private:
   void take(std::uint64_t first, std::span<const analyze::PacketGlance> glances);
+  void mark_commented(std::uint64_t number, bool commented);
 
+  std::shared_ptr<PacketComments> comments_;
   std::shared_ptr<capture::FrameStore> frames_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   capture::GrowingArray<std::atomic<std::uint64_t>> marks_;

@@ -183,7 +183,7 @@ void LivePage::show_choice() {
 }
 
 void LivePage::start() {
-  if (!start_->isEnabled() || !may_go()) return;
+  if (!start_->isEnabled() || !may_go() || !may_start_()) return;
   const LiveRequest wanted = request();
   selection_.clear();
   capture_.start(wanted, capture_command(program_, wanted, capture_rights(program_)));

@@ -36,6 +36,8 @@ class LivePage : public Page {
   /// Whether what was captured may be forgotten; asks where it was not saved.
   [[nodiscard]] bool may_go();
 
+  /// What else must agree to another capture's being begun.
+  void set_start_question(std::function<bool()> ask) { may_start_ = std::move(ask); }
   /// What tests replace: where to save, and the program.
   void set_file_question(std::function<QString(QWidget*)> ask) { ask_file_ = std::move(ask); }
   void set_discard_question(std::function<bool(QWidget*)> ask) { ask_discard_ = std::move(ask); }
@@ -53,6 +55,7 @@ class LivePage : public Page {
   LiveCapture capture_;
   std::function<QString(QWidget*)> ask_file_;
   std::function<bool(QWidget*)> ask_discard_;
+  std::function<bool()> may_start_ = [] { return true; };
   QString program_;
   QTableView* table_;
   QLabel* how_;

@@ -36,6 +36,20 @@ QString ask_for_policy(QWidget* parent) {
                                       MainWindow::tr("Policies (*.toml);;All files (*)"));
 }
 
+MainWindow::Unsaved ask_about_comments(QWidget* parent) {
+  switch (QMessageBox::question(
+      parent, MainWindow::tr("Comments"),
+      MainWindow::tr("Comments on packets are not saved. Save the capture with them?"),
+      QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save)) {
+    case QMessageBox::Save:
+      return MainWindow::Unsaved::save;
+    case QMessageBox::Discard:
+      return MainWindow::Unsaved::discard;
+    default:
+      return MainWindow::Unsaved::keep;
+  }
+}
+
 void show_about(QWidget* parent) {
   QMessageBox::about(
       parent, MainWindow::tr("About roceanalyze"),
@@ -54,7 +68,7 @@ QSettings settings() {
 }
 
 MainWindow::MainWindow(QWidget* parent)
-    : QMainWindow(parent), questions_{ask_for_files, ask_for_policy, show_about} {
+    : QMainWindow(parent), questions_{ask_for_files, ask_for_policy, show_about, ask_about_comments} {
   setObjectName(QStringLiteral("window"));
   setAcceptDrops(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
@@ -152,6 +166,21 @@ void MainWindow::connect_pages() {
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });
   connect(compare_, &ComparePage::packet_wanted, this, &MainWindow::show_packet);
+  live_->set_start_question([this] { return may_let_go([this] { live_->start(); }); });
+  connect(packets_, &PacketsPage::comments_changed, this,
+          [this] { setWindowModified(packets_->has_unsaved_comments()); });
+  connect(packets_, &PacketsPage::save_ended, this, [this](bool saved) {
+    const auto then = std::exchange(after_saving_, nullptr);
+    if (saved && then) then();
+  });
+}
+
+bool MainWindow::may_let_go(std::function<void()> then) {
+  after_saving_ = nullptr;
+  if (!packets_->has_unsaved_comments()) return true;
+  const Unsaved answer = questions_.unsaved_comments(this);
+  if (answer == Unsaved::save && packets_->save_capture()) after_saving_ = std::move(then);
+  return answer == Unsaved::discard;
 }
 
 /// What will not change any more all pages take, before anybody looks at them: one in a turn of the event
@@ -175,7 +204,7 @@ bool MainWindow::is_settled() const {
 }
 
 void MainWindow::open(const QStringList& files) {
-  if (files.isEmpty()) return;
+  if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
   session_.open(files);
   selection_.clear();
   remember(files);
@@ -183,6 +212,7 @@ void MainWindow::open(const QStringList& files) {
 
 void MainWindow::show_packet(const QStringList& files, qulonglong packet, const QVariant& connection) {
   if (files != session_.files()) open(files);
+  if (files != session_.files()) return;  // what is open was not to be let go of
   selection_.set_packet(packet);
   if (connection.isValid()) selection_.set_connection(static_cast<std::uint32_t>(connection.toULongLong()));
   show_page(PageId::connections);
@@ -229,9 +259,11 @@ void MainWindow::show_state() {
   const QStringList& files = session_.files();
   QString title = QStringLiteral("roceanalyze");
   if (!files.isEmpty()) {
-    title = QStringLiteral("%1%2 - roceanalyze")
-                .arg(QFileInfo(files.front()).fileName(),
-                     files.size() > 1 ? tr(" and %1 more").arg(files.size() - 1) : QString());
+    // "[*]" is where Qt marks what is not saved; one in a name is doubled.
+    QString name = QFileInfo(files.front()).fileName();
+    name.replace(QStringLiteral("[*]"), QStringLiteral("[*][*]"));
+    title = QStringLiteral("%1[*]%2 - roceanalyze")
+                .arg(name, files.size() > 1 ? tr(" and %1 more").arg(files.size() - 1) : QString());
   }
   setWindowTitle(title);
   bar_->setVisible(loading);
@@ -239,6 +271,8 @@ void MainWindow::show_state() {
   cancel_->setEnabled(loading);
   reload_->setEnabled(!files.isEmpty());
   close_->setEnabled(!files.isEmpty());
+  save_->setEnabled(!files.isEmpty() && !loading);
+  setWindowModified(packets_->has_unsaved_comments());
   if (loading) {
     show_progress();
   } else if (state == State::failed) {
@@ -323,7 +357,7 @@ void MainWindow::save_layout() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!live_->may_go()) {
+  if (!live_->may_go() || !may_let_go([this] { close(); })) {
     event->ignore();
     return;
   }

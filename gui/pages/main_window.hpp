@@ -43,11 +43,14 @@ class MainWindow : public QMainWindow {
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
+  /// What becomes of comments that are not saved.
+  enum class Unsaved { save, discard, keep };
   /// What is asked of the user; tests answer in their stead.
   struct Questions {
     std::function<QStringList(QWidget*)> files_to_open;
     std::function<QString(QWidget*)> policy_file;
     std::function<void(QWidget*)> about;
+    std::function<Unsaved(QWidget*)> unsaved_comments;
   };
   void set_questions(Questions questions) { questions_ = std::move(questions); }
 
@@ -96,6 +99,9 @@ class MainWindow : public QMainWindow {
   void connect_pages();
   void catch_up_later();
   void catch_up();
+  /// Whether what is open may be forgotten; asks where comments would be lost. If they are to be saved first,
+  /// `then` is called when they are.
+  [[nodiscard]] bool may_let_go(std::function<void()> then);
   void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
   void save_layout();
@@ -111,6 +117,7 @@ class MainWindow : public QMainWindow {
 
   // Handlers of actions.
   void ask_files();
+  void save_capture();
   void new_window();
   void reload();
   void close_capture();
@@ -143,6 +150,7 @@ class MainWindow : public QMainWindow {
   ComparePage* compare_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QTimer behind_;  ///< runs as long as a page may have to catch up
+  std::function<void()> after_saving_;  ///< what waits for that
   QByteArray first_layout_;
   QMenu* recent_ = nullptr;
   QMenu* profiles_ = nullptr;
@@ -156,6 +164,7 @@ class MainWindow : public QMainWindow {
   QAction* cancel_ = nullptr;
   QAction* reload_ = nullptr;
   QAction* close_ = nullptr;
+  QAction* save_ = nullptr;
 };
 
 }  // namespace roce::gui

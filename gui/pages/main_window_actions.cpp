@@ -44,6 +44,8 @@ void MainWindow::make_menus() {
                {},
                tr("All files of the ring that this capture belongs to"),
                &MainWindow::open_ring},
+              {"save_capture", tr("&Save capture as..."), QKeySequence::Save,
+               tr("All packets with their comments, as pcapng"), &MainWindow::save_capture},
               {"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
                &MainWindow::reload},
               {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Let go of the capture"),
@@ -114,6 +116,7 @@ void MainWindow::make_menus() {
   cancel_ = findChild<QAction*>(QStringLiteral("cancel"));
   reload_ = findChild<QAction*>(QStringLiteral("reload"));
   close_ = findChild<QAction*>(QStringLiteral("close"));
+  save_ = findChild<QAction*>(QStringLiteral("save_capture"));
   stop_->setDefaultAction(cancel_);
   fill_recent();
 }
@@ -174,6 +177,10 @@ void MainWindow::ask_files() {
   open(questions_.files_to_open(this));
 }
 
+void MainWindow::save_capture() {
+  (void)packets_->save_capture();
+}
+
 void MainWindow::new_window() {
   auto* window = new MainWindow;
   window->setAttribute(Qt::WA_DeleteOnClose);
@@ -182,6 +189,7 @@ void MainWindow::new_window() {
 }
 
 void MainWindow::reload() {
+  if (!may_let_go([this] { reload(); })) return;
   // The time range and the packet may be others in what the file holds by now.
   selection_.set_time({});
   selection_.set_packet({});
@@ -189,6 +197,7 @@ void MainWindow::reload() {
 }
 
 void MainWindow::close_capture() {
+  if (!may_let_go([this] { close_capture(); })) return;
   session_.close();
   selection_.clear();
 }

@@ -11,6 +11,7 @@
 #include <QPainterPath>
 #include <QScrollBar>
 #include <QStyle>
+#include <QTextDocument>
 #include <QToolTip>
 #include <QWheelEvent>
 #include <algorithm>
@@ -60,7 +61,7 @@ PacketListView::~PacketListView() = default;
 void PacketListView::measure() {
   const QFontMetrics metrics(font());
   row_height_ = metrics.height() + 4;
-  margin_ = row_height_ * 2;
+  margin_ = row_height_ * 27 / 10;
   place_parts();
 }
 
@@ -239,6 +240,7 @@ void PacketListView::paintEvent(QPaintEvent*) {
   for (int row = first, y = 0; row < rows && y < viewport()->height(); ++row, y += row_height_) {
     paint_row(painter, row, y);
     paint_margin(painter, row, y, related);
+    if (model_.marks_of(row).has(PacketMarks::commented)) paint_comment_sign(painter, row, y);
   }
   if (rows == 0) {
     const PacketListModel::State& state = model_.state();
@@ -336,6 +338,21 @@ void PacketListView::paint_margin(QPainter& painter, int row, int y, const Relat
     head << QPointF(at.x() + tip / 2, middle) << QPointF(at.x() - tip / 2, middle - r)
          << QPointF(at.x() - tip / 2, middle + r);
     painter.drawPolygon(head);
+  }
+  painter.restore();
+}
+
+/// A sheet with two lines of writing, beside the packet's first cell.
+void PacketListView::paint_comment_sign(QPainter& painter, int row, int y) const {
+  painter.save();
+  const QColor ink = palette().color(is_selected(row) ? QPalette::HighlightedText : QPalette::Text);
+  const double size = row_height_ * 0.55;
+  const QRectF sheet(margin_ - size - 3, y + (row_height_ - size) / 2, size, size);
+  painter.setPen(QPen(ink, 1));
+  painter.drawRect(sheet);
+  for (const double at : {0.35, 0.65}) {
+    const double line = sheet.top() + sheet.height() * at;
+    painter.drawLine(QPointF(sheet.left() + 2.5, line), QPointF(sheet.right() - 2.5, line));
   }
   painter.restore();
 }
@@ -459,11 +476,14 @@ bool PacketListView::viewportEvent(QEvent* event) {
     if (related.request != 0) text += tr("\nAnswers packet %1").arg(related.request);
     if (related.response != 0) text += tr("\nAnswered by packet %1").arg(related.response);
     if (related.original != 0) text += tr("\nRepeats packet %1").arg(related.original);
+    for (const std::string& comment : model_.comments(model_.number_of(row)))
+      text += QLatin1Char('\n') + QString::fromStdString(comment);
   } else {
     const int column = header_->logicalIndexAt(QPoint(help->pos().x() - margin_, 0));
     if (column >= 0) text = model_.index(row, column).data().toString();
   }
-  QToolTip::showText(help->globalPos(), text, viewport());
+  // What a capture says is no markup.
+  QToolTip::showText(help->globalPos(), text.isEmpty() ? text : Qt::convertFromPlainText(text), viewport());
   return true;
 }
 

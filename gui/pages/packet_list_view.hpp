@@ -17,7 +17,7 @@ class PacketMap;
 
 /// Shows a PacketListModel. Qt's own table keeps eight bytes for each row's height and more while rows come,
 /// which a hundred million rows do not allow; here all rows are alike, and only those that are seen are asked
-/// for. In the margin: what a packet means, and which packets belong to the current one.
+/// for. In the margin: what a packet means, which packets belong to the current one, and who has comments.
 class PacketListView : public QAbstractScrollArea {
   Q_OBJECT
 
@@ -77,6 +77,7 @@ class PacketListView : public QAbstractScrollArea {
   void choose(int row, Qt::KeyboardModifiers modifiers);
   void paint_row(QPainter& painter, int row, int y);
   void paint_margin(QPainter& painter, int row, int y, const RelatedPackets& related);
+  void paint_comment_sign(QPainter& painter, int row, int y) const;
 
   PacketListModel& model_;
   QHeaderView* header_;

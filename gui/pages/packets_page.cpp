@@ -33,6 +33,13 @@ QString ask_file_to_write(QWidget* parent, PacketFormat format) {
   return QFileDialog::getSaveFileName(parent, PacketsPage::tr("Export packets"), QString(), kinds);
 }
 
+std::optional<QString> ask_comment_text(QWidget* parent, const QString& title, const QString& text) {
+  bool agreed = false;
+  const QString written = QInputDialog::getMultiLineText(
+      parent, title, PacketsPage::tr("Comment; saved with the capture as pcapng:"), text, &agreed);
+  return agreed ? std::optional(written) : std::nullopt;
+}
+
 QToolButton* button(const QString& text, const QString& help) {
   auto* made = new QToolButton;
   made->setText(text);
@@ -44,7 +51,7 @@ QToolButton* button(const QString& text, const QString& help) {
 
 PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent),
-      questions_{ask_packet_number, ask_file_to_write},
+      questions_{ask_packet_number, ask_file_to_write, ask_comment_text},
       filter_(new PacketFilterLine),
       time_chip_(
           button(tr("Time range"), tr("Only packets of the chosen time range; click to show all times"))),
@@ -372,11 +379,16 @@ void PacketsPage::follow_connection() {
   filter_->apply(QStringLiteral("roce.connection == %1").arg(*connection));
 }
 
-PacketChoice PacketsPage::chosen(bool selected_only) const {
+PacketChoice PacketsPage::chosen(Scope scope) const {
   PacketChoice choice;
   choice.store = model_.store();
+  if (scope == Scope::all) {
+    const std::uint64_t all = choice.store ? choice.store->size() : 0;
+    if (all > 0) choice.rows = {{0, static_cast<int>(all - 1)}};
+    return choice;
+  }
   choice.search = model_.search();
-  if (selected_only) {
+  if (scope == Scope::selected) {
     choice.rows = list_->selected();
   } else if (model_.rowCount() > 0) {
     choice.rows = {{0, model_.rowCount() - 1}};

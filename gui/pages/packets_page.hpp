@@ -43,7 +43,11 @@ class PacketsPage : public Page {
   struct Questions {
     std::function<quint64(QWidget*, quint64 last)> packet_number;  ///< 0: none
     std::function<QString(QWidget*, PacketFormat)> file_to_write;  ///< empty: none
+    /// A comment, from what it was; nothing: leave it.
+    std::function<std::optional<QString>(QWidget*, const QString& title, const QString& text)> comment;
   };
+  /// Which packets are meant.
+  enum class Scope { selected, shown, all };
   void set_questions(Questions questions) { questions_ = std::move(questions); }
 
   /// Fills a menu of the window with all that can be done here.
@@ -52,11 +56,29 @@ class PacketsPage : public Page {
   void go_to(std::uint64_t number);
   void follow_connection();
   void copy(PacketFormat format);
-  void export_to(const QString& path, PacketFormat format, bool selected_only);
+  /// False: it was not begun, and why was said.
+  bool export_to(const QString& path, PacketFormat format, Scope scope);
   void apply_column(const QString& field);
+  /// Asks for a file and writes the whole capture to it, with all comments. False: nothing is being written.
+  bool save_capture();
+  /// Comments of the packet, whoever wrote them; and the user's instead.
+  [[nodiscard]] QStringList comments(std::uint64_t number) const;
+  void set_comments(std::uint64_t number, PacketComments::Texts texts);
+  /// Whether comments would be lost if the capture was let go of.
+  [[nodiscard]] bool has_unsaved_comments() const;
+
+ Q_SIGNALS:
+  void comments_changed();      ///< also whether they are saved
+  void save_ended(bool saved);  ///< what save_capture() began
 
  private:
-  struct ActionRow;
+  struct ActionRow {
+    const char* name;  ///< objectName; empty: a line between actions
+    QString text;
+    QKeySequence keys;
+    QString help;
+    std::function<void()> handler;
+  };
 
   void make_parts();
   void connect_parts();
@@ -75,10 +97,16 @@ class PacketsPage : public Page {
   void start_find();
   void find(int step);
   void ask_number();
-  void ask_export(PacketFormat format, bool selected_only);
+  bool ask_export(PacketFormat format, Scope scope);
+  void fill_comment_menu(QMenu* menu);
+  void fill_edit_menu(QMenu* menu);
+  [[nodiscard]] std::optional<QString> ask_comment(const QString& title, const QString& before);
+  void add_comment();
+  void edit_comment(std::uint64_t number, std::size_t place);
+  void remove_comments();
   void watch_export();
   void legend();
-  [[nodiscard]] PacketChoice chosen(bool selected_only) const;
+  [[nodiscard]] PacketChoice chosen(Scope scope) const;
   [[nodiscard]] std::uint64_t current_number() const { return model_.number_of(list_->current_row()); }
 
   PacketListModel model_;
@@ -102,6 +130,9 @@ class PacketsPage : public Page {
   QTimer find_timer_;
   int find_step_ = 0;  ///< wanted as soon as something is found
   std::shared_ptr<PacketExport> export_;
+  /// The comments that it writes, as they were at its start, if it is the whole capture; null: it is not.
+  std::shared_ptr<const PacketStore> saving_;
+  std::uint64_t saved_revision_ = 0;
   QTimer export_timer_;
   QString applied_;           ///< filter; what is typed may be another one
   std::uint64_t wanted_ = 0;  ///< packet that shall be current as soon as it comes

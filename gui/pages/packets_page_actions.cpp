@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QMessageBox>
 #include <algorithm>
+#include <utility>
 
 #include "gui/models/table_model.hpp"
 #include "gui/pages/menu_rows.hpp"
@@ -22,14 +23,6 @@ constexpr std::uint32_t bit_of(PacketMeaning meaning) {
 constexpr std::uint64_t copied_at_most = 100'000;
 
 }  // namespace
-
-struct PacketsPage::ActionRow {
-  const char* name;  ///< objectName; empty: a line between actions
-  QString text;
-  QKeySequence keys;
-  QString help;
-  std::function<void()> handler;
-};
 
 void PacketsPage::fill_menu(QMenu* menu) {
   const ActionRow line{"", {}, {}, {}, {}};
@@ -77,7 +70,8 @@ void PacketsPage::fill_menu(QMenu* menu) {
        {},
        tr("The packet that this one repeats"),
        [this] { step_related(&RelatedPackets::original, tr("repeats no other packet")); }},
-      {"follow_connection", tr("Follow &connection"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C),
+      {"follow_connection", tr("Follow &connection"),
+       QKeySequence(Qt::CTRL | Qt::ALT | Qt::SHIFT | Qt::Key_T),
        tr("Only packets of the current packet's connection"), [this] { follow_connection(); }},
       {"filter_line", tr("&Display filter"), QKeySequence(Qt::CTRL | Qt::Key_Slash),
        tr("Type a display filter"),
@@ -107,20 +101,20 @@ void PacketsPage::fill_menu(QMenu* menu) {
        tr("Export selected as pcapn&g..."),
        {},
        tr("Write the selected packets to a capture"),
-       [this] { ask_export(PacketFormat::pcapng, true); }},
+       [this] { ask_export(PacketFormat::pcapng, Scope::selected); }},
       {"export_shown", tr("E&xport shown as pcapng..."), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
        tr("Write all packets that pass the filter to a capture"),
-       [this] { ask_export(PacketFormat::pcapng, false); }},
+       [this] { ask_export(PacketFormat::pcapng, Scope::shown); }},
       {"export_shown_csv",
        tr("Export s&hown as CSV..."),
        {},
        tr("Write the list to a file"),
-       [this] { ask_export(PacketFormat::csv, false); }},
+       [this] { ask_export(PacketFormat::csv, Scope::shown); }},
       {"export_shown_json",
        tr("&Export shown as JSON..."),
        {},
        tr("Write all fields of the list's packets to a file"),
-       [this] { ask_export(PacketFormat::json, false); }},
+       [this] { ask_export(PacketFormat::json, Scope::shown); }},
       line,
       {"reset_columns",
        tr("Reset col&umns"),
@@ -134,6 +128,13 @@ void PacketsPage::fill_menu(QMenu* menu) {
       {"legend", tr("What the &signs mean"), {}, tr("Colours and shapes of the list"), [this] { legend(); }},
   };
   add_rows(menu, rows, this);
+  auto* written = new QMenu(tr("Com&ments"), menu);
+  fill_comment_menu(written);
+  const QList<QAction*> actions = menu->actions();
+  const auto filter = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
+    return action->objectName() == QLatin1String("filter_line");
+  });
+  menu->insertMenu(filter == actions.end() ? nullptr : *filter, written);
 }
 
 void PacketsPage::legend() {
@@ -184,10 +185,14 @@ void PacketsPage::row_menu(int row, int column, const QPoint& where) {
   menu->addSeparator();
   fill_menu(menu);
   // The window's own menu has the shortcuts.
-  for (QAction* action : menu->actions()) {
-    action->setShortcut({});
-    action->setObjectName({});
-  }
+  const auto anonymous = [](const QMenu* of, const auto& again) -> void {
+    for (QAction* action : of->actions()) {
+      action->setShortcut({});
+      action->setObjectName({});
+      if (const QMenu* inner = action->menu()) again(inner, again);
+    }
+  };
+  anonymous(menu, anonymous);
   menu->popup(where);
 }
 
@@ -247,6 +252,7 @@ void PacketsPage::header_menu(int column, const QPoint& where) {
                                      "frame.number",
                                      "frame.len",
                                      "frame.time_delta",
+                                     "frame.comment",
                                      "infiniband.bth.destqp",
                                      "infiniband.bth.psn",
                                      "infiniband.aeth.msn",
@@ -365,7 +371,7 @@ void PacketsPage::find(int step) {
 }
 
 void PacketsPage::copy(PacketFormat format) {
-  const PacketChoice choice = chosen(true);
+  const PacketChoice choice = chosen(Scope::selected);
   const std::uint64_t count = choice.count();
   if (count == 0) {
     Q_EMIT says(tr("No packet is chosen"));
@@ -383,30 +389,48 @@ void PacketsPage::copy(PacketFormat format) {
   Q_EMIT says(tr("Copied: %n packet(s)", nullptr, static_cast<int>(count)));
 }
 
-void PacketsPage::ask_export(PacketFormat format, bool selected_only) {
-  if (chosen(selected_only).count() == 0) {
+bool PacketsPage::ask_export(PacketFormat format, Scope scope) {
+  if (chosen(scope).count() == 0) {
     Q_EMIT says(tr("No packet to export"));
-    return;
+    return false;
   }
   const QString path = questions_.file_to_write(this, format);
-  if (!path.isEmpty()) export_to(path, format, selected_only);
+  return !path.isEmpty() && export_to(path, format, scope);
 }
 
-void PacketsPage::export_to(const QString& path, PacketFormat format, bool selected_only) {
+bool PacketsPage::save_capture() {
+  if (model_.store() == nullptr || !model_.store()->analysed()) {
+    Q_EMIT says(model_.store() == nullptr ? tr("There is no capture to save")
+                                          : tr("A capture can be saved when it has been read"));
+    return false;
+  }
+  if (const std::string problem = model_.store()->problem(); !problem.empty()) {
+    Q_EMIT says(
+        tr("Not all packets could be kept, so the whole capture cannot be saved (%1); export what is shown")
+            .arg(QString::fromStdString(problem)));
+    return false;
+  }
+  return ask_export(PacketFormat::pcapng, Scope::all);
+}
+
+bool PacketsPage::export_to(const QString& path, PacketFormat format, Scope scope) {
   if (export_) {
     Q_EMIT says(tr("One export at a time: the one before is still being written"));
-    return;
+    return false;
   }
   for (const QString& file : session_.files()) {
     if (QFileInfo(file) == QFileInfo(path)) {
       Q_EMIT says(tr("%1 is the open capture: choose another name").arg(path));
-      return;
+      return false;
     }
   }
-  export_ = PacketExport::start(chosen(selected_only), {format, model_.columns(), model_.time_format()},
+  saving_ = scope == Scope::all && format == PacketFormat::pcapng ? model_.store() : nullptr;
+  saved_revision_ = saving_ ? saving_->comments().revision() : 0;
+  export_ = PacketExport::start(chosen(scope), {format, model_.columns(), model_.time_format()},
                                 QFile::encodeName(path).toStdString());
   export_timer_.start();
   show_state();
+  return true;
 }
 
 void PacketsPage::watch_export() {
@@ -415,8 +439,16 @@ void PacketsPage::watch_export() {
   if (state.ended) {
     export_timer_.stop();
     export_ = nullptr;
+    const auto saved = std::exchange(saving_, nullptr);
     Q_EMIT says(state.error.empty() ? tr("Written: %1 packets").arg(state.written)
                                     : tr("Not written: %1").arg(QString::fromStdString(state.error)));
+    if (saved && state.error.empty()) {
+      saved->comments().saved(saved_revision_);
+      Q_EMIT comments_changed();
+    }
+    show_state();
+    if (saved) Q_EMIT save_ended(state.error.empty());
+    return;
   }
   show_state();
 }

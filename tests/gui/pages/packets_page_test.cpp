@@ -157,8 +157,9 @@ TEST(PacketsPage, JumpsToWhatIsRemarkable) {
   EXPECT_NE(std::find(finding.packets.begin(), finding.packets.end(), *window->selection().packet()),
             finding.packets.end());
 
-  page.set_questions(
-      {[](QWidget*, quint64 last) { return last; }, [](QWidget*, PacketFormat) { return QString(); }});
+  page.set_questions({[](QWidget*, quint64 last) { return last; },
+                      [](QWidget*, PacketFormat) { return QString(); },
+                      [](QWidget*, const QString&, const QString&) { return std::optional<QString>(); }});
   action(*window, "go_to_packet")->trigger();
   EXPECT_EQ(page.list().current_row(), page.model().rowCount() - 1);
 
@@ -209,14 +210,14 @@ TEST(PacketsPage, ExportsWhatIsShown) {
   ASSERT_TRUE(is_complete(page));
   const QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("some.pcapng"));
-  page.export_to(path, PacketFormat::pcapng, false);
+  page.export_to(path, PacketFormat::pcapng, PacketsPage::Scope::shown);
   ASSERT_TRUE(eventually([&] { return window->message().startsWith(QStringLiteral("Written")); }));
   const auto rows = static_cast<std::uint64_t>(page.model().rowCount());
   const auto other = make_window();
   other->open({path});
   ASSERT_TRUE(has_ended(*other));
   EXPECT_EQ(other->session().packets()->size(), rows);
-  page.export_to(window->session().files().front(), PacketFormat::pcapng, false);
+  page.export_to(window->session().files().front(), PacketFormat::pcapng, PacketsPage::Scope::shown);
   EXPECT_TRUE(window->message().contains(QStringLiteral("choose another name")));
 }
 

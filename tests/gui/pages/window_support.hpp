@@ -14,8 +14,8 @@ namespace roce::gui {
 /// A window that asks nobody anything.
 inline std::unique_ptr<MainWindow> make_window() {
   auto window = std::make_unique<MainWindow>();
-  window->set_questions(
-      {[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); }, [](QWidget*) {}});
+  window->set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
+                         [](QWidget*) {}, [](QWidget*) { return MainWindow::Unsaved::discard; }});
   window->show();
   return window;
 }
