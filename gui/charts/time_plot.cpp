@@ -2,6 +2,7 @@
 #include "gui/charts/time_plot.hpp"
 
 #include <QHelpEvent>
+#include <QTextDocument>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -203,7 +204,9 @@ bool TimePlot::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const std::optional<Hit> found = hit(help->pos());
-  found ? QToolTip::showText(help->globalPos(), found->text, this) : QToolTip::hideText();
+  // What a capture says is no markup.
+  found ? QToolTip::showText(help->globalPos(), Qt::convertFromPlainText(found->text), this)
+        : QToolTip::hideText();
   return true;
 }
 

@@ -38,8 +38,7 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
     if (id.isValid()) selection_.set_connection(static_cast<std::uint32_t>(id.toULongLong()));
   });
   connect(table_, &TableView::row_activated, this, &ConnectionsPage::show_graph);
-  connect(graphs_, &ConnectionGraphs::packet_activated, this,
-          [this](quint64 number) { follow(QUrl(QStringLiteral("packet:%1").arg(number))); });
+  connect(graphs_, &ConnectionGraphs::packet_activated, this, &ConnectionsPage::lead_to_packet);
   connect(detail_, &QTextBrowser::anchorClicked, this, &ConnectionsPage::follow);
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
   connect(&model_, &TableModelBase::rows_changed, this, &ConnectionsPage::refresh);

@@ -39,7 +39,8 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
       matrix_(new TableView(tr("Matrix of marks"), matrix_model_)),
       table_(new TableView(tr("Marks"), model_)),
       editor_(new PolicyEditor),
-      tabs_(new QTabWidget) {
+      tabs_(new QTabWidget),
+      pause_plot_(new PausePlot) {
   tabs_->setAccessibleName(tr("Marks, policy and what ports say"));
   judged_->setWordWrap(true);
   judged_->setTextFormat(Qt::PlainText);
@@ -64,7 +65,11 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   tabs_->addTab(split, tr("&Marks"));
   tabs_->addTab(editor_, tr("P&olicy"));
   tabs_->addTab(dcbx, QString());
-  tabs_->addTab(pauses, QString());
+  auto* links = new QSplitter(Qt::Vertical);
+  links->addWidget(pause_plot_);
+  links->addWidget(pauses);
+  links->setChildrenCollapsible(false);
+  tabs_->addTab(links, QString());
   tabs_->addTab(spreads, QString());
 
   bar_->drive(this, model_);
@@ -91,6 +96,17 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     const PortSpread& row = spread_model_.row(spreads->currentIndex().row());
     lead_to_addresses({to_qt(row.src), to_qt(row.dst)});
   });
+  // A row leads to the frame that began its longest pause.
+  connect(pauses, &TableView::row_activated, this, [this, pauses] {
+    const analyze::PauseRow& row = pause_model_.row(pauses->currentIndex().row());
+    lead_to_packet(row.counts().longest_packet);
+  });
+  connect(pause_plot_, &TimePlot::packet_chosen, this, [this](quint64 packet) {
+    if (packet != 0) selection_.set_packet(packet);
+  });
+  connect(pause_plot_, &TimePlot::packet_activated, this, &MarkingsPage::lead_to_packet);
+  connect(pause_plot_, &TimePlot::span_chosen, &selection_, &Selection::set_time);
+  connect(&selection_, &Selection::time_changed, this, [this] { pause_plot_->show_span(selection_.time()); });
   connect(editor_, &PolicyEditor::applied, this,
           [this](const std::shared_ptr<const analyze::MarkingPolicy>& policy) {
             session_.set_policy(policy);
@@ -113,6 +129,7 @@ bool MarkingsPage::is_settled() const {
 
 void MarkingsPage::show_snapshot() {
   for (TableModelBase* model : models()) model->show(shown());
+  pause_plot_->show_snapshot(shown());
 }
 
 void MarkingsPage::lead_to_addresses(const QStringList& words) {

@@ -5,6 +5,7 @@
 #include <QTabWidget>
 #include <array>
 
+#include "gui/charts/pause_plot.hpp"
 #include "gui/models/link_tables.hpp"
 #include "gui/models/overview_tables.hpp"
 #include "gui/models/tables.hpp"
@@ -28,6 +29,7 @@ class MarkingsPage : public Page {
   [[nodiscard]] TableView& table() noexcept { return *table_; }
   [[nodiscard]] PolicyEditor& editor() noexcept { return *editor_; }
   [[nodiscard]] QTabWidget& tabs() noexcept { return *tabs_; }
+  [[nodiscard]] PausePlot& pause_plot() noexcept { return *pause_plot_; }
   [[nodiscard]] const PortSpreadModel& spreads() const noexcept { return spread_model_; }
 
  Q_SIGNALS:
@@ -53,6 +55,7 @@ class MarkingsPage : public Page {
   TableView* table_;
   PolicyEditor* editor_;
   QTabWidget* tabs_;
+  PausePlot* pause_plot_;
 };
 
 }  // namespace roce::gui

@@ -45,12 +45,17 @@ void Page::follow(const QUrl& link) {
     selection_.set_finding(target);
     Q_EMIT leads_to(PageId::findings);
   } else if (link.scheme() == QLatin1String("packet")) {
-    selection_.set_packet(target.toULongLong());
-    Q_EMIT leads_to(PageId::packets);
+    lead_to_packet(target.toULongLong());
   } else if (link.scheme() == QLatin1String("copy")) {
     QApplication::clipboard()->setText(target);
     Q_EMIT says(tr("Copied: %1").arg(target));
   }
+}
+
+void Page::lead_to_packet(quint64 number) {
+  if (number == 0) return;
+  selection_.set_packet(number);
+  Q_EMIT leads_to(PageId::packets);
 }
 
 }  // namespace roce::gui

@@ -52,6 +52,8 @@ class Page : public QWidget {
 
   /// Follows a link of details.hpp.
   void follow(const QUrl& link);
+  /// Shows the packet of that number in the list; 0: there is none.
+  void lead_to_packet(quint64 number);
 
   AnalysisSession& session_;
   Selection& selection_;
