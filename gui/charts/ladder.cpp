@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gui/charts/trace_marks.hpp"
+#include "gui/models/time_format.hpp"
 #include "gui/models/trace_text.hpp"
 
 namespace roce::gui {
@@ -129,11 +130,8 @@ void LadderView::paint_row(QPainter& painter, const QRectF& rect, const LadderCo
     painter.setPen(quiet);
     right_of(0, columns.number, QString::number(p.packet));
     painter.setPen(text);
-    if (p.time_ns != capture::no_time) {
-      const auto since = static_cast<std::int64_t>(static_cast<std::uint64_t>(p.time_ns) -
-                                                   static_cast<std::uint64_t>(origin_ns_));
-      right_of(columns.number, columns.time, QString::number(static_cast<double>(since) * 1e-9, 'f', 6));
-    }
+    if (p.time_ns != capture::no_time)
+      right_of(columns.number, columns.time, short_time(origin_ns_, p.time_ns));
   }
   const TraceMark mark = ghost ? TraceMark::lost_before : main_mark(p);
   const QColor colour = colours(palette()).*trace_mark_look(mark).colour;
@@ -177,7 +175,7 @@ std::size_t LadderView::paint(QPainter& painter, const QRectF& area, std::size_t
                      text);
   };
   head(0, columns.number, Qt::AlignRight, tr("No."));
-  head(columns.number, columns.time, Qt::AlignRight, tr("Time (s)"));
+  head(columns.number, columns.time, Qt::AlignRight, time_heading());
   const double half = (columns.b - columns.a) / 2;
   head(columns.a, columns.a + half - 4, Qt::AlignLeft, ends_[0]);
   head(columns.a + half + 4, columns.b, Qt::AlignRight, ends_[1]);

@@ -49,7 +49,7 @@ std::optional<std::size_t> next_remarkable(const ConnectionTrace& trace, const s
 LadderColumns ladder_columns(double width, double letter_width) noexcept {
   LadderColumns columns;
   columns.number = 10 * letter_width;
-  columns.time = columns.number + 14 * letter_width;
+  columns.time = columns.number + 17 * letter_width;
   columns.a = columns.time + 4 * letter_width;
   // Remarks get a third of what is left, and no more than they need.
   const double left = std::max(width - columns.a, 20 * letter_width);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/time_format.hpp"
 
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QTimeZone>
 
@@ -12,8 +13,33 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 TimeDisplay chosen = TimeDisplay::relative;
 
+struct Text {
+  Q_DECLARE_TR_FUNCTIONS(TimeFormat)
+};
+
+/// A time of the clock, and the microseconds that QDateTime does not have.
+struct Clock {
+  QDateTime time;
+  std::int64_t rest_ns = 0;
+};
+Clock clock_of(TimeDisplay display, std::int64_t time_ns) {
+  // Down to the second before, also where the time is before 1970.
+  std::int64_t seconds = time_ns / second_ns, rest = time_ns % second_ns;
+  if (rest < 0) {
+    rest += second_ns;
+    --seconds;
+  }
+  const QDateTime utc = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC);
+  return {display == TimeDisplay::utc ? utc : utc.toLocalTime(), rest};
+}
+
 QString with_micros(const QString& seconds, std::int64_t rest_ns) {
   return QStringLiteral("%1.%2").arg(seconds).arg(rest_ns / 1000, 6, 10, QLatin1Char('0'));
+}
+
+QString relative(std::int64_t first_ns, std::int64_t time_ns) {
+  const std::int64_t since = analyze::span_ns(first_ns, time_ns);
+  return with_micros(QString::number(since / second_ns), since % second_ns);
 }
 
 }  // namespace
@@ -28,20 +54,33 @@ TimeDisplay time_display() noexcept {
 
 QString format_time(TimeDisplay display, std::int64_t first_ns, std::int64_t time_ns) {
   if (display == TimeDisplay::relative) {
-    const std::int64_t since = analyze::span_ns(first_ns, time_ns);
-    return QLatin1Char('+') + with_micros(QString::number(since / second_ns), since % second_ns) +
-           QStringLiteral(" s");
+    return QLatin1Char('+') + relative(first_ns, time_ns) + QStringLiteral(" s");
   }
-  // Down to the second before, also where the time is before 1970.
-  std::int64_t seconds = time_ns / second_ns, rest = time_ns % second_ns;
-  if (rest < 0) {
-    rest += second_ns;
-    --seconds;
-  }
-  const QDateTime utc = QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC);
-  const QDateTime shown = display == TimeDisplay::utc ? utc : utc.toLocalTime();
-  return with_micros(shown.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")), rest) + QLatin1Char(' ') +
-         shown.timeZoneAbbreviation();
+  const Clock shown = clock_of(display, time_ns);
+  return with_micros(shown.time.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")), shown.rest_ns) +
+         QLatin1Char(' ') + shown.time.timeZoneAbbreviation();
+}
+
+QString shown_time(std::int64_t first_ns, std::int64_t time_ns) {
+  return format_time(chosen, first_ns, time_ns);
+}
+
+QString short_time(std::int64_t first_ns, std::int64_t time_ns) {
+  if (chosen == TimeDisplay::relative) return relative(first_ns, time_ns);
+  const Clock shown = clock_of(chosen, time_ns);
+  return with_micros(shown.time.toString(QStringLiteral("HH:mm:ss")), shown.rest_ns);
+}
+
+QString time_heading() {
+  return chosen == TimeDisplay::relative ? Text::tr("Time (s)")
+         : chosen == TimeDisplay::utc    ? Text::tr("Time (UTC)")
+                                         : Text::tr("Time (local)");
+}
+
+analyze::TimeFormat listed_time_format() noexcept {
+  return chosen == TimeDisplay::relative ? analyze::TimeFormat::relative
+         : chosen == TimeDisplay::utc    ? analyze::TimeFormat::utc_date
+                                         : analyze::TimeFormat::absolute_date;
 }
 
 QString shown_time(const analyze::Snapshot& s, std::int64_t time_ns) {

@@ -5,6 +5,7 @@
 #include <QString>
 #include <cstdint>
 
+#include "analyze/packet_line.hpp"
 #include "analyze/snapshot.hpp"
 
 namespace roce::gui {
@@ -21,6 +22,13 @@ void set_time_display(TimeDisplay display) noexcept;
 
 /// A time of a capture; nanoseconds since the epoch, shown in microseconds.
 [[nodiscard]] QString shown_time(const analyze::Snapshot& snapshot, std::int64_t time_ns);
+/// The same where the time of the capture's first packet is all that is known of it.
+[[nodiscard]] QString shown_time(std::int64_t first_ns, std::int64_t time_ns);
+/// For narrow columns whose heading is time_heading(): "1.203896", "11:08:53.886729".
+[[nodiscard]] QString short_time(std::int64_t first_ns, std::int64_t time_ns);
+[[nodiscard]] QString time_heading();
+/// How the list of packets writes times, as long as the capture's resolution makes them.
+[[nodiscard]] analyze::TimeFormat listed_time_format() noexcept;
 [[nodiscard]] QString format_time(TimeDisplay display, std::int64_t first_ns, std::int64_t time_ns);
 
 }  // namespace roce::gui

@@ -7,6 +7,7 @@
 #include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/time_format.hpp"
 
 namespace roce::gui {
 namespace {
@@ -108,9 +109,7 @@ QString point_text(const TracePoint& point, std::int64_t origin_ns) {
     lines << psn;
   }
   if (point.bytes != 0) lines << Text::tr("%1 bytes").arg(point.bytes);
-  if (point.time_ns != capture::no_time)
-    lines << Text::tr("at %1").arg(time_text(static_cast<std::int64_t>(
-        static_cast<std::uint64_t>(point.time_ns) - static_cast<std::uint64_t>(origin_ns))));
+  if (point.time_ns != capture::no_time) lines << Text::tr("at %1").arg(shown_time(origin_ns, point.time_ns));
   const Verdict& v = point.verdict;
   if (v.request != 0)
     lines << (v.has(Verdict::response_time_known)

@@ -51,6 +51,8 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
       direction_->setCurrentIndex(static_cast<int>(SequencePlot::busier_side(*tracer_.trace())));
     fill();
   });
+  // Times may be written otherwise now.
+  connect(&session_, &AnalysisSession::snapshot_changed, ladder_, [this] { ladder_->viewport()->update(); });
   connect(&tracer_, &ConnectionTracer::progress_changed, this, &ConnectionGraphs::show_state);
   connect(&session_, &AnalysisSession::state_changed, this, [this] {
     // Opened once and not seen now: whoever comes back asks again.

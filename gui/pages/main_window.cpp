@@ -215,7 +215,7 @@ void MainWindow::show_packet(const QStringList& files, qulonglong packet, const 
   if (files != session_.files()) return;  // what is open was not to be let go of
   selection_.set_packet(packet);
   if (connection.isValid()) selection_.set_connection(static_cast<std::uint32_t>(connection.toULongLong()));
-  show_page(PageId::connections);
+  show_page(PageId::packets);
 }
 
 bool MainWindow::choose_policy(const QString& file_or_profile) {

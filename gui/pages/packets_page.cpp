@@ -11,6 +11,7 @@
 
 #include "gui/models/details.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/time_format.hpp"
 #include "gui/pages/main_window.hpp"
 
 namespace roce::gui {
@@ -69,6 +70,7 @@ PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget
       split_(new QSplitter(Qt::Vertical)) {
   make_parts();
   connect_parts();
+  model_.set_time_format(listed_time_format());
   model_.set_columns(settings().value(QStringLiteral("packets/columns")).toStringList());
   fit_columns();
   show_packets();
@@ -148,6 +150,7 @@ void PacketsPage::connect_parts() {
   connect(&find_timer_, &QTimer::timeout, this, [this] { find(find_step_); });
   connect(&export_timer_, &QTimer::timeout, this, &PacketsPage::watch_export);
   connect(&session_, &AnalysisSession::packets_changed, this, &PacketsPage::show_packets);
+  connect(&session_, &AnalysisSession::snapshot_changed, this, &PacketsPage::take_time_format);
   connect(&selection_, &Selection::packet_changed, this, [this] {
     if (!selection_.packet()) {
       wanted_ = 0;
@@ -318,14 +321,16 @@ void PacketsPage::fit_columns() {
     const char* name;
     const char* sample;
   };
-  constexpr Width widths[] = {{"frame.number", "100000000"},
-                              {"time", "1234.123456789"},
-                              {"source", "192.168.100.100"},
-                              {"destination", "192.168.100.100"},
-                              {"operation", "RC RDMA READ Response Middle"},
-                              {"infiniband.bth.destqp", "0x000000"},
-                              {"infiniband.bth.psn", "16777216"},
-                              {"frame.len", "Length"}};
+  const Width widths[] = {
+      {"frame.number", "100000000"},
+      {"time", model_.time_format() == analyze::TimeFormat::relative ? "1234.123456789"
+                                                                     : "2026-11-20 11:08:53.886729123"},
+      {"source", "192.168.100.100"},
+      {"destination", "192.168.100.100"},
+      {"operation", "RC RDMA READ Response Middle"},
+      {"infiniband.bth.destqp", "0x000000"},
+      {"infiniband.bth.psn", "16777216"},
+      {"frame.len", "Length"}};
   const QFontMetrics metrics(list_->font());
   constexpr int air = 14;
   const QSettings kept = settings();
@@ -338,7 +343,7 @@ void PacketsPage::fit_columns() {
       if (column.name == QLatin1String(row.name))
         width = metrics.horizontalAdvance(QLatin1String(row.sample));
     }
-    const int known = kept.value(QStringLiteral("packets/width/") + column.name).toInt();
+    const int known = kept.value(width_key(column.name)).toInt();
     list_->header().resizeSection(i, known > 0 ? known : width + air);
   }
 }
@@ -348,7 +353,20 @@ void PacketsPage::save_columns() {
   kept.setValue(QStringLiteral("packets/columns"), model_.column_names());
   // The last one takes what is left.
   for (int i = 0; i + 1 < model_.columnCount(); ++i)
-    kept.setValue(QStringLiteral("packets/width/") + model_.column(i).name, list_->header().sectionSize(i));
+    kept.setValue(width_key(model_.column(i).name), list_->header().sectionSize(i));
+}
+
+/// Times with a date take more room than seconds: each way of writing them has a width of its own.
+QString PacketsPage::width_key(const QString& column) const {
+  const bool dated = column == QLatin1String("time") && model_.time_format() != analyze::TimeFormat::relative;
+  return QStringLiteral("packets/width/") + column + (dated ? QStringLiteral("_dated") : QString());
+}
+
+/// As the preferences say, which may have changed.
+void PacketsPage::take_time_format() {
+  if (model_.time_format() == listed_time_format()) return;
+  model_.set_time_format(listed_time_format());
+  fit_columns();
 }
 
 void PacketsPage::apply_column(const QString& field) {

@@ -91,6 +91,8 @@ class PacketsPage : public Page {
   void tree_menu(const QString& field, const QPoint& where);
   void add_filter_actions(QMenu* menu, const QString& one);
   void fit_columns();
+  void take_time_format();
+  [[nodiscard]] QString width_key(const QString& column) const;
   void save_columns();
   void step_meaning(int step, std::uint32_t meanings, const QString& what);
   void step_related(std::uint64_t RelatedPackets::*which, const QString& what);

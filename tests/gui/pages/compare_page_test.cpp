@@ -51,6 +51,7 @@ TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
   EXPECT_EQ(window->session().files(), QStringList(lost.direction == 0 ? at_a() : at_b()));
   EXPECT_EQ(window->selection().packet(), lost.packet);
   EXPECT_EQ(window->selection().connection(), lost.connection);
+  EXPECT_FALSE(window->packets().visibleRegion().isEmpty());
   ASSERT_TRUE(has_ended(*window));
   EXPECT_EQ(window->selection().packet(), lost.packet);
 }

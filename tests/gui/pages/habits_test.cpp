@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 
 #include "gui/models/details.hpp"
+#include "gui/models/time_format.hpp"
 #include "gui/pages/preferences_dialog.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
@@ -126,7 +127,24 @@ TEST(Habits, PreferencesChangeTimesEverywhere) {
   const auto* detail = window->findings().findChild<DetailView*>();
   EXPECT_TRUE(detail->toPlainText().contains(QStringLiteral("2026-11-20 10:48:07")));
   EXPECT_EQ(window->session().snapshot().get(), &s) << "times are shown otherwise, not read anew";
+  // Also in the list, with all digits that the capture has, in a column that is wide enough.
+  PacketsPage& packets = window->packets();
+  const auto time_of = [&packets](int row) {
+    const auto column = packets.model().column_names().indexOf(QStringLiteral("time"));
+    EXPECT_GE(packets.list().header().sectionSize(static_cast<int>(column)),
+              packets.fontMetrics().horizontalAdvance(
+                  packets.model().index(row, static_cast<int>(column)).data().toString()));
+    return packets.model().index(row, static_cast<int>(column)).data().toString();
+  };
+  EXPECT_EQ(time_of(0), QStringLiteral("2026-11-20 10:48:06.299562482"));
+  const std::int64_t first = s.totals.first_time_ns;
+  EXPECT_EQ(short_time(first, first + 1), QStringLiteral("10:48:06.299562"));
+  EXPECT_EQ(time_heading(), QStringLiteral("Time (UTC)"));
+  // A window that is opened now begins so.
+  EXPECT_EQ(make_window()->packets().model().time_format(), analyze::TimeFormat::utc_date);
   window->take_preferences(Preferences());
+  EXPECT_EQ(time_of(0), QStringLiteral("0.000000000"));
+  EXPECT_EQ(short_time(first, first + 1'203'896'999), QStringLiteral("1.203896"));
   EXPECT_TRUE(detail->toPlainText().contains(QStringLiteral("+1.203896 s")));
 }
 
