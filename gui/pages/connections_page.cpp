@@ -4,6 +4,7 @@
 #include <QSplitter>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <new>
 
 #include "gui/models/details.hpp"
 
@@ -14,7 +15,9 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
       bar_(new FilterBar(tr("Search connections: address, queue pair, type, state"))),
       table_(new TableView(tr("Connections"), model_)),
       detail_(new DetailView),
-      graphs_(new ConnectionGraphs(session, selection, detail_)) {
+      graphs_(new ConnectionGraphs(session, selection, detail_)),
+      sparks_(new SparkDelegate(this)) {
+  table_->setItemDelegateForColumn(model_.column_of("packets"), sparks_);
   detail_->setAccessibleName(tr("The chosen connection"));
   auto* top = new QWidget;
   auto* column = new QVBoxLayout(top);
@@ -41,9 +44,50 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   connect(graphs_, &ConnectionGraphs::packet_activated, this, &ConnectionsPage::lead_to_packet);
   connect(detail_, &QTextBrowser::anchorClicked, this, &ConnectionsPage::follow);
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
+  connect(&session_, &AnalysisSession::packets_changed, this, &ConnectionsPage::forget_sparks);
+  connect(&session_, &AnalysisSession::state_changed, this, &ConnectionsPage::count_sparks);
   connect(&model_, &TableModelBase::rows_changed, this, &ConnectionsPage::refresh);
   connect(this, &Page::seen_changed, graphs_, [this] { graphs_->set_in_front(is_seen()); });
   refresh();
+}
+
+ConnectionsPage::~ConnectionsPage() {
+  counting_.request_stop();
+}
+
+void ConnectionsPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  count_sparks();
+}
+
+void ConnectionsPage::forget_sparks() {
+  counting_.request_stop();
+  count_.cancel();
+  counted_ = false;
+  sparks_->show(nullptr);
+}
+
+/// Once a capture has been read and somebody looks.
+void ConnectionsPage::count_sparks() {
+  if (counted_ || !isVisible() || !session_.snapshot() || !session_.packets() ||
+      !session_.packets()->analysed())
+    return;
+  counted_ = true;
+  counting_ = std::stop_source();
+  const std::shared_ptr<const PacketStore> store = session_.packets();
+  count_.run(
+      [this, store, snapshot = session_.snapshot(), stop = counting_.get_token()]() -> std::function<void()> {
+        std::shared_ptr<const ConnectionSparks> sparks;
+        try {
+          sparks = ConnectionSparks::count(store, *snapshot, stop);
+        } catch (const std::bad_alloc&) {
+          // Figures alone, then.
+        }
+        return [this, sparks] {
+          sparks_->show(sparks);
+          table_->viewport()->update();
+        };
+      });
 }
 
 void ConnectionsPage::show_snapshot() {

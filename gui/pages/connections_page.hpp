@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <stop_token>
+
+#include "gui/models/background_call.hpp"
 #include "gui/models/tables.hpp"
 #include "gui/pages/connection_graphs.hpp"
 #include "gui/pages/detail_view.hpp"
 #include "gui/pages/filter_bar.hpp"
 #include "gui/pages/page.hpp"
+#include "gui/pages/spark_delegate.hpp"
 #include "gui/pages/table_view.hpp"
 
 namespace roce::gui {
@@ -17,6 +21,9 @@ class ConnectionsPage : public Page {
 
  public:
   ConnectionsPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
+  ~ConnectionsPage() override;
+  ConnectionsPage(const ConnectionsPage&) = delete;
+  ConnectionsPage& operator=(const ConnectionsPage&) = delete;
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
   [[nodiscard]] bool is_settled() const override { return Page::is_settled() && model_.is_settled(); }
@@ -26,11 +33,15 @@ class ConnectionsPage : public Page {
   /// The sequence graph of the chosen connection.
   void show_graph();
   [[nodiscard]] ConnectionGraphs& graphs() noexcept { return *graphs_; }
+  [[nodiscard]] const SparkDelegate& sparks() const noexcept { return *sparks_; }
 
  protected:
+  void showEvent(QShowEvent* event) override;
   void show_snapshot() override;
 
  private:
+  void forget_sparks();
+  void count_sparks();
   void refresh();
   void show_selected();
   void show_detail();
@@ -40,6 +51,10 @@ class ConnectionsPage : public Page {
   TableView* table_;
   DetailView* detail_;
   ConnectionGraphs* graphs_;
+  SparkDelegate* sparks_;
+  std::stop_source counting_;
+  BackgroundCall count_{*this};
+  bool counted_ = false;  ///< or being so
 };
 
 }  // namespace roce::gui
