@@ -179,9 +179,15 @@ QStringList ComparePage::files(std::size_t point) const {
 
 QString ComparePage::command() const {
   QStringList words{QStringLiteral("roceanalyze compare")};
+  // The first file of each point, then the others: there is one place for each on the command line.
+  QStringList more;
   for (const std::size_t point : {0U, 1U}) {
-    for (const QString& file : files(point)) words << shell_word(file);
+    const QStringList all = files(point);
+    if (!all.isEmpty()) words << shell_word(all.front());
+    for (const QString& file : all.mid(1))
+      more << (point == 0 ? QStringLiteral("--more-a") : QStringLiteral("--more-b")) << shell_word(file);
   }
+  words << more;
   if (const QString filter = filter_->text().trimmed(); !filter.isEmpty())
     words << QStringLiteral("-Y") << shell_word(filter);
   return words.join(QLatin1Char(' '));

@@ -80,6 +80,8 @@ TEST(ComparePage, AsksForCaptures) {
   }
   EXPECT_EQ(page.files(0).size(), 2);
   EXPECT_EQ(page.files(1).back(), QStringLiteral("/x/2.pcap"));
+  EXPECT_EQ(page.command(), QStringLiteral("roceanalyze compare /x/1.pcap /x/1.pcap --more-a /x/2.pcap "
+                                           "--more-b /x/2.pcap"));
 }
 
 TEST(ComparePage, SaysWhatIsWrong) {
