@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/worker_threads.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -23,14 +20,6 @@ Running& running() {
   return *value;
 }
 
-/// The thread of the window goes first where processors are few; those that this one starts inherit it. Linux
-/// has it for each thread, and whoever does not let it be changed takes nothing but time.
-void stand_back() noexcept {
-  constexpr int steps = 2;  // more made reading many times slower beside busy programs
-  const int first = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::getpid()));  // of the first thread
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, first + steps));              // of this one
-}
-
 }  // namespace
 
 void run_in_background(std::function<void()> work) {
@@ -39,7 +28,6 @@ void run_in_background(std::function<void()> work) {
     ++running().threads;
   }
   std::thread([work = std::move(work)]() mutable {
-    stand_back();
     work();
     work = nullptr;  // what it holds is gone before anybody stops waiting
     const std::lock_guard lock(running().mutex);

@@ -8,7 +8,7 @@
 
 namespace roce::gui {
 
-/// Runs `work` on a thread of its own, which stands back for the window's. Nobody has to wait for it: a thread that was told to stop may still be
+/// Runs `work` on a thread of its own. Nobody has to wait for it: a thread that was told to stop may still be
 /// inside of a system call that nothing wakes (opening a pipe that nobody writes to), and the window shall
 /// not stand still for that. Exceptions may not leave `work`.
 void run_in_background(std::function<void()> work);
