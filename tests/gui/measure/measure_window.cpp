@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gui_measure FILE: how the window does with a large capture. Figures for docs/performance.md; no test, for
 // they depend on the machine.
-#include <sys/resource.h>
+#include <ctime>
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -9,10 +9,12 @@
 #include <QTimer>
 #include <QWindow>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/models/worker_threads.hpp"
@@ -22,10 +24,57 @@ namespace {
 
 using namespace roce::gui;
 
-/// How long the window did not answer: the time between two beats of a timer, less its interval.
+double ms_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// Remembers which events took longest, in CPU time of the window's thread: that does not depend on who else
+/// uses the processor meanwhile.
+class WatchedApplication final : public QApplication {
+ public:
+  using QApplication::QApplication;
+
+  bool notify(QObject* receiver, QEvent* event) override {
+    if (depth_ > 0) return QApplication::notify(receiver, event);
+    const char* name = receiver->metaObject()->className();
+    const QEvent::Type type = event->type();
+    ++depth_;
+    const double before = ms_of(CLOCK_THREAD_CPUTIME_ID);
+    const bool done = QApplication::notify(receiver, event);
+    const double took = ms_of(CLOCK_THREAD_CPUTIME_ID) - before;
+    --depth_;
+    Event& least = *std::min_element(longest_.begin(), longest_.end());
+    if (took > least.ms) least = {took, name, type};
+    return done;
+  }
+  void restart() { longest_ = {}; }
+  void print() {
+    std::sort(longest_.begin(), longest_.end());
+    std::printf("    longest events, ms of CPU:");
+    for (auto event = longest_.rbegin(); event != longest_.rend(); ++event) {
+      if (event->receiver != nullptr)
+        std::printf(" %.1f %s(%d)", event->ms, event->receiver, static_cast<int>(event->type));
+    }
+    std::printf("\n");
+  }
+
+ private:
+  struct Event {
+    double ms = 0;
+    const char* receiver = nullptr;
+    QEvent::Type type = QEvent::None;
+    [[nodiscard]] bool operator<(const Event& other) const noexcept { return ms < other.ms; }
+  };
+  std::array<Event, 4> longest_;
+  int depth_ = 0;
+};
+
+/// How long the window did not answer: the time between two beats of a timer of 5 ms.
 class Heartbeat {
  public:
-  Heartbeat() {
+  explicit Heartbeat(WatchedApplication& application) : application_(application) {
     timer_.setTimerType(Qt::PreciseTimer);
     timer_.setInterval(5);
     QObject::connect(&timer_, &QTimer::timeout, &timer_, [this] { beat(); });
@@ -34,6 +83,7 @@ class Heartbeat {
   }
   void restart() {
     pauses_.clear();
+    application_.restart();
     clock_.restart();
   }
   void print(const char* during) {
@@ -42,6 +92,7 @@ class Heartbeat {
     std::printf("  heartbeat while %s: longest %.1f ms, 99.9 %% %.1f ms, median %.1f ms (%zu beats)\n",
                 during, pauses_.back(), pauses_[pauses_.size() * 999 / 1000], pauses_[pauses_.size() / 2],
                 pauses_.size());
+    application_.print();
   }
 
  private:
@@ -49,6 +100,7 @@ class Heartbeat {
     pauses_.push_back(static_cast<double>(clock_.nsecsElapsed()) / 1e6);
     clock_.restart();
   }
+  WatchedApplication& application_;
   QTimer timer_;
   QElapsedTimer clock_;
   std::vector<double> pauses_;
@@ -76,6 +128,50 @@ void print_memory(const char* when) {
               memory("VmRSS"));
 }
 
+bool has_read(MainWindow& window) {
+  return window.session().state() != AnalysisSession::State::loading &&
+         window.packets().model().state().complete && window.is_settled();
+}
+
+/// Reads it once more with each page in front; then what large tables are asked for.
+void measure_pages(MainWindow& window, Heartbeat& heart, const QStringList& files) {
+  const std::pair<PageId, const char*> pages[] = {{PageId::overview, "reading behind the overview"},
+                                                  {PageId::findings, "reading behind findings"},
+                                                  {PageId::connections, "reading behind connections"},
+                                                  {PageId::markings, "reading behind markings"}};
+  for (const auto& [page, during] : pages) {
+    window.show_page(page);
+    QApplication::processEvents();
+    heart.restart();
+    window.open(files);
+    wait_for([&] { return has_read(window); });
+    heart.print(during);
+  }
+  heart.restart();
+  for (int i = 0; i < page_count * 3; ++i) {
+    window.show_page(static_cast<PageId>(i % page_count));
+    QElapsedTimer clock;
+    clock.start();
+    wait_for([&] { return clock.elapsed() > 100; });
+  }
+  heart.print("going from page to page");
+  window.show_page(PageId::connections);
+  TableView& table = window.connections().table();
+  heart.restart();
+  for (const char* text : {"1", "10.", "10.0.0.1", "no such", ""}) {
+    window.connections().search(QString::fromLatin1(text));
+    wait_for([&] { return window.is_settled(); });
+  }
+  std::printf("%d connections\n", table.model()->rowCount());
+  heart.print("searching connections");
+  heart.restart();
+  for (const int column : {1, 5, 8, 12, -1}) {
+    table.sortByColumn(column, Qt::DescendingOrder);
+    wait_for([&] { return window.is_settled(); });
+  }
+  heart.print("sorting connections");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,10 +179,10 @@ int main(int argc, char** argv) {
     std::fputs("gui_measure FILE...\n", stderr);
     return 2;
   }
-  QApplication application(argc, argv);
+  WatchedApplication application(argc, argv);
   QCoreApplication::setApplicationName(QStringLiteral("gui_measure"));
   {
-    Heartbeat heart;
+    Heartbeat heart(application);
     MainWindow window;
     window.resize(1400, 900);
     window.show();
@@ -103,14 +199,12 @@ int main(int argc, char** argv) {
     window.show_page(PageId::packets);
     wait_for([&] { return page.model().rowCount() > 0; });
     std::printf("first packets listed after %.0f ms\n", static_cast<double>(clock.nsecsElapsed()) / 1e6);
-    wait_for([&] {
-      return window.session().state() != AnalysisSession::State::loading && page.model().state().complete;
-    });
+    wait_for([&] { return has_read(window); });
     const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9;
     const auto packets = static_cast<double>(page.model().rowCount());
     std::printf("%.0f packets read and analysed in %.1f s: %.1f million a second\n", packets, seconds,
                 packets / seconds / 1e6);
-    heart.print("reading");
+    heart.print("reading behind packets");
     print_memory("when it has been read");
 
     heart.restart();
@@ -146,6 +240,7 @@ int main(int argc, char** argv) {
     }
     print_memory("after filters");
     page.filter().apply({});
+    measure_pages(window, heart, files);
     std::printf("most memory at any time: %.0f MiB\n", memory("VmHWM"));
   }
   return wait_for_background(std::chrono::seconds(5)) ? 0 : 1;
