@@ -8,32 +8,23 @@
 #include "gui/charts/theme.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/pages/tool_button.hpp"
 
 namespace roce::gui {
-namespace {
-
-QToolButton* button(const QString& text, const QString& help) {
-  auto* made = new QToolButton;
-  made->setText(text);
-  made->setToolTip(help);
-  return made;
-}
-
-}  // namespace
 
 EvidenceBar::EvidenceBar(AnalysisSession& session, Selection& selection, QWidget* parent)
     : QWidget(parent),
       session_(session),
       selection_(selection),
-      finding_(button(tr("Finding"), tr("What was seen, and what to do about it"))),
+      finding_(tool_button(tr("Finding"), tr("What was seen, and what to do about it"))),
       title_(new QLabel),
       place_(new QLabel),
-      previous_(button(tr("Previous"), tr("The packet before that proves the finding (Shift+F7)"))),
-      next_(button(tr("Next"), tr("The next packet that proves the finding (Shift+F8)"))) {
+      previous_(tool_button(tr("Previous"), tr("The packet before that proves the finding (Shift+F7)"))),
+      next_(tool_button(tr("Next"), tr("The next packet that proves the finding (Shift+F8)"))) {
   finding_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   for (QLabel* label : {title_, place_}) label->setTextFormat(Qt::PlainText);
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no reason to make a window wider
-  auto* close = button(tr("Hide"), tr("Do not show this finding here"));
+  auto* close = tool_button(tr("Hide"), tr("Do not show this finding here"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(finding_);

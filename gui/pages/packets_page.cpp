@@ -13,6 +13,7 @@
 #include "gui/models/table_model.hpp"
 #include "gui/models/time_format.hpp"
 #include "gui/pages/main_window.hpp"
+#include "gui/pages/tool_button.hpp"
 
 namespace roce::gui {
 namespace {
@@ -41,29 +42,22 @@ std::optional<QString> ask_comment_text(QWidget* parent, const QString& title, c
   return agreed ? std::optional(written) : std::nullopt;
 }
 
-QToolButton* button(const QString& text, const QString& help) {
-  auto* made = new QToolButton;
-  made->setText(text);
-  made->setToolTip(help);
-  return made;
-}
-
 }  // namespace
 
 PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent),
       questions_{ask_packet_number, ask_file_to_write, ask_comment_text},
       filter_(new PacketFilterLine),
-      time_chip_(
-          button(tr("Time range"), tr("Only packets of the chosen time range; click to show all times"))),
-      follow_(button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
+      time_chip_(tool_button(tr("Time range"),
+                             tr("Only packets of the chosen time range; click to show all times"))),
+      follow_(tool_button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
       evidence_(new EvidenceBar(session, selection)),
       list_(new PacketListView(model_)),
       tree_(new PacketTreeView),
       bytes_(new PacketBytesView),
       status_(new QLabel),
       progress_(new QProgressBar),
-      cancel_(button(tr("Stop"), tr("Look no further; what was found is shown"))),
+      cancel_(tool_button(tr("Stop"), tr("Look no further; what was found is shown"))),
       find_bar_(new QWidget),
       find_field_(new QLineEdit),
       find_status_(new QLabel),
@@ -105,9 +99,9 @@ void PacketsPage::make_parts() {
 
   find_field_->setPlaceholderText(tr("Find packets by a display filter; Enter: next, Shift+Enter: previous"));
   find_field_->setAccessibleName(tr("Find packets"));
-  auto* previous = button(tr("Previous"), tr("The packet before that passes"));
-  auto* next = button(tr("Next"), tr("The next packet that passes"));
-  auto* close = button(tr("Close"), tr("Stop finding"));
+  auto* previous = tool_button(tr("Previous"), tr("The packet before that passes"));
+  auto* next = tool_button(tr("Next"), tr("The next packet that passes"));
+  auto* close = tool_button(tr("Close"), tr("Stop finding"));
   auto* find_row = new QHBoxLayout(find_bar_);
   find_row->setContentsMargins(0, 0, 0, 0);
   find_row->addWidget(new QLabel(tr("Find:")));
