@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iomanip>
 #include <sstream>
 
 namespace fake {
@@ -93,7 +94,7 @@ Script read_script(const char* path) {
       {"file",
        [&] {
          Step& step = add(Kind::file);
-         words >> step.path;
+         words >> std::quoted(step.path);
          if (!(words >> step.burst)) words.clear();
        }},
       {"wait_armed", [&] { add(Kind::wait_armed); }},

@@ -16,7 +16,7 @@
 //   ERRNO [AFTER]
 //
 //   frames COUNT BYTES [BURST]  so many at each poll, dropped where no receive is posted; 0: as many as find
-//   one file PATH [BURST]           those of a pcap file, with its times wait_armed                  what
+//   one file "PATH" [BURST]         those of a pcap file, with its times wait_armed                  what
 //   follows comes when notification is asked for, and wakes the caller race                        what
 //   follows comes then, too, but before the notification is set: nobody is woken long BYTES one frame of that
 //   size, whatever the buffers error STATUS                one receive ends with that ibv_wc_status, the
