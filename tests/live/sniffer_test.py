@@ -48,7 +48,7 @@ class Sniffer(unittest.TestCase):
         return self.run_on(script, LIVE_DUMP, "--device", device, self.out)
 
     def test_a_sample_arrives_whole(self):
-        result = self.dump(f"gid fe8000000000000050540ffffe000001\nfile {SAMPLE} 5\nremove\n")
+        result = self.dump(f"gid fe8000000000000050540ffffe000001\nfile \"{SAMPLE}\" 5\nremove\n")
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("the capture ended, for the device was removed", result.stderr)
         self.assertEqual(frames(self.out), frames(SAMPLE))
@@ -60,7 +60,7 @@ class Sniffer(unittest.TestCase):
         source = fields(SAMPLE, "eth.src")[0][0]
         octets = source.split(":")
         gid = f"fe80000000000000{int(octets[0], 16) ^ 2:02x}{octets[1]}{octets[2]}fffe{''.join(octets[3:])}"
-        self.dump(f"gid {gid}\nfile {SAMPLE}\nremove\n")
+        self.dump(f"gid {gid}\nfile \"{SAMPLE}\"\nremove\n")
         for address, name in fields(self.out, "eth.src", "frame.interface_name"):
             self.assertEqual(name, "mlx5_0:1 (sent)" if address == source else "mlx5_0:1")
 
@@ -79,7 +79,7 @@ class Sniffer(unittest.TestCase):
         self.assertIn("mlx5_0: there is no network interface or RDMA device of this name", result.stderr)
 
     def test_the_report_is_that_of_the_same_frames_in_a_file(self):
-        live = self.run_on(f"file {SAMPLE}\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "-w", self.out, "--json")
+        live = self.run_on(f"file \"{SAMPLE}\"\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "-w", self.out, "--json")
         self.assertEqual(live.returncode, 3, live.stderr)
         self.assertIn("the capture ended, for the device was removed", live.stderr)
         report = json.loads(live.stdout.splitlines()[-1])
