@@ -34,6 +34,10 @@ std::shared_ptr<const ConnectionSparks> ConnectionSparks::count(
     const std::stop_token& stop) {
   auto all = std::make_shared<ConnectionSparks>();
   all->sparks_.resize(snapshot.connections.size());
+  if (!snapshot.connections.empty())
+    all->places_.resize(snapshot.connections.back().id + std::size_t{1}, none);
+  for (std::uint32_t i = 0; i < snapshot.connections.size(); ++i)
+    all->places_[snapshot.connections[i].id] = i;
   const Parts parts(snapshot.totals);
   capture::FrameStore::Reader reader(store->frames());
   constexpr std::uint64_t group_frames = capture::FrameStore::group_frames;
@@ -48,14 +52,15 @@ std::shared_ptr<const ConnectionSparks> ConnectionSparks::count(
     for (std::uint64_t number = first; number < end; ++number) {
       const PacketMarks marks = store->marks(number);
       const std::uint32_t connection = marks.connection_of();
-      if (connection >= all->sparks_.size() || marks.has(PacketMarks::duplicate_capture)) continue;
+      const std::uint32_t place = connection < all->places_.size() ? all->places_[connection] : none;
+      if (place == none || marks.has(PacketMarks::duplicate_capture)) continue;
       std::size_t part = from;
       if (!one_part) {
         const auto frame = reader.read(number);
         if (!frame || frame->time_ns == capture::no_time) continue;  // what cannot be read is at no time
         part = parts.of(frame->time_ns);
       }
-      ConnectionSpark& spark = all->sparks_[connection];
+      ConnectionSpark& spark = all->sparks_[place];
       ++spark.packets[part];
       if (marks.has(PacketMarks::retransmission)) spark.resent |= std::uint32_t{1} << part;
     }

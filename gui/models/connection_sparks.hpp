@@ -32,11 +32,14 @@ class ConnectionSparks {
 
   /// Null: there is none of that connection.
   [[nodiscard]] const ConnectionSpark* of(std::uint64_t connection) const noexcept {
-    return connection < sparks_.size() ? &sparks_[connection] : nullptr;
+    const std::uint32_t place = connection < places_.size() ? places_[connection] : none;
+    return place != none ? &sparks_[place] : nullptr;
   }
 
  private:
-  std::vector<ConnectionSpark> sparks_;  ///< by connection
+  static constexpr std::uint32_t none = 0xffffffff;
+  std::vector<ConnectionSpark> sparks_;  ///< as the snapshot's connections
+  std::vector<std::uint32_t> places_;    ///< there, by Connection::id: those that left have none
 };
 
 }  // namespace roce::gui

@@ -61,6 +61,21 @@ TEST(ConnectionSparks, AreTheConnectionsPacketsAtTheirTimes) {
   }
 }
 
+// As after an idle one has left a live capture.
+TEST(ConnectionSparks, AreFoundByTheNumbersOfThoseThatStayed) {
+  AnalysisSession session;
+  ASSERT_TRUE(opened(session, "01_srq_pingpong.pcap.zst"));
+  analyze::Snapshot fewer = *session.snapshot();
+  ASSERT_GT(fewer.connections.size(), 1U);
+  const std::uint32_t last = fewer.connections.back().id;
+  const auto all = ConnectionSparks::count(session.packets(), fewer, {});
+  fewer.connections.erase(fewer.connections.begin());
+  const auto sparks = ConnectionSparks::count(session.packets(), fewer, {});
+  EXPECT_EQ(sparks->of(0), nullptr);
+  ASSERT_NE(sparks->of(last), nullptr);
+  EXPECT_EQ(sparks->of(last)->packets, all->of(last)->packets);
+}
+
 TEST(ConnectionSparks, AreStopped) {
   AnalysisSession session;
   ASSERT_TRUE(opened(session, "04_write_loss1.cb.pcap.zst"));
