@@ -239,6 +239,17 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
+/// A part of the report: what `write` writes, between what all of them begin and end with.
+template <class Write>
+static void page_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink, Write write) {
+  JsonWriter json(sink.text, pretty);
+  begin(json, snapshot);
+  write(json);
+  write_diagnostics(json, snapshot);
+  json.end_object();
+  sink.text += '\n';
+}
+
 void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
@@ -275,60 +286,44 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
 }
 
 void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
-  JsonWriter json(sink.text, pretty);
-  begin(json, snapshot);
-  json.key("flows").begin_array();
-  for (const Flow* flow : listed(snapshot.flows, flow_columns(), listing)) {
-    write_flow(json, snapshot, *flow);
-    sink.step();
-  }
-  json.end_array();
-  write_diagnostics(json, snapshot);
-  json.end_object();
-  sink.text += '\n';
+  const auto write = [&](JsonWriter& json) {
+    json.key("flows").begin_array();
+    for (const Flow* flow : listed(snapshot.flows, flow_columns(), listing)) {
+      write_flow(json, snapshot, *flow);
+      sink.step();
+    }
+    json.end_array();
+  };
+  page_json(snapshot, pretty, sink, write);
 }
 
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
-  JsonWriter json(sink.text, pretty);
-  begin(json, snapshot);
-  write_markings(json, snapshot, listing);
-  write_diagnostics(json, snapshot);
-  json.end_object();
-  sink.text += '\n';
+  const auto write = [&](JsonWriter& json) { write_markings(json, snapshot, listing); };
+  page_json(snapshot, pretty, sink, write);
 }
 
 void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
-  JsonWriter json(sink.text, pretty);
-  begin(json, snapshot);
-  write_pauses(json, snapshot, listing);
-  write_diagnostics(json, snapshot);
-  json.end_object();
-  sink.text += '\n';
+  const auto write = [&](JsonWriter& json) { write_pauses(json, snapshot, listing); };
+  page_json(snapshot, pretty, sink, write);
 }
 
 void dcbx_json(const Snapshot& snapshot, const Listing& /*listing*/, bool pretty, const ReportSink& sink) {
-  JsonWriter json(sink.text, pretty);
-  begin(json, snapshot);
-  write_dcbx(json, snapshot);
-  write_diagnostics(json, snapshot);
-  json.end_object();
-  sink.text += '\n';
+  const auto write = [&](JsonWriter& json) { write_dcbx(json, snapshot); };
+  page_json(snapshot, pretty, sink, write);
 }
 
 void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
-  JsonWriter json(sink.text, pretty);
-  begin(json, snapshot);
-  json.key("connections").begin_array();
-  const std::vector<ConnectionRow> rows = connection_rows(snapshot);
-  for (const auto* row : listed(rows, connection_columns(), listing)) {
-    write_connection(json, *row);
-    sink.step();
-  }
-  json.end_array();
-  write_cm_exchanges(json, snapshot, sink);
-  write_diagnostics(json, snapshot);
-  json.end_object();
-  sink.text += '\n';
+  const auto write = [&](JsonWriter& json) {
+    json.key("connections").begin_array();
+    const std::vector<ConnectionRow> rows = connection_rows(snapshot);
+    for (const auto* row : listed(rows, connection_columns(), listing)) {
+      write_connection(json, *row);
+      sink.step();
+    }
+    json.end_array();
+    write_cm_exchanges(json, snapshot, sink);
+  };
+  page_json(snapshot, pretty, sink, write);
 }
 
 }  // namespace roce::analyze
