@@ -128,6 +128,7 @@ void PsnSpace::answer(Step& s) {
   }
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
+  if (s.info.operation != Operation::acknowledge) answer_facts_.data = 1;
 
   if (s.info.operation == Operation::read_response) {
     read_response(s, psn);

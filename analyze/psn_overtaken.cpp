@@ -69,7 +69,7 @@ void PsnSpace::take_back_late(Step& s, Seen& seen, Cause cause) {
   seen.late = 0;
   seen.filled = 1;
   seen.cause = static_cast<std::uint8_t>(cause) & 7U;
-  if (request_facts_.late > 0) request_facts_.late = (request_facts_.late - 1U) & 0x7fffffffU;
+  request_facts_.take_back_late();
   lose_at(s, side_, Lost::before_capture, seen.frame, seen.time_ns);
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {

@@ -24,13 +24,16 @@ constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
 /// transmissions apart, and how often the capture shows everything twice. Only the relations of the counts
 /// matter: before one is full all are halved.
 struct StreamFacts {
+  /// IDs are looked at once a single one, so none of the other counts is larger than this.
+  static constexpr std::uint32_t full = 1U << 29U;
   std::uint32_t id_forward = 0;   ///< ID a little above the one before
   std::uint32_t id_other = 0;     ///< any other change
   std::uint32_t id_constant = 0;  ///< no change
   std::uint32_t doubled = 0;
   std::uint32_t single = 0;
-  std::uint32_t late : 31 = 0;
+  std::uint32_t late : 30 = 0;
   std::uint32_t known : 1 = 0;  ///< last_id is
+  std::uint32_t data : 1 = 0;   ///< some are answers with data: asked for again where they are missing
   std::uint32_t path = 0;       ///< of the last transmission
   std::uint16_t last_id = 0;
   std::uint16_t last_step = 0;              ///< of the ID
@@ -46,6 +49,10 @@ struct StreamFacts {
   void count_late() noexcept {
     late = late + 1U;
     if (late >= full) halve();
+  }
+  void take_back_late() noexcept {
+    constexpr std::uint32_t all = 2 * full - 1;  // that `late` has room for
+    if (late > 0) late = (late - 1U) & all;
   }
   void learn(const PacketBrief& r) noexcept {
     path = r.path;
@@ -78,8 +85,6 @@ struct StreamFacts {
   }
 
  private:
-  /// IDs are looked at once a single one, so none of the other counts is larger than this.
-  static constexpr std::uint32_t full = 1U << 30U;
   /// What happened at all stays above 0.
   void halve() noexcept;
 };

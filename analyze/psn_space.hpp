@@ -190,11 +190,12 @@ class alignas(64) PsnSpace {
     const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
     return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
   }
-  /// The same of the answers, which serve only to know their copies. What is kept of them is written with
-  /// each answer, and comes from farther away in memory the more it is: as many as fill a ring, for a
-  /// kibibyte.
+  /// The same of the answers. ACKs serve only to know their copies, and each is written far from the one
+  /// before, the farther the more are kept: as many as fill a ring of a kibibyte. What was asked for again
+  /// shows by the answers that were captured.
   [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
-    return psn - (answer_facts_.doubled > 0 ? 4096 : budget.scarce() ? 7 : 31);
+    const int kept = answer_facts_.data != 0 ? 64 : 31;
+    return psn - (answer_facts_.doubled > 0 ? 4096 : budget.scarce() ? 7 : kept);
   }
   void take_back_lone_repeat(Step& s);
   void interrupt_run(const Step& s);

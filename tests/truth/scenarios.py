@@ -75,6 +75,5 @@ SCENARIOS = [
     Scenario("answers_only", faults("loss1", "--captured", "b_to_a", "--both-directions", "0"), share=0.5,
              pairing=False, causes=False, strict=False),
 ]
-# For every build: enough to notice that something broke.
-QUICK = ["all0.1", "all1", "clean", "reorder", "capture_drop", "mirror", "mirror_interface", "many_qps",
-         "adaptive_routing", "loss1", "reorder_nak", "ipv6"]
+# For every build. Where a capture begins in the middle, what its first packets repeat weighs too much in a short one.
+QUICK = [scenario.name for scenario in SCENARIOS if scenario.name != "middle"]

@@ -29,7 +29,7 @@ def arguments():
     parser.add_argument("generate")
     parser.add_argument("program")
     parser.add_argument("--packets", type=int, default=100_000, help="of a scenario; some take half of it")
-    parser.add_argument("--all", action="store_true", help="every scenario, not only the quick ones")
+    parser.add_argument("--all", action="store_true", help="every scenario, also those that want more packets")
     parser.add_argument("--scenario", action="append", default=[], help="only these")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", help="folder for captures and truths; default: thrown away")
