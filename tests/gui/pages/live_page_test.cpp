@@ -76,6 +76,44 @@ TEST(LivePage, CapturesShowsAndSaves) {
   EXPECT_TRUE(window->close());
 }
 
+/// Not alone: live_device_test.py makes the interface and sends a sample to it.
+TEST(LivePage, CapturesFromANetworkInterface) {
+  const QString interface = qEnvironmentVariable("ROCE_LIVE_INTERFACE");
+  if (interface.isEmpty()) GTEST_SKIP() << "live_device_test.py runs it";
+  const std::string sent = qEnvironmentVariable("ROCE_LIVE_SAMPLE").toStdString();
+  const QTemporaryDir folder;
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program(qEnvironmentVariable("ROCE_LIVE_PROGRAM"));
+  page.set_discard_question([](QWidget*) { return false; });
+  window->show_page(PageId::live);
+  ASSERT_TRUE(eventually([&] { return page.devices().row_of(interface) >= 0; }));
+  EXPECT_TRUE(page.devices().device(page.devices().row_of(interface))->possible);
+  page.choose_device(interface);
+  page.start();
+  const auto file = analyzed(sent);
+  ASSERT_TRUE(eventually([&] {
+    const auto seen = window->session().snapshot();
+    return seen && seen->totals.packets == file->totals.packets;
+  })) << window->message().toStdString();
+  page.stop();
+  ASSERT_TRUE(eventually([&] { return page.capture().state() == LiveCapture::State::idle; }));
+  ASSERT_TRUE(eventually([&] { return window->session().snapshot()->final; }));
+  const auto live = window->session().snapshot();
+  EXPECT_EQ(live->totals.packets, file->totals.packets);
+  EXPECT_EQ(live->totals.bytes, file->totals.bytes);
+  EXPECT_EQ(live->flows.size(), file->flows.size());
+  ASSERT_EQ(live->connections.size(), file->connections.size());
+  const QString saved = folder.filePath(QStringLiteral("saved.pcapng"));
+  page.set_file_question([&](QWidget*) { return saved; });
+  page.save();
+  ASSERT_TRUE(eventually([&] { return !page.capture().has_unsaved(); }));
+  window->open({saved});
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_EQ(window->session().snapshot()->totals.packets, file->totals.packets);
+  EXPECT_EQ(window->session().snapshot()->connections.size(), file->connections.size());
+}
+
 TEST(LivePage, SaysWhyACaptureEnded) {
   const QTemporaryDir folder;
   const QString program = stand_in(folder, "echo 'fake0: the network interface was removed' >&2; exit 3");
