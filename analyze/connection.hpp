@@ -86,6 +86,7 @@ struct RetryChain {
   bool answered = false;    ///< the last resend was answered in the end
   bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend
   bool needless = false;    ///< the answer had been captured before the first resend
+  bool too_late = false;    ///< the answer came when another resend had been due for long
 };
 
 struct RnrStats {

@@ -249,6 +249,10 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   take_confirmed();
   if (chain_open_ && acked_ > chain_psn_) {
     chain_->answered = true;
+    const bool timed = s.r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;
+    chain_->too_late =
+        timed && chain_->max_spacing_ns != 0 && s.r.time_ns > chain_->last_time_ns &&
+        static_cast<std::uint64_t>(s.r.time_ns - chain_->last_time_ns) / 2 > chain_->max_spacing_ns;
     Requester& requester = s.connection.requester[side_];
     if (s.counts && chain_->resends >= requester.trouble->worst_chain.resends)
       requester.trouble->worst_chain = *chain_;

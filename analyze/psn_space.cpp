@@ -217,6 +217,28 @@ void PsnSpace::release(RingBudget& budget) noexcept {
   answers_.release(budget);
 }
 
+/// Whether the last request was repeated in vain: nothing new after it, and silence for longer than between
+/// two of the repeats, or, after as many as the largest count allows, for longer than an answer takes.
+bool PsnSpace::gave_up(const Flow* flow, const TrackerShared& shared) const noexcept {
+  if (new_since_run_ || answers_cut_ || !chain_.there()) return false;
+  const RetryChain& chain = *chain_;
+  // Where answers were captured they did not reach the sender, or after it had given up; then a single repeat
+  // at the end of a capture proves nothing. One that came in time ended it well.
+  constexpr std::uint32_t enough = 3, most = 7;
+  if (!chain_open_ && !chain.too_late) return false;
+  if (chain.resends < (chain.answered ? enough : 1U)) return false;
+  if (!shared.any_time || last_request_ns_ == capture::no_time) return false;
+  const auto spacing = static_cast<double>(std::max<std::uint64_t>(chain.max_spacing_ns, 1'000'000));
+  const auto since = static_cast<double>(last_request_ns_);
+  const double silence = static_cast<double>(shared.last_time_ns) - since;
+  // A queue pair that gave up is in error: it answers nothing either.
+  if (flow != nullptr && flow->any_time && static_cast<double>(flow->last_time_ns) > since + spacing)
+    return false;
+  if (silence > 2.0 * spacing) return true;
+  // A timer is many times what an answer takes.
+  return !chain.answered && chain.resends >= most && silence > spacing / 16;
+}
+
 void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared) {
   Requester& requester = connection.requester[side_];
   requester.seen = requests_seen_ || answers_seen_;
@@ -269,20 +291,10 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
 
   if (chain_open_ && chain_->resends > requester.trouble->worst_chain.resends)
     requester.trouble->worst_chain = *chain_;
-  // Given up: nothing new after the repeats, and silence for longer than between two of them, or as
-  // many as the largest count allows. Where answers were captured they did not reach the sender, or
-  // too late; then a single repeat at the end of a capture proves nothing.
-  constexpr std::uint32_t enough = 3;
-  const bool unanswered = chain_open_ && !chain_->answered;
-  if (!new_since_run_ && !answers_cut_ && chain_.there() && chain_->resends >= (unanswered ? 1U : enough)) {
-    const std::uint64_t spacing = std::max<std::uint64_t>(chain_->max_spacing_ns, 1'000'000);
-    const double silence = static_cast<double>(shared.last_time_ns) - static_cast<double>(last_request_ns_);
-    const bool ended = shared.any_time && last_request_ns_ != capture::no_time &&
-                       silence > 2.0 * static_cast<double>(spacing);
-    if (ended || (unanswered && chain_->resends >= 7)) {
-      requester.retries_exhausted = true;
-      connection.sent[side_].add(Event::retries_exhausted, chain_->last_frame, chain_->last_time_ns);
-    }
+  if (gave_up(flow, shared)) {
+    requester.retries_exhausted = true;
+    requester.trouble->worst_chain = *chain_;
+    connection.sent[side_].add(Event::retries_exhausted, chain_->last_frame, chain_->last_time_ns);
   }
   if (rnr_open_ && rnr_in_a_row_ > 0 && shared.any_time && rnr_time_ns_ != capture::no_time) {
     const double waited = static_cast<double>(shared.last_time_ns) - static_cast<double>(rnr_time_ns_);

@@ -195,8 +195,10 @@ class alignas(64) PsnSpace {
   /// shows by the answers that were captured.
   [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
     const int kept = answer_facts_.data != 0 ? 64 : 31;
-    return psn - (answer_facts_.doubled > 0 ? 4096 : budget.scarce() ? 7 : kept);
+    const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0;
+    return psn - (doubled ? 4096 : budget.scarce() ? 7 : kept);
   }
+  [[nodiscard]] bool gave_up(const Flow* flow, const TrackerShared& shared) const noexcept;
   void take_back_lone_repeat(Step& s);
   void interrupt_run(const Step& s);
   [[nodiscard]] bool goes_on_with_interrupted(std::int64_t psn) const noexcept;

@@ -16,14 +16,14 @@ std::string timer_text(unsigned code) {
                      wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
 }
 
-/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time was not captured".
+/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time is not known".
 std::string copies_text(const RetryChain& chain) {
   const std::uint64_t captured = std::uint64_t{chain.resends} + (chain.first_seen ? 1 : 0);
   std::string text = captured == 1 ? fmt::format("packet {}", chain.last_frame)
                      : captured == 2
                          ? fmt::format("packets {} and {}", chain.first_frame, chain.last_frame)
                          : fmt::format("from packet {} to {}", chain.first_frame, chain.last_frame);
-  if (!chain.first_seen) text += "; the first time was not captured";
+  if (!chain.first_seen) text += "; the first time is not known";
   return text;
 }
 
@@ -55,9 +55,9 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
 bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
   const Requester& requester = connection.requester[side];
   if (!requester.retries_exhausted) return false;
+  // Whoever has tries left did something else than give up: its program ended, or the capture did.
   const CmExchange* cm = exchange_of(snapshot, connection);
-  const std::uint32_t least =
-      cm != nullptr && cm->retry_count ? std::min<std::uint32_t>(*cm->retry_count, 2) : 2;
+  const std::uint32_t least = cm != nullptr && cm->retry_count ? *cm->retry_count : 2;
   return requester.trouble->worst_chain.resends >= least;
 }
 

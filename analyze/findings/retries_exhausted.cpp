@@ -42,6 +42,22 @@ Shown shown_by_chain(const Case& c) {
   return shown;
 }
 
+/// Answers passed the capture point: not the other side is silent.
+bool was_answered(const Case& c) {
+  return c.requester().trouble->worst_chain.answered;
+}
+
+std::string answered_text(const Case& c) {
+  if (c.requester().trouble->worst_chain.too_late) {
+    return " An answer was captured only when the next resend was long due: it had given up before.";
+  }
+  return fmt::format(
+      " Answers to it were captured before it was first repeated: they were lost between the capture point "
+      "and "
+      "{}, or its NIC dropped them.",
+      endpoint_text(c.from()));
+}
+
 /// What is known of the silent side.
 std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const Connection& connection = *c.connection;
@@ -81,11 +97,13 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
 
 std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const std::string chain = chain_text(snapshot, *c.connection, c.side);
-  std::string text = fmt::format("{} gave up: {}, and was never answered.", endpoint_text(c.from()),
-                                 chain.empty() ? std::string("its last request was repeated") : chain);
+  const bool answered = was_answered(c);
+  std::string text = fmt::format("{} gave up: {}{}.", endpoint_text(c.from()),
+                                 chain.empty() ? std::string("its last request was repeated") : chain,
+                                 answered ? ", and heard no answer in time" : ", and was never answered");
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
   if (cm != nullptr && cm->retry_count) text += fmt::format(" The CM said retry count {}.", *cm->retry_count);
-  return text + silence_text(snapshot, hosts, c);
+  return text + (answered ? answered_text(c) : silence_text(snapshot, hosts, c));
 }
 
 }  // namespace
@@ -96,7 +114,11 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
   const HostsSeen hosts = hosts_seen(snapshot);
   report_cases(sink, std::move(cases), [&](const Group& group) {
     std::string text = one_text(snapshot, hosts, group.first());
-    if (!group.single()) {
+    if (!group.single() && was_answered(group.first())) {
+      text = fmt::format(
+          "{}{} gave up after resending a request whose answers did not come back in time. The first: {}",
+          scope_text(group), plural(group.count(), "queue pair", "queue pairs"), text);
+    } else if (!group.single()) {
       text = fmt::format(
           "{}{} gave up after resending a request that nobody answered; {} silent. The first: {}",
           scope_text(group), plural(group.count(), "queue pair", "queue pairs"),

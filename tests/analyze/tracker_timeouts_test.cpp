@@ -117,5 +117,68 @@ TEST(TrackerTimeouts, AChainOfWhatHadBeenAnsweredIsNeedless) {
   EXPECT_TRUE(trouble(wire).worst_chain.needless);
 }
 
+/// Request 120 and so many repeats of it.
+void repeat(Wire& wire, int times) {
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120);
+  for (int i = 0; i < times; ++i) {
+    wire.now_ns += timer_ns;
+    wire.request(a, b, 120);
+  }
+}
+constexpr std::int64_t long_ns = 20 * timer_ns;
+
+TEST(TrackerTimeouts, AnAnswerToTheLastRepeatEndsAChainWell) {
+  Wire wire;
+  repeat(wire, 3);
+  wire.now_ns += timer_ns / 100;
+  wire.answer(b, a, 120);
+  wire.finish(long_ns);
+  EXPECT_FALSE(wire.connection().requester[0].retries_exhausted);
+  EXPECT_EQ(wire.connection().state, Connection::State::open);
+}
+
+TEST(TrackerTimeouts, AnAnswerWhenTheNextRepeatWasLongDueComesTooLate) {
+  Wire wire;
+  repeat(wire, 3);
+  wire.now_ns += 3 * timer_ns;
+  wire.answer(b, a, 120);
+  wire.finish(long_ns);
+  EXPECT_TRUE(wire.connection().requester[0].retries_exhausted);
+  EXPECT_TRUE(trouble(wire).worst_chain.too_late);
+}
+
+TEST(TrackerTimeouts, WhoRepeatsInSpiteOfAnswersHeardNone) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120);
+  wire.answer(b, a, 120);
+  for (int i = 0; i < 7; ++i) {
+    wire.now_ns += timer_ns;
+    wire.request(a, b, 120);
+    wire.answer(b, a, 120);
+  }
+  wire.finish(long_ns);
+  EXPECT_TRUE(wire.connection().requester[0].retries_exhausted);
+  EXPECT_TRUE(trouble(wire).worst_chain.needless);
+}
+
+TEST(TrackerTimeouts, AQueuePairThatStillAnswersHasNotGivenUp) {
+  Wire wire;
+  wire.talk(b, a, 500, 20);
+  repeat(wire, 4);
+  wire.now_ns += 4 * timer_ns;
+  wire.talk(b, a, 520, 3);
+  wire.finish(long_ns);
+  for (const Requester& requester : wire.connection().requester) EXPECT_FALSE(requester.retries_exhausted);
+}
+
+TEST(TrackerTimeouts, TheLastOfManyRepeatsMayBeAnsweredBehindTheCapture) {
+  Wire wire;
+  repeat(wire, 7);
+  wire.finish(0);
+  EXPECT_FALSE(wire.connection().requester[0].retries_exhausted);
+}
+
 }  // namespace
 }  // namespace roce::analyze
