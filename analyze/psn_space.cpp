@@ -253,6 +253,12 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.idle_ns = idle_ns_;
   requester.idle_from_frame = idle_from_frame_;
   settle_alike();
+  // What was never completed was sent again all the same.
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (pending_[i].done || !pending_[i].retried || pending_[i].last < 0) continue;
+    OperationStats& kind = stats_of(pending_[i].kind);
+    kind.retried = std::min(kind.retried + 1, kind.count);
+  }
   requester.operations = std::move(operations_);
   connection.pairing.answered += answered_;
   connection.pairing.unfitting += unfitting_;

@@ -128,6 +128,16 @@ void repeat(Wire& wire, int times) {
 }
 constexpr std::int64_t long_ns = 20 * timer_ns;
 
+TEST(TrackerTimeouts, WhatIsNeverCompletedWasRetriedAllTheSame) {
+  Wire wire;
+  repeat(wire, 3);
+  wire.finish(long_ns);
+  const Requester& requester = wire.connection().requester[0];
+  ASSERT_EQ(requester.operations.size(), 1U);
+  EXPECT_EQ(requester.operations[0].count, 21U);
+  EXPECT_EQ(requester.operations[0].retried, 1U);
+}
+
 TEST(TrackerTimeouts, AnAnswerToTheLastRepeatEndsAChainWell) {
   Wire wire;
   repeat(wire, 3);
