@@ -2,7 +2,10 @@
 #include "gui/pages/compare_page.hpp"
 
 #include <QClipboard>
+#include <QDir>
+#include <QFile>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 
 #include "tests/gui/pages/window_support.hpp"
 
@@ -57,18 +60,25 @@ TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
 }
 
 TEST(ComparePage, TakesWhatTheWindowHasOpened) {
+  // Wherever the samples lie: the command is one that a shell takes as it is.
+  const QTemporaryDir folder;
+  ASSERT_TRUE(QDir(folder.path()).mkpath(QStringLiteral("my captures")));
+  const QString a = folder.filePath(QStringLiteral("my captures/a.pcap.zst"));
+  const QString b = folder.filePath(QStringLiteral("my captures/b.pcap.zst"));
+  ASSERT_TRUE(QFile::copy(at_a(), a) && QFile::copy(at_b(), b));
   const auto window = make_window();
   ComparePage& page = window->compare();
-  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  window->open({b});
+  ASSERT_TRUE(has_ended(*window));
   for (QPushButton* each : page.findChildren<QPushButton*>()) {
     if (each->text() == ComparePage::tr("This capture") && each->isEnabled()) each->click();
   }
-  EXPECT_EQ(page.files(0), QStringList(at_b()));
-  EXPECT_EQ(page.files(1), QStringList(at_b()));
-  page.set_files(0, {at_a()});
+  EXPECT_EQ(page.files(0), QStringList(b));
+  EXPECT_EQ(page.files(1), QStringList(b));
+  page.set_files(0, {a});
   page.filter_field().setText(QStringLiteral("infiniband.bth.opcode == 17"));
   EXPECT_EQ(page.command(),
-            QStringLiteral("roceanalyze compare %1 %2 -Y 'infiniband.bth.opcode == 17'").arg(at_a(), at_b()));
+            QStringLiteral("roceanalyze compare '%1' '%2' -Y 'infiniband.bth.opcode == 17'").arg(a, b));
 }
 
 TEST(ComparePage, AsksForCaptures) {
