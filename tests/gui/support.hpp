@@ -2,6 +2,10 @@
 // What tests of the window share.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QSize>
 #include <QTest>
 #include <algorithm>
 #include <condition_variable>
@@ -34,6 +38,25 @@ inline std::vector<std::string> all_samples() {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// How many pixels make one of the window.
+inline QString scale() {
+  return qEnvironmentVariable("QT_SCALE_FACTOR", QStringLiteral("1"));
+}
+
+/// Where pictures for people to look at are kept, those of another scale apart. The folder is there.
+inline QString screenshots() {
+  QString folder = QStringLiteral(ROCE_SCREENSHOTS);
+  if (scale() != QLatin1String("1")) folder += QStringLiteral("/scale-") + scale();
+  EXPECT_TRUE(QDir().mkpath(folder)) << folder.toStdString();
+  return folder;
+}
+
+/// A small screen and a large one; the small one is enough where nothing but the scale is another.
+inline std::vector<QSize> screenshot_sizes() {
+  if (scale() != QLatin1String("1")) return {{1280, 800}};
+  return {{1280, 800}, {2560, 1440}};
 }
 
 /// Another source as long as it pleases.

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QDir>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
@@ -160,8 +159,7 @@ TEST(PausePlot, LeadsToPacketsAndChoosesTimes) {
 }
 
 TEST(PausePlot, Screenshots) {
-  const QString folder = QStringLiteral(ROCE_SCREENSHOTS);
-  ASSERT_TRUE(QDir().mkpath(folder));
+  const QString folder = screenshots();
   const auto snapshot = two_ports();
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);

@@ -4,7 +4,6 @@
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
-#include <QDir>
 #include <QLabel>
 #include <QMenu>
 #include <QTabWidget>
@@ -63,7 +62,7 @@ class Visitor {
   void look(QWidget& top) const {
     QApplication::processEvents();
     EXPECT_EQ(cut_off(top).join(QLatin1Char('\n')).toStdString(), "") << name_.toStdString();
-    EXPECT_TRUE(top.grab().save(QStringLiteral(ROCE_SCREENSHOTS "/dialog-%1-%2.png").arg(name_, theme_)));
+    EXPECT_TRUE(top.grab().save(QStringLiteral("%1/dialog-%2-%3.png").arg(screenshots(), name_, theme_)));
   }
   void in_theme(Theme theme) { theme_ = theme_name(theme); }
 
@@ -73,7 +72,6 @@ class Visitor {
 };
 
 TEST(Screenshots, OfEveryDialog) {
-  ASSERT_TRUE(QDir().mkpath(QStringLiteral(ROCE_SCREENSHOTS)));
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
     MainWindow window;
@@ -127,7 +125,6 @@ TEST(Screenshots, OfEveryDialog) {
 }
 
 TEST(Screenshots, OfThePolicyEditor) {
-  ASSERT_TRUE(QDir().mkpath(QStringLiteral(ROCE_SCREENSHOTS)));
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
     const auto window = make_window();
@@ -143,9 +140,10 @@ TEST(Screenshots, OfThePolicyEditor) {
       editor->check();
       QApplication::processEvents();
       EXPECT_EQ(cut_off(*editor).join(QLatin1Char('\n')).toStdString(), "");
-      EXPECT_TRUE(window->grab().save(
-          QStringLiteral(ROCE_SCREENSHOTS "/dialog-policy-%1-%2.png")
-              .arg(wrong ? QStringLiteral("wrong") : QStringLiteral("right"), theme_name(theme))));
+      EXPECT_TRUE(window->grab().save(QStringLiteral("%1/dialog-policy-%2-%3.png")
+                                          .arg(screenshots(),
+                                               wrong ? QStringLiteral("wrong") : QStringLiteral("right"),
+                                               theme_name(theme))));
     }
   }
   apply_theme(Theme::light);

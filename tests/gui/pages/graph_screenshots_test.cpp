@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of the graphs of connections in build/.../screenshots, for people to look at.
-#include <QDir>
 #include <QImage>
 
 #include "tests/gui/pages/window_support.hpp"
@@ -34,12 +33,11 @@ TEST(Screenshots, OfEveryGraph) {
                                   {"ce", "07_ce_netem10.cb.pcap.zst", 0, 0},
                                   {"reorder", "04_write_reorder.cb.pcap.zst", 0, 0},
                                   {"mixed", "06_mix_ops.pcap.zst", 0, 0}};
-  const QString folder = QStringLiteral(ROCE_SCREENSHOTS);
-  ASSERT_TRUE(QDir().mkpath(folder));
+  const QString folder = screenshots();
   constexpr const char* tabs[] = {"details", "sequence", "latency", "throughput", "ladder"};
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
-    for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
+    for (const QSize size : screenshot_sizes()) {
       const auto window = make_window();
       window->resize(size);
       ConnectionGraphs& graphs = window->connections().graphs();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comments as the user meets them.
-#include <QDir>
 #include <QTemporaryDir>
 
 #include "tests/gui/commented.hpp"
@@ -83,8 +82,7 @@ TEST(CommentsPage, Screenshots) {
   ASSERT_TRUE(
       write_commented(pingpong, path.toStdString(),
                       {{9, {"why so late?"}}, {12, {"asked the owner", "a slow disk"}}, {17, {"ok"}}}));
-  const QString pictures = QStringLiteral(ROCE_SCREENSHOTS);
-  ASSERT_TRUE(QDir().mkpath(pictures));
+  const QString pictures = screenshots();
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
     const auto window = make_window();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pauses on the page of marks: a link whose both ends pause, as a capture that is opened.
-#include <QDir>
 #include <QTemporaryDir>
 
 #include "capture/pcapng_writer.hpp"
@@ -65,10 +64,8 @@ TEST(PausesPage, ShowsWhenAndLeadsToPackets) {
       // The time range of all pages.
       window->selection().set_time(TimeSpan{base + 100 * ms, base + 200 * ms});
       QApplication::processEvents();
-      const QString folder_of_pictures = QStringLiteral(ROCE_SCREENSHOTS);
-      ASSERT_TRUE(QDir().mkpath(folder_of_pictures));
       EXPECT_TRUE(window->grab().save(QStringLiteral("%1/pauses-markings-%2-%3.png")
-                                          .arg(folder_of_pictures, theme_name(theme))
+                                          .arg(screenshots(), theme_name(theme))
                                           .arg(size.width())));
       // A sign leads to its packet in the list.
       const PauseStrip& strip = plot.strips().strips.front();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of each page in build/.../screenshots, for people to look at. What a program can tell of them is
 // tested: they are drawn, they differ, and no widget of a page is squeezed out of sight.
-#include <QDir>
 #include <QImage>
 
 #include "analyze/policy/marking_policy.hpp"
@@ -35,11 +34,10 @@ TEST(Screenshots, OfEveryPage) {
                             {"hosts", "11_three_hosts.pcap.zst", false}};
   constexpr const char* pages[] = {"overview", "packets", "findings", "connections",
                                    "markings", "live",    "compare"};
-  const QString folder = QStringLiteral(ROCE_SCREENSHOTS);
-  ASSERT_TRUE(QDir().mkpath(folder));
+  const QString folder = screenshots();
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
-    for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
+    for (const QSize size : screenshot_sizes()) {
       for (const Case& c : cases) {
         const auto window = make_window();
         window->resize(size);
