@@ -35,7 +35,13 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
     : Page(session, selection, parent),
       bar_(new FilterBar(tr("Search findings: title, host, queue pair"))),
       tree_(new QTreeView),
-      detail_(new DetailView) {
+      detail_(new DetailView),
+      show_packets_(offer(tree_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
+                          [this] { lead_on(PageId::packets); })),
+      show_connection_(offer(tree_, tr("Show &connection"), tr("The connection that the finding is about"),
+                             [this] { follow_connection(); })),
+      show_graph_(offer(tree_, tr("Show &graph"), tr("The connection of the chosen finding over time"),
+                        [this] { lead_on(PageId::connections); })) {
   filter_.setSourceModel(&model_);
   tree_->setModel(&filter_);
   tree_->setObjectName(QStringLiteral("findings"));
@@ -73,12 +79,8 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
             if (!row.parent().isValid()) row = model_.index(0, 0, row);  // of a kind: its worst
             selection_.set_finding(row.data(TableModelBase::key_role).toString());
           });
-  connect(tree_, &QTreeView::activated, this, [this](const QModelIndex& row) {
-    const analyze::Finding* finding = model_.finding(filter_.mapToSource(row));
-    if (finding == nullptr || finding->connections.empty()) return;
-    selection_.set_connection(finding->connections.front());
-    Q_EMIT leads_to(PageId::connections);
-  });
+  tree_->setExpandsOnDoubleClick(false);  // that, and Enter, is activated()
+  connect(tree_, &QTreeView::activated, this, &FindingsPage::open_row);
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
   connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
   refresh();
@@ -121,12 +123,17 @@ void FindingsPage::show_selected() {
   if (place.isValid() && current.siblingAtColumn(0) != place && !on_its_kind) {
     tree_->setCurrentIndex(place);
     tree_->scrollTo(place);
+  } else if (selection_.finding().isEmpty()) {
+    tree_->selectionModel()->clear();  // and no row is current: a click on it chooses it again
   }
   show_detail();
 }
 
 void FindingsPage::show_detail() {
-  const analyze::Finding* finding = model_.finding(model_.index_of(selection_.finding()));
+  const analyze::Finding* finding = chosen();
+  show_packets_->setEnabled(finding != nullptr && !finding->packets.empty());
+  for (QAction* action : {show_connection_, show_graph_})
+    action->setEnabled(finding != nullptr && !finding->connections.empty());
   if (finding != nullptr) {
     detail_->show_html(finding_html(*shown(), *finding, session_.files()));
   } else if (!shown()) {
@@ -135,6 +142,29 @@ void FindingsPage::show_detail() {
     detail_->show_html(
         QStringLiteral("<p class=\"name\">%1</p>").arg(health_of(*shown()).line.toHtmlEscaped()));
   }
+}
+
+void FindingsPage::open_row(const QModelIndex& row) {
+  if (row.parent().isValid()) {
+    lead_on(PageId::packets);
+  } else {
+    tree_->setExpanded(row.siblingAtColumn(0), !tree_->isExpanded(row.siblingAtColumn(0)));
+  }
+}
+
+void FindingsPage::lead_on(PageId page) {
+  if (const analyze::Finding* finding = chosen()) lead_to_evidence(*finding, page);
+}
+
+void FindingsPage::follow_connection() {
+  const analyze::Finding* finding = chosen();
+  if (finding == nullptr || finding->connections.empty()) return;
+  selection_.set_connection(finding->connections.front());
+  Q_EMIT leads_to(PageId::connections);
+}
+
+const analyze::Finding* FindingsPage::chosen() const {
+  return model_.finding(model_.index_of(selection_.finding()));
 }
 
 void FindingsPage::step(int places) {

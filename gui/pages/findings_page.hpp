@@ -11,7 +11,8 @@
 
 namespace roce::gui {
 
-/// Findings by kind; for the chosen one explanation, evidence, and what to do.
+/// Findings by kind; for the chosen one explanation, evidence, and what to do. A double click or Enter on one
+/// leads to the packets that prove it, on a kind it shows or hides what is below.
 class FindingsPage : public Page {
   Q_OBJECT
 
@@ -30,6 +31,10 @@ class FindingsPage : public Page {
   void refresh();
   void show_selected();
   void show_detail();
+  [[nodiscard]] const analyze::Finding* chosen() const;
+  void open_row(const QModelIndex& row);
+  void lead_on(PageId page);
+  void follow_connection();
 
   bool showing_ = false;  ///< rows come and go: what becomes current then was not chosen
   FindingTree model_;
@@ -37,6 +42,9 @@ class FindingsPage : public Page {
   FilterBar* bar_;
   QTreeView* tree_;
   DetailView* detail_;
+  QAction* show_packets_;
+  QAction* show_connection_;
+  QAction* show_graph_;
 };
 
 }  // namespace roce::gui

@@ -114,17 +114,6 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   show_snapshot();
 }
 
-/// In the menu of its rows, and as a button above them.
-QAction* OverviewPage::offer(TableView* table, const QString& text, const QString& help,
-                             const std::function<void()>& act) {
-  auto* action = new QAction(text, table);
-  action->setToolTip(help);
-  table->addAction(action);
-  table->setContextMenuPolicy(Qt::ActionsContextMenu);
-  connect(action, &QAction::triggered, this, act);
-  return action;
-}
-
 void OverviewPage::choose_finding() {
   selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
 }
@@ -147,14 +136,8 @@ void OverviewPage::show_graph() {
   Q_EMIT leads_to(PageId::connections);
 }
 
-/// The first packet of the chosen finding, in the list or in the graph of its connection.
 void OverviewPage::show_evidence(PageId page) {
-  const analyze::Finding* finding = chosen_finding();
-  if (finding == nullptr) return;
-  if (!finding->connections.empty()) selection_.set_connection(finding->connections.front());
-  if (!finding->packets.empty()) selection_.set_packet(finding->packets.front());
-  if (page == PageId::connections) Q_EMIT graph_wanted();
-  Q_EMIT leads_to(page);
+  if (const analyze::Finding* finding = chosen_finding()) lead_to_evidence(*finding, page);
 }
 
 QWidget* OverviewPage::make_banner() {

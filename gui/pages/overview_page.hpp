@@ -6,7 +6,6 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <array>
-#include <functional>
 
 #include "gui/charts/timeline.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -43,8 +42,6 @@ class OverviewPage : public Page {
  private:
   QWidget* make_banner();
   QWidget* make_content();
-  QAction* offer(TableView* table, const QString& text, const QString& help,
-                 const std::function<void()>& act);
   void choose_finding();
   [[nodiscard]] const analyze::Finding* chosen_finding() const;
   void show_offers();

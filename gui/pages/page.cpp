@@ -58,4 +58,21 @@ void Page::lead_to_packet(quint64 number) {
   Q_EMIT leads_to(PageId::packets);
 }
 
+void Page::lead_to_evidence(const analyze::Finding& finding, PageId page) {
+  if (!finding.connections.empty()) selection_.set_connection(finding.connections.front());
+  if (!finding.packets.empty()) selection_.set_packet(finding.packets.front());
+  if (page == PageId::connections) Q_EMIT graph_wanted();
+  Q_EMIT leads_to(page);
+}
+
+QAction* Page::offer(QWidget* view, const QString& text, const QString& help,
+                     const std::function<void()>& act) {
+  auto* action = new QAction(text, view);
+  action->setToolTip(help);
+  view->addAction(action);
+  view->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(action, &QAction::triggered, this, act);
+  return action;
+}
+
 }  // namespace roce::gui

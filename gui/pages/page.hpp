@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QAction>
 #include <QString>
 #include <QWidget>
+#include <functional>
 
+#include "analyze/finding.hpp"
 #include "gui/models/analysis_session.hpp"
 #include "gui/models/selection.hpp"
 #include "gui/models/table_model.hpp"
@@ -54,6 +57,11 @@ class Page : public QWidget {
   void follow(const QUrl& link);
   /// Shows the packet of that number in the list; 0: there is none.
   void lead_to_packet(quint64 number);
+  /// The first packet that proves a finding: on the page of packets, or in the graph of its connection on
+  /// that of connections. The connection is chosen in both.
+  void lead_to_evidence(const analyze::Finding& finding, PageId page);
+  /// Something to do with what is chosen in a view, in the menu of its rows.
+  QAction* offer(QWidget* view, const QString& text, const QString& help, const std::function<void()>& act);
 
   AnalysisSession& session_;
   Selection& selection_;

@@ -2,7 +2,6 @@
 // As somebody who sees the window for the first time, with a mouse only: from opening a capture to the
 // packets that prove what is wrong in it, for every finding of every sample. At most three clicks, and only
 // on what is there to be seen.
-#include <QDir>
 #include <QScrollBar>
 #include <QTabBar>
 #include <QTextBlock>
@@ -71,6 +70,33 @@ QRect row_of(TableView& table, const QString& key) {
     table.scrollTo(place);
     QApplication::processEvents();
     return table.visualRect(place).intersected(table.viewport()->rect());
+  }
+  return {};
+}
+
+/// The tab of the page of findings, wherever it is docked.
+std::pair<QTabBar*, QRect> tab_of(MainWindow& window, const QString& text) {
+  for (auto* bar : window.findChildren<QTabBar*>()) {
+    for (int tab = 0; tab < bar->count(); ++tab) {
+      if (bar->isVisible() && bar->tabText(tab) == text) return {bar, bar->tabRect(tab)};
+    }
+  }
+  return {nullptr, {}};
+}
+
+/// The row of a finding in the list of findings, its kind open; scrolled to.
+QRect row_of(QTreeView& tree, const QString& key) {
+  const QAbstractItemModel& rows = *tree.model();
+  for (int kind = 0; kind < rows.rowCount(); ++kind) {
+    const QModelIndex parent = rows.index(kind, 0);
+    for (int row = 0; row < rows.rowCount(parent); ++row) {
+      const QModelIndex place = rows.index(row, 0, parent);
+      if (place.data(TableModelBase::key_role).toString() != key) continue;
+      if (!tree.isExpanded(parent)) return {};
+      tree.scrollTo(place);
+      QApplication::processEvents();
+      return tree.visualRect(place).intersected(tree.viewport()->rect());
+    }
   }
   return {};
 }
@@ -173,6 +199,69 @@ TEST(WayToEvidence, OverTheExplanation) {
   });
 }
 
+TEST(WayToEvidence, OverTheListOfFindings) {
+  for_each_serious_finding([](MainWindow& window, const analyze::Finding& finding, const QString& key) {
+    Mouse mouse(window);
+    const auto [tabs, tab] = tab_of(window, QStringLiteral("Findings"));
+    ASSERT_NE(tabs, nullptr);
+    ASSERT_TRUE(mouse.click(tabs, tab));
+    ASSERT_FALSE(window.findings().visibleRegion().isEmpty());
+    auto* tree = window.findings().findChild<QTreeView*>();
+    ASSERT_TRUE(mouse.double_click(tree->viewport(), row_of(*tree, key)));
+    EXPECT_TRUE(shows_evidence(window, finding));
+    // The other pages are about the same.
+    if (!finding.connections.empty()) {
+      EXPECT_EQ(window.selection().connection(), finding.connections.front());
+    }
+    EXPECT_LE(mouse.clicks(), most_clicks);
+    // The keyboard does the same.
+    window.show_page(PageId::findings);
+    window.selection().set_packet({});
+    tree->setFocus();
+    QTest::keyClick(tree, Qt::Key_Return);
+    EXPECT_TRUE(shows_evidence(window, finding));
+  });
+}
+
+TEST(WayToEvidence, MenuOfTheListOfFindings) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  const analyze::Finding& finding = window->session().snapshot()->findings.front();
+  auto* tree = window->findings().findChild<QTreeView*>();
+  const auto choose = [&](const QString& text) {
+    window->show_page(PageId::findings);
+    window->selection().set_connection({});
+    for (QAction* action : tree->actions()) {
+      if (action->text().remove(QLatin1Char('&')) == text && action->isEnabled()) action->trigger();
+    }
+  };
+  choose(QStringLiteral("Show packets"));
+  EXPECT_TRUE(shows_evidence(*window, finding));
+  for (const QString& text : {QStringLiteral("Show connection"), QStringLiteral("Show graph")}) {
+    choose(text);
+    EXPECT_FALSE(window->connections().visibleRegion().isEmpty()) << text.toStdString();
+    EXPECT_EQ(window->selection().connection(), finding.connections.front());
+  }
+  EXPECT_EQ(window->connections().graphs().currentIndex(), ConnectionGraphs::sequence);
+  EXPECT_EQ(window->selection().packet(), finding.packets.front());
+}
+
+/// A kind is opened and closed by what leads on from what is below it.
+TEST(WayToEvidence, KindsOpenAndClose) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  window->show_page(PageId::findings);
+  auto* tree = window->findings().findChild<QTreeView*>();
+  const QModelIndex kind = tree->model()->index(0, 0);
+  ASSERT_TRUE(tree->isExpanded(kind));
+  Mouse mouse(*window);
+  ASSERT_TRUE(mouse.double_click(tree->viewport(), tree->visualRect(kind)));
+  EXPECT_FALSE(tree->isExpanded(kind));
+  EXPECT_FALSE(window->findings().visibleRegion().isEmpty());
+  QTest::keyClick(tree, Qt::Key_Return);
+  EXPECT_TRUE(tree->isExpanded(kind));
+}
+
 TEST(WayToEvidence, WorstFindingWithoutChoosingIt) {
   const auto window = make_window();
   for (const std::string& name : all_samples()) {
@@ -197,9 +286,8 @@ TEST(WayToEvidence, StepsThroughAllPackets) {
   const analyze::Finding& finding = window->session().snapshot()->findings.front();
   ASSERT_GT(finding.packets.size(), 2U);
   // For people to look at.
-  ASSERT_TRUE(QDir().mkpath(QStringLiteral(ROCE_SCREENSHOTS)));
   const auto picture = [&window](const char* name) {
-    return window->grab().save(QStringLiteral(ROCE_SCREENSHOTS "/way-%1.png").arg(QString::fromLatin1(name)));
+    return window->grab().save(QStringLiteral("%1/way-%2.png").arg(screenshots(), QString::fromLatin1(name)));
   };
   EXPECT_TRUE(picture("begin"));
   Mouse mouse(*window);
