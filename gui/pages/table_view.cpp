@@ -7,7 +7,9 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QStyleOptionHeader>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QToolTip>
 #include <algorithm>
 #include <optional>
@@ -25,7 +27,8 @@ class SeverityDelegate final : public QStyledItemDelegate {
   /// A cell too narrow for its text tells all of it.
   bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
                  const QModelIndex& index) override {
-    if (event->type() != QEvent::ToolTip || sizeHint(option, index).width() <= option.rect.width())
+    if (event->type() != QEvent::ToolTip || !index.isValid() ||
+        sizeHint(option, index).width() <= option.rect.width())
       return QStyledItemDelegate::helpEvent(event, view, option, index);
     const QString text =
         index.data().toString().toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"));
@@ -36,6 +39,8 @@ class SeverityDelegate final : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
+    // Of a sentence the beginning tells most; of an address or a name, both ends.
+    if (!option->text.contains(QLatin1Char(' '))) option->textElideMode = Qt::ElideMiddle;
     const auto* view = qobject_cast<const QTableView*>(option->widget);
     if (view == nullptr || view->horizontalHeader()->visualIndex(index.column()) != 0) return;
     const QVariant severity = index.data(TableModelBase::severity_role);
@@ -45,6 +50,16 @@ class SeverityDelegate final : public QStyledItemDelegate {
       option->icon = severity_icon(static_cast<analyze::Severity>(severity.toInt()), option->palette);
   }
 };
+
+/// The rightmost that is shown; -1: none.
+int last_column(const QTableView& view) {
+  const QHeaderView& header = *view.horizontalHeader();
+  for (int visual = header.count() - 1; visual >= 0; --visual) {
+    const int column = header.logicalIndex(visual);
+    if (!header.isSectionHidden(column)) return column;
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -65,6 +80,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   setTabKeyNavigation(false);
   setCornerButtonEnabled(false);
   setHorizontalScrollMode(ScrollPerPixel);
+  horizontalHeader()->setResizeContentsPrecision(50);
   verticalHeader()->hide();
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
@@ -79,9 +95,30 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
     setColumnHidden(i, model_.headerData(i, Qt::Horizontal, TableModelBase::hidden_role).toBool());
   connect(horizontalHeader(), &QHeaderView::customContextMenuRequested, this, &TableView::choose_columns);
   connect(this, &QTableView::activated, this, &TableView::row_activated);
-  connect(&model_, &QAbstractItemModel::rowsInserted, this, [this] {
-    if (!fitted_) fit_columns();
+  connect(&model_, &TableModelBase::rows_changed, this, &TableView::measure_columns);
+  connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &TableView::measure_columns);
+  // Columns that come and go take room from others, or leave it: after the last of several.
+  auto* changed = new QTimer(this);
+  changed->setSingleShot(true);
+  connect(changed, &QTimer::timeout, this, &TableView::measure_columns);
+  connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this, changed](int, int old, int now) {
+    if (old == 0 || now == 0) {
+      changed->start(0);
+    } else if (dragging_ && !fitting_) {
+      sized_ = true;
+    }
   });
+  connect(horizontalHeader(), &QHeaderView::sectionHandleDoubleClicked, this, [this] { sized_ = true; });
+  horizontalHeader()->viewport()->installEventFilter(this);
+}
+
+/// Headings tell how wide columns are, but not who wanted it.
+bool TableView::eventFilter(QObject* object, QEvent* event) {
+  if (object == horizontalHeader()->viewport()) {
+    if (event->type() == QEvent::MouseButtonPress) dragging_ = true;
+    if (event->type() == QEvent::MouseButtonRelease) dragging_ = false;
+  }
+  return QTableView::eventFilter(object, event);
 }
 
 void TableView::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
@@ -116,17 +153,56 @@ void TableView::wrap_rows(bool wrap) {
   verticalHeader()->setSectionResizeMode(wrap ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
 }
 
-void TableView::fit_columns() {
+/// Of the rows in sight, and of those that were: while a capture is read figures grow, and columns with them.
+void TableView::measure_columns() {
+  if (sized_) return;
+  if (model_.all_rows() == 0) cells_.clear();  // what comes next is another capture
   if (model_.rowCount() == 0) return;
-  fitted_ = true;
   // One text of a thousand letters would push all other columns out of sight.
   constexpr int widest = 420;
-  horizontalHeader()->setResizeContentsPrecision(50);
+  constexpr int air = 6;
+  const auto count = static_cast<std::size_t>(model_.columnCount());
+  cells_.resize(count);
+  measured_.assign(count, {});
+  QStyleOptionHeader heading;
+  heading.initFrom(horizontalHeader());
   for (int i = 0; i < model_.columnCount(); ++i) {
     if (isColumnHidden(i)) continue;
-    resizeColumnToContents(i);
-    setColumnWidth(i, std::min(columnWidth(i) + 6, widest));
+    int& cells = cells_[static_cast<std::size_t>(i)];
+    cells = std::max(cells, sizeHintForColumn(i));
+    heading.text = model_.headerData(i, Qt::Horizontal, Qt::DisplayRole).toString();
+    const int marked = horizontalHeader()->sectionSizeHint(i);
+    const int plain = style()->sizeFromContents(QStyle::CT_HeaderSection, &heading, {}, this).width();
+    const bool sorted = horizontalHeader()->sortIndicatorSection() == i;
+    measured_[static_cast<std::size_t>(i)] = {
+        std::min(std::max(cells, marked) + air, widest),
+        std::min(std::max(cells + 1, sorted ? marked : plain), widest),
+        !model_.headerData(i, Qt::Horizontal, TableModelBase::numbers_role).toBool()};
   }
+  fit_columns();
+}
+
+void TableView::fit_columns() {
+  if (sized_ || measured_.empty()) return;
+  std::vector<int> shown;
+  std::vector<ColumnWidth> columns;
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    if (isColumnHidden(i)) continue;
+    shown.push_back(i);
+    columns.push_back(measured_[static_cast<std::size_t>(i)]);
+  }
+  const std::vector<int> widths = column_widths(columns, viewport()->width());
+  fitting_ = true;
+  // Figures far away from those before them are not found.
+  const int last = last_column(*this);
+  horizontalHeader()->setStretchLastSection(last < 0 || measured_[static_cast<std::size_t>(last)].text);
+  for (std::size_t i = 0; i < shown.size(); ++i) setColumnWidth(shown[i], widths[i]);
+  fitting_ = false;
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fit_columns();
 }
 
 void TableView::choose_columns(const QPoint& place) {
@@ -149,11 +225,14 @@ void TableView::choose_columns(const QPoint& place) {
 
 void TableView::save_layout(QSettings& settings) const {
   settings.setValue(QStringLiteral("tables/") + name_, horizontalHeader()->saveState());
+  settings.setValue(QStringLiteral("tables/%1/sized").arg(name_), sized_);
 }
 
 void TableView::restore_layout(QSettings& settings) {
   const QByteArray state = settings.value(QStringLiteral("tables/") + name_).toByteArray();
-  if (!state.isEmpty() && horizontalHeader()->restoreState(state)) fitted_ = true;
+  if (state.isEmpty() || !horizontalHeader()->restoreState(state)) return;
+  // Widths that nobody chose follow the next capture as they did the last.
+  sized_ = settings.value(QStringLiteral("tables/%1/sized").arg(name_), true).toBool();
 }
 
 void TableView::copy_rows() {

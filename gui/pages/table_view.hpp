@@ -5,6 +5,7 @@
 #include <QTableView>
 
 #include "gui/models/table_model.hpp"
+#include "gui/pages/column_widths.hpp"
 
 namespace roce::gui {
 
@@ -36,16 +37,23 @@ class TableView : public QTableView {
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
  private:
+  void measure_columns();
   void fit_columns();
   void choose_columns(const QPoint& place);
 
   QString name_;
   TableModelBase& model_;
-  bool removing_ = false;  ///< rows go: what becomes current then was not chosen
-  bool fitted_ = false;    ///< widths follow the first rows, then the user
+  bool removing_ = false;              ///< rows go: what becomes current then was not chosen
+  std::vector<int> cells_;             ///< the widest cell seen, by logical number of its column
+  std::vector<ColumnWidth> measured_;  ///< the same; empty before the first rows
+  bool dragging_ = false;              ///< the mouse is down on a heading
+  bool fitting_ = false;               ///< widths change, and the user does not do it
+  bool sized_ = false;                 ///< by the user: from then on widths stay
 };
 
 }  // namespace roce::gui
