@@ -69,6 +69,10 @@ class TableModelBase : public QAbstractTableModel {
   [[nodiscard]] virtual int column_of(std::string_view name) const = 0;
   /// Whether nothing is being prepared.
   [[nodiscard]] virtual bool is_settled() const = 0;
+  /// Makes a text of rows that are shown, below their headings: a line each, tabs between the columns. May be
+  /// called once, on any thread; makes it of the rows as they are now, whatever is shown by then.
+  [[nodiscard]] virtual std::function<QString()> text_of(const std::vector<RowRun>& rows,
+                                                         std::vector<int> columns) const = 0;
 
  Q_SIGNALS:
   /// Rows may be others now; once for each snapshot, filter or order that is shown.
@@ -140,6 +144,16 @@ class TableModel final : public TableModelBase {
     return found == all.end() ? -1 : static_cast<int>(found - all.begin());
   }
   [[nodiscard]] bool is_settled() const override { return !working_; }
+
+  [[nodiscard]] std::function<QString()> text_of(const std::vector<RowRun>& rows,
+                                                 std::vector<int> columns) const override {
+    std::vector<std::uint32_t> chosen;
+    for (const RowRun& run : rows)
+      chosen.insert(chosen.end(), now_->places.begin() + run.first, now_->places.begin() + run.last + 1);
+    return [of = now_->of, chosen = std::move(chosen), columns = std::move(columns)] {
+      return of->table ? rows_text(*of->table, chosen, columns) : QString();
+    };
+  }
 
   [[nodiscard]] const Row& row(int number) const {
     const Place& place = shown_[static_cast<std::size_t>(number)];

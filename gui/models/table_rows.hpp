@@ -157,6 +157,25 @@ template <class Table>
   return shown;
 }
 
+/// Rows of a table as text, see TableModelBase::text_of(). On any thread.
+template <class Table>
+[[nodiscard]] QString rows_text(const Table& table, const std::vector<std::uint32_t>& rows,
+                                const std::vector<int>& columns) {
+  QString text;
+  const auto add_line = [&](auto&& cell) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i != 0) text += QLatin1Char('\t');
+      text += to_qt(cell(Table::columns()[static_cast<std::size_t>(columns[i])]))
+                  .replace(QLatin1Char('\n'), QLatin1String("; "));
+    }
+    text += QLatin1Char('\n');
+  };
+  add_line([](const auto& column) { return std::string(column.heading); });
+  for (const std::uint32_t row : rows)
+    add_line([&](const auto& column) { return column.text(table.row(row)); });
+  return text;
+}
+
 /// On any thread.
 template <class Table>
 [[nodiscard]] RowStep row_step(const ShownRows<Table>& before, const ShownRows<Table>& now) {

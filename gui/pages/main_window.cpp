@@ -91,6 +91,8 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
   first_layout_ = saveState(layout_version);
   restore_layout();
+  for (const TableView* table : findChildren<TableView*>())
+    connect(table, &TableView::says, this, &MainWindow::say);
   const Preferences preferences = Preferences::load(settings());
   apply_preferences(preferences);
   if (!preferences.policy.isEmpty()) (void)choose_policy(preferences.policy);  // says so if it cannot

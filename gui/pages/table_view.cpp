@@ -235,26 +235,40 @@ void TableView::restore_layout(QSettings& settings) {
   sized_ = settings.value(QStringLiteral("tables/%1/sized").arg(name_), true).toBool();
 }
 
+std::vector<RowRun> TableView::selected_runs() const {
+  std::vector<RowRun> runs;
+  for (const QItemSelectionRange& range : selectionModel()->selection())
+    runs.push_back({range.top(), range.bottom()});
+  std::sort(runs.begin(), runs.end(), [](const RowRun& a, const RowRun& b) { return a.first < b.first; });
+  return runs;
+}
+
 void TableView::copy_rows() {
-  QList<int> columns;
+  const std::vector<RowRun> runs = selected_runs();
+  std::vector<int> columns;
   for (int visual = 0; visual < model_.columnCount(); ++visual) {
     const int column = horizontalHeader()->logicalIndex(visual);
-    if (!isColumnHidden(column)) columns << column;
+    if (!isColumnHidden(column)) columns.push_back(column);
   }
-  QStringList lines;
-  QStringList cells;
-  for (const int column : columns)
-    cells << model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-  lines << cells.join(QLatin1Char('\t'));
-  QModelIndexList rows = selectionModel()->selectedRows();
-  std::sort(rows.begin(), rows.end());
-  for (const QModelIndex& row : rows) {
-    cells.clear();
-    for (const int column : columns)
-      cells << row.siblingAtColumn(column).data().toString().replace(QLatin1Char('\n'), QStringLiteral("; "));
-    lines << cells.join(QLatin1Char('\t'));
-  }
-  if (!rows.isEmpty()) QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')) + QLatin1Char('\n'));
+  int rows = 0;
+  for (const RowRun& run : runs) rows += run.last - run.first + 1;
+  if (rows == 0) return;
+  const auto finish = [this, rows](const QString& text) {
+    QApplication::clipboard()->setText(text);
+    Q_EMIT says(tr("Copied: %n row(s)", nullptr, rows));
+  };
+  copying_.cancel();
+  std::function<QString()> make = model_.text_of(runs, std::move(columns));
+  constexpr int made_at_once = 500;
+  if (rows <= made_at_once) return finish(make());
+  Q_EMIT says(tr("Copying %n row(s)...", nullptr, rows));
+  copying_.run([this, finish, make = std::move(make)]() -> std::function<void()> {
+    try {
+      return [finish, text = make()] { finish(text); };
+    } catch (const std::exception&) {
+      return [this] { Q_EMIT says(tr("There is no memory for so many rows: copy fewer")); };
+    }
+  });
 }
 
 void TableView::keyPressEvent(QKeyEvent* event) {

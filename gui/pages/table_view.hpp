@@ -28,12 +28,14 @@ class TableView : public QTableView {
   void save_layout(QSettings& settings) const;
   void restore_layout(QSettings& settings);
 
-  /// Copies the selected rows with their headings, as tab-separated text.
+  /// Copies the selected rows with their headings, as tab-separated text; many of them on another thread, and
+  /// says when they are there.
   void copy_rows();
 
  Q_SIGNALS:
-  void row_chosen();     ///< another row is current
-  void row_activated();  ///< Enter or a double click: lead on
+  void row_chosen();                  ///< another row is current
+  void row_activated();               ///< Enter or a double click: lead on
+  void says(const QString& message);  ///< for the status bar
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -42,12 +44,14 @@ class TableView : public QTableView {
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
  private:
+  [[nodiscard]] std::vector<RowRun> selected_runs() const;  ///< from the top
   void measure_columns();
   void fit_columns();
   void choose_columns(const QPoint& place);
 
   QString name_;
   TableModelBase& model_;
+  BackgroundCall copying_{*this};
   bool removing_ = false;              ///< rows go: what becomes current then was not chosen
   std::vector<int> cells_;             ///< the widest cell seen, by logical number of its column
   std::vector<ColumnWidth> measured_;  ///< the same; empty before the first rows

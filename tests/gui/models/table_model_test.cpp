@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "analyze/json/json_report.hpp"
 #include "cli/report.hpp"
@@ -309,6 +310,28 @@ TEST(TableModel, ShowsTheNewestOfManyLargeTables) {
   show_numbers(*other, numbers);
   other = nullptr;
   QCoreApplication::processEvents();
+}
+
+TEST(TableModel, MakesATextOfTheRowsThatWereShown) {
+  NumberModel model;
+  std::vector<int> numbers(3000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  show_numbers(model, numbers);
+  model.set_text(QStringLiteral("7"));
+  model.sort(0, Qt::DescendingOrder);
+  ASSERT_TRUE(eventually([&] { return model.is_settled(); }));
+  QString expected = QStringLiteral("text\tnumber\n");
+  for (const int row : {2, 3, 4, 40}) {
+    expected += QStringLiteral("%1\t%2\n")
+                    .arg(model.index(row, 1).data().toString(), model.index(row, 0).data().toString());
+  }
+  const auto text = model.text_of({{2, 4}, {40, 40}}, {1, 0});
+  // Whatever is shown by then, and wherever it is made.
+  model.show_table(nullptr, nullptr);
+  QString made;
+  std::thread([&] { made = text(); }).join();
+  EXPECT_EQ(made, expected);
+  EXPECT_EQ(model.text_of({}, {0})(), QString());
 }
 
 TEST(FindingTree, Grows) {

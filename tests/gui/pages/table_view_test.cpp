@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/table_view.hpp"
 
+#include <QClipboard>
 #include <QHeaderView>
 #include <QHelpEvent>
+#include <QSignalSpy>
 #include <QToolTip>
 
 #include "tests/gui/pages/window_support.hpp"
@@ -23,6 +25,10 @@ SnapshotPtr with_findings(int count) {
   return snapshot;
 }
 
+QString clipboard() {
+  return QApplication::clipboard()->text();
+}
+
 struct Findings {
   explicit Findings(int count) {
     view.show_columns({"subject", "title"});
@@ -32,6 +38,35 @@ struct Findings {
   FindingListModel model;
   TableView view{QStringLiteral("Findings"), model};
 };
+
+TEST(TableView, CopiesFewRowsAtOnce) {
+  Findings few(5);
+  few.view.copy_rows();
+  EXPECT_EQ(clipboard(), QString()) << "nothing is chosen";
+  const auto choose = [&](int row) {
+    few.view.selectionModel()->select(few.model.index(row, 0),
+                                      QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  };
+  choose(3);
+  choose(0);
+  few.view.copy_rows();
+  EXPECT_EQ(clipboard(), QStringLiteral("who\tfinding\n0\ttwo; lines\n3\ttwo; lines\n"));
+}
+
+TEST(TableView, CopiesManyRowsInTheBackground) {
+  constexpr int count = 5000;
+  Findings many(count);
+  const QSignalSpy said(&many.view, &TableView::says);
+  many.view.selectAll();
+  many.view.copy_rows();
+  EXPECT_EQ(clipboard(), QString()) << "the window waited for it";
+  many.model.show(nullptr);  // closed meanwhile: what was chosen is what is copied
+  ASSERT_TRUE(eventually([] { return !clipboard().isEmpty(); }));
+  const QStringList lines = clipboard().split(QLatin1Char('\n'));
+  ASSERT_EQ(lines.size(), count + 2);
+  for (int i = 0; i < count; ++i) ASSERT_EQ(lines[i + 1], QStringLiteral("%1\ttwo; lines").arg(i));
+  EXPECT_EQ(said.count(), 2);
+}
 
 TEST(TableView, TellsWhatIsCutOffAndNothingWhereThereIsNoRow) {
   Findings few(1);
@@ -49,6 +84,15 @@ TEST(TableView, TellsWhatIsCutOffAndNothingWhereThereIsNoRow) {
   const QRect cell = few.view.visualRect(few.model.index(0, few.model.column_of("title")));
   EXPECT_EQ(tip_at(cell.center()), QStringLiteral("<p>two<br>lines</p>"));
   QToolTip::hideText();
+}
+
+TEST(TableView, IsGoneWhileItCopies) {
+  auto many = std::make_unique<Findings>(5000);
+  many->view.selectAll();
+  for (int i = 0; i < 20; ++i) many->view.copy_rows();
+  many = nullptr;
+  QApplication::processEvents();
+  EXPECT_EQ(clipboard(), QString());
 }
 
 }  // namespace
