@@ -7,6 +7,7 @@ Usage: finding_commands_test.py ROCEANALYZE SAMPLES"""
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,7 @@ def check(test, path, *options):
         for words, command in found:
             commands += 1
             fields = " -T fields -e frame.number -e roce.analysis.lost -e roce.analysis.lost.packets"
-            lines = [line.split("\t") for line in shell(command.replace("FILE", path, 1) + fields)]
+            lines = [line.split("\t") for line in shell(command.replace("FILE", shlex.quote(path), 1) + fields)]
             shown = {int(line[0]) for line in lines}
             where = (path, finding["id"], words, command)
             test.assertLessEqual(set(finding["packets"]), shown, where)

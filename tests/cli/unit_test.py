@@ -24,6 +24,11 @@ def read(name):
         return file.read()
 
 
+def quoted(path):
+    """As one word of a unit's line (systemd.syntax(7), systemd.unit(5): Specifiers)."""
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"'
+
+
 class Unit(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -40,7 +45,7 @@ class Unit(unittest.TestCase):
         """The unit as installed, but for the place of the program."""
         path = os.path.join(self.folder, UNIT)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(read(UNIT).replace("/usr/local/bin/roceanalyze", PROGRAM))
+            file.write(read(UNIT).replace("/usr/local/bin/roceanalyze", quoted(PROGRAM)))
         if drop_in:
             os.mkdir(path + ".d")
             with open(os.path.join(path + ".d", DROP_IN), "w", encoding="utf-8") as file:
