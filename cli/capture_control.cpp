@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -17,9 +18,18 @@
 #include "cli/live_terminal.hpp"
 
 namespace roce::cli {
-CaptureControl::CaptureControl() {
-  sigemptyset(&ours_);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&ours_, number);
+namespace {
+
+sigset_t set_of(std::initializer_list<int> numbers) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : numbers) sigaddset(&set, number);
+  return set;
+}
+
+}  // namespace
+
+CaptureControl::CaptureControl() : ours_(set_of({SIGINT, SIGTERM, SIGHUP, SIGUSR1})) {
   pthread_sigmask(SIG_BLOCK, &ours_, &mask_before_);
 }
 
@@ -28,7 +38,6 @@ CaptureControl::~CaptureControl() {
   for (const int descriptor : {signals_, quit_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
-  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
 capture::Expected<void> CaptureControl::start(Actions actions) {
@@ -49,16 +58,23 @@ capture::Expected<void> CaptureControl::start(Actions actions) {
 }
 
 void CaptureControl::end() {
-  if (!watcher_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
+  if (watcher_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    tasks_.notify_one();
+    worker_.join();  // while it is held up, a signal can still kill
+    const std::uint64_t any = 1;
+    [[maybe_unused]] const auto written = ::write(quit_, &any, sizeof any);
+    watcher_.join();
+    if (interrupted_) expect_second_signals(interrupted_at_);
   }
-  tasks_.notify_one();
-  worker_.join();  // while it is held up, a signal can still kill
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(quit_, &one, sizeof one);
-  watcher_.join();
+  // What is written now may wait for its reader for ever.
+  for (const int number : {SIGINT, SIGTERM}) {
+    const sigset_t one = set_of({number});
+    if (sigismember(&mask_before_, number) == 0) pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  }
 }
 
 /// Until the deadline, in milliseconds; -1: there is none to wait for.
@@ -113,9 +129,7 @@ void CaptureControl::answer(int number) {
   if (Clock::now() - interrupted_at_ < sent_at_once) return;
   // Somebody cannot wait for the end: whatever this signal does, it does now.
   restore_terminal();
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, number);
+  const sigset_t one = set_of({number});
   pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   ::raise(number);
 }

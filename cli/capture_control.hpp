@@ -34,7 +34,6 @@ class CaptureControl {
   };
 
   CaptureControl();
-  /// Ends the threads; signals mean again what they meant before.
   ~CaptureControl();
   CaptureControl(const CaptureControl&) = delete;
   CaptureControl& operator=(const CaptureControl&) = delete;
@@ -42,7 +41,9 @@ class CaptureControl {
   [[nodiscard]] capture::Expected<void> start(Actions actions);
   /// SIGINT or SIGTERM came.
   [[nodiscard]] bool interrupted() const noexcept { return interrupted_; }
-  /// Returns when no action runs or will run any more.
+  /// Returns when no action runs or will run any more. From then on SIGINT and SIGTERM kill as usual, but see
+  /// sent_at_once. SIGHUP and SIGUSR1 stay blocked: there is nothing left to change or to report, and what
+  /// they do otherwise nobody who sends them means.
   void end();
 
  private:
@@ -53,14 +54,14 @@ class CaptureControl {
   [[nodiscard]] int wait_ms() const;
 
   Actions actions_;
-  sigset_t ours_{};
+  sigset_t ours_;
   sigset_t mask_before_{};
   int signals_ = -1;  ///< descriptors
   int quit_ = -1;
   std::atomic<bool> interrupted_{false};
   Clock::time_point interrupted_at_;  ///< of watch(), as the next one
   bool stopped_ = false;
-  std::mutex mutex_;      ///< for the tasks of work():
+  std::mutex mutex_;  ///< for the tasks of work():
   std::condition_variable tasks_;
   bool report_ = false;
   bool hang_up_ = false;

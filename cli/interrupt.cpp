@@ -8,18 +8,19 @@
 namespace roce::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<capture::CaptureSource*> current{nullptr};
 std::atomic<bool> seen{false};
-std::atomic<std::int64_t> seen_at{0};  ///< in ticks of the clock
+/// Of the last first one, in ticks of the clock.
+std::atomic<std::int64_t> seen_at{(Clock::time_point::min() + sent_at_once).time_since_epoch().count()};
 
 // request_stop() is made for this: an atomic store and a write().
 void on_signal(int number) {
-  using Clock = std::chrono::steady_clock;
   const Clock::duration now = Clock::now().time_since_epoch();
+  if (now - sent_at_once < Clock::duration(seen_at.load())) return;
   if (seen.exchange(true)) {
-    if (now - Clock::duration(seen_at.load()) < sent_at_once) return;
     std::signal(number, SIG_DFL);
     (void)std::raise(number);  // comes when this handler has returned
     return;
@@ -28,11 +29,7 @@ void on_signal(int number) {
   if (capture::CaptureSource* source = current) source->request_stop();
 }
 
-}  // namespace
-
-Interruptible::Interruptible(capture::CaptureSource& source) {
-  seen = false;
-  current = &source;
+void take_signals() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int number : signals) {
@@ -43,17 +40,32 @@ Interruptible::Interruptible(capture::CaptureSource& source) {
   }
 }
 
+}  // namespace
+
+Interruptible::Interruptible(capture::CaptureSource& source) {
+  seen = false;
+  current = &source;
+  take_signals();
+}
+
 Interruptible::~Interruptible() {
+  current = nullptr;
+  if (seen.exchange(true)) return;  // what comes at once with the first one still means nothing
   for (const int number : signals) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == on_signal)
       std::signal(number, SIG_DFL);
   }
-  current = nullptr;
 }
 
 bool Interruptible::interrupted() const noexcept {
   return seen;
+}
+
+void expect_second_signals(std::chrono::steady_clock::time_point first) {
+  seen_at = first.time_since_epoch().count();
+  seen = true;
+  take_signals();
 }
 
 }  // namespace roce::cli

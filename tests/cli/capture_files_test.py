@@ -336,6 +336,37 @@ class CaptureFiles(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=PATIENCE), -signal.SIGINT)
 
+    def test_a_report_that_nobody_reads_can_be_ended(self):
+        for before, deadly in (((), signal.SIGTERM), ((signal.SIGINT, signal.SIGINT), signal.SIGINT)):
+            reader, writer = os.pipe()
+            self.addCleanup(os.close, reader)
+            os.set_blocking(writer, False)
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    os.write(writer, bytes(4096))
+            os.set_blocking(writer, True)
+            path = self.path("ended.pcapng")
+            process = self.begin("-w", path, *(() if before else ("-c", "10")), stdout=writer)
+            os.close(writer)
+            self.send(self.rping)
+            for number in before:
+                process.send_signal(number)
+            time.sleep(1)
+            self.assertIsNone(process.poll(), "it waits for its reader")
+            process.send_signal(deadly)
+            self.assertEqual(process.wait(timeout=PATIENCE), -deadly)
+            self.assertGreaterEqual(len(tshark(path)[1]), 10)
+            os.unlink(path)
+
+    def test_a_late_signal_for_files_or_a_report_does_no_harm(self):
+        process = self.begin()
+        process.send_signal(signal.SIGINT)
+        for number in (signal.SIGHUP, signal.SIGUSR1) * 100:
+            process.send_signal(number)
+        status, out, errors = self.end(process, signal.SIGUSR1)
+        self.assertEqual(status, 0, errors)
+        self.assertIn(b"Verdict", out)
+
 
 if __name__ == "__main__":
     namespace.enter_namespace()

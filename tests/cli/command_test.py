@@ -81,6 +81,9 @@ class Commands(unittest.TestCase):
             (["report", RPING, "--frobnicate"], "--frobnicate"),
             (["check", RPING], "against which policy?"),
             (["export", RPING], "--to is required"),
+            (["capture", "-i", "lo", "-c", "0"], "'0' is no whole number from 1 on"),  # as tcpdump and tshark
+            (["capture", "-i", "lo", "-a", "packets:0"], "not a limit"),
+            (["packets", RPING, "-c", "0"], "'0' is no whole number from 1 on"),
             (["connections", RPING, "--sort", "nonsense"], "no column 'nonsense'"),
         ]
         for words, expected in cases:
@@ -314,18 +317,52 @@ class Commands(unittest.TestCase):
         self.assertEqual(done.stdout, b"3\n")
         self.assertTrue(done.stderr.endswith(b"3\n"), done.stderr)
 
+    def interrupted(self, *signals, stdout=subprocess.PIPE):
+        """Status, output and errors of a report whose file (a FIFO: one that takes long to read) goes on.
+        Signals are (seconds after the one before, number)."""
+        path = os.path.join(self.folder, f"slow{len(os.listdir(self.folder))}")
+        os.mkfifo(path)
+        process = subprocess.Popen([PROGRAM, "report", path], stdout=stdout, stderr=subprocess.PIPE)
+        with open(path, "wb") as writer:  # returns when it is being read
+            writer.write(self.rping)
+            writer.flush()
+            time.sleep(0.5)
+            for seconds, number in signals:
+                time.sleep(seconds)
+                process.send_signal(number)
+            out, err = process.communicate(timeout=30)
+        return process.returncode, out, err
+
     def test_an_interrupt_still_reports(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                status, out, err = self.interrupted((0, number))
+                self.assertEqual(status, 0, err)
+                self.assertIn(b"125 packets", out)
+                self.assertIn(b"interrupted after 125 packets", err)
+
+    def test_a_signal_sent_twice_at_once_is_one(self):
+        """As timeout(1) does: to its child and to their group. The second one comes while the file is read, while the
+        report is made, or when it is over."""
+        for seconds in (0, 0.0005, 0.001, 0.0015, 0.002, 0.004, 0.01):
+            for numbers in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGHUP)):
+                with self.subTest((seconds, numbers)):
+                    status, out, err = self.interrupted((0, numbers[0]), (seconds, numbers[1]))
+                    self.assertEqual(status, 0, err)
+                    self.assertIn(b"125 packets", out)
+                    self.assertEqual(err.count(b"interrupted after 125 packets"), 1, err)
+
+    def test_a_second_signal_ends_it_at_once(self):
         reader, writer = os.pipe()
-        process = subprocess.Popen([PROGRAM, "report", "-"], stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        os.close(reader)
-        os.write(writer, self.rping)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):  # nobody reads the report
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        status, _, err = self.interrupted((0, signal.SIGINT), (0.5, signal.SIGINT), stdout=writer)
         os.close(writer)
-        self.assertEqual(process.returncode, 0, err)
-        self.assertIn(b"125 packets", out)
-        self.assertIn(b"interrupted after 125 packets", err)
+        self.assertEqual(status, -signal.SIGINT, err)
 
     def test_a_capture_without_packets_is_a_report(self):
         status, got, _ = report(self.write("none.pcap", self.rping[:PCAP_HEADER]))
