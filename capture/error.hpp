@@ -29,8 +29,12 @@ struct Error {
   std::optional<std::uint64_t> offset;
   std::string message;
   int system_errno = 0;
+  std::string below{};  ///< lines that show the place in what was given, without control characters
 
-  /// "path: at byte 1234: message", without a trailing full stop or newline.
+  /// "path: at byte 1234: message", without a trailing full stop or newline. Names stand in it as they are:
+  /// who shows it to a person makes control characters visible.
+  [[nodiscard]] std::string headline() const;
+  /// The headline and, if there are any, the lines below.
   [[nodiscard]] std::string describe() const;
 };
 

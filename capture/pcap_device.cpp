@@ -277,8 +277,10 @@ Expected<void> set_filter(pcap_t* handle, const LiveOptions& options) {
       if (why.empty()) pcap_freecode(&program);
       return why.empty() || why.find("overflows 32 bits") != std::string::npos;
     });
-    return failed(ErrorKind::unsupported, options.device,
-                  "the capture filter cannot be used: " + error + "\n" + mark_filter(options.filter, place));
+    auto refused =
+        failed(ErrorKind::unsupported, options.device, "the capture filter cannot be used: " + error);
+    refused.value().below = mark_filter(options.filter, place);
+    return refused;
   }
   const int status = pcap_setfilter(handle, &program);
   pcap_freecode(&program);

@@ -114,7 +114,7 @@ std::string range_error(const analyze::TimeRange& times, std::uint64_t frames,
 }
 
 void print_filter_error(const analyze::FilterError& error, const std::string& expression) {
-  print_error("-Y: not understood:\n" + error.describe(expression));
+  print_error("-Y: not understood:", error.describe(expression));
 }
 
 void AnalyzeOptions::add_to(CLI::App& command) {
@@ -258,7 +258,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   analyze::AnalysisOptions& analysis = *prepared;
   auto source = capture::open_files(options.files);
   if (!source) {
-    print_error(source.error().describe());
+    print_error(source.error());
     return {nullptr, exit_input};
   }
 
@@ -277,7 +277,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
     print_lost_verdicts(verdicts);
     source = capture::open_files(options.files);
     if (!source) {
-      print_error(source.error().describe());
+      print_error(source.error());
       return {nullptr, exit_input};
     }
     // What was read until then is reported, not more.
@@ -305,7 +305,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
         fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));
   }
   for (const capture::Error& error : result.snapshot->errors) {
-    print_error(error.describe());
+    print_error(error);
     result.status = exit_input;
   }
   return result;

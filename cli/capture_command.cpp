@@ -120,7 +120,7 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   if (!outputs.user.empty()) {
     auto user = find_user(outputs.user);
     if (!user) {
-      print_error(user.error().describe());
+      print_error(user.error());
       return exit_input;
     }
     setup.user = std::move(*user);

@@ -165,7 +165,7 @@ int CaptureRun::open() {
   }
   auto live = setup_.open(device);
   if (!live) {
-    print_error(live.error().describe());
+    print_error(live.error());
     return exit_input;
   }
   live_ = live->get();
@@ -177,7 +177,7 @@ int CaptureRun::open() {
   source_ = limited_.get();
   auto files = open_files();
   if (!files) {
-    print_error(files.error().describe());
+    print_error(files.error());
     return exit_input;
   }
   files_ = std::move(*files);
@@ -209,7 +209,7 @@ int CaptureRun::start() {
   if (stop.duration_ns != 0) actions.deadline = Clock::now() + std::chrono::nanoseconds(stop.duration_ns);
   if (options_.stop_with_input) actions.input = STDIN_FILENO;
   if (auto started = control_->start(std::move(actions)); !started) {
-    print_error(started.error().describe());
+    print_error(started.error());
     return exit_input;
   }
   CaptureStart facts;
@@ -220,7 +220,7 @@ int CaptureRun::start() {
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) {
     if (auto begun = observer->on_start(facts); !begun) {
-      print_error(begun.error().describe());
+      print_error(begun.error());
       return exit_input;
     }
   }
@@ -256,7 +256,7 @@ int CaptureRun::tell_recorded(bool whole) {
   // As with all output: a reader that has enough is no error.
   const bool reader_left = error && options_.write == "-" && error->system_errno == EPIPE;
   if (!whole && !reader_left) {
-    if (error) print_error(error->describe());
+    if (error) print_error(*error);
     print_error(
         fmt::format("recording stopped; kept: {} (of {} captured)", recording_text(summary), summary.given));
     return exit_input;
@@ -278,7 +278,7 @@ int CaptureRun::report() {
 }
 
 int CaptureRun::report_errors(const std::vector<capture::Error>& errors) {
-  for (const capture::Error& error : errors) print_error(error.describe());
+  for (const capture::Error& error : errors) print_error(error);
   return errors.empty() ? exit_ok : exit_input;
 }
 
@@ -375,6 +375,8 @@ std::string capture_usage_error(const CaptureOptions& options) {
     std::string_view message;
   };
   const Rule rules[] = {
+      {options.live.device == "-",
+       "-i is a device; a capture that comes on standard input is read by: roceanalyze report -"},
       {options.write.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
        "-b, -a filesize and -a files are about the files of -w, and there is none"},
       {to_output && (!options.ring.empty() || stop.files != 0), "standard output is one file: no ring (-b)"},

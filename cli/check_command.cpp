@@ -41,11 +41,6 @@ struct CheckOptions {
   bool pretty = false;
 };
 
-int usage(std::string_view message) {
-  print_error(message);
-  return exit_usage;
-}
-
 int list_policies() {
   std::size_t longest = 0;
   for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
@@ -59,12 +54,13 @@ int list_policies() {
 int show_policy(const std::string& name) {
   const analyze::PolicyProfile* profile = analyze::find_profile(name);
   if (profile == nullptr) {
-    if (analyze::load_policy(name)) return usage(name + ": is a file, not a profile: --list-policies");
+    if (analyze::load_policy(name)) return usage_error(name + ": is a file, not a profile: --list-policies");
     std::vector<std::string_view> names;
     for (const analyze::PolicyProfile& each : analyze::policy_profiles()) names.push_back(each.name);
     const std::string_view meant = capture::nearest_word(name, names);
-    return usage(fmt::format("--show-policy: {} is none of the profiles {}{}", name, fmt::join(names, ", "),
-                             meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
+    return usage_error(
+        fmt::format("--show-policy: {} is none of the profiles {}{}", name, fmt::join(names, ", "),
+                    meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
   }
   Output out;
   out.write(profile->text);
@@ -137,11 +133,12 @@ int write_junit(const CheckOptions& options, const Snapshot& snapshot) {
 int run_check(const CheckOptions& options) {
   if (options.list) return list_policies();
   if (!options.show.empty()) return show_policy(options.show);
-  if (options.analyze.files.empty()) return usage("check: which FILE? (- is standard input)");
+  if (options.analyze.files.empty()) return usage_error("check: which FILE? (- is standard input)");
   if (options.analyze.policy.empty())
-    return usage("check: against which policy? --policy FILE|PROFILE; --list-policies names the profiles");
+    return usage_error(
+        "check: against which policy? --policy FILE|PROFILE; --list-policies names the profiles");
   if (options.junit == "-" && options.json)
-    return usage("check: --junit - and --json both want standard output");
+    return usage_error("check: --junit - and --json both want standard output");
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const Snapshot& snapshot = *result.snapshot;

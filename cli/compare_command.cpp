@@ -54,7 +54,7 @@ Files files_of(const std::string& first, const Files& more) {
 Source open(const Files& files, bool aloud) {
   auto source = capture::open_files(files);
   if (source) return std::move(*source);
-  if (aloud) print_error(source.error().describe());
+  if (aloud) print_error(source.error());
   return nullptr;
 }
 
@@ -199,7 +199,7 @@ int run_compare(const CompareCommand& options) {
   int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
   for (const analyze::ComparePointFacts& point : result.points) {
     for (const capture::Error& error : point.errors) {
-      print_error(error.describe());
+      print_error(error);
       status = exit_input;
     }
   }

@@ -66,8 +66,10 @@ const ExportFormat* format_of(const std::string& target) {
 
 std::string formats_text() {
   std::string text;
-  for (const ExportFormat& format : export_formats())
-    text += fmt::format("\n  {:<12} {:<24} {}", format.name, format.endings, format.help);
+  for (const ExportFormat& format : export_formats()) {
+    text += fmt::format("{}  {:<12} {:<24} {}", text.empty() ? "" : "\n", format.name, format.endings,
+                        format.help);
+  }
   return text;
 }
 
@@ -196,27 +198,23 @@ class Target {
   std::string temporary_;  ///< folder of files that are not in their place yet; empty: none
 };
 
-int usage(const std::string& message) {
-  print_error(message);
-  return exit_usage;
-}
-
 int run_export(const ExportOptions& options) {
   const ExportFormat* format =
       options.format.empty() ? format_of(options.target) : format_named(options.format);
   if (format == nullptr && options.target.ends_with(".csv"))
-    return usage(
+    return usage_error(
         "export --to: CSV is a file for each table and wants a folder: --to DIR/ (one table: "
         "roceanalyze flows FILE --csv)");
   if (format == nullptr)
-    return usage(
-        fmt::format("export --to {}: which format? Name one with --format, or let the target end so:{}",
-                    options.target, formats_text()));
+    return usage_error(
+        fmt::format("export --to {}: which format? Name one with --format, or let the target end so:",
+                    options.target),
+        formats_text());
   Target target(options, *format);
   if (const std::string objection = target.objection(); !objection.empty())
-    return usage("export " + objection);
+    return usage_error("export " + objection);
   if (const auto free = target.obstacle(); !free) {
-    print_error(free.error().describe());
+    print_error(free.error());
     return exit_input;
   }
   const Analyzed result = analyze_files(options.analyze);
@@ -226,7 +224,7 @@ int run_export(const ExportOptions& options) {
   std::erase_if(tables, [&](const auto& table) { return !wanted(options, table->name()); });
   const std::string name = snapshot.files.empty() ? std::string() : file_name(snapshot.files.front().path);
   if (auto written = target.write({snapshot, tables, name}); !written) {
-    print_error(written.error().describe());
+    print_error(written.error());
     return exit_input;
   }
   return result.status;

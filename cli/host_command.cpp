@@ -40,11 +40,6 @@ struct HostCommandOptions {
   std::string fail_on;
 };
 
-int usage(std::string_view message) {
-  print_error(message);
-  return exit_usage;
-}
-
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -134,7 +129,7 @@ std::size_t counters_in(const capture::HostFacts& facts) {
   return count;
 }
 
-std::string usage_error(const HostCommandOptions& options) {
+std::string contradiction(const HostCommandOptions& options) {
   if (!options.captures.empty() && options.before.empty())
     return "--capture needs --before FILE: counters are compared by what they moved";
   if (!options.snapshot.empty() && !options.after.empty())
@@ -146,7 +141,7 @@ std::string usage_error(const HostCommandOptions& options) {
 }
 
 int run_host(const HostCommandOptions& options) {
-  if (const std::string wrong = usage_error(options); !wrong.empty()) return usage("host: " + wrong);
+  if (const std::string wrong = contradiction(options); !wrong.empty()) return usage_error("host: " + wrong);
   HostReport report;
   std::shared_ptr<const analyze::MarkingPolicy> policy;
   if (!options.policy.empty()) {
@@ -157,7 +152,7 @@ int run_host(const HostCommandOptions& options) {
   std::optional<capture::HostFacts> before;
   const auto load = [](const std::string& path) {
     auto facts = analyze::load_host_facts(path);
-    if (!facts) print_error(facts.error().describe());
+    if (!facts) print_error(facts.error());
     return facts;
   };
   if (!options.before.empty()) {

@@ -79,8 +79,10 @@ int run(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants it
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? exit_ok : exit_usage;
+    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
+      return usage_error(error.what(), "Run with --help for more information.");
+    (void)app.exit(error);  // not an error: help
+    return exit_ok;
   }
   return action();
 }

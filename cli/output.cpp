@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+
+#include "analyze/value_format.hpp"
 
 namespace roce::cli {
 namespace {
@@ -59,16 +62,27 @@ int Output::finish() {
   return exit_input;
 }
 
-void print_error(std::string_view message) {
+void print_error(std::string_view message, std::string_view below) {
   std::string line = "roceanalyze: ";
-  line += message;
+  analyze::append_printable(line, message);
   line += '\n';
-  // Paths and file contents may hold escape sequences; line breaks are our own.
-  const auto harmful = [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
-  };
-  std::replace_if(line.begin(), line.end(), harmful, '?');
+  if (!below.empty()) {
+    const auto harmful = [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+    };
+    std::replace_copy_if(below.begin(), below.end(), std::back_inserter(line), harmful, '?');
+    line += '\n';
+  }
   (void)write_all(2, line);  // nowhere left to complain
+}
+
+void print_error(const capture::Error& error) {
+  print_error(error.headline(), error.below);
+}
+
+int usage_error(std::string_view message, std::string_view below) {
+  print_error(message, below);
+  return exit_usage;
 }
 
 bool want_color(std::string_view option, int descriptor) {

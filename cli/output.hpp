@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyze/report_sink.hpp"
+#include "capture/error.hpp"
 
 namespace roce::cli {
 
@@ -56,8 +57,13 @@ class Output {
   std::string buffer_;
 };
 
-/// "roceanalyze: " and the message on standard error.
-void print_error(std::string_view message);
+/// "roceanalyze: " and the message on standard error: one line, whatever names and texts from files stand in
+/// it, for control characters are shown escaped as in the reports (printable()). `below`: lines of our own
+/// that follow it.
+void print_error(std::string_view message, std::string_view below = {});
+void print_error(const capture::Error& error);
+/// The same for a command line that asks for something impossible; returns exit_usage.
+[[nodiscard]] int usage_error(std::string_view message, std::string_view below = {});
 /// Whether colour is wanted: --color=always|never|auto, NO_COLOR, a terminal.
 [[nodiscard]] bool want_color(std::string_view option, int descriptor = 1);
 /// Columns of the terminal at `descriptor`, else COLUMNS, else 0 = not a terminal.

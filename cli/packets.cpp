@@ -110,7 +110,7 @@ class Run {
   /// Prints why; a reader of `-w -` that went away is no failure.
   static int fail(const capture::Error& error) {
     if (error.system_errno == EPIPE) return exit_ok;
-    print_error(error.describe());
+    print_error(error);
     return exit_input;
   }
 
@@ -148,7 +148,7 @@ class Run {
       batch_.clear();
       const auto got = source_->next_batch(batch_, wanted);
       if (!got) {
-        print_error(got.error().describe());
+        print_error(got.error());
         status_ = exit_input;
       }
       if (!batch_.frames.empty() && !use_batch()) return;
@@ -264,25 +264,20 @@ class Run {
   int status_of_writer_ = exit_ok;
 };
 
-int usage(std::string_view message) {
-  print_error(message);
-  return exit_usage;
-}
-
 }  // namespace
 
 int run_packets(const PacketsOptions& options) {
   if (options.list_fields) return list_fields();
-  if (options.files.empty()) return usage("packets: which FILE? (- is standard input)");
+  if (options.files.empty()) return usage_error("packets: which FILE? (- is standard input)");
   for (const std::string* text : {&options.from, &options.to}) {
     if (const std::string wrong = text->empty() ? std::string() : time_error(*text); !wrong.empty())
-      return usage(wrong);
+      return usage_error(wrong);
   }
-  if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage(wrong);
+  if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage_error(wrong);
   auto printer = make_printer(options);
-  if (!printer) return usage(printer.error());
+  if (!printer) return usage_error(printer.error());
   if (options.write == "-" && *printer)
-    return usage("-w - writes the capture to standard output: nothing else can be printed there");
+    return usage_error("-w - writes the capture to standard output: nothing else can be printed there");
 
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
@@ -294,7 +289,8 @@ int run_packets(const PacketsOptions& options) {
     filter.emplace(std::move(*compiled));
   }
   if (options.no_analysis && filter && filter->needs_analysis())
-    return usage("-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
+    return usage_error(
+        "-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
   std::shared_ptr<const analyze::MarkingPolicy> policy;
   if (!options.policy.empty()) {
     policy = read_policy(options.policy);
@@ -302,7 +298,7 @@ int run_packets(const PacketsOptions& options) {
   }
   auto source = capture::open_files(options.files);
   if (!source) {
-    print_error(source.error().describe());
+    print_error(source.error());
     return exit_input;
   }
   return Run(options, std::move(*printer), std::move(filter), std::move(*source), std::move(policy)).run();

@@ -188,6 +188,73 @@ class Commands(unittest.TestCase):
         evil = self.write("evil\x1b[31m.pcap", self.rping)
         self.assertNotIn(b"\x1b", run("report", evil).stdout)
 
+    EVIL = b"\x1b[31mA\nB\rC\x07\x9b\xc2\x9bD\\'\"<&>"
+
+    def evil_pcapng(self):
+        """The sample with a name, a comment and facts that would break lines and paint terminals."""
+        def option(code, data):
+            return struct.pack("<HH", code, len(data)) + data + bytes(-len(data) % 4)
+
+        def block(kind, body):
+            return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
+                     + b"".join(option(code, self.EVIL) for code in (1, 2, 3, 4)) + option(0, b""))
+        data += block(1, struct.pack("<HHI", 1, 0, 0) + b"".join(option(code, self.EVIL) for code in (1, 2, 3, 12, 15))
+                      + option(11, b"\0" + self.EVIL) + option(0, b""))
+        for at in records(self.rping):
+            size = struct.unpack_from("<I", self.rping, at + 8)[0]
+            frame = self.rping[at + RECORD_HEADER:at + RECORD_HEADER + size]
+            data += block(6, struct.pack("<IIIII", 0, 0, at, size, size) + frame + bytes(-size % 4)
+                          + option(1, self.EVIL) + option(0, b""))
+        return self.write(os.fsdecode(b"evil\n\x1b[31m.pcapng"), data)
+
+    def assert_shown(self, data):
+        for control in [bytes((c,)) for c in (*range(9), *range(11, 32), 0x7f)] + [b"\xc2\x9b"]:
+            self.assertNotIn(control, data)
+
+    def test_names_and_comments_break_no_line(self):
+        path = self.evil_pcapng()
+        for words in (["report"], ["report", "--json"], ["report", "--html"], ["packets"], ["packets", "-V"],
+                      ["packets", "-T", "json"], ["packets", "-T", "fields", "-e", "frame.comment"], ["flows"],
+                      ["check", "--policy", "nvidia"], ["compare", path]):
+            with self.subTest(words):
+                done = run(*words, path)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                self.assert_shown(done.stdout)
+                self.assert_shown(done.stderr)
+        lines = run("packets", "-T", "fields", "-e", "frame.comment", path).stdout.splitlines()
+        self.assertEqual(len(lines), 125)
+
+    def test_a_message_is_a_line_whatever_is_named_in_it(self):
+        name = os.path.join(self.folder, "none\n\x1b[31m\x9b")
+        cases = ((3, ["report", name]), (3, ["packets", name]), (3, ["packets", RPING, "-w", name + "/x"]),
+                 (3, ["capture", "-i", "none\n\x1b[31m\x9b"]), (3, ["host", "--root", name]), (2, ["report", RPING, "--" + name]),
+                 (3, ["capture", "-i", "lo", "-w", name + "/x"]), (3, ["export", RPING, "--to", name + "/x.json"]),
+                 (2, ["check", RPING, "--policy", name]), (3, ["check", RPING, "--policy", "nvidia", "--junit", name + "/x"]))
+        for status, words in cases:
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assert_shown(done.stderr)
+                lines = [line for line in done.stderr.splitlines() if not line.startswith(b"Run with --help")]
+                self.assertEqual(len(lines), 1, done.stderr)
+                self.assertTrue(lines[0].startswith(b"roceanalyze: "), done.stderr)
+                if words[0] != "capture":  # which needs rights, else it gets no further
+                    self.assertIn(rb"none\n\x1b[31m\xc2\x9b", lines[0])
+
+    def test_lines_of_our_own_are_lines(self):
+        done = run("report", RPING, "-Y", "frame.number ==\n\x1b[31m")
+        self.assertEqual(done.returncode, 2)
+        self.assert_shown(done.stderr)
+        self.assertGreater(done.stderr.count(b"\n"), 2)
+
+    def test_standard_input_is_named_where_it_is_meant(self):
+        done = run("report", "-", input=b"no capture at all " * 9)
+        self.assertIn(b"standard input: ", done.stderr)
+        done = run("capture", "-i", "-")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"-i is a device; a capture that comes on standard input is read by: roceanalyze report -", done.stderr)
+
     # --- flows and selection -----------------------------------------------------------------------
 
     def test_flows_tables_agree(self):
