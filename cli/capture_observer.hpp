@@ -9,6 +9,7 @@
 #include "analyze/snapshot.hpp"
 #include "capture/error.hpp"
 #include "capture/source.hpp"
+#include "cli/background_writer.hpp"
 
 namespace roce::cli {
 
@@ -17,11 +18,13 @@ struct CaptureStart {
   std::string device;  ///< as named by -i
   std::string write;   ///< of -w, empty without
   std::vector<capture::InterfaceInfo> interfaces;
-  int report_descriptor = 1;  ///< where reports go: standard output, or standard error with -w -
+  /// What is for people or programs at standard output (standard error with -w -), which may not read it;
+  /// lives as long as the capture.
+  BackgroundWriter* output = nullptr;
 };
 
 /// Who wants to know what a live capture sees. Calls come from several threads, one at a time for all
-/// observers together, in the order of these functions; they should not take long.
+/// observers together, in the order of these functions; they should not take long, for the capture waits.
 class CaptureObserver {
  public:
   virtual ~CaptureObserver() = default;

@@ -35,6 +35,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t live_flow_limit = 64 * 1024;
 constexpr std::chrono::minutes default_idle_limit{10};
 constexpr std::size_t width_of_a_pipe = 100;
+// Of summaries and reports that nobody reads yet.
+constexpr std::size_t most_output_bytes = std::size_t{16} << 20U;
 
 // Where packets go to a file and nowhere else, few of them shall not wake a thread each time: they are
 // written after half a second, mostly (see LiveOptions::gather_time).
@@ -44,6 +46,16 @@ constexpr std::chrono::milliseconds recording_tick_time{500};
 bool nobody_reads(int descriptor) {
   pollfd output{descriptor, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
+/// What it fails with is told once.
+BackgroundWriter::Write report_writer(int descriptor) {
+  return [descriptor, told = 0](std::string_view text) mutable {
+    Output out(descriptor);
+    out.write(text);
+    out.flush();
+    if (std::exchange(told, out.error()) != out.error()) (void)out.finish();
+  };
 }
 
 /// As it stands in the file, which has the same numbers of packets unless it is one of a ring.
@@ -61,6 +73,8 @@ class CaptureRun {
   int run() {
     if (!prepare()) return exit_usage;
     control_.emplace();
+    messages_.emplace();
+    output_.emplace(report_writer(options_.report_descriptor()), most_output_bytes);
     if (const int status = open(); status != exit_ok) return status;
     if (const int status = start(); status != exit_ok) return status;
     if (options_.capture_only) {
@@ -72,6 +86,7 @@ class CaptureRun {
     // From here on nobody else writes, and a signal ends the program as usual.
     control_->end();
     tell_notices();
+    write_what_waits();
     const int recorded = tell_recorded(whole);
     const int status = options_.capture_only ? report_errors(errors_) : report();
     if (options_.capture_only) print_counts();
@@ -103,6 +118,8 @@ class CaptureRun {
   void hang_up();
   void tell_notices();
   void tick();
+  void write_what_waits();
+  void write_report(const Snapshot& snapshot, const analyze::ReportSink& sink) const;
   [[nodiscard]] int print(const Snapshot& snapshot);
 
   const CaptureOptions& options_;
@@ -128,6 +145,8 @@ class CaptureRun {
   TriggerWatch triggers_;
   std::shared_ptr<const Snapshot> final_;
 
+  std::optional<MessagesInBackground> messages_;  ///< while packets are taken, as the next one
+  std::optional<BackgroundWriter> output_;
   std::optional<CaptureControl> control_;  ///< goes first: its threads use the rest
 };
 
@@ -216,7 +235,7 @@ int CaptureRun::start() {
   facts.device = options_.live.device;
   facts.write = options_.write;
   facts.interfaces = live_->interfaces();
-  facts.report_descriptor = options_.report_descriptor();
+  facts.output = &*output_;
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) {
     if (auto begun = observer->on_start(facts); !begun) {
@@ -313,10 +332,16 @@ void CaptureRun::tell_news(const Snapshot& snapshot) {
 }
 
 void CaptureRun::report_now() {
-  const std::lock_guard lock(mutex_);
   if (options_.capture_only) return print_counts();
-  for (const auto& observer : setup_.observers) observer->on_report();
-  (void)print(*latest_);
+  std::shared_ptr<const Snapshot> snapshot;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& observer : setup_.observers) observer->on_report();
+    snapshot = latest_;
+  }
+  std::string text;
+  write_report(*snapshot, {text});
+  (void)output_->post(std::move(text));
 }
 
 /// Files change; without files that could, the terminal is gone and so is who waits for the report.
@@ -346,16 +371,26 @@ void CaptureRun::tick() {
   for (const auto& observer : setup_.observers) observer->on_tick();
 }
 
-int CaptureRun::print(const Snapshot& snapshot) {
+/// Packets are safe by now: from here on the program waits for who reads it, as any other does.
+void CaptureRun::write_what_waits() {
+  (void)output_->flush();
+  if (const std::uint64_t dropped = output_->dropped(); dropped != 0)
+    print_error(
+        fmt::format("{} summaries or reports were not written, for nobody read them meanwhile", dropped));
+  messages_.reset();
+}
+
+void CaptureRun::write_report(const Snapshot& snapshot, const analyze::ReportSink& sink) const {
+  if (options_.json) return report_json(snapshot, options_.pretty, sink);
   const int descriptor = options_.report_descriptor();
-  Output out(descriptor);
-  if (options_.json) {
-    report_json(snapshot, options_.pretty, out.sink());
-  } else {
-    const unsigned width = terminal_width(descriptor);
-    out.write(report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
-                                     want_color(options_.analyze.color, descriptor), options_.top}));
-  }
+  const unsigned width = terminal_width(descriptor);
+  sink.text += report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
+                                      want_color(options_.analyze.color, descriptor), options_.top});
+}
+
+int CaptureRun::print(const Snapshot& snapshot) {
+  Output out(options_.report_descriptor());
+  write_report(snapshot, out.sink());
   return out.finish();
 }
 

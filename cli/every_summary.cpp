@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cli/live_summary.hpp"
-#include "cli/output.hpp"
 
 namespace roce::cli {
 namespace {
@@ -22,7 +21,7 @@ EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json,
     : interval_(interval), json_(json), clock_(std::move(clock)) {}
 
 capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
-  descriptor_ = start.report_descriptor;
+  output_ = start.output;
   const Clock::time_point now = clock_();
   next_ = now + std::chrono::duration_cast<Clock::duration>(interval_);
   meter_.emplace(nanoseconds(now));
@@ -32,15 +31,15 @@ capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
 void EverySummary::on_tick() {
   const Clock::time_point now = clock_();
   if (now < next_) return;
-  // What was missed, while the reader held us up, is not made up for.
+  // What was missed, while the machine slept, is not made up for.
   while (next_ <= now) next_ += std::chrono::duration_cast<Clock::duration>(interval_);
   const analyze::Snapshot nothing;
   const analyze::Snapshot& snapshot = latest_ ? *latest_ : nothing;
   const LiveMeter::Reading reading = meter_->read(snapshot, nanoseconds(now), worst_connections);
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
-  Output(descriptor_)
-      .write(json_ ? summary_json(snapshot, reading, time_ns) : summary_line(snapshot, reading) + "\n");
+  (void)output_->post(json_ ? summary_json(snapshot, reading, time_ns)
+                            : summary_line(snapshot, reading) + "\n");
 }
 
 }  // namespace roce::cli

@@ -26,8 +26,8 @@ class EverySummary final : public CaptureObserver {
   std::chrono::nanoseconds interval_;
   bool json_;
   std::function<Clock::time_point()> clock_;
-  int descriptor_ = 1;
-  std::optional<LiveMeter> meter_;  ///< from on_start() on
+  BackgroundWriter* output_ = nullptr;  ///< from on_start() on
+  std::optional<LiveMeter> meter_;      ///< from on_start() on
   Clock::time_point next_;
   std::shared_ptr<const analyze::Snapshot> latest_;  ///< null: no packet yet
 };

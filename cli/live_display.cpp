@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/live_display.hpp"
 
+#include <chrono>
+#include <utility>
+
 #include "cli/live_summary.hpp"
 
 namespace roce::cli {
@@ -9,6 +12,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t between_drawings = second / 4;
 constexpr std::int64_t time_for_a_report = 5 * second;
+constexpr std::chrono::milliseconds time_for_a_drawing{100};
 constexpr std::size_t found_kept = 100;
 constexpr std::size_t connections_kept = 100;
 
@@ -18,6 +22,7 @@ LiveDisplay::LiveDisplay(bool color, LiveClock clock)
     : color_(color), clock_(clock), snapshot_(std::make_shared<const analyze::Snapshot>()) {}
 
 capture::Expected<void> LiveDisplay::on_start(const CaptureStart& start) {
+  output_ = start.output;
   title_ = start.device;
   if (!start.write.empty()) title_ += ", written to " + start.write;
   begin_ns_ = clock_.now_ns();
@@ -42,11 +47,14 @@ void LiveDisplay::on_tick() {
   const std::int64_t now = clock_.now_ns();
   if (measured_ == nullptr) return;  // not begun
   if (now - drawn_ns_ < between_drawings || now < away_until_ns_) return;
+  if (!output_->idle()) return;  // Ctrl-S, or a connection that stalls: what it shows later shall be new
   if (terminal_ == nullptr) terminal_ = std::make_unique<LiveTerminal>();
   draw();
 }
 
 void LiveDisplay::on_report() {
+  // Giving a stopped terminal back would wait for it; the report is behind the drawing then, too.
+  if (!output_->idle(time_for_a_drawing)) return;
   terminal_.reset();
   away_until_ns_ = clock_.now_ns() + time_for_a_report;
 }
@@ -58,8 +66,9 @@ void LiveDisplay::draw() {
     measured_ = snapshot_;
     reading_ = meter_.read(*measured_, now, connections_kept);
   }
-  terminal_->draw(
+  std::string text = terminal_->drawing(
       live_screen({*measured_, reading_, title_, now - begin_ns_, found_}, LiveTerminal::style(color_)));
+  if (!text.empty()) (void)output_->post(std::move(text));
 }
 
 }  // namespace roce::cli

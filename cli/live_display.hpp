@@ -40,6 +40,7 @@ class LiveDisplay : public CaptureObserver {
   LiveMeter meter_{0};
   LiveMeter::Reading reading_;
   std::deque<FoundLine> found_;
+  BackgroundWriter* output_ = nullptr;  ///< from on_start() on
   std::unique_ptr<LiveTerminal> terminal_;
 };
 

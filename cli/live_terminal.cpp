@@ -20,7 +20,6 @@ constexpr std::string_view leave_codes = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
 // For signal handlers, which know no objects. `saved` is written before `active`.
 std::atomic<bool> active{false};  ///< the screen is ours now
-std::atomic<bool> gone{false};    ///< nobody looks at it any more
 std::atomic<bool> suspended{false};
 std::atomic<bool> saved_any{false};
 termios saved{};
@@ -105,7 +104,6 @@ LiveTerminal::LiveTerminal() {
   saved_any = ::tcgetattr(terminal, &saved) == 0;
   for (const int number : deadly) handle(number, on_deadly);
   handle(SIGTSTP, on_suspend);
-  gone = false;
   active = true;
   take_terminal();
 }
@@ -126,9 +124,9 @@ ScreenStyle LiveTerminal::style(bool color) {
   return style;
 }
 
-void LiveTerminal::draw(const std::vector<std::string>& lines) {
+std::string LiveTerminal::drawing(const std::vector<std::string>& lines) {
   // A job that was put into the background draws again when it is back.
-  if (gone || suspended || !in_foreground()) return;
+  if (suspended || !in_foreground()) return {};
   if (!active.exchange(true)) take_terminal();
   // One write: nothing is seen half drawn. Each line is cleared behind its text, not before, lest it flicker.
   std::string text = "\x1b[H";
@@ -138,7 +136,7 @@ void LiveTerminal::draw(const std::vector<std::string>& lines) {
     text += "\x1b[K";
   }
   text += "\x1b[J";
-  if (!put(text)) gone = true;
+  return text;
 }
 
 void LiveTerminal::leave() noexcept {

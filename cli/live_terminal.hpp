@@ -24,8 +24,9 @@ class LiveTerminal {
 
   /// Asked anew each time, so that a terminal that is resized is drawn in its new size.
   [[nodiscard]] static ScreenStyle style(bool color);
-  /// Lines from the top of the screen; the rest is cleared. A terminal that went away is left alone.
-  void draw(const std::vector<std::string>& lines);
+  /// What puts the lines at the top of the screen and clears the rest, to be written to standard output by
+  /// one who can wait for the terminal; empty where it is not ours now.
+  [[nodiscard]] std::string drawing(const std::vector<std::string>& lines);
   /// Gives the terminal back, once; any thread.
   void leave() noexcept;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
 
 #include "analyze/value_format.hpp"
 
@@ -32,6 +36,15 @@ int write_all(int descriptor, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(n));
   }
   return 0;
+}
+
+constexpr std::size_t most_message_bytes = 1 << 20;
+std::shared_mutex background_mutex;
+BackgroundWriter* background = nullptr;  ///< for messages, if they may not wait
+
+void send_messages_to(BackgroundWriter* writer) {
+  const std::lock_guard lock(background_mutex);
+  background = writer;
 }
 
 }  // namespace
@@ -73,11 +86,30 @@ void print_error(std::string_view message, std::string_view below) {
     std::replace_copy_if(below.begin(), below.end(), std::back_inserter(line), harmful, '?');
     line += '\n';
   }
-  (void)write_all(2, line);  // nowhere left to complain
+  const std::shared_lock lock(background_mutex);
+  if (background != nullptr) {
+    (void)background->post(std::move(line));
+  } else {
+    (void)write_all(2, line);  // nowhere left to complain
+  }
 }
 
 void print_error(const capture::Error& error) {
   print_error(error.headline(), error.below);
+}
+
+MessagesInBackground::MessagesInBackground()
+    : writer_([](std::string_view text) { (void)write_all(2, text); }, most_message_bytes) {
+  send_messages_to(&writer_);
+}
+
+MessagesInBackground::~MessagesInBackground() {
+  send_messages_to(nullptr);
+  (void)writer_.flush();
+  if (const std::uint64_t dropped = writer_.dropped(); dropped != 0) {
+    print_error(
+        fmt::format("{} messages were not written, for nobody read standard error meanwhile", dropped));
+  }
 }
 
 int usage_error(std::string_view message, std::string_view below) {

@@ -6,6 +6,7 @@
 
 #include "analyze/report_sink.hpp"
 #include "capture/error.hpp"
+#include "cli/background_writer.hpp"
 
 namespace roce::cli {
 
@@ -62,6 +63,19 @@ class Output {
 /// that follow it.
 void print_error(std::string_view message, std::string_view below = {});
 void print_error(const capture::Error& error);
+/// While it lives, print_error() waits for nobody: messages are written on a thread of their own. In the end
+/// they are waited for, and those are counted that did not fit while nobody read them. One at a time.
+class MessagesInBackground {
+ public:
+  MessagesInBackground();
+  ~MessagesInBackground();
+  MessagesInBackground(const MessagesInBackground&) = delete;
+  MessagesInBackground& operator=(const MessagesInBackground&) = delete;
+
+ private:
+  BackgroundWriter writer_;
+};
+
 /// The same for a command line that asks for something impossible; returns exit_usage.
 [[nodiscard]] int usage_error(std::string_view message, std::string_view below = {});
 /// Whether colour is wanted: --color=always|never|auto, NO_COLOR, a terminal.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 #include "cli/live_figures.hpp"
@@ -17,7 +18,9 @@
 namespace roce::cli {
 namespace {
 
-constexpr std::size_t longest = 900;  // of a text: RFC 3164 has messages of 1024 bytes
+constexpr std::size_t longest = 900;         // of a text: RFC 3164 has messages of 1024 bytes
+constexpr std::size_t most_bytes = 1 << 20;  // that wait for a stalled log
+constexpr std::chrono::seconds patience{5};  // in the end
 
 /// Bare where that is clear, else in quotes.
 std::string value(std::string_view text) {
@@ -59,7 +62,12 @@ std::string log_line_of_end(const std::string& device, const analyze::Snapshot& 
 }
 
 SystemLog::~SystemLog() {
-  if (open_) ::closelog();
+  if (writer_ != nullptr && writer_->flush()) ::closelog();  // else a thread still waits for it
+}
+
+/// A message carries its priority before its text.
+void SystemLog::log(int priority, const std::string& text) {
+  (void)writer_->post(static_cast<char>('0' + priority) + text);
 }
 
 capture::Expected<void> SystemLog::on_start(const CaptureStart& start) {
@@ -69,18 +77,26 @@ capture::Expected<void> SystemLog::on_start(const CaptureStart& start) {
                             _PATH_LOG));
   }
   ::openlog("roceanalyze", LOG_PID | LOG_NDELAY, LOG_DAEMON);  // now, not with the first message
-  open_ = true;
-  ::syslog(LOG_INFO, "%s",
-           fmt::format("capture=started device={} file={}", value(device_), value(start.write)).c_str());
+  writer_ = std::make_unique<BackgroundWriter>(
+      [](std::string_view message) {
+        ::syslog(message.front() - '0', "%s", std::string(message.substr(1)).c_str());
+      },
+      most_bytes, patience);
+  log(LOG_INFO, fmt::format("capture=started device={} file={}", value(device_), value(start.write)));
   return {};
 }
 
 void SystemLog::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
-  ::syslog(log_priority(news.finding.severity), "%s", log_line(device_, news).c_str());
+  log(log_priority(news.finding.severity), log_line(device_, news));
 }
 
 void SystemLog::on_end(const analyze::Snapshot& snapshot) {
-  ::syslog(LOG_INFO, "%s", log_line_of_end(device_, snapshot).c_str());
+  log(LOG_INFO, log_line_of_end(device_, snapshot));
+  (void)writer_->flush();
+  if (const std::uint64_t dropped = writer_->dropped(); dropped != 0) {
+    print_error(
+        fmt::format("--syslog: {} messages were lost, for the system log did not take them", dropped));
+  }
 }
 
 }  // namespace roce::cli

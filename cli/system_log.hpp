@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cli/capture_observer.hpp"
@@ -9,7 +10,8 @@ namespace roce::cli {
 
 /// Findings, the beginning and the end of a capture to the system log (syslog(3), which the journal is too):
 /// facility daemon, identifier roceanalyze, priority by severity. The connection is made on the start, so
-/// that it is there when privileges are gone. One at a time.
+/// that it is there when privileges are gone. A log that takes nothing (a journal that is stalled) holds
+/// nobody up: messages wait, and those that cannot are counted and told in the end. One at a time.
 class SystemLog : public CaptureObserver {
  public:
   SystemLog() = default;
@@ -22,8 +24,10 @@ class SystemLog : public CaptureObserver {
   void on_end(const analyze::Snapshot& snapshot) override;
 
  private:
+  void log(int priority, const std::string& text);
+
   std::string device_;
-  bool open_ = false;
+  std::unique_ptr<BackgroundWriter> writer_;  ///< while the log is open
 };
 
 /// LOG_ERR, LOG_WARNING, LOG_NOTICE or LOG_INFO.

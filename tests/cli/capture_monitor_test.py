@@ -380,7 +380,8 @@ class Monitor(Network):
         status, _, errors = capture.finish()
         self.assertEqual(status, 0, errors)
 
-    def test_the_system_log_hears_of_findings(self):
+    def system_log(self):
+        """A socket where the system log would listen."""
         if os.path.exists("/dev/log"):
             self.skipTest("this machine has a system log, which a test should not disturb")
         log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -391,6 +392,99 @@ class Monitor(Network):
             self.skipTest(f"/dev/log cannot be made here: {error}")
         self.addCleanup(os.unlink, "/dev/log")
         log.settimeout(PATIENCE)
+        return log
+
+    def test_a_stalled_system_log_holds_nothing_up(self):
+        log = self.system_log()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other, self.assertRaises(BlockingIOError):
+            other.setblocking(False)
+            while True:
+                other.sendto(b"full", "/dev/log")
+        path = os.path.join(self.folder, "a.pcapng")
+        capture = self.capture("--syslog", "-w", path)
+        self.confined(capture.process.pid)
+        self.send()
+        wait_for("the packets", lambda: os.path.getsize(path) > 500 * len(self.frames))
+        status, output, errors = capture.finish()
+        self.assertEqual(status, 0, errors)
+        self.assertIn(f"recorded: {self.sender.sent} packets", errors)
+        self.assertIn("Verdict", output)
+        self.assertRegex(errors, r"--syslog: [3-9] messages were lost, for the system log did not take them")
+        log.close()
+
+    def stalled_pipe(self):
+        """The writing end of a pipe that is full and that nobody reads."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        return reader, writer
+
+    def test_an_output_that_nobody_reads_holds_nothing_up(self):
+        """Neither summaries, reports and findings to a pipe nor a terminal that was stopped."""
+        for stream in ("stdout", "stderr"):
+            with self.subTest(stream):
+                reader, writer = self.stalled_pipe()
+                path = os.path.join(self.folder, stream + ".pcapng")
+                other = tempfile.TemporaryFile("w+")
+                self.addCleanup(other.close)
+                words = [PROGRAM, "capture", "-i", "right", "-w", path, "-b", "packets:100000", "--every", "50ms"]
+                process = subprocess.Popen(words, **{"stdout": other, "stderr": other, stream: writer})
+                os.close(writer)
+                self.addCleanup(lambda ended=process: ended.poll() is None and (ended.kill(), ended.wait()))
+                self.confined(process.pid)
+                sent = self.sender.sent
+
+                def recorded():
+                    names = [name for name in os.listdir(self.folder) if name.startswith(stream)]
+                    return sum(os.path.getsize(os.path.join(self.folder, name)) for name in names), len(names)
+                process.send_signal(signal.SIGUSR1)
+                for files in (2, 3):
+                    before = recorded()[0]
+                    self.send()
+                    wait_for("the packets", lambda: recorded()[0] > before + 900 * len(self.frames))
+                    process.send_signal(signal.SIGHUP)
+                    wait_for("the next file", lambda: recorded()[1] == files)
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.5)
+                # From here on it waits for its reader, as every program does.
+                os.set_blocking(reader, False)
+                text = b""
+                while process.poll() is None:
+                    try:
+                        text += os.read(reader, 65536)
+                    except BlockingIOError:
+                        time.sleep(0.01)
+                other.seek(0)
+                said = other.read() + text.decode(errors="replace")
+                self.assertEqual(process.returncode, 0, said)
+                self.assertIn("Verdict", said)
+                self.assertRegex(said, rf"recorded: {self.sender.sent - sent} packets")
+
+    def test_clients_that_ask_or_read_nothing_hold_nothing_up(self):
+        capture = self.capture("--metrics", "0")
+        port = int(capture.wait_said(r"metrics at http://127\.0\.0\.1:(\d+)/").group(1))
+        self.confined(capture.process.pid)
+        clients = []
+        for asked in (b"", b"GET /metrics HTTP/1.1\r\n", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 1000) * 4:
+            client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+            self.addCleanup(client.close)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            client.setblocking(False)
+            if asked:
+                client.send(asked)
+            clients.append(client)
+        self.send()
+        capture.wait_said(r"ERROR packets lost before the capture point")
+        status, output, errors = capture.finish()
+        self.assertEqual(status, 0, errors)
+        self.assertIn(f"{self.sender.sent} packets", output)
+
+    def test_the_system_log_hears_of_findings(self):
+        log = self.system_log()
         capture = self.capture("--syslog")
         self.confined(capture.process.pid)
         self.send()
@@ -480,6 +574,24 @@ class Screen(Network):
         wait_for("the screen", lambda: self.ENTER in self.read() and "Verdict" in self.text)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=PATIENCE)
+        self.read()
+        self.given_back()
+
+    def test_a_stopped_terminal_holds_nothing_up(self):
+        path = os.path.join(self.folder, "a.pcapng")
+        process = self.terminal("-w", path)
+        wait_for("the screen", lambda: "Verdict" in self.read())
+        termios.tcflow(self.theirs, termios.TCOOFF)  # as Ctrl-S
+        before = os.path.getsize(path)
+        self.send()
+        wait_for("the packets", lambda: os.path.getsize(path) > before + 900 * len(self.frames))
+        process.send_signal(signal.SIGHUP)
+        wait_for("the next file", lambda: len(os.listdir(self.folder)) == 2)
+        termios.tcflow(self.theirs, termios.TCOON)
+        wait_for("the verdict", lambda: re.search(r"Verdict.*1 error", self.last_screen()))
+        process.send_signal(signal.SIGINT)
+        wait_for("the end", lambda: self.read() is not None and process.poll() is not None)
+        self.assertEqual(process.returncode, 0, self.read())
         self.read()
         self.given_back()
 
