@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/checked_text.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/units.hpp"
 #include "analyze/value_format.hpp"
@@ -45,23 +46,6 @@ std::string count_text(Iterator begin, Iterator end) {
     if (!text.empty()) text += ", ";
     text += plural(counts[i], styles[i].one, styles[i].many);
   }
-  return text;
-}
-
-/// ". Checked: losses, repeats and answers in 2 connections, ICRCs of 125 packets ...": what the rules had to
-/// judge by.
-std::string checked_text(const Snapshot& s) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? ". Checked: " : ", ") + part; };
-  if (!s.connections.empty()) {
-    add(fmt::format("losses, repeats and answers in {}",
-                    plural(s.connections.size(), "connection", "connections")));
-  }
-  if (!s.exchanges.empty()) add(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
-  const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
-                              s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
-  if (s.icrc_checked && icrcs != 0) add("ICRCs of " + packets_text(icrcs));
-  if (s.dropped()) add("what the capture says it dropped");
   return text;
 }
 
@@ -162,10 +146,11 @@ void write_verdict(Page& page, const Snapshot& s) {
   const bool serious = std::any_of(findings.begin(), findings.end(),
                                    [](const Finding& f) { return f.severity >= Severity::warning; });
   if (findings.empty()) {
+    const std::string checked = analyze::checked_text(s);
     page.section("Verdict", s.totals.roce_packets != 0 ? "1;32" : "1");
-    page.line(s.totals.roce_packets == 0
-                  ? std::string("no RoCE packets, so nothing to judge")
-                  : fmt::format("nothing wrong found {}{}", where_text(s), checked_text(s)));
+    page.line(s.totals.roce_packets == 0 ? std::string("no RoCE packets, so nothing to judge")
+                                         : fmt::format("nothing wrong found {}{}{}", where_text(s),
+                                                       checked.empty() ? "" : ". Checked: ", checked));
     return;
   }
   page.section("Verdict", serious ? style_of(findings.front().severity).code : "1;32");

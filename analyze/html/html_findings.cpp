@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyze/advice.hpp"
+#include "analyze/checked_text.hpp"
 #include "analyze/html/html_parts.hpp"
 #include "analyze/policy/not_judged.hpp"
 
@@ -94,20 +95,6 @@ void write_not_judged(Page& page) {
   html.close().line_break();
 }
 
-/// What nothing was found in.
-std::string checked_text(const Snapshot& s) {
-  std::vector<std::string> parts;
-  if (!s.connections.empty())
-    parts.push_back("losses, repeats and answers in " +
-                    plural(s.connections.size(), "connection", "connections"));
-  if (!s.exchanges.empty()) parts.push_back(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
-  const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
-                              s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
-  if (s.icrc_checked && icrcs != 0) parts.push_back("ICRCs of " + plural(icrcs, "packet", "packets"));
-  if (s.dropped()) parts.emplace_back("what the capture says it dropped");
-  return parts.empty() ? std::string() : fmt::format("Checked: {}.", fmt::join(parts, ", "));
-}
-
 }  // namespace
 
 void write_findings(Page& page) {
@@ -117,8 +104,9 @@ void write_findings(Page& page) {
   const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
   html.open("section", {{"id", "findings"}}).element("h2", "Findings").line_break();
   if (findings.empty()) {
+    const std::string checked = checked_text(page.snapshot);
     if (page.snapshot.totals.roce_packets != 0)
-      html.element("p", "None. " + checked_text(page.snapshot)).line_break();
+      html.element("p", checked.empty() ? "None. " : fmt::format("None. Checked: {}.", checked)).line_break();
     else
       html.element("p", "None: there are no RoCE packets to judge.").line_break();
   }
