@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
+#include "analyze/advice.hpp"
 #include "analyze/checked_text.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/units.hpp"
@@ -86,15 +89,26 @@ std::string unbroken_texts(std::string text) {
   return text;
 }
 
-/// A command of ours on lines of its own, ready to be copied.
-void write_command(Page& page, const Snapshot& s, std::string command) {
-  constexpr std::string_view file = " FILE ", filter = " -Y ";
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+,:@%-=";
-  const bool named = s.files.size() == 1 && s.files[0].path != "-" && !s.files[0].path.empty() &&
-                     s.files[0].path.find_first_not_of(plain) == std::string::npos;
-  if (const std::size_t place = command.find(file); named && place < command.find('\''))
-    command.replace(place + 1, file.size() - 2, s.files[0].path);
+/// Whether a terminal shows the text as it is.
+bool shows_as_it_is(std::string_view text) {
+  std::string bare(text);
+  std::erase_if(bare, [](char c) { return c == '\\' || c == Page::unbreakable; });
+  return printable(bare) == bare;
+}
+
+/// The files that stand for FILE in commands: one, if it can be typed.
+std::vector<std::string> named_files(const Snapshot& s) {
+  if (s.files.size() != 1 || s.files[0].path == "-" || s.files[0].path.empty()) return {};
+  std::string path = s.files[0].path;
+  if (!shows_as_it_is(path)) return {};
+  std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
+  return {path};
+}
+
+/// A command of ours on lines of its own, ready to be copied: its backslashes are the shell's.
+void write_command(Page& page, std::string command) {
+  constexpr std::string_view filter = " -Y ";
+  if (!shows_as_it_is(command)) command = printable(command);
   const std::size_t split = command.find(filter);
   if (display_width(command) + Page::indent > page.width() && split != std::string::npos) {
     page.line(command.substr(0, split + filter.size()) + "\\");
@@ -103,27 +117,16 @@ void write_command(Page& page, const Snapshot& s, std::string command) {
   page.line(unbroken_texts(std::move(command)));
 }
 
-/// Where the text ends that the quote begins, as a shell reads it: '\'' in it is a quote of its own.
-std::size_t end_of_quoted(std::string_view text, std::size_t quote) {
-  constexpr std::string_view inner = "'\\''";
-  std::size_t close = quote == std::string::npos ? quote : text.find('\'', quote + 1);
-  while (close != std::string::npos && text.substr(close).starts_with(inner))
-    close = text.find('\'', close + inner.size());
-  return close;
-}
-
 void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
-  constexpr std::string_view beginning = "roceanalyze ";
-  const std::string text = "To do: " + printable(advice);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const std::size_t at = text.find(beginning, done);
-    const std::size_t close = end_of_quoted(text, text.find('\'', at));
-    page.line(text.substr(done, close == std::string::npos ? std::string::npos : at - done));
-    if (close == std::string::npos) return;
-    write_command(page, s, text.substr(at, close + 1 - at));
-    // What ended the sentence would stand alone on the next line.
-    done = text.find_first_not_of("., ", close + 1);
+  std::string lead = "To do:";
+  for (const analyze::AdvicePart& part : analyze::advice_parts(advice, named_files(s))) {
+    if (part.command && !lead.empty()) page.line(lead);
+    if (part.command) {
+      write_command(page, part.text);
+    } else {
+      page.line(lead + " " + printable(part.text));
+    }
+    lead.clear();
   }
 }
 

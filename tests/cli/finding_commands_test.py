@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,15 @@ def shell(command, folder=None):
                           cwd=folder)
     assert done.returncode == 0, (command, done.returncode, done.stderr.decode())
     return done.stdout.decode().splitlines()
+
+
+def unfinished(command):
+    """Whether a shell would read on: a quote is open, or the line ends with a backslash."""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return True
+    return False
 
 
 def check(test, path, *options):
@@ -100,14 +110,21 @@ class Commands(unittest.TestCase):
         self.assertGreater(check(self, corrupt, "--no-icrc"), 0)
 
     def test_as_the_text_prints_them(self):
-        for name in ("04_write_loss1.cb.pcap.zst", "06_badpsn.pcap", "06_badrkey_write.pcap", "03_ucmatose_v6.pcap"):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        odd = os.path.join(folder.name, "it's an odd \\ name.pcap.zst")
+        shutil.copy(os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst"), odd)
+        odd = shlex.quote(odd)
+        cases = ["04_write_loss1.cb.pcap.zst", "06_badpsn.pcap", "06_badrkey_write.pcap", "03_ucmatose_v6.pcap", odd,
+                 odd + r""" -Y 'infiniband.bth.opcode != '\''A'\'' and not frame.comment matches "a  b\\d\s"'"""]
+        for name in cases:
             text = shell("roceanalyze report " + name, SAMPLES)
             at = 0
             printed = []
             while at < len(text):
                 if text[at].strip().startswith("roceanalyze packets "):
                     command = text[at].strip()
-                    while command.count("'") % 2 or command.endswith("\\"):
+                    while unfinished(command):
                         at += 1
                         command = command.removesuffix("\\") + " " + text[at].strip()
                     printed.append(command)

@@ -81,7 +81,9 @@ TEST(ReportText, commands_can_be_copied) {
   snapshot.files.push_back({});
   snapshot.files[0].path = "dir/a.pcap";
   EXPECT_TRUE(contains(text_of(snapshot), " packets dir/a.pcap -Y 'roce"));
-  snapshot.files[0].path = "a b.pcap";
+  snapshot.files[0].path = "it's \\ b.pcap";
+  EXPECT_TRUE(contains(text_of(snapshot), " packets 'it'\\''s \\ b.pcap' -Y 'roce"));
+  snapshot.files[0].path = "a\nb.pcap";  // nothing to be typed
   EXPECT_TRUE(contains(text_of(snapshot), " packets FILE -Y 'roce"));
   advice = "See: roceanalyze packets FILE -Y 'roce.connection == 0 && ip.src == \"a b c d e f g h i j\"'";
   EXPECT_TRUE(contains(text_of(snapshot, 20, 80),
