@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -207,8 +209,29 @@ int CaptureRun::open() {
   return exit_ok;
 }
 
+/// Opening a FIFO waits for its reader, maybe for ever: nothing is captured yet, and signals kill meanwhile.
+class KillableWhileWaiting {
+ public:
+  explicit KillableWhileWaiting(const std::string& path) {
+    struct stat facts {};
+    sigset_t deadly;
+    sigemptyset(&deadly);
+    for (const int number : {SIGINT, SIGTERM}) sigaddset(&deadly, number);
+    const bool waits = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+    if (waits) pthread_sigmask(SIG_UNBLOCK, &deadly, &before_);
+    if (!waits) pthread_sigmask(SIG_SETMASK, nullptr, &before_);
+  }
+  ~KillableWhileWaiting() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  KillableWhileWaiting(const KillableWhileWaiting&) = delete;
+  KillableWhileWaiting& operator=(const KillableWhileWaiting&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 /// The first file is the user's as all later ones are; where that user may not write, it is root's.
 capture::Expected<CaptureFiles> CaptureRun::open_files() {
+  const KillableWhileWaiting killable(options_.write);
   if (setup_.user) {
     const FilesAs as(*setup_.user);
     auto files = open_capture_files(options_, live_->interfaces());

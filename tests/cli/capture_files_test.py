@@ -358,6 +358,22 @@ class CaptureFiles(unittest.TestCase):
             self.assertGreaterEqual(len(tshark(path)[1]), 10)
             os.unlink(path)
 
+    def test_a_fifo_waits_for_its_reader_and_can_be_ended(self):
+        path = self.path("fifo")
+        os.mkfifo(path)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.begin("-w", path)
+            time.sleep(0.3)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=PATIENCE), -number)
+        process = self.begin("-w", path)
+        with open(path, "rb") as reader:
+            self.assertEqual(reader.read(4), b"\x0a\x0d\x0d\x0a")
+            time.sleep(0.3)
+            status, _, errors = self.end(process)
+            self.assertEqual(status, 0, errors)
+            self.assertIn("recorded: 0 packets", errors)
+
     def test_a_late_signal_for_files_or_a_report_does_no_harm(self):
         process = self.begin()
         process.send_signal(signal.SIGINT)
