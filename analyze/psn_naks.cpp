@@ -111,6 +111,8 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   skip_answered(s, psn);
   if (code == sequence_error) judge_keeping(s);
   forget_refused(psn);
+  // That all before the capture had been confirmed was taken for granted; this says what was not.
+  if (!acked_known_ && requests_seen_ && psn >= first_ - 65536) acked_ = std::min(acked_, psn);
   progress(s, psn);
   if (code != sequence_error) {
     refuse(s, psn);

@@ -190,5 +190,17 @@ TEST(TrackerTimeouts, TheLastOfManyRepeatsMayBeAnsweredBehindTheCapture) {
   EXPECT_FALSE(wire.connection().requester[0].retries_exhausted);
 }
 
+TEST(TrackerTimeouts, ANakForWhatIsOlderThanTheCaptureSaysThatItWasNotConfirmed) {
+  Wire wire;
+  for (std::uint32_t psn = 103; psn < 106; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 100, nak_sequence);
+  for (std::uint32_t psn = 100; psn < 106; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 105);
+  wire.talk(a, b, 106, 20);
+  wire.finish();
+  EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 6U);
+  EXPECT_EQ(wire.flow(a, b).sequence().spurious, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
