@@ -78,7 +78,10 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   const PacketRecord& r = s.r;
   const std::int64_t psn = again.psn;
   const Same same = again.seen != nullptr ? same_transmission(request_facts_, *again.seen, r) : Same::other;
-  if (same == Same::same || (same == Same::unknown && too_soon(*again.seen, r, psn))) {
+  // Asked for again, and on another way, in a capture that shows nothing twice: the path changed.
+  const bool moved = same == Same::same && !request_facts_.ids_tell(r) && request_facts_.doubled == 0 &&
+                     expected_again(*again.seen, psn);
+  if ((same == Same::same && !moved) || (same == Same::unknown && too_soon(*again.seen, r, psn))) {
     duplicate(s, request_facts_, again.seen);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, again.count, Cause::nak);

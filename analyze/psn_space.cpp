@@ -128,16 +128,19 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
   return Same::unknown;
 }
 
+/// Whether an answer has asked for that PSN again since it was seen.
+bool PsnSpace::expected_again(const Seen& seen, std::int64_t psn) const noexcept {
+  return (in_run_ && psn >= run_next_) || naks_.any_since(seen.late != 0 ? 0 : seen.frame, psn) ||
+         (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
+}
+
 /// Whether a second packet comes too soon to have been sent again, where nothing on it tells: a sender
 /// repeats what an answer asks for, or after its timeout, so not faster than answers come here.
 bool PsnSpace::too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept {
   if (r.time_ns == capture::no_time || seen.time_ns == capture::no_time) return false;
-  const bool expected_again = (in_run_ && psn >= run_next_) ||
-                              naks_.any_since(seen.late != 0 ? 0 : seen.frame, psn) ||
-                              (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
   constexpr std::int64_t longest_ns = 20'000;  // spurious timers of slow hosts are faster than their answers
   const std::int64_t limit = fast_answer_ns_ == 0 ? longest_ns : std::min(fast_answer_ns_, longest_ns);
-  return !expected_again && r.time_ns - seen.time_ns < limit;
+  return !expected_again(seen, psn) && r.time_ns - seen.time_ns < limit;
 }
 
 /// No wire carries two packets in one nanosecond: a record that is there twice. Coarser clocks do not tell.

@@ -349,6 +349,7 @@ class alignas(64) PsnSpace {
   enum class Same : std::uint8_t { same, other, unknown };
   [[nodiscard]] Same same_transmission(const StreamFacts& facts, const Seen& seen,
                                        const PacketBrief& r) const noexcept;
+  [[nodiscard]] bool expected_again(const Seen& seen, std::int64_t psn) const noexcept;
   [[nodiscard]] bool too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept;
   [[nodiscard]] bool same_record(const Seen& seen, const PacketBrief& r) const noexcept;
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen);

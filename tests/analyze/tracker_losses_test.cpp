@@ -241,5 +241,33 @@ TEST(TrackerLosses, AnswersWithoutAethTellNeitherATimeoutNorThatNobodyAnswered) 
   }
 }
 
+/// As with IPv6: no ID, and a link that failed between a NAK and what is sent again.
+TEST(TrackerLosses, WhatWasAskedForAndComesOnAnotherWayWasSentAgain) {
+  Wire wire;
+  const auto send = [&](std::uint32_t psn, std::uint32_t path) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.more &= static_cast<std::uint8_t>(~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    r.path = path;
+    return wire.send(r);
+  };
+  for (std::uint32_t psn = 100; psn < 120; ++psn) {
+    send(psn, 1);
+    wire.answer(b, a, psn);
+  }
+  for (std::uint32_t psn = 120; psn < 126; ++psn) send(psn, 1);
+  wire.answer(b, a, 120, nak_sequence);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) send(psn, 2);
+  wire.answer(b, a, 125);
+  for (std::uint32_t psn = 126; psn < 130; ++psn) {
+    send(psn, 2);
+    wire.answer(b, a, psn);
+  }
+  wire.finish();
+  const SequenceCounts& counts = wire.flow(a, b).sequence();
+  EXPECT_EQ(counts.retransmitted_packets(), 6U);
+  EXPECT_EQ(counts.duplicate_captures, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
