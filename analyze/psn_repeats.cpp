@@ -92,6 +92,13 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
     }
     return true;
   }
+  // Sent before the repeat of it, where copies come late: the one before that was captured, too.
+  const bool of_first = again.seen != nullptr && again.seen->cause != 0 && again.seen->filled == 0 &&
+                        again.ids_rise && behind(r.ip_id, again.seen->ip_id) && request_facts_.doubled > 0;
+  if (of_first) {
+    duplicate(s, request_facts_, nullptr);
+    return true;
+  }
   if (again.seen != nullptr || again.hole != nullptr) return false;
   // Its ID tells that it was sent since the sender went back: the head of the run, overtaken.
   const bool of_this_run =

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a receiver behind the capture missed, and what was only late or thrown away.
 #include "analyze/tracker.hpp"
+
+#include <vector>
+
 #include "tests/analyze/tracker_support.hpp"
 
 namespace roce::analyze {
@@ -267,6 +270,36 @@ TEST(TrackerLosses, WhatWasAskedForAndComesOnAnotherWayWasSentAgain) {
   const SequenceCounts& counts = wire.flow(a, b).sequence();
   EXPECT_EQ(counts.retransmitted_packets(), 6U);
   EXPECT_EQ(counts.duplicate_captures, 0U);
+}
+
+/// A mirror that holds its copies back: those of what was sent first come behind what was sent again.
+TEST(TrackerLosses, CopiesOfTheFirstBehindARepeatAreNoOtherRepeat) {
+  Wire wire;
+  const auto send = [&](std::uint32_t psn) {
+    const PacketRecord r = wire.make(a, b, write_only, psn);
+    wire.send(r);
+    return r;
+  };
+  for (std::uint32_t psn = 100; psn < 120; ++psn) {
+    const PacketRecord sent = send(psn);
+    wire.answer(b, a, psn);
+    wire.send(sent);
+  }
+  std::vector<PacketRecord> first;
+  for (std::uint32_t psn = 120; psn < 126; ++psn) first.push_back(send(psn));
+  wire.answer(b, a, 120, nak_sequence);
+  for (std::uint32_t psn = 120; psn < 126; ++psn) send(psn);
+  for (PacketRecord copy : first) {
+    copy.time_ns = wire.now_ns += 1000;
+    wire.send(copy);
+  }
+  wire.answer(b, a, 125);
+  wire.talk(a, b, 126, 5);
+  wire.finish();
+  const SequenceCounts& counts = wire.flow(a, b).sequence();
+  EXPECT_EQ(counts.retransmitted_packets(), 6U);
+  EXPECT_EQ(counts.spurious, 0U);
+  EXPECT_EQ(counts.duplicate_captures + counts.duplicate_network, 26U);
 }
 
 }  // namespace
