@@ -79,6 +79,11 @@ const Seen* PsnSpace::find_replaced(std::int64_t psn, const PacketBrief& r) cons
   return !replaced.there() || psn >= replaced->to ? nullptr : find_in(replaced->last);
 }
 
+/// A READ response that no request waits for.
+bool PsnSpace::unasked_response(const Step& s, std::int64_t psn) const noexcept {
+  return s.info.operation == Operation::read_response && issued_for(psn, s.info) == issued_.size();
+}
+
 void PsnSpace::answer(Step& s) {
   const PacketRecord& r = s.r;
   const bool first_answer = !answers_seen_;
@@ -106,9 +111,8 @@ void PsnSpace::answer(Step& s) {
     constexpr std::int64_t copied_ns = 20'000;
     const bool soon = r.time_ns != capture::no_time && seen->time_ns != capture::no_time &&
                       r.time_ns - seen->time_ns < copied_ns;
-    const bool copy = same == Same::unknown && soon && requests_seen_ && psn >= repeated_to_ &&
-                      s.info.operation == Operation::read_response &&
-                      issued_for(psn, s.info) == issued_.size();
+    const bool copy = same == Same::unknown && (soon || copies_.sure()) && requests_seen_ &&
+                      (psn >= repeated_to_ || copies_.sure()) && unasked_response(s, psn);
     if ((same == Same::same && tells) || copy || same_record(*seen, r)) {
       duplicate(s, answer_facts_, seen);
       // A sender reacts to a NAK as often as it comes.
@@ -118,10 +122,10 @@ void PsnSpace::answer(Step& s) {
       }
       return;
     }
-  } else if (psn < acked_ - 1 && answer_facts_.single > 0 &&
+  } else if (psn < acked_ - 1 && answer_facts_.single > 0 && response_holes_.find(psn) == nullptr &&
              (r.path != answer_facts_.path ||
-              (answer_facts_.is_behind(r) && (answer_facts_.doubled > 0 || too_late))) &&
-             response_holes_.find(psn) == nullptr) {
+              (answer_facts_.is_behind(r) && (answer_facts_.doubled > 0 || copies_.sure() || too_late)) ||
+              (copies_.sure() && !answer_facts_.ids_tell(r) && unasked_response(s, psn)))) {
     // Long confirmed, and seen at another place or with an ID from then: the capture's other view of it.
     duplicate(s, answer_facts_, nullptr);
     return;

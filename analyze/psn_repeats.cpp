@@ -12,9 +12,11 @@ using dissect::Position;
 
 /// A request at or before what was sent last: a copy, a late one, or sent again.
 void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
+  if (next_copy(s, psn, count)) return;
   return_to_interrupted(s, psn);
   Again again = look_back(s, psn, count);
   if (is_copy(s, again) || is_late(s, again)) return;
+  copies_.out_of_turn(psn, count, next_, again.hole == nullptr || again.hole->of_repeat);
   const std::uint16_t id_before = request_facts_.last_id;
   const std::uint16_t step_before = request_facts_.last_step;
   if (!again.ids_rise) request_facts_.learn(s.r);
@@ -73,6 +75,27 @@ void PsnSpace::return_to_interrupted(Step& s, std::int64_t psn) {
   }
 }
 
+/// Whether it comes in its turn among the copies of everything. Says so if it does.
+bool PsnSpace::next_copy(Step& s, std::int64_t psn, std::int64_t count) {
+  const PacketRecord& r = s.r;
+  const Seen* seen = sent_.find(psn);
+  if (seen != nullptr && seen->opcode != r.opcode) return false;
+  const bool ids_tell = request_facts_.ids_tell(r);
+  if (ids_tell && (seen != nullptr ? seen->ip_id != r.ip_id : !request_facts_.is_behind(r))) return false;
+  const std::int64_t lag = lag_of(seen, r);
+  if (!copies_.fits(psn, lag)) return false;
+  if (!copies_.sure() && !ids_tell) {
+    // Not yet known for one: then only if nothing can have made the sender repeat it.
+    const bool soon = lag == CopyQueue::unknown_ns ? !silent_before(r.time_ns) : lag < silence_ns / 2;
+    const Seen unknown;
+    const bool asked_for = expected_again(seen != nullptr ? *seen : unknown, psn);
+    if (!answers_seen_ || r.time_ns == capture::no_time || !soon || asked_for) return false;
+  }
+  copies_.take(psn, count, lag);
+  duplicate(s, request_facts_, seen, true);
+  return true;
+}
+
 /// A copy of another packet, or the first view of one from long ago. Says so if it is.
 bool PsnSpace::is_copy(Step& s, const Again& again) {
   const PacketRecord& r = s.r;
@@ -82,7 +105,10 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   const bool moved = same == Same::same && !request_facts_.ids_tell(r) && request_facts_.doubled == 0 &&
                      expected_again(*again.seen, psn);
   if ((same == Same::same && !moved) || (same == Same::unknown && too_soon(*again.seen, r, psn))) {
-    duplicate(s, request_facts_, again.seen);
+    const std::int64_t lag = lag_of(again.seen, r);
+    const bool in_turn = copies_.fits(psn, lag);
+    if (in_turn) copies_.take(psn, again.count, lag);
+    duplicate(s, request_facts_, again.seen, in_turn);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
     if (s.verdict.has(Verdict::duplicate_network)) issue(s, psn, again.count, Cause::nak);
     if (same == Same::unknown && s.verdict.has(Verdict::duplicate_network)) {
@@ -94,7 +120,7 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   }
   // Sent before the repeat of it, where copies come late: the one before that was captured, too.
   const bool of_first = again.seen != nullptr && again.seen->cause != 0 && again.seen->filled == 0 &&
-                        again.ids_rise && behind(r.ip_id, again.seen->ip_id) && request_facts_.doubled > 0;
+                        again.ids_rise && behind(r.ip_id, again.seen->ip_id) && !copies_are_rare();
   if (of_first) {
     duplicate(s, request_facts_, nullptr);
     return true;

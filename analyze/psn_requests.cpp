@@ -37,6 +37,7 @@ void PsnSpace::begin(const PacketBrief& r) {
     acked_ = next_;
   }
   first_ = next_;
+  copies_.begin(first_);
   taken_ = first_;
   if (response_next_ < 0) response_next_ = first_;
   requests_seen_ = true;
@@ -197,6 +198,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   if (!request_facts_.ids_rise(s.r)) request_facts_.count_late();
   count_goodput(s);
   issue(s, psn, count, Cause::none);
+  copies_.out_of_turn(psn, count, next_, false);
   mark_late(s);
 }
 

@@ -16,6 +16,18 @@ inline constexpr std::uint32_t msn_mask = 0xffffff;
   return ((msn - before) & msn_mask) < 0x800000;
 }
 
+inline std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
+  constexpr std::int64_t other_view = 4096;
+  const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
+  return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
+}
+
+inline std::int64_t PsnSpace::answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
+  const int kept = answer_facts_.data != 0 ? 64 : 31;
+  const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0;
+  return psn - (doubled ? 4096 : budget.scarce() ? 7 : kept);
+}
+
 inline void PsnSpace::note_idle(const PacketBrief& r) noexcept {
   // Unsigned: of packets without a time, and in the wrong order, it is more than any time between two others.
   const std::uint64_t idle =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/connection.hpp"
+#include "analyze/copy_queue.hpp"
 #include "analyze/deep_ptr.hpp"
 #include "analyze/flow_table.hpp"
 #include "analyze/lazy.hpp"
@@ -185,19 +186,11 @@ class alignas(64) PsnSpace {
   void begin(const PacketBrief& r);
   /// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
   /// twice.
-  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept {
-    constexpr std::int64_t other_view = 4096;
-    const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
-    return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
-  }
+  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept;
   /// The same of the answers. ACKs serve only to know their copies, and each is written far from the one
   /// before, the farther the more are kept: as many as fill a ring of a kibibyte. What was asked for again
   /// shows by the answers that were captured.
-  [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
-    const int kept = answer_facts_.data != 0 ? 64 : 31;
-    const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0;
-    return psn - (doubled ? 4096 : budget.scarce() ? 7 : kept);
-  }
+  [[nodiscard]] std::int64_t answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept;
   [[nodiscard]] bool gave_up(const Flow* flow, const TrackerShared& shared) const noexcept;
   void take_back_lone_repeat(Step& s);
   void interrupt_run(const Step& s);
@@ -297,6 +290,7 @@ class alignas(64) PsnSpace {
   void learn_from_response(Step& s, std::int64_t psn);
   void fill_inside_read(Step& s, std::int64_t psn);
   [[nodiscard]] std::size_t issued_for(std::int64_t psn, const dissect::OpcodeInfo& info) const noexcept;
+  [[nodiscard]] bool unasked_response(const Step& s, std::int64_t psn) const noexcept;
   void skip_answered(Step& s, std::int64_t psn);
   void forget_refused(std::int64_t psn);
   [[nodiscard]] bool joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept;
@@ -352,7 +346,9 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool expected_again(const Seen& seen, std::int64_t psn) const noexcept;
   [[nodiscard]] bool too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept;
   [[nodiscard]] bool same_record(const Seen& seen, const PacketBrief& r) const noexcept;
-  void duplicate(Step& s, StreamFacts& facts, const Seen* seen);
+  void duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_turn = false);
+  [[nodiscard]] static std::int64_t lag_of(const Seen* seen, const PacketBrief& r) noexcept;
+  bool next_copy(Step& s, std::int64_t psn, std::int64_t count);
   void keep_replaced(const Seen& seen);
   [[nodiscard]] const Seen* find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept;
   static void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int64_t psn) noexcept {
@@ -490,6 +486,7 @@ class alignas(64) PsnSpace {
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;
 
+  CopyQueue copies_;  ///< of requests
   OpenNaks naks_;
   OpenNak last_nak_;
   DeepPtr<Interrupted> interrupted_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where no IPv4 IDs tell transmissions apart: late, doubled or sent again?
+#include <vector>
+
 #include "analyze/tracker.hpp"
 #include "tests/analyze/tracker_support.hpp"
 
@@ -82,6 +84,36 @@ TEST_F(TrackerNoIds, AResponseTwiceToOneReadIsACopy) {
   wire.finish();
   EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_network));
   EXPECT_FALSE(wire.verdict(copy).has(Verdict::retransmission));
+}
+
+/// A mirror whose copies come later than answers: in the order of sending, each of what was sent so long ago.
+TEST_F(TrackerNoIds, WhereEverythingComesTwiceNothingIsSentAgain) {
+  constexpr std::uint32_t lag = 40;  // packets
+  std::vector<std::uint32_t> copies;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const auto both = [&](std::uint32_t at) {
+      const std::uint8_t which = at % 7 == 3 ? read_request : write_only;
+      const std::uint32_t frame = request(100 + at, which);
+      if (which == read_request) {
+        send(wire.make(b, a, read_response_only, 100 + at));
+      } else {
+        answer(100 + at);
+      }
+      return frame;
+    };
+    const auto first = both(i);
+    EXPECT_FALSE(wire.verdict(first).has(Verdict::duplicate_capture)) << i;
+    if (i >= lag) copies.push_back(both(i - lag));
+  }
+  wire.finish();
+  for (const std::uint32_t copy : copies) EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_capture));
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, copies.size());
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
+  for (const Cause cause : {Cause::nak, Cause::timeout, Cause::read_retry, Cause::unknown}) {
+    EXPECT_EQ(Wire::resent(wire.flow(a, b), cause), 0U);
+    EXPECT_EQ(Wire::resent(wire.flow(b, a), cause), 0U);
+  }
+  EXPECT_EQ(wire.flow(a, b).sequence().out_of_order, 0U);
 }
 
 TEST_F(TrackerNoIds, AResponseToAReadThatCameAgainIsNone) {
