@@ -136,8 +136,9 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
     return true;
   }
   const bool asked_for_now = copies_are_rare() && same_path && naks_.find(psn) != nullptr;
-  if (asked_for_now || request_facts_.single == 0 || (same_path && !request_facts_.is_behind(r)))
-    return false;
+  // After silence the IDs may have gone once around; where things come twice, it is the other view of it.
+  const bool earlier = copies_are_rare() ? again.earlier : request_facts_.is_behind(r);
+  if (asked_for_now || request_facts_.single == 0 || (same_path && !earlier)) return false;
   // Long ago, and seen at another place or with an ID from then: the capture's other view of it.
   duplicate(s, request_facts_, nullptr);
   return true;
