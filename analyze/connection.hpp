@@ -176,6 +176,7 @@ struct Connection {
   std::vector<std::uint16_t> points;
   std::uint8_t followed_points = 0;  ///< how many of them those are
   bool split = false;  ///< its directions were followed at different points: their order depends on clocks
+  bool answers_first = false;  ///< its answers come before the requests: two clocks stamped them
 
   [[nodiscard]] bool paired() const noexcept { return flow[0].has_value() && flow[1].has_value(); }
 };

@@ -85,9 +85,9 @@ constexpr Row rows[] = {
      "of them, so no verdict and no latency depends on that; times of packets of different points do not "
      "compare. Synchronise the clocks (PTP, NTP)."},
     {DiagnosticId::order_by_clocks, "order_by_clocks", data_loss,
-     "Connections whose two directions were captured in different files only: what came before what follows "
-     "from two clocks, and cannot be checked. The confidence of their findings is lower. Capture both "
-     "directions at one place."},
+     "Connections whose two directions were captured in different files only, or by interfaces whose clocks "
+     "put answers before their requests: what came before what follows from two clocks, and cannot be "
+     "checked. The confidence of their findings is lower. Capture both directions at one place."},
     {DiagnosticId::link_ports, "link_ports", data_loss,
      "PAUSE, PFC and LLDP frames of more ports than are followed (1024): they are in no figure of pauses and "
      "of DCBX."},

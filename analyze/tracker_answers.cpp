@@ -233,8 +233,8 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
 }
 
 /// Whether another flow's answers fit the same requests about as well.
-bool Tracker::Impl::wanted_elsewhere(std::uint32_t place, const Candidate& best, const PacketRecord& answer) {
-  const std::span<const std::uint32_t> others = unpaired.between(answer);
+bool Tracker::Impl::wanted_elsewhere(std::uint32_t place, const Candidate& best) {
+  const std::span<const std::uint32_t> others = unpaired.between(states[place].unpaired->first);
   looks -= static_cast<std::int64_t>(others.size());
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
     const Unpaired* waiting = states[other].unpaired.get();
@@ -271,12 +271,24 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   if (!find_candidates(place, answer)) return;
   if (++waiting->answers == 1) ++answering;
 
-  std::vector<Candidate>& judged = waiting->candidates;
-  looks -= static_cast<std::int64_t>(judged.size());
-  std::erase_if(judged, [&](const Candidate& c) {
+  looks -= static_cast<std::int64_t>(waiting->candidates.size());
+  drop_taken(*waiting);
+  if (!waiting->candidates.empty()) judge(*waiting, answer);
+  choose(place, waiting->tried);
+}
+
+/// Candidates that left, or found another partner.
+void Tracker::Impl::drop_taken(Unpaired& waiting) {
+  std::erase_if(waiting.candidates, [&](const Candidate& c) {
     return !flows.at(c.place).in_use || flows.at(c.place).id != c.flow || states[c.place].unpaired == nullptr;
   });
-  if (!judged.empty()) judge(*waiting, answer);
+}
+
+/// Pairs the flow with its best candidate, if that is good enough, the more there are of them the better.
+/// True if so.
+bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
+  Unpaired* waiting = states[place].unpaired.get();
+  std::vector<Candidate>& judged = waiting->candidates;
   std::erase_if(judged, [](const Candidate& c) { return c.score() < hopeless; });
   if (judged.capacity() > 2 * judged.size() + 16) {
     candidate_slots -= judged.capacity();
@@ -289,11 +301,12 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
     if (best == nullptr || c.score() > best->score()) best = &c;
   }
   waiting->favourite = best != nullptr ? best->place : no_place;
-  if (best == nullptr) return;
+  if (best == nullptr) return false;
   waiting->favourite_score = best->score();
   // The partner may not have been captured at all, which is the likelier the fewer flows have found theirs.
   const double presence = (1.0 + static_cast<double>(answered)) / (1.0 + static_cast<double>(answering));
-  const double needed = enough + std::log(waiting->tried) - std::min(std::log(presence), enough / 2);
+  const double needed =
+      enough + std::log(std::max<std::size_t>(of, 1)) - std::min(std::log(presence), enough / 2);
   const bool alone = std::all_of(judged.begin(), judged.end(), [&](const Candidate& c) {
     return &c == best || c.score() < best->score() - margin;
   });
@@ -301,10 +314,66 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   if (const std::uint32_t followed = states[place].connection; followed != no_place) {
     tracks[followed].result.pairing.ambiguous = waiting->ambiguous;
   }
+  // Without the order of time only numbers that nobody else has prove anything.
+  if (waiting->in_hindsight && !best->has_own_number) return false;
   if (!alone || best->score() + seen_from(best->place, place) < needed || waiting->answers < fewest_answers)
-    return;
-  waiting->ambiguous = wanted_elsewhere(place, *best, answer);
+    return false;
+  waiting->ambiguous = wanted_elsewhere(place, *best);
   if (!waiting->ambiguous) pair(place, best->place, Evidence::answers);
+  return states[place].unpaired == nullptr;
+}
+
+/// At the end: who has found its partner is nobody else's, and may have been what made others unsure.
+void Tracker::Impl::pair_the_rest() {
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (states[place].unpaired != nullptr && states[place].unpaired->answers >= fewest_answers)
+      left.push_back(place);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::uint32_t place : left) {
+      if (states[place].unpaired == nullptr) continue;
+      Unpaired& waiting = *states[place].unpaired;
+      drop_taken(waiting);
+      const std::span<const std::uint32_t> others = unpaired.between(waiting.first);
+      const auto of = std::count_if(others.begin(), others.end(), [&](std::uint32_t other) {
+        return opposite(place, other) && !states[other].unpaired->requests.empty();
+      });
+      more = choose(place, static_cast<std::size_t>(of)) || more;
+    }
+  }
+}
+
+/// Answers to nothing that had been sent by then: perhaps the clocks of two interfaces differ by more than an
+/// answer takes. Looks at them once more, at everything that was sent. True if that found the partner.
+bool Tracker::Impl::consider_again(std::uint32_t place) {
+  Unpaired& waiting = *states[place].unpaired;
+  const bool known = waiting.favourite != no_place && waiting.favourite_score > 0;
+  if (waiting.answers < fewest_answers || known || waiting.in_hindsight) return false;
+  const std::vector<Held> held_now = waiting.held;  // pairing takes them away
+  const auto start_anew = [&](Unpaired& of) {
+    candidate_slots -= of.candidates.capacity();
+    of.candidates = {};
+    of.looked_until = of.looked_at = 0;
+    of.tried = 0;
+    of.favourite = no_place;
+    of.ambiguous = false;
+    if (of.answers != 0) --answering;
+    of.answers = 0;
+  };
+  start_anew(waiting);
+  waiting.in_hindsight = true;
+  for (const Held& packet : held_now) {
+    if (!dissect::opcode_info(packet.record.opcode).response) continue;
+    consider(place, packet.record);
+    if (states[place].unpaired != nullptr && states[place].connection == no_place) continue;
+    if (states[place].connection != no_place) tracks[states[place].connection].result.answers_first = true;
+    return true;
+  }
+  start_anew(waiting);
+  waiting.in_hindsight = false;
+  return false;
 }
 
 }  // namespace roce::analyze

@@ -135,6 +135,7 @@ bool Tracker::Impl::release_waiting() {
 Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
   settle_short_flows();
+  pair_the_rest();
   pair_cnps();
   // What waited may begin connections of its own, whose packets wait in turn. Each round they come nearer to
   // where they are counted; what only another point shows is counted already.

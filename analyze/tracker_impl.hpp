@@ -71,6 +71,7 @@ struct Unpaired {
   bool only_cnps = true;
   bool ambiguous = false;
   bool listed = false;
+  bool in_hindsight = false;  ///< its answers are looked at once more, with all that was sent since
   bool icrc_awaited = false;  ///< its first packets have a wrong ICRC: whose fault that is will be seen
 };
 
@@ -256,11 +257,15 @@ struct Tracker::Impl {
 
   // tracker_answers.cpp
   void note_request(std::uint32_t place, const PacketRecord& request);
+  bool consider_again(std::uint32_t place);
   void consider(std::uint32_t place, const PacketRecord& answer);
   [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
   void judge(Unpaired& waiting, const PacketRecord& answer);
   [[nodiscard]] double seen_from(std::uint32_t place, std::uint32_t other);
-  [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best, const PacketRecord& answer);
+  [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best);
+  void drop_taken(Unpaired& waiting);
+  bool choose(std::uint32_t place, std::size_t of);
+  void pair_the_rest();
 
   static constexpr std::uint64_t idle_step = 64;
   /// Packets that wait for the other direction, or for another capture point: of all connections.

@@ -326,6 +326,7 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
 /// The other direction does not come: the flow is followed without it, until it does.
 std::uint32_t Tracker::Impl::go_alone(std::uint32_t place) {
   if (awaits_icrc(states[place])) settle_icrc(place);
+  if (consider_again(place)) return states[place].connection;
   const std::uint32_t connection = new_connection(place);
   tracks[connection].result.pairing.ambiguous = states[place].unpaired->ambiguous;
   std::vector<Held> packets = std::move(states[place].unpaired->held);

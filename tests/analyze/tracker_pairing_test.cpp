@@ -324,6 +324,46 @@ TEST(TrackerPairing, TheOtherDirectionMayComeVeryLate) {
   wire.expect_all_counted();
 }
 
+/// Two interfaces whose clocks differ by more than an answer takes.
+TEST(TrackerPairing, AnswersBeforeTheirRequestsFindThemByTheirNumbers) {
+  for (const std::uint32_t times : {60U, 700U}) {
+    Wire wire;
+    wire.port = useless_port;
+    constexpr std::uint32_t connections = 4, first = 1'000'000;
+    for (std::uint32_t i = 0; i < times; ++i) {
+      for (std::uint32_t c = 0; c < connections; ++c) {
+        wire.answer({2, 0x200 + c}, {1, 0x100 + 7 * c}, first * (c + 1) + i);
+      }
+      if (i < 3) continue;  // three answers ahead
+      for (std::uint32_t c = 0; c < connections; ++c) {
+        wire.request({1, 0x100 + 7 * c}, {2, 0x200 + c}, first * (c + 1) + i - 3);
+      }
+    }
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), connections) << times;
+    for (const Connection& c : wire.result.connections) {
+      ASSERT_TRUE(c.paired());
+      EXPECT_TRUE(c.pairing.has(Evidence::answers));
+      EXPECT_TRUE(c.answers_first);
+      const bool asks = c.flow[0] && c.ends[0].address == tracker_host(1);
+      EXPECT_EQ((*c.ends[asks ? 0 : 1].qp - 0x100) / 7, *c.ends[asks ? 1 : 0].qp - 0x200);
+    }
+    wire.expect_all_counted();
+  }
+}
+
+TEST(TrackerPairing, NumbersThatAllBeginWithProveNothingBackwards) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    wire.answer({2, 0x200}, {1, 0x100}, i);  // of requests that were not captured
+    if (i >= 3) wire.request({1, 0x107}, {2, 0x207}, i - 3);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) EXPECT_FALSE(c.paired());
+}
+
 TEST(TrackerPairing, CnpsGoToTheOnlyFlowTheyCanMean) {
   Wire wire;
   wire.port = useless_port;
