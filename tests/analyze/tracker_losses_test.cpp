@@ -302,5 +302,24 @@ TEST(TrackerLosses, CopiesOfTheFirstBehindARepeatAreNoOtherRepeat) {
   EXPECT_EQ(counts.duplicate_captures + counts.duplicate_network, 26U);
 }
 
+TEST(TrackerLosses, AfterSilenceAnIdThatSeemsOldIsNone) {
+  // A timer repeats what was confirmed here long ago; the host's counter has gone once around meanwhile.
+  Wire wire;
+  wire.talk(a, b, 100, 60);
+  const std::uint16_t last_id = wire.make(a, b, write_only, 0).ip_id;
+  wire.now_ns += 2'000'000;
+  std::uint32_t again = 0;
+  for (std::uint32_t psn = 110; psn < 114; ++psn) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.ip_id = static_cast<std::uint16_t>(last_id - 30'000 + psn);
+    const std::uint32_t frame = wire.send(r);
+    if (psn == 110) again = frame;
+  }
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::timeout);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
