@@ -37,6 +37,8 @@ void PsnSpace::begin(const PacketBrief& r) {
     acked_ = next_;
   }
   first_ = next_;
+  // A missing response is asked for: the READ was sent before, and so was what is answered since.
+  if (response_holes_.find(first_) != nullptr) next_ = std::max(next_, response_next_);
   copies_.begin(first_);
   taken_ = first_;
   if (response_next_ < 0) response_next_ = first_;

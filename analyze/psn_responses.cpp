@@ -252,6 +252,19 @@ void PsnSpace::take_back_guess(Step& s, Seen& seen) {
   }
 }
 
+/// The READ was asked for before the capture. Inside it no PSN can be anything but a response.
+void PsnSpace::miss_inside_read(Step& s, std::int64_t psn) {
+  constexpr std::int64_t missing_at_most = 1024;
+  const std::int64_t missing = psn - response_next_;
+  if (missing <= 0 || missing > missing_at_most || s.info.starts_message()) return;
+  const Seen* last = answers_.find(response_next_ - 1);
+  if (last == nullptr) return;
+  const dissect::OpcodeInfo& before = dissect::opcode_info(last->opcode);
+  if (before.operation != Operation::read_response || before.ends_message()) return;
+  note_gap(s, missing);
+  response_holes_.add({response_next_, psn, s.r.time_ns, s.number, false, false, true, s.r.ip_id, false});
+}
+
 void PsnSpace::read_response(Step& s, std::int64_t psn) {
   const PacketRecord& r = s.r;
   const unsigned responder = s.side;
@@ -348,6 +361,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     mark_repeated_answer(s, requests_seen_ ? Cause::read_retry : Cause::unknown, seen);
     if (first_copy) goodput();
   } else {
+    if (!requests_seen_ && in_order) miss_inside_read(s, psn);
     goodput();
   }
   response_holes_.fill(psn, 1);

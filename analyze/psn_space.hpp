@@ -286,6 +286,7 @@ class alignas(64) PsnSpace {
   void nak(Step& s, std::int64_t psn, unsigned code);
   void rnr_nak(Step& s, std::int64_t psn, unsigned code);
   void refuse(Step& s, std::int64_t psn);
+  void miss_inside_read(Step& s, std::int64_t psn);
   void read_response(Step& s, std::int64_t psn);
   void learn_from_response(Step& s, std::int64_t psn);
   void fill_inside_read(Step& s, std::int64_t psn);

@@ -399,5 +399,37 @@ TEST(TrackerReads, ALateCopyOfAResponseGivenAgainSinceIsACopy) {
   EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 3U);
 }
 
+TEST(TrackerReads, WhereTheCaptureBeginsInsideAReadItsLossIsSeen) {
+  Wire wire;
+  for (std::uint32_t psn = 106; psn < 116; ++psn) {
+    if (psn == 110) continue;
+    wire.send(response(wire, psn, psn == 115 ? last : middle));
+  }
+  const auto again = read(wire, 110, 6);
+  const auto filled = wire.send(response(wire, 110, first));
+  respond(wire, 111, 116, false);
+  read(wire, 116, 4);
+  respond(wire, 116, 120);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+  EXPECT_EQ(wire.verdict(filled).lost(Lost::before_capture), 1U);
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 6U);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 1U);
+  EXPECT_EQ(wire.flow(b, a).sequence().out_of_order, 0U);
+}
+
+TEST(TrackerReads, WhereTheCaptureBeginsInsideAReadNothingElseIs) {
+  Wire wire;
+  for (std::uint32_t psn = 106; psn < 116; ++psn) wire.send(response(wire, psn, psn == 115 ? last : middle));
+  // PSNs of WRITEs in between, which the capture does not show
+  for (std::uint32_t psn = 120; psn < 124; ++psn) wire.send(response(wire, psn, psn == 123 ? last : middle));
+  read(wire, 124, 4);
+  respond(wire, 124, 128);
+  wire.finish();
+  for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture})
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), where), 0U);
+  EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
