@@ -51,7 +51,10 @@ PsnSpace::Again PsnSpace::look_back(Step& s, std::int64_t psn, std::int64_t coun
   again.hole = holes_.find(psn);
   if (again.hole != nullptr && !again.hole->of_repeat) again.seen = nullptr;  // a leftover of another lap
   again.ids_rise = request_facts_.ids_rise(r);
-  again.earlier = sent_earlier(request_facts_, r);
+  // What is confirmed and comes a timer's time later, the timer sent; the IDs have gone once around.
+  const bool by_timer = again.hole == nullptr && acked_known_ && psn + count <= acked_ && copies_are_rare() &&
+                        silent_before(r.time_ns);
+  again.earlier = sent_earlier(request_facts_, r) && !by_timer;
   // A NAK made the sender repeat that one alone. What is still missing after silence the timer sends.
   const bool timer_after_lone = in_run_ && (lone_ || keeps_all()) && run_cause_ == Cause::nak &&
                                 psn == acked_ && silent_before(r.time_ns) && !reacts_by(last_nak_, r.time_ns);
