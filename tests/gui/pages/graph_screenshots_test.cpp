@@ -52,13 +52,11 @@ TEST(Screenshots, OfEveryGraph) {
           ASSERT_TRUE(eventually([&] { return graphs.tracer().state() == ConnectionTracer::State::done; }));
           look_at(*window, picture);
           if (auto* plot = qobject_cast<QCustomPlot*>(graphs.currentWidget())) plot->replot();
-          // What has come by a selection asks for its room after that.
-          for (int turn = 0; turn < 2; ++turn) QApplication::processEvents();
+          EXPECT_EQ(cut_off_at_rest(*window), "") << tabs[tab];
           const QImage image = window->grab().toImage();
           EXPECT_EQ(window->size(), size);
           for (const QImage& other : made) EXPECT_NE(image, other) << tabs[tab];
           made.push_back(image);
-          EXPECT_EQ(cut_off(*window), "") << tabs[tab];
           EXPECT_TRUE(image.save(QStringLiteral("%1/graph-%2-%3-%4-%5.png")
                                      .arg(folder, QString::fromLatin1(picture.name),
                                           QString::fromLatin1(tabs[tab]), theme_name(theme))

@@ -53,12 +53,12 @@ TEST(Screenshots, OfEveryPage) {
           // Where there is something to see.
           if (static_cast<PageId>(page) == PageId::packets)
             window->findChild<QAction*>(QStringLiteral("next_remarkable"))->trigger();
+          EXPECT_EQ(cut_off_at_rest(*window), "") << pages[page];
           QApplication::processEvents();
           const QImage image = window->grab().toImage();
           EXPECT_GE(colour_count(image), 8U) << pages[page];
           for (const QImage& other : made) EXPECT_NE(image, other) << pages[page];
           made.push_back(image);
-          EXPECT_EQ(cut_off(*window), "") << pages[page];
           const QString name = QStringLiteral("%1/%2-%3-%4-%5.png")
                                    .arg(folder, QString::fromLatin1(c.name), QString::fromLatin1(pages[page]),
                                         theme_name(theme))

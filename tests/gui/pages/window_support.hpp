@@ -56,4 +56,10 @@ inline std::string cut_off(const QWidget& top) {
   return found.join(QLatin1Char('\n')).toStdString();
 }
 
+/// The same when the layouts have come to rest: what was set last asks for its room later.
+inline std::string cut_off_at_rest(const QWidget& top) {
+  static_cast<void>(eventually([&] { return cut_off(top).empty(); }));
+  return cut_off(top);
+}
+
 }  // namespace roce::gui
