@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/findings/texts.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 

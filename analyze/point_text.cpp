@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "analyze/units.hpp"
+
 namespace roce::analyze {
 
 std::string point_name(const std::vector<capture::FileInfo>& files,
@@ -60,8 +62,9 @@ std::vector<std::string> copy_texts(const std::vector<Connection>& connections,
       }
       return text;
     };
-    texts.push_back(fmt::format("{} connection{} followed at {}, seen at {} too", count,
-                                count == 1 ? "" : "s", names(0, followed), names(followed, points.size())));
+    texts.push_back(fmt::format("{} followed at {}, seen at {} too",
+                                plural(count, "connection", "connections"), names(0, followed),
+                                names(followed, points.size())));
   }
   return texts;
 }

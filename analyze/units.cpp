@@ -30,6 +30,14 @@ std::string scaled(double value, const char* const (&units)[N]) {
 
 }  // namespace
 
+std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+std::string packets_text(std::uint64_t n) {
+  return plural(n, "packet", "packets");
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   static constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

@@ -4,8 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace roce::analyze {
+
+/// "1 reply", "37 replies".
+[[nodiscard]] std::string plural(std::uint64_t n, std::string_view one, std::string_view many);
+[[nodiscard]] std::string packets_text(std::uint64_t n);  ///< "1 packet", "37 packets"
 
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);          ///< "1.46 MB", decimal units
 [[nodiscard]] std::string rate_text(double bits_per_second);        ///< "93.1 Gb/s"

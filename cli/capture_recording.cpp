@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "analyze/units.hpp"
 #include "capture/recorder.hpp"
 #include "cli/capture_limits.hpp"
 #include "cli/link_options.hpp"
@@ -14,14 +15,12 @@
 namespace roce::cli {
 namespace {
 
+using analyze::plural;
+
 std::string system_name() {
   utsname name{};
   if (::uname(&name) != 0) return {};
   return fmt::format("{} {}", name.sysname, name.release);
-}
-
-std::string counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -73,17 +72,18 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
 std::string recording_text(const capture::RecordingSummary& summary) {
   if (summary.last_path.empty()) return "nothing was written";
   if (summary.files == 0) return "nothing is left";
-  std::string text = counted(summary.packets, "packet");
+  std::string text = plural(summary.packets, "packet", "packets");
   if (summary.files == 1) {
-    text += fmt::format(", {} in {}", counted(summary.bytes, "byte"),
+    text += fmt::format(", {} in {}", plural(summary.bytes, "byte", "bytes"),
                         summary.last_path == "-" ? "standard output" : summary.last_path);
   } else {
-    text += fmt::format(", {} in {}, the last is {}", counted(summary.bytes, "byte"),
-                        counted(summary.files, "file"), summary.last_path);
+    text += fmt::format(", {} in {}, the last is {}", plural(summary.bytes, "byte", "bytes"),
+                        plural(summary.files, "file", "files"), summary.last_path);
   }
   if (summary.removed_files != 0) {
-    text += fmt::format("; the ring removed {} with {}", counted(summary.removed_files, "older file"),
-                        counted(summary.removed_packets, "packet"));
+    text += fmt::format("; the ring removed {} with {}",
+                        plural(summary.removed_files, "older file", "older files"),
+                        plural(summary.removed_packets, "packet", "packets"));
   }
   return text;
 }

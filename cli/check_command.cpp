@@ -73,11 +73,6 @@ std::string finding_line(const Finding& finding) {
                                finding.explanation));
 }
 
-/// "1 flow", "2 flows".
-std::string counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// The findings, a line each, and what that means.
 std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::string text;
@@ -88,8 +83,8 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
     text += finding_line(finding) + '\n';
   }
   const std::string where =
-      fmt::format("{} in {}, policy {}", counted(snapshot.totals.roce_packets, "RoCE packet"),
-                  counted(snapshot.flows.size(), "flow"), printable(options.analyze.policy));
+      fmt::format("{} in {}, policy {}", plural(snapshot.totals.roce_packets, "RoCE packet", "RoCE packets"),
+                  plural(snapshot.flows.size(), "flow", "flows"), printable(options.analyze.policy));
   for (const std::string& each : not_judged(snapshot)) text += fmt::format("not judged: {}\n", each);
   if (failing == 0 && snapshot.markings.others != 0) {
     text +=
@@ -97,8 +92,8 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   } else if (failing == 0) {
     text += fmt::format("ok: nothing at or above {} ({})\n", options.fail_on, where);
   } else {
-    text +=
-        fmt::format("failed: {} at or above {} ({})\n", counted(failing, "finding"), options.fail_on, where);
+    text += fmt::format("failed: {} at or above {} ({})\n", plural(failing, "finding", "findings"),
+                        options.fail_on, where);
   }
   if (snapshot.findings_dropped != 0)
     text += fmt::format("{} more findings were not kept\n", snapshot.findings_dropped);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
 #include "cli/host_report.hpp"
 #include "cli/text_table.hpp"
@@ -19,16 +20,7 @@ using analyze::CounterNature;
 using analyze::WireCheck;
 
 std::string verdict_text(const HostReport& report) {
-  std::array<std::size_t, 4> counts{};
-  for (const analyze::HostFinding& finding : report.findings)
-    ++counts[static_cast<std::size_t>(finding.severity)];
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words{
-      {{"info", "infos"}, {"notice", "notices"}, {"warning", "warnings"}, {"error", "errors"}}};
-  std::string text;
-  for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] != 0)
-      text += (text.empty() ? "" : ", ") + plural(counts[i], words[i].first, words[i].second);
-  }
+  std::string text = analyze::severities_text(analyze::severity_counts(report.findings));
   if (text.empty())
     text = report.facts.devices.empty() ? "no RDMA device, so nothing to judge" : "nothing wrong found";
   if (!report.policy.empty()) text += ", policy " + report.policy;

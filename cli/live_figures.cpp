@@ -101,13 +101,6 @@ ConnectionCounts connection_counts(const Snapshot& snapshot) noexcept {
   return counts;
 }
 
-SeverityCounts severity_counts(const Snapshot& snapshot) noexcept {
-  SeverityCounts counts{};
-  for (const analyze::Finding& finding : snapshot.findings)
-    ++counts[static_cast<std::size_t>(finding.severity)];
-  return counts;
-}
-
 std::array<LiveMeter::Side, 2> LiveMeter::sides_of(const Snapshot& snapshot, const Connection& connection) {
   const analyze::ConnectionRow row(snapshot, connection);
   // Where only one direction is there, all that is known of the connection is kept with it.

@@ -56,9 +56,6 @@ class LiveTally {
 /// By analyze::Connection::State.
 using ConnectionCounts = std::array<std::uint64_t, 4>;
 [[nodiscard]] ConnectionCounts connection_counts(const analyze::Snapshot& snapshot) noexcept;
-/// By analyze::Severity.
-using SeverityCounts = std::array<std::uint64_t, 4>;
-[[nodiscard]] SeverityCounts severity_counts(const analyze::Snapshot& snapshot) noexcept;
 
 /// One of the connections to look at first, with what happened to it in the interval.
 struct LiveConnection {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyze/flow_columns.hpp"
+#include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
 #include "cli/live_summary.hpp"
 #include "cli/page.hpp"
@@ -19,16 +20,8 @@ namespace {
 using analyze::Severity;
 using analyze::Snapshot;
 
-struct SeverityWords {
-  std::string_view one, many, code;
-};
-/// By analyze::Severity.
-constexpr SeverityWords words[] = {
-    {"info", "infos", "1"},
-    {"notice", "notices", "1;36"},
-    {"warning", "warnings", "1;33"},
-    {"error", "errors", "1;31"},
-};
+/// Colours by analyze::Severity.
+constexpr std::string_view codes[] = {"1", "1;36", "1;33", "1;31"};
 constexpr std::size_t margin = 12;  // "Connections "
 
 std::string amount(std::uint64_t n) {
@@ -70,7 +63,7 @@ class Screen {
 std::string_view verdict_code(const Snapshot& s) {
   if (s.findings.empty()) return s.totals.roce_packets != 0 ? "1;32" : "1";
   const Severity worst = s.findings.front().severity;
-  return worst >= Severity::warning ? words[static_cast<std::size_t>(worst)].code : "1;32";
+  return worst >= Severity::warning ? codes[static_cast<std::size_t>(worst)] : "1;32";
 }
 
 /// "12 resent, 3 lost, ...", zeros too: what stays in its place is easier to read.
@@ -188,7 +181,7 @@ void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
   auto text = wrapped.begin();
   for (auto found = view.found.rbegin(); found != view.found.rend() && screen.left() != 0; ++found) {
     const std::string_view code = found->severity >= Severity::warning
-                                      ? words[static_cast<std::size_t>(found->severity)].code
+                                      ? codes[static_cast<std::size_t>(found->severity)]
                                       : std::string_view{};
     if (whole && text != wrapped.end()) {
       for (const std::string& line : *text++) screen.raw(line, code);
@@ -202,13 +195,7 @@ void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
 
 std::string verdict_line(const Snapshot& s) {
   if (s.totals.roce_packets == 0 && s.findings.empty()) return "no RoCE packets yet";
-  const SeverityCounts counts = severity_counts(s);
-  std::string text;
-  for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += plural(counts[i], words[i].one, words[i].many);
-  }
+  std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
   if (text.empty()) text = "nothing wrong found";
   return text + " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
 }

@@ -10,6 +10,7 @@
 #include "analyze/flow_columns.hpp"
 #include "analyze/json_writer.hpp"
 #include "analyze/packet_facts.hpp"
+#include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
 #include "cli/page.hpp"
 #include "cli/text_table.hpp"
@@ -70,7 +71,7 @@ std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& rea
   for (std::size_t i = 0; i < states.size(); ++i)
     json.field(analyze::connection_state_name(static_cast<Connection::State>(i)), states[i]);
   json.end_object();
-  const SeverityCounts found = severity_counts(snapshot);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   json.key("findings").begin_object();
   for (const Severity severity : severities)
     json.field(analyze::severity_name(severity), found[static_cast<std::size_t>(severity)]);
@@ -103,7 +104,7 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
   for (const auto& [name, count] : troubles) {
     if (count != 0) text += fmt::format(", {} {}", count_text(static_cast<double>(count)), name);
   }
-  const SeverityCounts found = severity_counts(snapshot);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   text += "; findings:";
   bool any = false;
   for (const Severity severity : severities) {

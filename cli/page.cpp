@@ -36,14 +36,6 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
-std::string packets_text(std::uint64_t n) {
-  return plural(n, "packet", "packets");
-}
-
 std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts) {
   std::erase_if(parts, [](const auto& part) { return part.second == 0; });
   std::stable_sort(parts.begin(), parts.end(),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/units.hpp"
 #include "cli/report.hpp"
 
 namespace roce::cli {
@@ -40,8 +41,8 @@ class Page {
 
 /// Text from files and paths may hold escape sequences; a terminal must not see them.
 [[nodiscard]] std::string printable(std::string_view text);
-[[nodiscard]] std::string plural(std::uint64_t n, std::string_view one, std::string_view many);
-[[nodiscard]] std::string packets_text(std::uint64_t n);
+using analyze::packets_text;
+using analyze::plural;
 /// "a 3, b 2": largest first, zeros left out.
 [[nodiscard]] std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts);
 

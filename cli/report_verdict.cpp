@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyze/advice.hpp"
 #include "analyze/checked_text.hpp"
 #include "analyze/finding.hpp"
+#include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
 #include "analyze/value_format.hpp"
 #include "cli/page.hpp"
@@ -19,7 +21,9 @@ namespace roce::cli {
 namespace {
 
 using analyze::Finding;
+using analyze::severities_text;
 using analyze::Severity;
+using analyze::severity_counts;
 using analyze::Snapshot;
 
 constexpr std::size_t most = 10;  // findings shown whole: what one reads before acting
@@ -27,29 +31,12 @@ constexpr std::size_t most = 10;  // findings shown whole: what one reads before
 struct SeverityStyle {
   std::string_view margin;
   std::string_view code;
-  std::string_view one, many;
 };
 /// By analyze::Severity.
-constexpr SeverityStyle styles[] = {{"INFO", "1", "info", "infos"},
-                                    {"NOTICE", "1;36", "notice", "notices"},
-                                    {"WARNING", "1;33", "warning", "warnings"},
-                                    {"ERROR", "1;31", "error", "errors"}};
+constexpr SeverityStyle styles[] = {
+    {"INFO", "1"}, {"NOTICE", "1;36"}, {"WARNING", "1;33"}, {"ERROR", "1;31"}};
 constexpr const SeverityStyle& style_of(Severity severity) {
   return styles[static_cast<std::size_t>(severity)];
-}
-
-/// "2 errors, 1 notice", most severe first.
-template <class Iterator>
-std::string count_text(Iterator begin, Iterator end) {
-  std::array<std::uint64_t, std::size(styles)> counts{};
-  for (; begin != end; ++begin) ++counts[static_cast<std::size_t>(begin->severity)];
-  std::string text;
-  for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += plural(counts[i], styles[i].one, styles[i].many);
-  }
-  return text;
 }
 
 std::string where_text(const Snapshot& s) {
@@ -158,12 +145,12 @@ void write_verdict(Page& page, const Snapshot& s) {
   }
   page.section("Verdict", serious ? style_of(findings.front().severity).code : "1;32");
   page.line(fmt::format("{}{} {}", serious ? "" : "nothing serious: ",
-                        count_text(findings.begin(), findings.end()), where_text(s)));
+                        severities_text(severity_counts(findings)), where_text(s)));
   const std::size_t shown = std::min(most, findings.size());
   for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i]);
   if (shown == findings.size() && s.findings_dropped == 0) return;
   page.gap();
-  std::string more = count_text(findings.begin() + static_cast<std::ptrdiff_t>(shown), findings.end());
+  std::string more = severities_text(severity_counts(std::span(findings).subspan(shown)));
   if (s.findings_dropped != 0)
     more += fmt::format("{}{} that were not kept", more.empty() ? "" : ", ", s.findings_dropped);
   page.line(fmt::format("and {} more ({}): see --json", findings.size() - shown + s.findings_dropped, more));

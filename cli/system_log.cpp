@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "analyze/severity_counts.hpp"
 #include "cli/live_figures.hpp"
 #include "cli/live_screen.hpp"
 #include "cli/live_summary.hpp"
@@ -51,7 +52,7 @@ std::string log_line(const std::string& device, const analyze::FindingNews& news
 }
 
 std::string log_line_of_end(const std::string& device, const analyze::Snapshot& snapshot) {
-  const SeverityCounts found = severity_counts(snapshot);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   const auto of = [&found](analyze::Severity severity) { return found[static_cast<std::size_t>(severity)]; };
   using analyze::Severity;
   return fmt::format(

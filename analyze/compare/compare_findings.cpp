@@ -36,10 +36,6 @@ void prove(Finding& finding, const Counted& counted) {
   finding.last_time_ns = counted.last_time_ns;
 }
 
-std::string packets_text(std::uint64_t n) {
-  return fmt::format("{} packet{}", n, n == 1 ? "" : "s");
-}
-
 /// ", of which the capture lost some itself": what makes a loss doubtful.
 std::string doubt_text(const CompareResult& result, unsigned direction, double& confidence) {
   const ComparePointFacts& second = result.points[1 - direction];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyze/findings/common.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -12,6 +12,7 @@
 #include "analyze/findings/marked.hpp"
 #include "analyze/findings/ports.hpp"
 #include "analyze/point_text.hpp"
+#include "analyze/units.hpp"
 #include "capture/frame.hpp"
 
 namespace roce::analyze {

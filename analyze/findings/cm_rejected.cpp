@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/findings/exchanges.hpp"
+#include "analyze/units.hpp"
 #include "dissect/cm.hpp"
 
 namespace roce::analyze {

@@ -5,6 +5,7 @@
 
 #include "analyze/findings/exchanges.hpp"
 #include "analyze/findings/hosts.hpp"
+#include "analyze/units.hpp"
 #include "dissect/cm.hpp"
 
 namespace roce::analyze {

@@ -5,6 +5,7 @@
 
 #include "analyze/findings/congested.hpp"
 #include "analyze/pause_tracker.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

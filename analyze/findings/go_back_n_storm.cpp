@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/findings/loss.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

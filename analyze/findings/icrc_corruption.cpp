@@ -5,6 +5,7 @@
 
 #include "analyze/findings/common.hpp"
 #include "analyze/findings/icrc.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

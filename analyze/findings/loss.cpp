@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "analyze/units.hpp"
+
 namespace roce::analyze {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyze/policy/subject.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

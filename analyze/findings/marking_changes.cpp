@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analyze/findings/marked.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

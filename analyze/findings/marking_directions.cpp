@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyze/findings/marked.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

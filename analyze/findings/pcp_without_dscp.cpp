@@ -8,6 +8,7 @@
 
 #include "analyze/findings/hosts.hpp"
 #include "analyze/findings/marked.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -10,6 +10,7 @@
 #include "analyze/findings/texts.hpp"
 #include "analyze/point_text.hpp"
 #include "analyze/policy/traffic_class_file.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/findings/loss.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyze/units.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {

@@ -7,6 +7,7 @@
 #include "analyze/findings/chains.hpp"
 #include "analyze/findings/hosts.hpp"
 #include "analyze/findings/mtu_probe.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

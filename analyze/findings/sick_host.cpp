@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/findings/places.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 

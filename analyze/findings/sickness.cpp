@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyze/findings/chains.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -115,14 +115,6 @@ std::string wait_text(std::uint64_t nanoseconds) {
   return duration_text(static_cast<std::int64_t>(std::min(nanoseconds, most)));
 }
 
-std::string plural(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
-std::string packets_text(std::uint64_t n) {
-  return plural(n, "packet", "packets");
-}
-
 std::string times_text(std::uint64_t n) {
   return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
 }

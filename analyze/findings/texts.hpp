@@ -28,9 +28,6 @@ namespace roce::analyze {
 
 /// "4.10 µs"; beyond what fits a signed number, the largest that does.
 [[nodiscard]] std::string wait_text(std::uint64_t nanoseconds);
-/// "1 packet", "37 packets".
-[[nodiscard]] std::string plural(std::uint64_t n, std::string_view one, std::string_view many);
-[[nodiscard]] std::string packets_text(std::uint64_t n);
 /// The verb to a number of things: "repeats" of one, "repeat" of others.
 [[nodiscard]] constexpr std::string_view verb(std::uint64_t n, std::string_view one,
                                               std::string_view many) noexcept {

@@ -9,6 +9,7 @@
 
 #include "analyze/findings/common.hpp"
 #include "analyze/findings/hosts.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

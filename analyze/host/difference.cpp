@@ -142,9 +142,9 @@ void reset_findings(const HostDifference& difference, std::vector<HostFinding>& 
     finding.severity = Severity::notice;
     finding.subject = place;
     finding.explanation = fmt::format(
-        "{} {} lower than before: the driver was loaded anew, the port reset or the counters cleared in "
+        "{} lower than before: the driver was loaded anew, the port reset or the counters cleared in "
         "between. What they hold now is shown as what they moved by; what was before is lost.",
-        counts[place], counts[place] == 1 ? "counter is" : "counters are");
+        plural(counts[place], "counter is", "counters are"));
     finding.advice = "See dmesg for why, and take the first snapshot again.";
     findings.push_back(std::move(finding));
   }

@@ -8,6 +8,7 @@
 #include "analyze/checked_text.hpp"
 #include "analyze/html/html_parts.hpp"
 #include "analyze/policy/not_judged.hpp"
+#include "analyze/severity_counts.hpp"
 
 namespace roce::analyze::html {
 namespace {
@@ -114,7 +115,7 @@ void write_findings(Page& page) {
   const std::uint64_t left = findings.size() - shown + page.snapshot.findings_dropped;
   if (left != 0) {
     std::string text = fmt::format("And {} more", left);
-    const std::string counts = count_text(std::span(findings).subspan(shown));
+    const std::string counts = severities_text(severity_counts(std::span(findings).subspan(shown)));
     if (!counts.empty()) text += fmt::format(" ({})", counts);
     if (page.snapshot.findings_dropped != 0)
       text += fmt::format(", {} of them not kept", page.snapshot.findings_dropped);

@@ -26,9 +26,6 @@ struct Page {
 
 [[nodiscard]] std::string_view style_sheet() noexcept;
 
-/// "2 errors, 1 notice", most severe first; empty without findings.
-[[nodiscard]] std::string count_text(std::span<const Finding> findings);
-
 void write_findings(Page& page);
 void write_capture(Page& page);
 void write_timeline(Page& page);
@@ -37,6 +34,5 @@ void write_doubts(Page& page);
 
 /// "+1.203896 s" after the first packet, as `packets` has it and --from takes it.
 [[nodiscard]] std::string since_start(const Snapshot& snapshot, std::int64_t time_ns);
-[[nodiscard]] std::string plural(std::uint64_t count, std::string_view one, std::string_view many);
 
 }  // namespace roce::analyze::html

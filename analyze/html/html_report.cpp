@@ -7,15 +7,12 @@
 #include <array>
 
 #include "analyze/html/html_parts.hpp"
+#include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
 #include "analyze/value_format.hpp"
 
 namespace roce::analyze {
 namespace html {
-
-std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 std::string since_start(const Snapshot& s, std::int64_t time_ns) {
   std::string text = "+";
@@ -23,25 +20,11 @@ std::string since_start(const Snapshot& s, std::int64_t time_ns) {
   return text + " s";
 }
 
-std::string count_text(std::span<const Finding> findings) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"info", "infos"}, {"notice", "notices"}, {"warning", "warnings"}, {"error", "errors"}};
-  std::array<std::uint64_t, std::size(names)> counts{};
-  for (const Finding& finding : findings) ++counts[static_cast<std::size_t>(finding.severity)];
-  std::string text;
-  for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] == 0) continue;
-    text += (text.empty() ? "" : ", ") + plural(counts[i], names[i].first, names[i].second);
-  }
-  return text;
-}
-
 }  // namespace html
 
 namespace {
 
 using html::Page;
-using html::plural;
 
 struct Headline {
   std::string line;
@@ -56,7 +39,7 @@ Headline headline_of(const Snapshot& s) {
     return {"Nothing wrong found " + where, "good"};
   }
   const Severity worst = s.findings.front().severity;  // most severe first
-  const std::string counts = html::count_text(s.findings);
+  const std::string counts = severities_text(severity_counts(s.findings));
   return worst >= Severity::warning ? Headline{counts + " " + where, severity_name(worst)}
                                     : Headline{"Nothing serious: " + counts + " " + where, "good"};
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/policy/marking_policy.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -51,11 +52,9 @@ std::vector<std::string> not_judged(const Snapshot& snapshot) {
   if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
     texts.push_back(fmt::format("no packet of the policy's class {}", unseen));
   if (const std::uint64_t others = snapshot.markings.others; others != 0)
-    texts.push_back(fmt::format("{} packet{} of flows with more marks than are kept of a flow", others,
-                                others == 1 ? "" : "s"));
+    texts.push_back(packets_text(others) + " of flows with more marks than are kept of a flow");
   if (const std::uint64_t dropped = snapshot.flow_points_dropped; dropped != 0)
-    texts.push_back(fmt::format("{} packet{} of more flows than are told apart by capture point", dropped,
-                                dropped == 1 ? "" : "s"));
+    texts.push_back(packets_text(dropped) + " of more flows than are told apart by capture point");
   return texts;
 }
 

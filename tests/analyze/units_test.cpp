@@ -4,9 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
+
+#include "analyze/severity_counts.hpp"
 
 namespace roce::analyze {
 namespace {
+
+TEST(Units, OneAndMany) {
+  EXPECT_EQ(plural(0, "reply", "replies"), "0 replies");
+  EXPECT_EQ(plural(1, "reply", "replies"), "1 reply");
+  EXPECT_EQ(packets_text(1), "1 packet");
+  EXPECT_EQ(packets_text(1000), "1000 packets");
+}
+
+TEST(Units, SeveritiesMostSevereFirst) {
+  std::vector<Finding> findings;
+  EXPECT_EQ(severities_text(severity_counts(findings)), "");
+  for (const Severity severity :
+       {Severity::info, Severity::error, Severity::warning, Severity::error, Severity::notice}) {
+    findings.emplace_back().severity = severity;
+  }
+  EXPECT_EQ(severities_text(severity_counts(findings)), "2 errors, 1 warning, 1 notice, 1 info");
+}
 
 TEST(Units, ThreeSignificantDigits) {
   EXPECT_EQ(bytes_text(0), "0 B");
