@@ -7,9 +7,11 @@
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 #include <prometheus/metric_family.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -73,6 +75,28 @@ int try_address(const MetricsAddress& address) {
   return result;
 }
 
+/// The port that a descriptor of this process is bound to; 0 if it is no socket of IPv4.
+std::uint16_t local_port(int descriptor) noexcept {
+  sockaddr generic{};
+  socklen_t size = sizeof generic;
+  sockaddr_in where{};
+  if (::getsockname(descriptor, &generic, &size) != 0 || generic.sa_family != AF_INET) return 0;
+  std::memcpy(&where, &generic, sizeof where);
+  return ntohs(where.sin_port);
+}
+
+/// The library's own sockets, told by their port: `act(descriptor)`. (/proc/self/fd is closed to a user of
+/// -Z.)
+template <class Act>
+void with_each_socket(std::uint16_t port, Act act) noexcept {
+  constexpr rlim_t most = 65'536;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  for (int each = 0, end = static_cast<int>(std::min(files.rlim_cur, most)); each < end; ++each) {
+    if (local_port(each) == port) act(each);
+  }
+}
+
 std::string_view advice(int error) {
   switch (error) {
     case EADDRINUSE:
@@ -109,8 +133,22 @@ std::string metrics_address_error(const std::string& text) {
 }
 
 struct MetricsServer::Impl {
+  Impl() = default;
+  /// The library looks only every two seconds whether it shall stop: until then its threads wait for
+  /// connections, and for those who are connected and ask nothing. Nothing more can come of either now; an
+  /// answer on its way still gets out. Who was accepted and not yet heard, it forgets to hang up on.
+  ~Impl() {
+    if (port == 0) return;
+    with_each_socket(port, [](int each) { (void)::shutdown(each, SHUT_RD); });
+    exposer.reset();
+    with_each_socket(port, [](int each) { (void)::close(each); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   std::shared_ptr<Collected> collected;
   std::unique_ptr<prometheus::Exposer> exposer;
+  std::uint16_t port = 0;  ///< 0: not yet listening
 };
 
 MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -130,20 +168,20 @@ capture::Expected<std::unique_ptr<MetricsServer>> MetricsServer::listen(const Me
     return refuse(error, fmt::format("{}{}", std::strerror(error), advice(error)));
   auto impl = std::make_unique<Impl>();
   impl->collected = std::make_shared<Collected>(std::move(values));
-  std::vector<int> ports;
   try {
     // A peer that sends nothing holds one of the threads for so long, at most.
     impl->exposer = std::make_unique<prometheus::Exposer>(
         std::vector<std::string>{"listening_ports", where, "num_threads", "2", "request_timeout_ms", "5000",
                                  "enable_keep_alive", "no"});
     impl->exposer->RegisterCollectable(impl->collected);
-    ports = impl->exposer->GetListeningPorts();
+    const std::vector<int> ports = impl->exposer->GetListeningPorts();
+    impl->port = ports.empty() ? address.port : static_cast<std::uint16_t>(ports.front());
   } catch (const std::exception& error) {
     return refuse(0, error.what());
   }
+  const std::string url = fmt::format("http://{}:{}/metrics", address.host, impl->port);
   std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(impl)));
-  server->url_ =
-      fmt::format("http://{}:{}/metrics", address.host, ports.empty() ? address.port : ports.front());
+  server->url_ = url;
   return server;
 }
 

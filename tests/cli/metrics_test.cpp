@@ -206,8 +206,7 @@ TEST(MetricsAddress, is_of_the_loopback_unless_told_otherwise) {
   EXPECT_EQ(metrics_address_error("9100"), "");
 }
 
-/// What the server answers to that request.
-std::string answer(std::uint16_t port, const std::string& request) {
+int connected_to(std::uint16_t port) {
   const int peer = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -216,13 +215,22 @@ std::string answer(std::uint16_t port, const std::string& request) {
   sockaddr generic{};
   std::memcpy(&generic, &where, sizeof where);
   EXPECT_EQ(::connect(peer, &generic, sizeof generic), 0);
-  EXPECT_EQ(::send(peer, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  return peer;
+}
+/// What comes until the other end hangs up.
+std::string all_from(int peer) {
   std::string text;
   char part[4096];
   for (ssize_t n = 0; (n = ::recv(peer, part, sizeof part, 0)) > 0;)
     text.append(part, static_cast<std::size_t>(n));
   ::close(peer);
   return text;
+}
+/// What the server answers to that request.
+std::string answer(std::uint16_t port, const std::string& request) {
+  const int peer = connected_to(port);
+  EXPECT_EQ(::send(peer, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  return all_from(peer);
 }
 std::uint16_t port_of(const MetricsServer& server) {
   const std::string& url = server.url();
@@ -260,6 +268,18 @@ TEST(MetricsServer, serves_them_as_promtool_wants_them) {
   EXPECT_EQ(status, 0) << complaint.str();
   std::filesystem::remove(file);
   std::filesystem::remove(said);
+}
+
+TEST(MetricsServer, lets_go_of_clients_when_it_ends) {
+  auto server = MetricsServer::listen({}, [] { return std::vector<Metric>(); });
+  ASSERT_TRUE(server.has_value()) << server.error().describe();
+  const std::uint16_t port = port_of(**server);
+  const int silent = connected_to(port), half = connected_to(port), third = connected_to(port);
+  EXPECT_EQ(::send(half, "GET /met", 8, MSG_NOSIGNAL), 8);
+  server->reset();
+  for (const int peer : {silent, half, third}) (void)all_from(peer);  // ends
+  // And the port is free for the next one.
+  EXPECT_TRUE(MetricsServer::listen({"127.0.0.1", port}, [] { return std::vector<Metric>(); }).has_value());
 }
 
 TEST(MetricsServer, says_why_it_cannot_listen) {
