@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/value_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -58,22 +59,41 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Appends what needs no escape and hands the rest to `escape(character, is_utf8)`.
+/// Characters of more than one byte that do something to a terminal or to the text around them: C1 controls,
+/// marks that turn the direction of what follows (U+061C, U+200E, U+200F, U+202A..U+202E, U+2066..U+2069),
+/// other ends of lines (U+2028, U+2029).
+bool is_hidden_control(std::string_view character) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 2) return (at(0) == 0xc2 && at(1) < 0xa0) || (at(0) == 0xd8 && at(1) == 0x9c);
+  if (character.size() != 3 || at(0) != 0xe2) return false;
+  if (at(1) == 0x80) return at(2) == 0x8e || at(2) == 0x8f || (at(2) >= 0xa8 && at(2) <= 0xae);
+  return at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9;
+}
+
+/// Of a valid character of up to three bytes.
+unsigned code_point(std::string_view character) {
+  const auto at = [&](std::size_t i) {
+    return static_cast<unsigned>(static_cast<unsigned char>(character[i]));
+  };
+  if (character.size() == 1) return at(0);
+  if (character.size() == 2) return (at(0) & 0x1fU) << 6U | (at(1) & 0x3fU);
+  return (at(0) & 0x0fU) << 12U | (at(1) & 0x3fU) << 6U | (at(2) & 0x3fU);
+}
+
+/// Appends what needs no escape and hands the rest to `escape(character, is_utf8)`; what is no UTF-8 byte by
+/// byte.
 template <class Escape>
 void append_escaped(std::string& out, std::string_view text, std::string_view special, Escape escape) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    if (length == 1 && (is_control(text[0]) || special.find(text[0]) != std::string_view::npos)) {
-      escape(text[0], true);
-    } else if (length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) {
-      escape(text[0], false);  // C1 controls, which terminals may obey
-      escape(text[1], false);
-    } else if (length == 0) {
-      escape(text[0], false);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    const bool one = length == 1 && (is_control(text[0]) || special.find(text[0]) != std::string_view::npos);
+    if (one || length == 0 || is_hidden_control(character)) {
+      escape(character, length != 0);
     } else {
-      out.append(text.substr(0, length));
+      out.append(character);
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(character.size());
   }
 }
 
@@ -132,29 +152,33 @@ void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimal
 }
 
 void append_printable(std::string& out, std::string_view text) {
-  append_escaped(out, text, "\\", [&out](char c, bool valid) {
-    const char letter = c == '\\' ? '\\' : escape_letter(c);
-    if (valid && letter != 0) {
+  append_escaped(out, text, "\\", [&out](std::string_view character, bool /*valid*/) {
+    const char first = character[0];
+    const char letter = first == '\\' ? '\\' : escape_letter(first);
+    if (letter != 0) {
       out.push_back('\\');
       out.push_back(letter);
     } else {
-      append_byte(out, "\\x", static_cast<unsigned char>(c));
+      for (const char c : character) append_byte(out, "\\x", static_cast<unsigned char>(c));
     }
   });
 }
 
 void append_json_escaped(std::string& out, std::string_view text) {
-  append_escaped(out, text, "\\\"", [&out](char c, bool valid) {
+  append_escaped(out, text, "\\\"", [&out](std::string_view character, bool valid) {
     if (!valid) {
       out.append("\\ufffd");
       return;
     }
-    const char letter = c == '\\' || c == '"' ? c : escape_letter(c);
+    const char first = character[0];
+    const char letter = first == '\\' || first == '"' ? first : escape_letter(first);
     if (letter != 0) {
       out.push_back('\\');
       out.push_back(letter);
     } else {
-      append_byte(out, "\\u00", static_cast<unsigned char>(c));
+      const unsigned point = code_point(character);
+      append_byte(out, "\\u", static_cast<unsigned char>(point >> 8U));
+      append_byte(out, "", static_cast<unsigned char>(point & 0xffU));
     }
   });
 }

@@ -58,6 +58,17 @@ TEST(PacketJson, text_from_the_wire_is_always_valid) {
   EXPECT_EQ(out, "tab\\there \\x1b[31m\\xff\xc3\xa4\\\\");
 }
 
+TEST(PacketJson, characters_that_turn_or_break_lines_are_escaped) {
+  // CSI of C1, right-to-left override and isolate, Arabic letter mark, line separator; the euro sign is none.
+  const std::string_view text = "\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\xa8\xe2\x82\xac";
+  std::string out;
+  append_json_escaped(out, text);
+  EXPECT_EQ(out, "\\u009b\\u202e\\u2066\\u061c\\u2028\xe2\x82\xac");
+  out.clear();
+  append_printable(out, text);
+  EXPECT_EQ(out, "\\xc2\\x9b\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xd8\\x9c\\xe2\\x80\\xa8\xe2\x82\xac");
+}
+
 TEST(ValueFormat, seconds_and_numbers) {
   const auto seconds = [](std::int64_t ns, unsigned decimals) {
     std::string out;
