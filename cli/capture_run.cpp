@@ -122,6 +122,7 @@ class CaptureRun {
   void tick();
   void write_what_waits();
   void write_report(const Snapshot& snapshot, const analyze::ReportSink& sink) const;
+  [[nodiscard]] std::string file_of_all() const;
   [[nodiscard]] int print(const Snapshot& snapshot);
 
   const CaptureOptions& options_;
@@ -407,8 +408,16 @@ void CaptureRun::write_report(const Snapshot& snapshot, const analyze::ReportSin
   if (options_.json) return report_json(snapshot, options_.pretty, sink);
   const int descriptor = options_.report_descriptor();
   const unsigned width = terminal_width(descriptor);
-  sink.text += report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
-                                      want_color(options_.analyze.color, descriptor), options_.top});
+  sink.text +=
+      report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
+                             want_color(options_.analyze.color, descriptor), options_.top, file_of_all()});
+}
+
+/// The file that holds all that was captured, if one does: what commands of the report can be tried on.
+std::string CaptureRun::file_of_all() const {
+  if (!files_.recording || files_.trigger != nullptr) return {};
+  const capture::RecordingSummary summary = files_.recording->summary();
+  return summary.files == 1 && summary.removed_files == 0 ? summary.last_path : std::string();
 }
 
 int CaptureRun::print(const Snapshot& snapshot) {

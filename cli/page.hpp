@@ -29,6 +29,7 @@ class Page {
   void block(std::string_view text) { out_ += text; }
   [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const;
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  [[nodiscard]] const ReportStyle& style() const noexcept { return style_; }
   [[nodiscard]] std::string take() { return std::move(out_); }
 
  private:

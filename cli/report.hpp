@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "analyze/snapshot.hpp"
@@ -14,6 +15,8 @@ struct ReportStyle {
   std::size_t width = 100;  ///< columns of the terminal
   bool color = false;
   std::size_t top = 20;  ///< connections and flows listed, the rest is counted; 0 = all
+  /// What stands for FILE in commands; empty: FILE, nothing: the file that was read, where it is one.
+  std::optional<std::string> file = std::nullopt;
 };
 
 /// The report for people.

@@ -84,10 +84,9 @@ bool shows_as_it_is(std::string_view text) {
 }
 
 /// The files that stand for FILE in commands: one, if it can be typed.
-std::vector<std::string> named_files(const Snapshot& s) {
-  if (s.files.size() != 1 || s.files[0].path == "-" || s.files[0].path.empty()) return {};
-  std::string path = s.files[0].path;
-  if (!shows_as_it_is(path)) return {};
+std::vector<std::string> named_files(const Snapshot& s, const ReportStyle& style) {
+  std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
+  if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
   std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
   return {path};
 }
@@ -106,7 +105,7 @@ void write_command(Page& page, std::string command) {
 
 void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
   std::string lead = "To do:";
-  for (const analyze::AdvicePart& part : analyze::advice_parts(advice, named_files(s))) {
+  for (const analyze::AdvicePart& part : analyze::advice_parts(advice, named_files(s, page.style()))) {
     if (part.command && !lead.empty()) page.line(lead);
     if (part.command) {
       write_command(page, part.text);

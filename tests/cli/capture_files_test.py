@@ -5,6 +5,7 @@ Usage: capture_files_test.py ROCEANALYZE SAMPLES"""
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -130,6 +131,27 @@ class CaptureFiles(unittest.TestCase):
                 self.assertEqual([data for _, data in frames_of(path)], [data for _, data in self.rping])
                 interfaces = tshark(path, "-T", "fields", "-e", "frame.interface_name")[1]
                 self.assertEqual(set(interfaces), {"right"})
+
+    def test_commands_of_the_report_can_be_typed(self):
+        """They name the file with all that was captured; without one FILE, for there is nothing to read then."""
+        path = self.path("of all.pcapng")
+        for words, ring in ((("-w", path), False), ((), False), (("-w", self.path("ring.pcapng"), "-b", "packets:500"), True)):
+            capture = self.begin(*words)
+            self.send(self.loss)
+            status, out, errors = self.end(capture)
+            self.assertEqual(status, 0, errors)
+            commands = re.findall(r"^ +(roceanalyze packets .*?'.*?')$", out.decode(), re.MULTILINE | re.DOTALL)
+            self.assertTrue(commands, out)
+            for command in commands:
+                self.assertNotIn(" right ", command)
+                if not words or ring:
+                    self.assertIn(" packets FILE ", command)
+                    continue
+                self.assertIn(f" packets '{path}' ", command)
+                done = subprocess.run(["bash", "-c", f'roceanalyze() {{ "{PROGRAM}" "$@"; }}; {command}'], capture_output=True,
+                                      check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout, command)
 
     def test_killed_it_leaves_a_file_that_opens(self):
         for name in ("a.pcapng", "a.pcapng.zst"):
