@@ -49,6 +49,11 @@ std::uint64_t sum(const Events& events, const std::array<Event, Size>& kinds) {
   return total;
 }
 
+/// Responses of a READ that is asked for again are none: the responder's repeats, not the requester's.
+std::uint64_t repeated_requests(const Events& sent, std::uint64_t repeats) {
+  return repeats - std::min(repeats, std::uint64_t{sent.count(Event::response_repeated)});
+}
+
 /// One connection, of which side `own` is the host's.
 void count_connection(const Connection& connection, std::size_t own, WireCounts& out) {
   const Events& mine = connection.sent[own];
@@ -66,11 +71,13 @@ void count_connection(const Connection& connection, std::size_t own, WireCounts&
     out.refusals_sent[i] += mine.count(refusal_events[i]);
     out.refusals_received[i] += theirs.count(refusal_events[i]);
   }
-  out.repeats_received += sum(theirs, repeat_events);
+  const std::uint64_t repeats_received = sum(theirs, repeat_events);
+  out.repeats_received += repeats_received;
+  out.requests_received_again += repeated_requests(theirs, repeats_received);
   out.spurious_received += theirs.count(Event::spurious);
   out.repeats_sent += sum(mine, repeat_events);
   out.runs_sent += mine.count(Event::go_back_n);
-  out.read_repeats += mine.count(Event::retransmitted_read_retry);
+  out.read_repeats += repeated_requests(mine, mine.count(Event::retransmitted_read_retry));
   out.timeouts += requester.trouble->timeouts;
   out.gave_up += requester.retries_exhausted ? 1 : 0;
   out.peers_gave_up += peer.retries_exhausted ? 1 : 0;

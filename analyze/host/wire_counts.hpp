@@ -38,8 +38,9 @@ struct WireCounts {
   std::array<std::uint64_t, 4> refusals_sent{}, refusals_received{};
   std::uint64_t ce_received = 0;
   std::uint64_t cnps_sent = 0, cnps_received = 0;
-  std::uint64_t repeats_received = 0;          ///< requests sent again, on the way to the host
-  std::uint64_t spurious_received = 0;         ///< of them, those of what had been acknowledged
+  std::uint64_t repeats_received = 0;          ///< packets sent again, on the way to the host
+  std::uint64_t requests_received_again = 0;   ///< of them, all but READ responses
+  std::uint64_t spurious_received = 0;         ///< of these, those of what had been acknowledged
   std::uint64_t timeouts = 0;                  ///< of the host's requests
   std::uint64_t read_repeats = 0;              ///< READ requests that the host issued again
   std::uint64_t runs_sent = 0;                 ///< stretches of PSNs that the host sent again

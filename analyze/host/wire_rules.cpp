@@ -85,8 +85,8 @@ Expectation rnr_received(const WireCounts& w) {
   return receives(w, w.rnr_naks_received);
 }
 Expectation duplicates(const WireCounts& w) {
-  return {w.repeats_received, minus(w.spurious_received, w.received_lost),
-          w.repeats_received + w.received_copies,
+  return {w.requests_received_again, minus(w.spurious_received, w.received_lost),
+          w.requests_received_again + w.received_copies,
           "a repeat is a duplicate only where the first copy had come", ""};
 }
 Expectation duplicates_rxe(const WireCounts& w) {

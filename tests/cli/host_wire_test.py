@@ -117,6 +117,17 @@ class Wire(unittest.TestCase):
         self.assertGreater(verdicts["agrees"], 2000)
         self.assertLess(verdicts["explained"], verdicts["agrees"] // 20)
 
+    def test_responses_that_come_again_are_no_requests(self):
+        """A READ that is asked for again brings its responses again: the reader got no request twice."""
+        path = os.path.join(SAMPLES, "04_read_loss1.ca.pcap.zst")
+        report = json.loads(run("report", path, "--json").stdout)
+        self.assertGreater(sum(c["retransmitted"]["read_retry"] for c in report["connections"]), 1000)
+        span = report["capture"]["first_time"], report["capture"]["last_time"]
+        with tempfile.TemporaryDirectory() as folder:
+            checks = checks_of(path, folder, "A", {}, {"10.77.0.1"}, span)["wire"]["checks"]
+        again = next(check for check in checks if check["counter"] == "duplicate_request")
+        self.assertEqual((again["moved"], again["wire"], again["verdict"]), (0, 0, "agrees"))
+
     def test_congestion_counters_of_hardware(self):
         """What tshark counts in a generated capture, as counters of an mlx5 and a bnxt_re; then one that stands still."""
         own = "10.78.0.1"
