@@ -75,7 +75,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-HostTree::HostTree(std::string root) : root_(std::move(root)) {
+HostTree::HostTree(std::string root, std::size_t openings)
+    : root_(std::move(root)), most_openings_(openings) {
   if (root_.empty()) root_ = "/";
   descriptor_ = ::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) problem(root_, std::strerror(errno));
@@ -95,14 +96,19 @@ void HostTree::problem(std::string path, std::string message) {
 
 void HostTree::failed(const std::string& path, int error, Absent absent) {
   if ((error == ENOENT || error == ENOTDIR) && absent == Absent::fine) return;
-  if (descriptor_ < 0) return;  // said once, of the root
+  if (descriptor_ < 0 || openings_ > most_openings_) return;  // said once
   problem(path, std::strerror(error));
 }
 
 int HostTree::open_below(const std::string& path, int flags) {
-  if (descriptor_ < 0 || ++openings_ > most_openings) {
-    errno = descriptor_ < 0 ? ENOENT : EMFILE;
-    if (openings_ == most_openings + 1) problem(path, "too many files; from here on nothing is read");
+  if (descriptor_ < 0 || openings_ > most_openings_) {
+    errno = ENOENT;
+    return -1;
+  }
+  if (++openings_ > most_openings_) {
+    problem(path, "the tree has more than " + std::to_string(most_openings_) +
+                      " files; from here on nothing is read");
+    errno = ENOENT;
     return -1;
   }
   const int plain = O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);

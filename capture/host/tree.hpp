@@ -21,9 +21,9 @@ class HostTree {
   static constexpr std::size_t most_entries = 4096;     ///< of one folder
   static constexpr std::size_t most_problems = 1000;    ///< kept; the others are counted
   /// Files and folders opened in all: a tree of many devices with many ports stays bounded.
-  static constexpr std::size_t most_openings = 400'000;
+  static constexpr std::size_t most_openings = 1'000'000;
 
-  explicit HostTree(std::string root);
+  explicit HostTree(std::string root, std::size_t openings = most_openings);
   ~HostTree();
   HostTree(const HostTree&) = delete;
   HostTree& operator=(const HostTree&) = delete;
@@ -55,6 +55,7 @@ class HostTree {
   void failed(const std::string& path, int error, Absent absent);
 
   std::string root_;
+  std::size_t most_openings_;
   int descriptor_ = -1;
   std::size_t openings_ = 0;
   std::vector<HostProblem> problems_;

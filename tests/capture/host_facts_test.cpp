@@ -177,7 +177,7 @@ TEST(HostFacts, EveryPieceMayBeSpoilt) {
                                         "%s%n\x1b[2J",
                                         "ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffg",
                                         "Device: \nINGRESS priority mappings: 9:9 a:b :\n VID: 5000"};
-  for (const std::string name : {"connectx", "rxe"}) {
+  for (const std::string& name : tests::tree_names()) {
     const TemporaryFolder folder;
     tests::expand_tree(name, folder.path());
     HostOptions options;

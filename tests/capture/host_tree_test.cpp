@@ -135,6 +135,19 @@ TEST_F(HostTreeTest, FoldersAndProblemsAreBounded) {
   EXPECT_EQ(tree.problems_dropped(), 6U);
 }
 
+TEST_F(HostTreeTest, AnEndOfReadingIsSaidOnce) {
+  for (const char* name : {"d/1", "d/2", "d/3", "d/4"}) file(name, "7");
+  HostTree tree(root(), 3);
+  EXPECT_EQ(tree.names("d").size(), 4U);
+  EXPECT_EQ(tree.number("d/1"), 7U);
+  EXPECT_EQ(tree.number("d/2"), 7U);
+  EXPECT_EQ(tree.number("d/3", HostTree::Absent::strange), std::nullopt);
+  EXPECT_EQ(tree.number("d/4", HostTree::Absent::strange), std::nullopt);
+  EXPECT_FALSE(tree.exists("d/1"));
+  EXPECT_TRUE(tree.names("d", HostTree::Absent::strange).empty());
+  EXPECT_EQ(only_problem(tree), "d/3: the tree has more than 3 files; from here on nothing is read");
+}
+
 TEST_F(HostTreeTest, NumbersAreListedByValue) {
   for (const char* name : {"10", "9", "b", "a", "1"}) file(std::string("d/") + name, "");
   HostTree tree(root());
