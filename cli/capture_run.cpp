@@ -16,6 +16,7 @@
 
 #include "analyze/finding_watch.hpp"
 #include "analyze/json/json_report.hpp"
+#include "analyze/units.hpp"
 #include "capture/recording_source.hpp"
 #include "cli/capture_control.hpp"
 #include "cli/capture_limits.hpp"
@@ -292,16 +293,17 @@ int CaptureRun::tell_recorded(bool whole) {
   if (!files_.recording) return exit_ok;
   const capture::RecordingSummary summary = files_.recording->summary();
   if (summary.refused_triggers != 0) {
-    print_error(fmt::format("{} triggers were not written: the limits of files or bytes were reached",
-                            summary.refused_triggers));
+    print_error(fmt::format("{} not written: the limits of files or bytes were reached",
+                            analyze::plural(summary.refused_triggers, "trigger was", "triggers were")));
   }
   const std::optional<capture::Error> error = whole ? std::nullopt : files_.recording->error();
   // As with all output: a reader that has enough is no error.
   const bool reader_left = error && options_.write == "-" && error->system_errno == EPIPE;
   if (!whole && !reader_left) {
     if (error) print_error(*error);
-    print_error(
-        fmt::format("recording stopped; kept: {} (of {} captured)", recording_text(summary), summary.given));
+    // Triggers choose what goes to files: of how much says nothing then.
+    const std::string of = files_.trigger != nullptr ? "" : fmt::format(" (of {} captured)", summary.given);
+    print_error(fmt::format("recording stopped; kept: {}{}", recording_text(summary), of));
     return exit_input;
   }
   print_error("recorded: " + recording_text(summary));
@@ -389,7 +391,11 @@ void CaptureRun::tell_notices() {
 void CaptureRun::tick() {
   // Without packets nothing is written, and one who has gone would be noticed with the next packet only.
   if (only_to_reader() && nobody_reads(STDOUT_FILENO)) source_->request_stop();
-  if (files_.recording) files_.recording->tick();
+  if (files_.recording) {
+    files_.recording->tick();
+    // Its files failed, or are as many as wanted: not only when the next packet comes.
+    if (files_.recording->ended()) source_->request_stop();
+  }
   tell_notices();
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) observer->on_tick();

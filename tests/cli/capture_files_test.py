@@ -290,6 +290,17 @@ class CaptureFiles(unittest.TestCase):
                          sum(flow["retransmitted"]["packets"] for flow in live["flows"]))
         self.assertEqual(tshark(files[0])[0], 0)
 
+    def test_a_trigger_that_cannot_write_ends_it(self):
+        folder = self.path("folder")
+        os.mkdir(folder)
+        process = self.begin("-w", os.path.join(folder, "t.pcapng"), "--trigger", "retransmission")
+        os.rename(folder, self.path("elsewhere"))
+        self.send(self.loss)
+        errors = process.communicate(timeout=PATIENCE)[1].decode()
+        self.assertEqual(process.returncode, 3)
+        self.assertRegex(errors, r"folder/t_00001_\d{14}\.pcapng: cannot be opened for writing: No such file or directory")
+        self.assertIn("recording stopped; kept: nothing was written\n", errors)
+
     def test_findings_are_comments_in_the_file(self):
         path = self.path("a.pcapng")
         process = self.begin("-w", path)
