@@ -41,11 +41,13 @@ void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
   std::int64_t from = plus(time_ns, -options_.before.count());
   const std::int64_t to = plus(time_ns, options_.after.count());
+  bool told = false;  // by the file before
   if (error_) return;
   if (recorder_ && from <= until_ns_) {
     const std::int64_t end = end_of(from_ns_);
     until_ns_ = std::max(until_ns_, std::min(to, end));
-    if (time_ns <= end) recorder_->comment(reason);
+    told = time_ns <= end;
+    if (told) recorder_->comment(reason);
     if (to <= end) return;
     from = plus(end, 1);  // the rest goes on in the next file
   }
@@ -53,12 +55,16 @@ void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
     Request& last = requests_.back();
     const std::int64_t end = end_of(last.from_ns);
     last.to_ns = std::max(last.to_ns, std::min(to, end));
-    if (time_ns <= end && last.reason.size() < 4096) last.reason += "\n" + reason;
+    if (time_ns <= end) {
+      if (last.reason.size() < 4096) last.reason += "\n" + reason;
+      last.rest = last.rest && told;
+      told = true;
+    }
     if (to <= end) return;
     from = plus(end, 1);
   }
   if (requests_.size() < most_requests) {
-    requests_.push_back({std::move(reason), from, to});
+    requests_.push_back({std::move(reason), from, to, told});
   } else {
     ++refused_;
   }
@@ -180,6 +186,7 @@ void TriggerRecorder::forget_old() {
 /// Writes what is held and belongs into a file, but for a bit no more bytes than told.
 void TriggerRecorder::write_some(std::size_t budget) {
   while (!error_ && (recorder_ || !requests_.empty())) {
+    if (!recorder_ && requests_.front().rest && held_.empty()) return;  // none of its frames has come yet
     if (!recorder_ && !begin_file()) continue;
     std::size_t frames = 0;
     std::size_t bytes = 0;
@@ -206,12 +213,16 @@ void TriggerRecorder::write_some(std::size_t budget) {
 bool TriggerRecorder::begin_file() {
   const Request request = std::move(requests_.front());
   requests_.pop_front();
+  while (!held_.empty() && held_.front().front().time_ns < request.from_ns) held_.pop();
+  if (request.rest && (held_.empty() || held_.front().front().time_ns > request.to_ns)) {
+    if (held_.empty()) requests_.push_front(request);
+    return false;
+  }
   const bool many = options_.most_files != 0 && names_ >= options_.most_files;
   if (many || full_) {
     ++refused_;
     return false;
   }
-  while (!held_.empty() && held_.front().front().time_ns < request.from_ns) held_.pop();
   ++names_;
   RecorderOptions recorder = options_.recorder;
   recorder.name_as_ring = true;

@@ -57,6 +57,8 @@ class TriggerRecorder final : public Recording {
     std::string reason;
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
+    /// What the file before had no room for, which has the reason as well: without frames no file of its own.
+    bool rest = false;
   };
 
   /// Counts of the interfaces at some time of the packets.

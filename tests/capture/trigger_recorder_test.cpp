@@ -140,6 +140,38 @@ TEST_F(TriggerRecorderTest, ManyTriggersBeforeAnyFrameAreSeveralFilesAsWell) {
   expect_times(paths()[2], 39'100, 41'000);
 }
 
+TEST_F(TriggerRecorderTest, ARestWithoutFramesIsNoFile) {
+  options.longest = seconds(7);
+  make();
+  frames(0, 10'000);
+  trigger("one", 8'000);   // 3 s to 10 s, as long as a file may be
+  trigger("two", 9'000);   // its last second goes on in the next file, if anything comes
+  frames(10'000, 10'100);  // the first one is full
+  recorder->tick();
+  EXPECT_TRUE(recorder->finish(interfaces));
+  ASSERT_EQ(paths().size(), 1U);
+  expect_times(paths()[0], 3'000, 10'000);
+  EXPECT_EQ(read_files(paths()).files[0].comment, "one\ntwo");
+  EXPECT_EQ(recorder->summary().files, 1U);
+  EXPECT_EQ(recorder->summary().refused_triggers, 0U);
+}
+
+TEST_F(TriggerRecorderTest, ARestWaitsForItsFrames) {
+  options.longest = seconds(7);
+  make();
+  frames(0, 10'000);
+  trigger("one", 8'000);
+  trigger("two", 9'000);
+  frames(10'000, 10'100);
+  recorder->tick();
+  frames(10'500, 12'000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  ASSERT_EQ(paths().size(), 2U);
+  expect_times(paths()[0], 3'000, 10'000);
+  expect_times(paths()[1], 10'500, 11'000);
+  EXPECT_EQ(read_files({paths()[1]}).files[0].comment, "two");
+}
+
 TEST_F(TriggerRecorderTest, ATriggerDuringAnotherMakesItsFileLonger) {
   make();
   frames(0, 10'000);
