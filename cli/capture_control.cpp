@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -27,9 +28,21 @@ sigset_t set_of(std::initializer_list<int> numbers) {
   return set;
 }
 
+bool ignored(int number) {
+  struct sigaction action {};
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
-CaptureControl::CaptureControl() : ours_(set_of({SIGINT, SIGTERM, SIGHUP, SIGUSR1})) {
+CaptureControl::CaptureControl() : ours_(set_of({SIGINT, SIGTERM, SIGUSR1})) {
+  // nohup: it would arrive, for what is blocked is kept whether it is ignored or not.
+  if (!ignored(SIGHUP)) sigaddset(&ours_, SIGHUP);
+  // Shells ignore these for what a script begins with '&'; as tcpdump and dumpcap it is ended by them even
+  // so.
+  for (const int number : {SIGINT, SIGTERM}) {
+    if (ignored(number)) std::signal(number, SIG_DFL);
+  }
   pthread_sigmask(SIG_BLOCK, &ours_, &mask_before_);
 }
 
@@ -42,7 +55,6 @@ CaptureControl::~CaptureControl() {
 
 capture::Expected<void> CaptureControl::start(Actions actions) {
   actions_ = std::move(actions);
-  // What the caller ignores (nohup) never arrives here.
   signals_ = signalfd(-1, &ours_, SFD_CLOEXEC | SFD_NONBLOCK);
   quit_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (signals_ < 0 || quit_ < 0) {

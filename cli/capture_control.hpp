@@ -33,6 +33,8 @@ class CaptureControl {
     int input = -1;  ///< descriptor: its end stops as well; what it says is not looked at. -1: none
   };
 
+  /// From here on the signals wait for start(); those for the end do what they do also where the caller
+  /// ignores them, a SIGHUP that it ignores does nothing.
   CaptureControl();
   ~CaptureControl();
   CaptureControl(const CaptureControl&) = delete;

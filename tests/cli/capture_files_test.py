@@ -350,6 +350,26 @@ class CaptureFiles(unittest.TestCase):
         self.assertEqual(status, 0, errors)
         self.assertIn(b"Verdict", out)
 
+    def test_what_its_caller_ignores(self):
+        """nohup keeps SIGHUP from it; what a script begins in the background ends by SIGINT all the same, twice and early."""
+        def in_the_background():
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_IGN)
+        process = self.begin("--json", preexec_fn=in_the_background)
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGUSR1)
+        self.assertIn(b'"final":false', process.stdout.readline())
+        self.assertIsNone(process.poll(), "SIGHUP ended it")
+        status, out, errors = self.end(process)
+        self.assertEqual(status, 0, errors)
+        self.assertTrue(json.loads(out))
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        process = self.begin("-w", fifo, preexec_fn=in_the_background)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=PATIENCE), -signal.SIGINT)
+
     def test_an_empty_name_is_not_the_same_as_none(self):
         for option in ("-w", "-Z"):
             done = subprocess.run([PROGRAM, "capture", "-i", "right", option, ""], capture_output=True, check=False,
