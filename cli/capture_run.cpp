@@ -443,6 +443,7 @@ std::string capture_usage_error(const CaptureOptions& options) {
   const CaptureLimits ring = parse_limits(options.ring).value_or(CaptureLimits{});
   const CaptureLimits stop = parse_limits(options.stop).value_or(CaptureLimits{});
   const bool files_change = ring.bytes != 0 || ring.duration_ns != 0 || ring.packets != 0;
+  const std::string_view promised = compressed_ending(options.write);
   struct Rule {
     bool broken;
     std::string_view message;
@@ -452,6 +453,8 @@ std::string capture_usage_error(const CaptureOptions& options) {
        "-i is a device; a capture that comes on standard input is read by: roceanalyze report -"},
       {options.write.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
        "-b, -a filesize and -a files are about the files of -w, and there is none"},
+      {options.compress.empty() && !promised.empty() && promised != ".zst",
+       "-w: what is compressed while it comes is zstd: name it .zst, or say --compress none or zstd"},
       {to_output && (!options.ring.empty() || stop.files != 0), "standard output is one file: no ring (-b)"},
       {!options.ring.empty() && !files_change,
        "-b files:N says how many files stay; when does a new one begin? -b filesize:KB, duration:SECONDS or "

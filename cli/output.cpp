@@ -49,6 +49,13 @@ void send_messages_to(BackgroundWriter* writer) {
 
 }  // namespace
 
+std::string_view compressed_ending(std::string_view path) noexcept {
+  for (const std::string_view ending : {".zst", ".gz", ".lz4", ".bz2", ".xz", ".zip"}) {
+    if (path.ends_with(ending)) return ending;
+  }
+  return {};
+}
+
 Output::Output(int descriptor) : descriptor_(descriptor) {
   buffer_.reserve(block_size + 4096);
 }

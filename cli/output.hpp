@@ -19,6 +19,9 @@ enum ExitStatus : int {
   exit_defect = 4,  ///< a defect of the program
 };
 
+/// The end of a name that promises a compression (".gz"), or nothing.
+[[nodiscard]] std::string_view compressed_ending(std::string_view path) noexcept;
+
 /// Standard output in large blocks by write(2). A reader that went away (`| head`) is no error:
 /// everything after it is dropped and closed() says so. Any other failure is kept in error().
 class Output {

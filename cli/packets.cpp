@@ -276,6 +276,8 @@ int run_packets(const PacketsOptions& options) {
   if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage_error(wrong);
   auto printer = make_printer(options);
   if (!printer) return usage_error(printer.error());
+  if (const std::string_view ending = compressed_ending(options.write); !ending.empty())
+    return usage_error(fmt::format("-w: the file is not compressed: name it without {}", ending));
   if (options.write == "-" && *printer)
     return usage_error("-w - writes the capture to standard output: nothing else can be printed there");
 

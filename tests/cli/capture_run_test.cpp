@@ -358,6 +358,15 @@ TEST_F(CaptureRun, WhatDoesNotGoTogetherIsSaid) {
               o.write = "f";
             }),
             "");
+  for (const char* ending : {".gz", ".lz4", ".xz"}) {
+    EXPECT_NE(wrong([&](CaptureOptions& o) { o.write = std::string("a.pcapng") + ending; }), "") << ending;
+    EXPECT_EQ(wrong([&](CaptureOptions& o) {
+                o.write = std::string("a.pcapng") + ending;
+                o.compress = "none";
+              }),
+              "");
+  }
+  EXPECT_EQ(wrong([](CaptureOptions& o) { o.write = "a.pcapng.zst"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.before = "5s"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.capture_only = true; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) {

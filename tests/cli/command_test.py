@@ -83,6 +83,8 @@ class Commands(unittest.TestCase):
             (["export", RPING], "--to is required"),
             (["capture", "-i", "lo", "-c", "0"], "'0' is no whole number from 1 on"),  # as tcpdump and tshark
             (["capture", "-i", "lo", "-a", "packets:0"], "not a limit"),
+            (["capture", "-i", "lo", "-w", "a.pcapng.gz"], "name it .zst"),
+            (["packets", RPING, "-w", "a.pcapng.gz"], "name it without .gz"),
             (["packets", RPING, "-c", "0"], "'0' is no whole number from 1 on"),
             (["connections", RPING, "--sort", "nonsense"], "no column 'nonsense'"),
         ]
