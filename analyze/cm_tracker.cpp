@@ -44,6 +44,7 @@ struct CmTracker::Impl {
   std::deque<CmEntry> entries;  ///< oldest first
   std::uint32_t first = 0;      ///< number of the oldest
   std::uint64_t forgotten = 0;
+  std::optional<std::uint32_t> learned;  ///< number of the exchange that the last packet belongs to
   tsl::robin_map<CmPlace, std::uint32_t, CmPlace::Hash> places;  ///< to CmExchange::number
 
   [[nodiscard]] const CmEntry* at(const CmPlace& place) const {
@@ -320,6 +321,7 @@ CmTracker& CmTracker::operator=(CmTracker&&) noexcept = default;
 CmTracker::~CmTracker() = default;
 
 const CmExchange* CmTracker::learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
+  impl_->learned.reset();
   if (d.mad == Dissection::none) return nullptr;
   const auto arrival = cm_arrival(number, frame, d);
   if (!arrival) return nullptr;
@@ -331,9 +333,15 @@ const CmExchange* CmTracker::learn(std::uint64_t number, const capture::Frame& f
   entry->update_state();
 
   const CmExchange& x = entry->exchange;
+  impl_->learned = x.number;
   if (x.sidr || entry->announced || !x.client_qpn || !x.server_qpn) return nullptr;
   entry->announced = true;
   return rule->makes_queue_pair && !entry->ended() ? &x : nullptr;
+}
+
+const CmExchange* CmTracker::last_learned() const noexcept {
+  const auto place = impl_->learned ? place_of(*impl_->learned) : std::nullopt;
+  return place ? &impl_->entries[*place].exchange : nullptr;
 }
 
 const CmExchange* CmTracker::exchange_of(const IpAddress& address, std::uint32_t qpn) const {

@@ -102,6 +102,10 @@ class CmTracker {
   const CmExchange* learn(std::uint64_t number, const capture::Frame& frame,
                           const dissect::Dissection& dissection);
 
+  /// The exchange that the last packet given to learn() belongs to; null: to none. The pointer lives until
+  /// the next learn().
+  [[nodiscard]] const CmExchange* last_learned() const noexcept;
+
   /// The exchange that made this queue pair at this address its end, if one was captured; the last
   /// one where the number was used again. The pointer lives until the next learn().
   [[nodiscard]] const CmExchange* exchange_of(const dissect::IpAddress& address, std::uint32_t qpn) const;

@@ -21,47 +21,8 @@ PacketNeeds PacketNeeds::of(const analyze::Filter& filter) noexcept {
   return {filter.needs_icrc(), filter.needs_flow(), filter.needs_upper(), filter.needs_analysis()};
 }
 
-ManagementHistory::ManagementHistory(std::shared_ptr<const PacketStore> store)
-    : store_(std::move(store)), reader_(store_->frames()) {}
-
-void ManagementHistory::learn_one() {
-  const std::uint32_t number = store_->management_packet(learned_++);
-  // What cannot be read any more says nothing.
-  if (const auto frame = reader_.read(number)) {
-    dissect::dissect({frame->data, frame->captured}, frame->wire, frame->link_type, dissection_);
-    static_cast<void>(tracker_.learn(number, *frame, dissection_));
-  }
-  if (learned_ % stride_ != 0) return;
-  if (!checkpoints_.empty() && checkpoints_.back().learned >= learned_) return;
-  if (checkpoints_.size() >= checkpoints_at_most) {
-    stride_ *= 2;
-    std::erase_if(checkpoints_, [this](const Checkpoint& c) { return c.learned % stride_ != 0; });
-    if (learned_ % stride_ != 0) return;
-  }
-  checkpoints_.push_back({learned_, tracker_});
-}
-
-const analyze::CmTracker& ManagementHistory::at(std::uint64_t number) {
-  if (learned_ > 0 && store_->management_packet(learned_ - 1) > number) {
-    const auto behind = std::find_if(checkpoints_.begin(), checkpoints_.end(), [&](const Checkpoint& c) {
-      return store_->management_packet(c.learned - 1) > number;
-    });
-    if (behind == checkpoints_.begin()) {
-      tracker_ = analyze::CmTracker();
-      learned_ = 0;
-    } else {
-      analyze::CmTracker then = (behind - 1)->tracker;
-      tracker_ = std::move(then);
-      learned_ = (behind - 1)->learned;
-    }
-  }
-  while (learned_ < store_->management_packets() && store_->management_packet(learned_) <= number)
-    learn_one();
-  return tracker_;
-}
-
 PacketReader::PacketReader(std::shared_ptr<const PacketStore> store)
-    : store_(std::move(store)), frames_(store_->frames()), managements_(store_) {}
+    : store_(std::move(store)), frames_(store_->frames()) {}
 
 /// Time of the packet before, or of the last one before it that has one.
 std::int64_t PacketReader::time_before(std::uint64_t number) {
@@ -113,7 +74,7 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   dissect::dissect(view_.bytes(), frame_.wire, frame_.link_type, dissection_);
   if (needs.upper) {
     dissect::dissect_ulp(view_.bytes(), dissection_,
-                         managements_.at(number).ulp_of(view_.bytes(), dissection_));
+                         store_->managements().ulp_of(number, view_.bytes(), dissection_));
   }
   view_.dissection = &dissection_;
   if (needs.icrc) view_.icrc = dissect::check_icrc(view_.bytes(), dissection_);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/cm_tracker.hpp"
 #include "analyze/field_registry.hpp"
 #include "analyze/filter.hpp"
 #include "analyze/packet_view.hpp"
@@ -28,31 +27,6 @@ struct PacketNeeds {
   void add(const analyze::FieldFacts& facts) noexcept;
   [[nodiscard]] static PacketNeeds of(const analyze::Filter& filter) noexcept;
   [[nodiscard]] static PacketNeeds everything() noexcept { return {true, true, true, true}; }
-};
-
-/// What connection managers had agreed on when a packet came: wherever one jumps to in a capture, what its
-/// packets carry is known as if all before had been read. One a thread.
-class ManagementHistory {
- public:
-  explicit ManagementHistory(std::shared_ptr<const PacketStore> store);
-  /// As it was when this packet had been seen.
-  [[nodiscard]] const analyze::CmTracker& at(std::uint64_t number);
-
- private:
-  static constexpr std::size_t checkpoints_at_most = 64;
-  struct Checkpoint {
-    std::uint64_t learned = 0;
-    analyze::CmTracker tracker;
-  };
-  void learn_one();
-
-  std::shared_ptr<const PacketStore> store_;
-  capture::FrameStore::Reader reader_;
-  dissect::Dissection dissection_;
-  analyze::CmTracker tracker_;
-  std::uint64_t learned_ = 0;  ///< of the store's management packets
-  std::uint64_t stride_ = 256;
-  std::vector<Checkpoint> checkpoints_;  ///< by `learned`
 };
 
 /// Reads packets with all that is known of them, as the command `packets` does. One a thread; the fastest in
@@ -74,7 +48,6 @@ class PacketReader {
 
   std::shared_ptr<const PacketStore> store_;
   capture::FrameStore::Reader frames_;
-  ManagementHistory managements_;
   capture::Frame frame_;
   dissect::Dissection dissection_;
   analyze::PacketView view_;

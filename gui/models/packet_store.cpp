@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+
 namespace roce::gui {
 namespace {
 
@@ -35,7 +36,6 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlanc
   // Frames that could not be kept are in no list.
   const std::uint64_t kept = frames_->size();
   const std::uint64_t end = std::min(first + glances.size(), kept + 1);
-  std::uint64_t managements = managements_known_.load(std::memory_order_relaxed);
   const bool any_comments = frames_->any_comments();
   for (std::uint64_t number = first; number < end; ++number) {
     PacketMarks marks(glances[number - first]);
@@ -43,17 +43,23 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlanc
     marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
     meanings_.make((number - 1) / block_packets)
         .fetch_or(1U << static_cast<unsigned>(meaning_of(marks)), std::memory_order_relaxed);
-    if (marks.has(PacketMarks::management))
-      managements_.make(managements++) = static_cast<std::uint32_t>(number);
+    if (marks.has(PacketMarks::management)) learn(number);
   }
   for (const auto& [number, commented] : comments_->written(first, end)) mark_commented(number, commented);
-  managements_known_.store(managements, std::memory_order_release);
   if (end > first) glanced_.store(end - 1, std::memory_order_release);
+}
+
+void PacketStore::learn(std::uint64_t number) {
+  if (!managements_reader_) managements_reader_.emplace(frames_);
+  // What cannot be read any more says nothing.
+  if (const auto frame = managements_reader_->read(number)) managements_.learn(number, *frame);
 }
 
 void PacketStore::finish(const std::stop_token& stop) {
   constexpr std::uint64_t between_looks = 1U << 16U;
   const std::uint64_t count = size();
+  managements_.complete();
+  managements_reader_.reset();
   {
     const std::lock_guard lock(verdicts_mutex_);
     std::uint32_t meanings = 0;

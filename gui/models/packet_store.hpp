@@ -9,12 +9,14 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <unordered_map>
 
 #include "analyze/analysis.hpp"
 #include "analyze/snapshot.hpp"
 #include "analyze/verdict_store.hpp"
 #include "capture/frame_store.hpp"
+#include "gui/models/management_history.hpp"
 #include "gui/models/packet_comments.hpp"
 #include "gui/models/packet_marks.hpp"
 
@@ -66,11 +68,8 @@ class PacketStore {
     return policy_;
   }
 
-  /// Packets to queue pairs 0 and 1, in their order: what connection managers said to each other.
-  [[nodiscard]] std::uint64_t management_packets() const noexcept {
-    return managements_known_.load(std::memory_order_acquire);
-  }
-  [[nodiscard]] std::uint32_t management_packet(std::uint64_t i) const noexcept { return managements_[i]; }
+  /// What connection managers had agreed on when a packet came.
+  [[nodiscard]] const ManagementHistory& managements() const noexcept { return managements_; }
 
   /// Ids of flows, from the newest snapshot; null: none came yet.
   struct FlowHash {
@@ -82,16 +81,17 @@ class PacketStore {
 
  private:
   void take(std::uint64_t first, std::span<const analyze::PacketGlance> glances);
+  void learn(std::uint64_t number);
   void mark_commented(std::uint64_t number, bool commented);
 
   std::shared_ptr<PacketComments> comments_;
   std::shared_ptr<capture::FrameStore> frames_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
+  ManagementHistory managements_;
+  std::optional<capture::FrameStore::Reader> managements_reader_;  ///< once there is a packet for it
   capture::GrowingArray<std::atomic<std::uint64_t>> marks_;
-  capture::GrowingArray<std::uint32_t> managements_;
   capture::GrowingArray<std::atomic<std::uint32_t>, 10, 512> meanings_;  ///< by block
   std::atomic<std::uint64_t> glanced_ = 0;
-  std::atomic<std::uint64_t> managements_known_ = 0;
   std::atomic<bool> analysed_ = false;
 
   mutable std::mutex mutex_;  ///< for the two below
