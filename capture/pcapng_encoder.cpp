@@ -82,7 +82,7 @@ void PcapngEncoder::section(Bytes& out, const SectionFacts& facts) {
   block.add(std::uint16_t{1});
   block.add(std::uint16_t{0});
   block.add(UINT64_MAX);  // length not given
-  block.text(option_comment, facts.comment);
+  for (const std::string& comment : facts.comments) block.text(option_comment, comment);
   block.text(2, facts.hardware);
   block.text(3, facts.operating_system);
   block.text(4, facts.application);

@@ -22,7 +22,7 @@ struct SectionFacts {
   std::string application;
   std::string hardware;
   std::string operating_system;
-  std::string comment;
+  std::vector<std::string> comments;
 };
 
 /// What statistics blocks say besides the counts.

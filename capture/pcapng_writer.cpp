@@ -18,18 +18,23 @@ struct PcapngWriter::Impl {
     return done;
   }
 
+  void section(std::vector<std::string> comments) {
+    encoder.section(blocks, {application, {}, {}, std::move(comments)});
+  }
+
   std::unique_ptr<OutputFile> file;
+  std::string application;
   PcapngEncoder encoder;
   PcapngEncoder::Bytes blocks;
 };
 
-Expected<PcapngWriter> PcapngWriter::create(const std::string& path, const std::string& application) {
+Expected<PcapngWriter> PcapngWriter::create(const std::string& path, const std::string& application,
+                                            std::vector<std::string> comments) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
   auto impl = std::make_unique<Impl>(std::move(*file));
-  SectionFacts facts;
-  facts.application = application;
-  impl->encoder.section(impl->blocks, facts);
+  impl->application = application;
+  impl->section(std::move(comments));
   if (auto done = impl->put(); !done) return tl::unexpected<Error>(std::move(done.error()));
   return PcapngWriter(std::move(impl));
 }
@@ -42,6 +47,13 @@ PcapngWriter::~PcapngWriter() = default;
 Expected<void> PcapngWriter::write(const Frame& frame, const InterfaceInfo& info,
                                    std::span<const std::string_view> comments) {
   impl_->encoder.packet(impl_->blocks, frame, info, comments);
+  return impl_->put();
+}
+
+Expected<void> PcapngWriter::begin_section(const std::vector<InterfaceInfo>& interfaces,
+                                           std::vector<std::string> comments) {
+  impl_->encoder.statistics(impl_->blocks, interfaces);
+  impl_->section(std::move(comments));
   return impl_->put();
 }
 

@@ -18,7 +18,9 @@ namespace roce::capture {
 /// file never passes as whole ("-" and other non-regular files are written directly).
 class PcapngWriter {
  public:
-  [[nodiscard]] static Expected<PcapngWriter> create(const std::string& path, const std::string& application);
+  /// `comments` are on the section: on the capture as a whole.
+  [[nodiscard]] static Expected<PcapngWriter> create(const std::string& path, const std::string& application,
+                                                     std::vector<std::string> comments = {});
 
   PcapngWriter(PcapngWriter&&) noexcept;
   PcapngWriter& operator=(PcapngWriter&&) noexcept;
@@ -29,6 +31,10 @@ class PcapngWriter {
   /// longer than 65 535 bytes are cut, for the format holds no more.
   Expected<void> write(const Frame& frame, const InterfaceInfo& info,
                        std::span<const std::string_view> comments = {});
+
+  /// Ends the section with statistics as finish() does and begins another one with these comments on it.
+  Expected<void> begin_section(const std::vector<InterfaceInfo>& interfaces,
+                               std::vector<std::string> comments);
 
   /// Interface statistics, flush, fsync, rename. No write() after it. Drop counts stand at the
   /// end of most captures, behind the last frame written: `interfaces` (indexed by

@@ -227,7 +227,7 @@ bool TriggerRecorder::begin_file() {
   RecorderOptions recorder = options_.recorder;
   recorder.name_as_ring = true;
   recorder.first_number = names_;
-  recorder.section.comment = request.reason;
+  recorder.section.comments = {request.reason};
   recorder.all_bytes = options_.most_bytes == 0 ? 0 : options_.most_bytes - closed_.bytes;
   std::vector<InterfaceCounts> bases;
   for (const Sample& each : samples_) {
@@ -240,7 +240,7 @@ bool TriggerRecorder::begin_file() {
         held_.empty() ? "nothing of it"
                       : "not the first " + seconds_text(held_.front().front().time_ns - request.from_ns);
     cut = "memory for the time before a trigger did not suffice: it held " + missing;
-    recorder.section.comment += "\n" + cut;
+    recorder.section.comments.back() += "\n" + cut;
   }
   auto made = Recorder::create(std::move(recorder), interfaces_, std::move(bases));
   if (!made) {

@@ -14,6 +14,7 @@
 #include "analyze/verdict_store.hpp"
 #include "capture/batch_comments.hpp"
 #include "capture/pcapng_writer.hpp"
+#include "capture/section_comments.hpp"
 #include "capture/source.hpp"
 #include "cli/analyze_options.hpp"
 #include "cli/command.hpp"
@@ -73,7 +74,8 @@ class Run {
 
   int run() {
     if (!options_.write.empty()) {
-      auto writer = capture::PcapngWriter::create(options_.write, "roceanalyze");
+      auto writer = capture::PcapngWriter::create(options_.write, "roceanalyze",
+                                                  section_comments_.news(source_->files()));
       if (!writer) return fail(writer.error());
       writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
     }
@@ -137,6 +139,22 @@ class Run {
     return std::nullopt;
   }
 
+  /// Carries over what files say of themselves further on. False when that failed.
+  bool write_section_comments() {
+    std::vector<std::string> news = section_comments_.news(source_->files());
+    if (news.empty()) return true;
+    if (const auto written = writer_->begin_section(source_->interfaces(), std::move(news)); !written) {
+      stop_writing(written.error());
+      return false;
+    }
+    return true;
+  }
+
+  void stop_writing(const capture::Error& error) {
+    status_of_writer_ = fail(error);
+    writer_.reset();  // removes what was begun
+  }
+
   void read_all() {
     const std::size_t limit = options_.tree || options_.hex ? 256 : 4096;
     for (;;) {
@@ -151,6 +169,7 @@ class Run {
         print_error(got.error());
         status_ = exit_input;
       }
+      if (writer_ && !write_section_comments()) return;
       if (!batch_.frames.empty() && !use_batch()) return;
       if (got && *got == 0) return;
       // Less than asked for: the input pauses or ends. What is there should be seen.
@@ -174,8 +193,7 @@ class Run {
       if (const auto written =
               writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
           !written) {
-        status_of_writer_ = fail(written.error());
-        writer_.reset();  // removes what was begun
+        stop_writing(written.error());
         return false;
       }
     }
@@ -237,8 +255,9 @@ class Run {
   std::unique_ptr<capture::CaptureSource> source_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   std::unique_ptr<capture::PcapngWriter> writer_;
-  std::uint64_t link_speed_bps_ = 0;  ///< of all links; 0 = what the capture says
-  capture::InterfaceInfo link_;       ///< the present frame's, with that speed
+  capture::SectionComments section_comments_;  ///< those that writer_ has
+  std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = what the capture says
+  capture::InterfaceInfo link_;                ///< the present frame's, with that speed
   dissect::Options dissect_options_;
   analyze::TimeRange times_;
   bool icrc_for_filter_ = false;

@@ -8,6 +8,7 @@
 
 #include "capture/recorder.hpp"
 #include "capture/recording_source.hpp"
+#include "capture/section_comments.hpp"
 
 namespace roce::gui {
 
@@ -114,7 +115,8 @@ Expected<std::unique_ptr<CaptureSource>> open_recorded(const PipeRecording& reco
   options.all_bytes = recording.most_bytes;
   const auto& files = (*pipe)->files();
   if (!files.empty()) {
-    options.section = {files[0].application, files[0].hardware, files[0].operating_system, files[0].comment};
+    options.section = {files[0].application, files[0].hardware, files[0].operating_system,
+                       capture::SectionComments().news(files)};
   }
   auto recorder = capture::Recorder::create(std::move(options), (*pipe)->interfaces());
   if (!recorder) return tl::unexpected<Error>(recorder.error());

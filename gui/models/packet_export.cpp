@@ -142,7 +142,7 @@ void PacketExport::run() {
 }
 
 std::string PacketExport::write_pcapng() {
-  auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui");
+  auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui", choice_.store->section_comments());
   if (!writer) return writer.error().describe();
   capture::FrameStore::Reader reader(choice_.store->frames());
   CommentsOf comments_of;

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "capture/section_comments.hpp"
 
 namespace roce::gui {
 namespace {
@@ -132,6 +133,11 @@ void PacketStore::set_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot
   if (snapshot == snapshot_) return;
   snapshot_ = std::move(snapshot);
   flow_ids_ = nullptr;
+}
+
+std::vector<std::string> PacketStore::section_comments() const {
+  const std::lock_guard lock(mutex_);
+  return snapshot_ ? capture::SectionComments().news(snapshot_->files) : std::vector<std::string>();
 }
 
 std::shared_ptr<const PacketStore::FlowIds> PacketStore::flow_ids() const {

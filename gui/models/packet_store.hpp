@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "analyze/analysis.hpp"
 #include "analyze/snapshot.hpp"
@@ -77,6 +78,8 @@ class PacketStore {
   };
   using FlowIds = std::unordered_map<analyze::FlowKey, std::uint64_t, FlowHash>;
   void set_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot);
+  /// What the capture's files say of themselves, as far as the newest snapshot knows.
+  [[nodiscard]] std::vector<std::string> section_comments() const;
   [[nodiscard]] std::shared_ptr<const FlowIds> flow_ids() const;
 
  private:
