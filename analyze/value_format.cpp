@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 namespace roce::analyze {
 namespace {
@@ -162,6 +163,13 @@ void append_printable(std::string& out, std::string_view text) {
       for (const char c : character) append_byte(out, "\\x", static_cast<unsigned char>(c));
     }
   });
+}
+
+void append_lines(std::string& out, std::string_view text) {
+  const auto harmful = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+  };
+  std::replace_copy_if(text.begin(), text.end(), std::back_inserter(out), harmful, '?');
 }
 
 void append_json_escaped(std::string& out, std::string_view text) {

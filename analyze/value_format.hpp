@@ -22,7 +22,9 @@ void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimal
 /// Text from the wire for a terminal: valid UTF-8 stays, control characters and quotes' backslash
 /// are escaped as in C, bytes that are no UTF-8 become \xNN.
 void append_printable(std::string& out, std::string_view text);
-/// The same inside a JSON string, without the quotes; bytes that are no UTF-8 become U+FFFD.
+/// Lines of our own for a terminal, with names in them: new lines stay, other control characters become '?'.
+void append_lines(std::string& out, std::string_view text);
+/// Text from the wire inside a JSON string, without the quotes; bytes that are no UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
 }  // namespace roce::analyze

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -87,10 +86,7 @@ void print_error(std::string_view message, std::string_view below) {
   analyze::append_printable(line, message);
   line += '\n';
   if (!below.empty()) {
-    const auto harmful = [](char c) {
-      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
-    };
-    std::replace_copy_if(below.begin(), below.end(), std::back_inserter(line), harmful, '?');
+    analyze::append_lines(line, below);
     line += '\n';
   }
   const std::shared_lock lock(background_mutex);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 
 namespace roce::gui {
@@ -55,7 +56,7 @@ void AnalysisJob::run(const Opener& open) {
   try {
     auto source = open();
     if (!source) {
-      end(source.error().describe());
+      end(error_text(source.error()));
       return;
     }
     if (choice_.packets) *source = choice_.packets->watch(std::move(*source));

@@ -10,6 +10,7 @@
 #include "analyze/compare/lost_columns.hpp"
 #include "analyze/filter.hpp"
 #include "capture/reread.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 
 namespace roce::gui {
@@ -102,7 +103,7 @@ CompareJob::News CompareJob::compare() {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     auto source = capture::open_files(files_[i]);
     if (!source) {
-      news.failure = source.error().describe();
+      news.failure = error_text(source.error());
       return news;
     }
     sources[i] = std::move(*source);

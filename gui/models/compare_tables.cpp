@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/compare_tables.hpp"
 
+#include "gui/models/shown_text.hpp"
+
 #include <QCoreApplication>
 #include <QStringList>
 #include <numeric>
@@ -24,11 +26,11 @@ constexpr analyze::Column<analyze::CompareFigure> figure_columns[] = {
 QString point_html(const analyze::ComparePointFacts& point, const QString& name) {
   QStringList lines;
   for (const capture::FileInfo& file : point.files) {
-    lines << QStringLiteral("%1 (%2)").arg(to_qt(file.path),
+    lines << QStringLiteral("%1 (%2)").arg(shown_name(to_qt(file.path)),
                                            file.format.empty() ? Text::tr("not read") : to_qt(file.format));
   }
   for (const std::string& line : analyze::point_lines(point)) lines << to_qt(line);
-  for (const capture::Error& error : point.errors) lines << to_qt(error.describe());
+  for (const capture::Error& error : point.errors) lines << to_qt(error_text(error));
   for (QString& line : lines) line = line.toHtmlEscaped();
   return QStringLiteral("<td valign=\"top\" width=\"50%\"><b>%1</b> %2</td>")
       .arg(name, lines.join(QStringLiteral("<br>")));

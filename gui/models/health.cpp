@@ -9,6 +9,7 @@
 #include "analyze/units.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
@@ -70,7 +71,7 @@ void add_files(Facts& facts, const Snapshot& s) {
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, s.files.size()); ++i) {
     const capture::FileInfo& file = s.files[i];
-    QString text = to_qt(file.path);
+    QString text = shown_name(to_qt(file.path));
     if (file.format.empty()) {
       text += Text::tr(" (not read)");
     } else {

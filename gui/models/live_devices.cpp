@@ -10,6 +10,7 @@
 #include "analyze/units.hpp"
 #include "capture/host/kernel.hpp"
 #include "capture/host/read_host.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
@@ -99,7 +100,7 @@ void LiveDeviceModel::refresh() {
       options.kernel = kernel.get();
       const HostFacts host = capture::read_host(options);
       auto networks = capture::list_network_devices();
-      if (!networks) problem = QString::fromStdString(networks.error().describe());
+      if (!networks) problem = QString::fromStdString(error_text(networks.error()));
       rows = live_devices(host, networks ? *networks : std::vector<NetworkDevice>());
     } catch (const std::exception& error) {
       problem = QString::fromLocal8Bit(error.what());

@@ -9,6 +9,7 @@
 #include "capture/recorder.hpp"
 #include "capture/recording_source.hpp"
 #include "capture/section_comments.hpp"
+#include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
 
@@ -86,7 +87,7 @@ class RecordedPipe final : public CaptureSource {
     const bool written = recorder_->finish(pipe_->interfaces()).has_value();
     const std::optional<Error> error = recorder_->error();
     if (options_.news) {
-      options_.news->set(recorder_->summary(), !written && error ? error->describe() : std::string(),
+      options_.news->set(recorder_->summary(), !written && error ? error_text(*error) : std::string(),
                          ended && written);
     }
   }

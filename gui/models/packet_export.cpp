@@ -8,6 +8,7 @@
 
 #include "analyze/packet_json.hpp"
 #include "capture/pcapng_writer.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 
 namespace roce::gui {
@@ -143,20 +144,20 @@ void PacketExport::run() {
 
 std::string PacketExport::write_pcapng() {
   auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui", choice_.store->section_comments());
-  if (!writer) return writer.error().describe();
+  if (!writer) return error_text(writer.error());
   capture::FrameStore::Reader reader(choice_.store->frames());
   CommentsOf comments_of;
   std::string error;
   for_each_number(choice_, [&](std::uint64_t number) {
     auto frame = reader.read(number);
     if (!frame) {
-      error = frame.error().describe();
+      error = error_text(frame.error());
       return false;
     }
     if (frame->time_ns == capture::no_time) frame->time_ns = 0;  // what we write has a time for each
     const auto comments = comments_of.packet(choice_.store->comments(), number, reader.comments());
     if (const auto written = writer->write(*frame, *reader.interface(), comments); !written) {
-      error = written.error().describe();
+      error = error_text(written.error());
       return false;
     }
     ++written_;
@@ -164,7 +165,7 @@ std::string PacketExport::write_pcapng() {
   });
   if (!error.empty() || cancelled_) return error;
   const auto finished = writer->finish(*choice_.store->frames()->interfaces());
-  return finished ? std::string() : finished.error().describe();
+  return finished ? std::string() : error_text(finished.error());
 }
 
 std::string PacketExport::write_text() {

@@ -7,6 +7,7 @@
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/ulp.hpp"
+#include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
 
@@ -55,7 +56,7 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   const std::int64_t before = time_before(number);
   auto frame = frames_.read(number);
   if (!frame) {
-    error_ = frame.error().describe();
+    error_ = error_text(frame.error());
     last_number_ = 0;
     return nullptr;
   }

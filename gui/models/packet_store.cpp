@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/section_comments.hpp"
+#include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
 namespace {
@@ -109,7 +110,7 @@ std::uint64_t PacketStore::size() const noexcept {
 
 std::string PacketStore::problem() const {
   const auto problem = frames_->problem();
-  return problem ? problem->describe() : std::string();
+  return problem ? error_text(*problem) : std::string();
 }
 
 std::optional<analyze::Verdict> PacketStore::verdict(std::uint64_t number) const {

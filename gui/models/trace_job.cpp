@@ -8,6 +8,7 @@
 
 #include "analyze/analysis.hpp"
 #include "capture/reread.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 
 namespace roce::gui {
@@ -33,7 +34,7 @@ std::string TracedCapture::analyze() {
   wanted_ = analyzed_ ? frames_ : 2 * frames_;
   if (analyzed_) return {};
   auto source = open();
-  if (!source) return source.error().describe();
+  if (!source) return error_text(source.error());
   analyze::AnalysisOptions options = analysis_options(choice_);
   // One that was stopped half way said other things of the same packets.
   verdicts_ = analyze::VerdictStore();
@@ -92,7 +93,7 @@ TraceJob::Result TraceJob::trace() {
   if (!result.failure.empty() || stop_.stop_requested()) return result;
   auto source = capture_->open();
   if (!source) {
-    result.failure = source.error().describe();
+    result.failure = error_text(source.error());
     return result;
   }
   const std::uint64_t before = capture_->wanted_ - capture_->frames_;

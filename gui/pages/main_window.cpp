@@ -15,6 +15,7 @@
 
 #include "analyze/policy/marking_policy.hpp"
 #include "gui/models/health.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/time_format.hpp"
 #include "gui/models/version.hpp"
 
@@ -262,7 +263,7 @@ void MainWindow::show_state() {
   QString title = QStringLiteral("roceanalyze");
   if (!files.isEmpty()) {
     // "[*]" is where Qt marks what is not saved; one in a name is doubled.
-    QString name = QFileInfo(files.front()).fileName();
+    QString name = shown_name(QFileInfo(files.front()).fileName());
     name.replace(QStringLiteral("[*]"), QStringLiteral("[*][*]"));
     title = QStringLiteral("%1[*]%2 - roceanalyze")
                 .arg(name, files.size() > 1 ? tr(" and %1 more").arg(files.size() - 1) : QString());

@@ -12,6 +12,7 @@
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/health.hpp"
+#include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
 namespace {
@@ -41,7 +42,7 @@ QWidget* titled(const QString& title, QWidget* content) {
 }
 
 QString names_text(const QStringList& files) {
-  const QString first = files.isEmpty() ? QString() : QFileInfo(files.front()).fileName();
+  const QString first = files.isEmpty() ? QString() : shown_name(QFileInfo(files.front()).fileName());
   return files.size() > 1 ? OverviewPage::tr("%1 and %2 more").arg(first).arg(files.size() - 1) : first;
 }
 
@@ -244,7 +245,7 @@ void OverviewPage::show_banner() {
     if (state == AnalysisSession::State::stopped)
       below += tr(": stopped after %1 packets, this is what they say").arg(snapshot->frames_read);
     for (const capture::Error& error : snapshot->errors)
-      below += QStringLiteral("\n") + QString::fromStdString(error.describe());
+      below += QStringLiteral("\n") + QString::fromStdString(error_text(error));
     counts = count_findings(*snapshot);
   } else if (state == AnalysisSession::State::loading) {
     line = tr("Reading…");

@@ -10,6 +10,7 @@
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/health.hpp"
+#include "gui/models/shown_text.hpp"
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
@@ -71,6 +72,16 @@ TEST(Health, SaysWhatTheReportSays) {
     EXPECT_TRUE(verdict.startsWith(line, Qt::CaseInsensitive)) << verdict.toStdString() << "\n"
                                                                << line.toStdString();
   }
+}
+
+TEST(ShownText, EscapesWhatADisplayWouldObey) {
+  EXPECT_EQ(shown_name(QStringLiteral("a\nb\x1b[2J \u00fc")).toStdString(), "a\\nb\\x1b[2J \u00fc");
+  capture::Error error;
+  error.path = "x\ny.pcap";
+  error.message = "no such file";
+  EXPECT_EQ(error_text(error), "x\\ny.pcap: no such file");
+  error.below = "tcp\tport\x1b\n    ^";
+  EXPECT_EQ(error_text(error), "x\\ny.pcap: no such file\ntcp?port?\n    ^");
 }
 
 TEST(Details, EscapeWhatTheyQuote) {
