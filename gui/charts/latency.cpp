@@ -105,8 +105,9 @@ LatencyPlot::LatencyPlot(QWidget* parent) : TimePlot(parent) {
   value_axis()->setScaleType(QCPAxis::stLogarithmic);
   value_axis()->setTicker(QSharedPointer<DurationTicker>::create());
   value_axis()->setLabel(tr("latency"));
-  axisRect(0)->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignLeft);
+  put_legend_above();
   legend->setIconSize(14, 12);
+  legend->setMargins(QMargins(6, 3, 6, 0));
   setAutoAddPlottableToLegend(false);
   for (std::size_t i = 0; i < analyze::operation_kind_count; ++i)
     dots_.push_back(new Dots(*this, static_cast<OperationKind>(i)));
@@ -164,6 +165,7 @@ void LatencyPlot::refill() {
       if (stats.latency_ns.count() != 0) add_percentiles(stats);
     }
   }
+  wrap_legend();
   legend->setVisible(!series_.empty());
   if (trace_) {
     say(!series_.empty()

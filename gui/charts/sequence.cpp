@@ -174,10 +174,9 @@ SequencePlot::SequencePlot(QWidget* parent) : TimePlot(parent) {
   ticker->setTickOrigin(1 << 24);
   value_axis()->setTicker(ticker);
   value_axis()->setLabel(tr("PSN"));
-  axisRect(0)->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignLeft);
+  put_legend_above();
   legend->setIconSize(16, 12);
-  legend->setRowSpacing(0);
-  legend->setMargins(QMargins(6, 3, 6, 3));
+  legend->setMargins(QMargins(6, 3, 6, 0));
   setAutoAddPlottableToLegend(false);
   pauses_ = new Pauses(*this);
   for (std::size_t i = 0; i < trace_mark_count; ++i)
@@ -218,6 +217,7 @@ void SequencePlot::refill() {
     if (layer->shows_anything()) layer->addToLegend();
   }
   if (pauses_->shows_anything()) pauses_->addToLegend();
+  wrap_legend();
   legend->setVisible(!lines_.empty());
   if (trace_) {
     say(lines_.empty() ? tr("No requests were captured in this direction.") : QString());

@@ -33,6 +33,34 @@ std::unique_ptr<MainWindow> window_on(const std::string& name, Tab tab = Tab::se
   return window;
 }
 
+TEST(ConnectionGraphs, NoLegendCoversWhatIsDrawn) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.ca.pcap.zst");
+  window->selection().set_connection(0);
+  window->show_page(PageId::connections);
+  ConnectionGraphs& graphs = window->connections().graphs();
+  for (const int width : {900, 2000}) {
+    window->resize(width, 900);
+    for (const int tab : {ConnectionGraphs::sequence, ConnectionGraphs::latency}) {
+      graphs.setCurrentIndex(tab);
+      ASSERT_TRUE(eventually([&] { return graphs.tracer().state() == ConnectionTracer::State::done; }));
+      auto* plot = qobject_cast<QCustomPlot*>(graphs.currentWidget());
+      ASSERT_NE(plot, nullptr);
+      QApplication::processEvents();
+      plot->replot();
+      EXPECT_GT(plot->legend->itemCount(), 0);
+      EXPECT_FALSE(plot->legend->outerRect().intersects(plot->axisRect(0)->rect())) << width << ", " << tab;
+      EXPECT_GT(plot->axisRect(0)->rect().height(), plot->height() / 2) << width << ", " << tab;
+      for (int i = 0; i < plot->legend->itemCount(); ++i) {
+        const QCPAbstractLegendItem* item = plot->legend->item(i);
+        if (item == nullptr) continue;  // a cell of the last row
+        EXPECT_GE(item->rect().width(), item->minimumOuterSizeHint().width()) << width << ", " << tab;
+        EXPECT_TRUE(plot->rect().contains(item->rect())) << width << ", " << tab;
+      }
+    }
+  }
+}
+
 TEST(ConnectionGraphs, OpenForEveryConnectionOfEverySample) {
   const auto window = make_window();
   for (const std::string& name : all_samples()) {
