@@ -46,6 +46,7 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
   connect(&session_, &AnalysisSession::packets_changed, this, &ConnectionsPage::forget_sparks);
   connect(&session_, &AnalysisSession::state_changed, this, &ConnectionsPage::count_sparks);
+  connect(&session_, &AnalysisSession::state_changed, this, &ConnectionsPage::refresh);
   connect(&model_, &TableModelBase::rows_changed, this, &ConnectionsPage::refresh);
   connect(this, &Page::seen_changed, graphs_, [this] { graphs_->set_in_front(is_seen()); });
   refresh();
@@ -106,9 +107,15 @@ void ConnectionsPage::show_graph() {
 
 void ConnectionsPage::refresh() {
   bar_->show_counts(model_.rowCount(), model_.all_rows());
-  // A page with an empty half tells nobody that there is more to see.
-  if (!selection_.connection() && model_.worst_row() >= 0)
-    selection_.set_connection(model_.row(model_.worst_row())->id);
+  // A page with an empty half tells nobody that there is more to see. What is worst among the first packets
+  // need not be it in the end: as long as nobody chose another one, the end decides.
+  const bool all_known =
+      session_.state() == AnalysisSession::State::done && model_.rowCount() == model_.all_rows();
+  const bool unchosen = !selection_.connection() || (all_known && selection_.connection() == offered_);
+  if (unchosen && model_.worst_row() >= 0) {
+    offered_ = model_.row(model_.worst_row())->id;
+    selection_.set_connection(*offered_);
+  }
   show_selected();
 }
 

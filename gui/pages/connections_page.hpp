@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <stop_token>
 
 #include "gui/models/background_call.hpp"
@@ -52,6 +54,7 @@ class ConnectionsPage : public Page {
   DetailView* detail_;
   ConnectionGraphs* graphs_;
   SparkDelegate* sparks_;
+  std::optional<std::uint32_t> offered_;  ///< the connection that nobody had to choose
   std::stop_source counting_;
   BackgroundCall count_{*this};
   bool counted_ = false;  ///< or being so

@@ -83,6 +83,7 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   connect(tree_, &QTreeView::activated, this, &FindingsPage::open_row);
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
   connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
+  connect(&session_, &AnalysisSession::state_changed, this, &FindingsPage::refresh);
   refresh();
 }
 
@@ -106,11 +107,16 @@ void FindingsPage::refresh() {
     constexpr int opened = 8;
     if (filter_.rowCount(filter_.index(i, 0)) <= opened) tree_->expand(filter_.index(i, 0));
   }
-  bar_->show_counts(listed, shown() ? static_cast<int>(shown()->findings.size()) : 0);
-  // What is worst is what one came for.
-  if (selection_.finding().isEmpty() && listed > 0) {
+  const int all = shown() ? static_cast<int>(shown()->findings.size()) : 0;
+  bar_->show_counts(listed, all);
+  // What is worst is what one came for; as long as nobody chose another one, the end of the capture decides
+  // what that is.
+  const bool all_known = session_.state() == AnalysisSession::State::done && listed == all;
+  const bool unchosen = selection_.finding().isEmpty() || (all_known && selection_.finding() == offered_);
+  if (unchosen && listed > 0) {
     const QModelIndex worst = filter_.mapToSource(filter_.index(0, 0, filter_.index(0, 0)));
-    selection_.set_finding(worst.data(TableModelBase::key_role).toString());
+    offered_ = worst.data(TableModelBase::key_role).toString();
+    selection_.set_finding(offered_);
   }
   show_selected();
 }

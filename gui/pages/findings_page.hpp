@@ -36,6 +36,7 @@ class FindingsPage : public Page {
   void lead_on(PageId page);
   void follow_connection();
 
+  QString offered_;       ///< the finding that nobody had to choose
   bool showing_ = false;  ///< rows come and go: what becomes current then was not chosen
   FindingTree model_;
   FindingFilter filter_;

@@ -121,6 +121,28 @@ TEST(Trouble, OpeningAnotherCaptureWhileOneIsReadLeavesNothingOfIt) {
   }
 }
 
+TEST(Trouble, WhatNobodyChoseIsTheWorstInTheEnd) {
+  for (const bool chosen : {false, true}) {
+    const auto window = make_window();
+    Selection& selection = window->selection();
+    for (const PageId page : {PageId::findings, PageId::connections}) window->show_page(page);
+    const auto gate = open_gated(*window, mixed);
+    // Of the first packets.
+    ASSERT_TRUE(eventually([&] { return selection.connection().has_value(); }));
+    const auto row_of = [&](int row) {
+      const QAbstractItemModel& model = *window->connections().table().model();
+      return static_cast<std::uint32_t>(model.index(row, 0).data(TableModelBase::id_role).toULongLong());
+    };
+    const std::uint32_t early = *selection.connection();
+    const std::uint32_t other = row_of(0) == early ? row_of(1) : row_of(0);
+    if (chosen) selection.set_connection(other);
+    gate->let_go();
+    ASSERT_TRUE(eventually([&] { return window->session().state() == State::done && window->is_settled(); }));
+    const auto& table = static_cast<const TableModelBase&>(*window->connections().table().model());
+    EXPECT_EQ(*selection.connection(), chosen ? other : row_of(table.worst_row()));
+  }
+}
+
 TEST(Trouble, AFileThatVanishes) {
   const QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("gone.pcap"));
