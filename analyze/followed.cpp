@@ -37,8 +37,7 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
   totals.diagnostics.add(DiagnosticId::several_points, copies.size());
   totals.diagnostics.add(DiagnosticId::clocks_differ, clocks.size());
   for (Connection& connection : result.connections) {
-    const bool split =
-        connection.split && of_several_files(facts.files, facts.interfaces, connection.points);
+    const bool split = connection.split && of_several_files(facts.files, facts.interfaces, connection.points);
     connection.split = split || connection.answers_first;
     if (connection.split) totals.diagnostics.add(DiagnosticId::order_by_clocks);
   }
