@@ -49,7 +49,8 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     // The twin of an RNR NAK makes the sender go back once more.
     if (!naks_.empty() && !naks_.newest().for_rnr) naks_.clear();
     Requester& requester = s.connection.requester[side_];
-    if (s.counts && requester.trouble->rnr && r.time_ns != capture::no_time && r.time_ns >= rnr_time_ns_) {
+    const bool timed = r.time_ns != capture::no_time && rnr_time_ns_ != capture::no_time;
+    if (s.counts && requester.trouble->rnr && timed && r.time_ns >= rnr_time_ns_) {
       requester.trouble->rnr->wait_ns.add(static_cast<std::uint64_t>(r.time_ns - rnr_time_ns_));
     }
   } else if (asked != nullptr) {

@@ -321,5 +321,24 @@ TEST(TrackerLosses, AfterSilenceAnIdThatSeemsOldIsNone) {
   EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 0U);
 }
 
+TEST(TrackerLosses, AnRnrNakWithoutATimeTellsNoWait) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120);
+  PacketRecord nak = wire.make(b, a, acknowledge, 120);
+  nak.flags |= PacketRecord::has_aeth;
+  nak.aeth = std::uint32_t{0x20 | 1} << 24U;  // RNR NAK, the timer's code 1
+  nak.time_ns = capture::no_time;
+  wire.send(nak);
+  wire.now_ns += 1'000'000;
+  const auto again = wire.request(a, b, 120);
+  wire.answer(b, a, 120);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::rnr);
+  const auto& rnr = wire.connection().requester[0].trouble->rnr;
+  ASSERT_NE(rnr, nullptr);
+  EXPECT_EQ(rnr->wait_ns.count(), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
