@@ -20,12 +20,12 @@
 #include "analyze/json/json_report.hpp"
 #include "capture/source.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-std::string json_of(const analyze::Snapshot& snapshot) {
+std::string json_of(const Snapshot& snapshot) {
   std::string all, piece;
   const auto take = [&] {
     all += piece;
@@ -94,20 +94,20 @@ Analysed analyse(const std::vector<std::string>& paths, std::uint64_t frames, st
   auto opened = capture::open_files(paths);
   if (!opened) return result;
   Paced source(std::move(*opened), frames);
-  analyze::AnalysisOptions options;
+  AnalysisOptions options;
   options.jobs = 2;
   options.epoch_frames = epoch;
   options.clock = [&] { return source.now(); };
   options.publish_every = std::chrono::seconds(1);
   if (publish) {
     source.wait_for_publications();
-    options.publish = [&](const std::shared_ptr<const analyze::Snapshot>& snapshot) {
+    options.publish = [&](const std::shared_ptr<const Snapshot>& snapshot) {
       EXPECT_FALSE(snapshot->final);
       result.interim[snapshot->frames_read] = json_of(*snapshot);
       source.publish();
     };
   }
-  const auto snapshot = analyze::analyze(source, options);
+  const auto snapshot = analyze(source, options);
   EXPECT_TRUE(snapshot->final);
   result.report = json_of(*snapshot);
   result.frames = snapshot->frames_read;
@@ -166,4 +166,4 @@ TEST(Interim, SaysSoOfSeveralCapturePointsToo) {
 }
 
 }  // namespace
-}  // namespace roce::cli
+}  // namespace roce::analyze

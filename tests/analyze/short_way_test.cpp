@@ -13,7 +13,7 @@
 #include "analyze/verdict_store.hpp"
 #include "capture/source.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
 
 struct Analysed {
@@ -21,15 +21,15 @@ struct Analysed {
   std::uint64_t frames = 0;
 };
 
-Analysed analyse(const std::string& path, bool short_way, bool check_icrc, analyze::VerdictStore& verdicts) {
+Analysed analyse(const std::string& path, bool short_way, bool check_icrc, VerdictStore& verdicts) {
   Analysed result;
   auto source = capture::open_files({path});
   if (!source) return result;
-  analyze::AnalysisOptions options;
+  AnalysisOptions options;
   options.short_way = short_way;
   options.check_icrc = check_icrc;
   options.verdicts = &verdicts;
-  const auto snapshot = analyze::analyze(**source, options);
+  const auto snapshot = analyze(**source, options);
   std::string piece;
   const auto take = [&] {
     result.report += piece;
@@ -48,18 +48,18 @@ TEST(ShortWay, SaysWhatTheLongWaySays) {
     if (path.find(".pcap") == std::string::npos) continue;
     {
       // Without ICRCs there is less that keeps a wrong packet off the short way.
-      analyze::VerdictStore unused;
+      VerdictStore unused;
       EXPECT_EQ(analyse(path, true, false, unused).report, analyse(path, false, false, unused).report)
           << path;
     }
-    analyze::VerdictStore of_short, of_long;
+    VerdictStore of_short, of_long;
     const Analysed short_way = analyse(path, true, true, of_short);
     const Analysed long_way = analyse(path, false, true, of_long);
     EXPECT_EQ(short_way.report, long_way.report) << path;
     packets += long_way.frames;
     for (std::uint64_t number = 1; number <= long_way.frames; ++number) {
-      const analyze::Verdict* const a = of_short.find(number);
-      const analyze::Verdict* const b = of_long.find(number);
+      const Verdict* const a = of_short.find(number);
+      const Verdict* const b = of_long.find(number);
       ASSERT_EQ(a == nullptr, b == nullptr) << path << " packet " << number;
       const bool same = a == nullptr || std::memcmp(a, b, sizeof *a) == 0;
       ASSERT_TRUE(same) << path << " packet " << number;
@@ -69,4 +69,4 @@ TEST(ShortWay, SaysWhatTheLongWaySays) {
 }
 
 }  // namespace
-}  // namespace roce::cli
+}  // namespace roce::analyze
