@@ -15,6 +15,7 @@
 #include "analyze/events.hpp"
 #include "analyze/histogram.hpp"
 #include "analyze/lazy.hpp"
+#include "analyze/verdict.hpp"
 #include "dissect/dissection.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/types.hpp"
@@ -106,9 +107,10 @@ struct RequesterTrouble {
   /// How often a timer ran out: each resend of a chain, but for a missing response; and of them for a READ.
   std::uint64_t timeouts = 0;
   std::uint64_t read_timeouts = 0;
-  DeepPtr<RnrStats> rnr;        ///< only with RNR NAKs
-  Histogram nak_generation_ns;  ///< packet that shows the gap to the NAK, as captured
-  Histogram nak_reaction_ns;    ///< NAK to the first packet sent again
+  std::array<std::uint64_t, cause_count> needless{};  ///< repeats of what had been acknowledged, by cause
+  DeepPtr<RnrStats> rnr;                              ///< only with RNR NAKs
+  Histogram nak_generation_ns;                        ///< packet that shows the gap to the NAK, as captured
+  Histogram nak_reaction_ns;                          ///< NAK to the first packet sent again
   Histogram read_rerequest_ns;  ///< response that shows a missing one to the READ issued again
 };
 
@@ -121,6 +123,7 @@ struct Requester {
   std::uint64_t new_bytes = 0;             ///< message bytes moved, each once: goodput
   std::uint64_t idle_ns = 0;               ///< longest time without a packet of this space
   std::uint64_t idle_from_frame = 0;       ///< the packet before it
+  std::uint64_t fastest_answer_ns = 0;     ///< from a request sent once to its answer; 0 = unknown
   std::vector<OperationStats> operations;  ///< only kinds that occur, by kind
   Lazy<RequesterTrouble> trouble;
   std::uint32_t in_flight_max = 0;  ///< PSNs

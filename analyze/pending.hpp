@@ -9,11 +9,12 @@
 
 #include "analyze/connection.hpp"
 #include "analyze/prefetch.hpp"
+#include "dissect/opcode.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze {
 
-/// A message in flight. A cache line.
+/// A message in flight, or a part of one of which others were not captured (yet). A cache line.
 struct alignas(64) Pending {
   std::int64_t first = 0;
   std::int64_t last = -1;  ///< -1 while its end was not seen
@@ -28,9 +29,25 @@ struct alignas(64) Pending {
   OperationKind kind = OperationKind::send;
   bool has_reth = false;
   bool retried = false;
-  bool broken = false;    ///< parts were not captured: not measured
+  bool broken = false;    ///< a part: not measured
   bool open_end = false;  ///< a READ whose number of PSNs is not known yet
   bool done = false;
+  bool ended = false;  ///< of a part: the message's last packet is in it
+
+  /// Of a part: the message's first packet is in it.
+  [[nodiscard]] bool begun() const noexcept { return dissect::opcode_info(opcode).starts_message(); }
+  /// Of a part, also one that is still being sent: behind its last packet.
+  [[nodiscard]] std::int64_t end() const noexcept { return last >= 0 ? last + 1 : first + packets; }
+  /// Takes in the part that follows.
+  void append(const Pending& next) noexcept {
+    last = next.last;
+    constexpr std::uint32_t most = 0xffffffff;
+    packets += next.packets;
+    bytes += std::min(next.bytes, most - bytes);
+    retried = retried || next.retried;
+    ended = next.ended;
+    broken = !begun() || (last >= 0 && !ended);
+  }
 
   void add_packet(std::uint32_t payload) noexcept {
     constexpr std::uint32_t most = 0xffffffff;
@@ -78,6 +95,17 @@ class PendingQueue {
     if (size_ == capacity_) make_room();
     ++size_;
     return back() = op;
+  }
+  /// A new one before the one at `place`. False, and nothing done, if there is no room.
+  bool insert(std::size_t place, const Pending& op) {
+    if (size_ == limit) return false;
+    add(op);
+    for (std::size_t i = size_ - 1U; i > place; --i) std::swap((*this)[i], (*this)[i - 1]);
+    return true;
+  }
+  void erase(std::size_t place) noexcept {
+    for (std::size_t i = place; i + 1 < size_; ++i) (*this)[i] = (*this)[i + 1];
+    if (--size_ == 0) head_ = 0;
   }
   void pop_front() noexcept {
     ++head_;

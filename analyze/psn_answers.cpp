@@ -229,7 +229,7 @@ void PsnSpace::unseen(Step& s, std::int64_t psn) {
   holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false, false, 0, false, true});
   if (!pending_.empty() && pending_.back().last < 0) {
     pending_.back().broken = true;
-    pending_.back().last = psn;
+    pending_.back().last = pending_.back().end() - 1;
   }
   message_known_ = false;
   next_ = psn + 1;

@@ -88,6 +88,15 @@ void PsnSpace::complete_rest(const PacketBrief& r, bool counts) {
     // that it came.
     const bool own_answer = op.answered_by_response() || op.kind == OperationKind::atomic;
     if (own_answer && response_holes_.any_in(op.first, op.last + 1)) continue;
+    if (op.broken) {
+      // What follows may still come, unless it is confirmed without.
+      const bool last = i + 1 == pending_.size();
+      if (!op.ended && (last || pending_[i + 1].first > acked_)) break;
+      if (counts && !count_part(i)) {
+        op.done = true;
+        continue;
+      }
+    }
     complete(r, counts, op, !own_answer);
   }
   pop_done();
@@ -153,19 +162,24 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
     }
     return;
   }
+  const OperationKind kind = operation_kind_of(s.info.operation);
   if (!in_order && !pending_.empty() && pending_.back().last < 0) {
     Pending& open = pending_.back();
+    open.last = open.open_end ? psn - 1 : open.end() - 1;
     open.broken = true;
     open.open_end = false;
-    open.last = psn - 1;
   }
   const bool starts = s.info.starts_message();
-  if (starts || pending_.empty() || pending_.back().last >= 0) {
-    if (!starts && s.info.ends_message()) {
-      // Only the end of the message was captured.
-      if (s.counts) ++stats_of(operation_kind_of(s.info.operation)).count;
+  if (!starts && !pending_.empty()) {
+    // The part that seemed to end there goes on.
+    Pending& part = pending_.back();
+    if (part.broken && !part.ended && !part.done && part.kind == kind && part.last + 1 == psn) {
+      part.last = -1;
+      part.broken = !part.begun();
     }
-    Pending& op = start_message(s.r, operation_kind_of(s.info.operation), psn, s.number);
+  }
+  if (starts || pending_.empty() || pending_.back().last >= 0) {
+    Pending& op = start_message(s.r, kind, psn, s.number);
     op.broken = !starts;
     if (op.kind == OperationKind::read) {
       op.open_end = count == 0;
@@ -181,9 +195,74 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
   op.add_packet(s.r.payload);
   if (s.info.ends_message()) {
     op.last = psn;
+    op.ended = true;
     if (!op.broken && s.counts) finish_message(op);
   }
   pop_done();
+}
+
+/// A request that was missing takes its place among the messages: parts that meet are one. Of one that comes
+/// `again` nobody knows when it was sent first.
+void PsnSpace::mend_message(Step& s, std::int64_t psn, std::int64_t count, bool again) {
+  if (s.info.service == dissect::Service::uc) return;
+  Pending part;
+  part.first = part.last = psn;
+  part.start_ns = again ? capture::no_time : s.r.time_ns;
+  part.frame = s.number;
+  part.virtual_address = s.r.virtual_address;
+  part.r_key = s.r.r_key;
+  part.length = s.r.dma_length;
+  part.opcode = s.r.opcode;
+  part.kind = operation_kind_of(s.info.operation);
+  part.has_reth = s.r.has(PacketRecord::has_reth);
+  part.retried = again;
+  part.add_packet(s.r.payload);
+  part.ended = s.info.ends_message();
+  part.broken = !part.begun() || !part.ended;
+  if (part.kind == OperationKind::read) {
+    if (count == 0) return;  // nobody knows where it ends
+    part.last = psn + count - 1;
+    part.bytes = s.r.dma_length;
+  }
+  if (acked_known_ && psn < acked_) {
+    // What was around it is complete and counted as it was.
+    if (s.counts && !part.broken) finish_message(part);
+    return;
+  }
+  std::size_t place = pending_.size();
+  while (place > 0 && pending_[place - 1].first > psn) --place;
+  if (place > 0 && (pending_[place - 1].open_end || psn < pending_[place - 1].end())) return;  // known
+  const auto goes_on = [](const Pending& a, const Pending& b) {
+    return a.broken && b.broken && !a.ended && !b.begun() && a.kind == b.kind && a.end() == b.first &&
+           !a.done && !b.done;
+  };
+  const bool joins = part.broken;
+  if (!pending_.insert(place, part)) return;
+  if (joins && place + 1 < pending_.size() && goes_on(pending_[place], pending_[place + 1])) {
+    pending_[place].append(pending_[place + 1]);
+    pending_.erase(place + 1);
+  }
+  if (joins && place > 0 && goes_on(pending_[place - 1], pending_[place])) {
+    --place;
+    pending_[place].append(pending_[place + 1]);
+    pending_.erase(place + 1);
+  }
+  Pending& op = pending_[place];
+  if (!op.broken && op.last >= 0 && s.counts) finish_message(op);
+}
+
+/// A part of a message of which the rest will not come: with the message's end, its own or that the next
+/// message tells of, an operation. False if it is none; then the next part is repeated where this is.
+bool PsnSpace::count_part(std::size_t i) {
+  const Pending& op = pending_[i];
+  const bool next = i + 1 < pending_.size();
+  const bool whole = op.ended || (next && pending_[i + 1].begun());
+  OperationStats& kind = stats_of(op.kind);
+  kind.count += whole ? 1 : 0;
+  kind.packets += op.packets;
+  kind.bytes += op.bytes;
+  if (!whole && next && op.retried) pending_[i + 1].retried = true;
+  return whole;
 }
 
 }  // namespace roce::analyze

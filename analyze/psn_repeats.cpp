@@ -107,9 +107,14 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   // Asked for again, and on another way, in a capture that shows nothing twice: the path changed.
   const bool moved = same == Same::same && !request_facts_.ids_tell(r) && request_facts_.doubled == 0 &&
                      expected_again(*again.seen, psn);
-  if ((same == Same::same && !moved) || (same == Same::unknown && too_soon(*again.seen, r, psn))) {
-    const std::int64_t lag = lag_of(again.seen, r);
-    const bool in_turn = copies_.fits(psn, lag);
+  const std::int64_t lag = lag_of(again.seen, r);
+  const bool in_turn = copies_.fits(psn, lag);
+  // Where the other direction was not captured nobody knows how soon an answer made the sender go back: then
+  // a copy comes right behind its packet, or in its turn.
+  const bool alone = !answers_seen_ && s.flow(side_ ^ 1U) == nullptr;
+  const bool may_go_back = alone && psn + again.count < next_ && !in_turn;
+  const bool soon = same == Same::unknown && !may_go_back && too_soon(*again.seen, r, psn);
+  if ((same == Same::same && !moved) || soon) {
     if (in_turn) copies_.take(psn, again.count, lag);
     duplicate(s, request_facts_, again.seen, in_turn);
     // A request that comes twice is answered twice, unless the first was refused: as if a NAK asked for it.
@@ -313,6 +318,7 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   now.cause = static_cast<std::uint8_t>(cause) & 7U;
   now.filled = again.hole != nullptr && !again.hole->of_repeat ? 1 : 0;
   now.late = again.overtaken ? 1 : 0;
+  if (now.filled != 0) mend_message(s, again.psn, again.count, true);
   holes_.fill(again.psn, again.count);
   issue(s, again.psn, again.count, cause);
   sent_.put(now, needed_from(again.psn), s.shared.budget);
@@ -323,7 +329,10 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
 void PsnSpace::count_waste(Step& s, const Again& again, Cause cause, bool spurious) {
   count_repeat(s, side_, cause);
   if (!s.counts) return;
-  if (spurious) happened(s, side_, Event::spurious);
+  if (spurious) {
+    happened(s, side_, Event::spurious);
+    ++s.connection.requester[side_].trouble->needless[static_cast<std::size_t>(cause)];
+  }
   const bool thrown_away = cause == Cause::nak && again.seen != nullptr && again.psn != run_nak_ && !spurious;
   if (thrown_away) happened(s, side_, Event::wasted);
   Flow* flow = s.flow(side_);
@@ -371,6 +380,10 @@ void PsnSpace::take_back_lone_repeat(Step& s) {
     reaction_ns_ = 0;
   }
   unlose_filled(s, *seen, side_);
+  if (Pending* op = pending(run_start_); op != nullptr && op->first == run_start_) {
+    op->start_ns = seen->time_ns;
+    op->retried = false;
+  }
   seen->late = 1;
   seen->cause = 0;
   if (naks_.find(last_nak_.psn) == nullptr) naks_.push(last_nak_);
@@ -382,6 +395,7 @@ void PsnSpace::take_back_lone_repeat(Step& s) {
     }
   }
   if (!s.counts) return;
+  s.shared.series.take_back(s.r.time_ns, &Series::Bucket::retransmitted, 1);
   Events& sent = s.connection.sent[side_];
   sent.take_back(Event::retransmitted_nak, run_frame_);
   sent.take_back(Event::go_back_n, run_frame_);

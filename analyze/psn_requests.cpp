@@ -199,6 +199,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   request_facts_.count_single();
   if (!request_facts_.ids_rise(s.r)) request_facts_.count_late();
   count_goodput(s);
+  mend_message(s, psn, count, false);
   issue(s, psn, count, Cause::none);
   copies_.out_of_turn(psn, count, next_, false);
   mark_late(s);

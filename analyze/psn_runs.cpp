@@ -80,9 +80,9 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     expected = run_nak_ = head;
   } else {
     run_nak_ = -1;
-    run_cause_ = s.info.operation == Operation::read_request ? Cause::read_retry
-                 : hears_answers(s)                          ? Cause::timeout
-                                                             : Cause::unknown;
+    run_cause_ = s.info.operation == Operation::read_request      ? Cause::read_retry
+                 : hears_answers(s) && !leaves_out_oldest(psn, r) ? Cause::timeout
+                                                                  : Cause::unknown;
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
   run_implied_ = run_cause_ == Cause::read_retry && implied_nak(r.time_ns, psn);
@@ -189,6 +189,14 @@ bool PsnSpace::implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcep
          time_ns - last_answer_ns_ < slow_reaction_ns;
 }
 
+/// Whether the sender goes back at once, though not to the oldest that is not confirmed, as a timer makes it
+/// do: then a NAK, or an acknowledgement, was missed by the capture. Only where IDs leave no room for a head
+/// that was lost.
+bool PsnSpace::leaves_out_oldest(std::int64_t psn, const PacketBrief& r) const noexcept {
+  return acked_known_ && psn > acked_ && !silent_before(r.time_ns) && request_facts_.ids_rise(r) &&
+         request_facts_.last_step == 1;
+}
+
 /// Whether a READ is issued again because the timer ran out.
 bool PsnSpace::read_stood_still(const Step& s, std::int64_t psn) const noexcept {
   if (run_cause_ != Cause::read_retry || !run_after_silence_ || !hears_answers(s)) return false;
@@ -215,6 +223,13 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_->first_seen = seen != nullptr;
     chain_->first_frame = seen != nullptr ? seen->frame : s.number;
     chain_->first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
+    const Pending* op =
+        seen == nullptr && s.info.operation == Operation::read_request ? pending(psn) : nullptr;
+    if (op != nullptr && op->first < psn) {  // asked for by the whole READ
+      chain_->first_seen = true;
+      chain_->first_frame = op->frame;
+      chain_->first_time_ns = op->start_ns;
+    }
     chain_->last_time_ns = chain_->first_time_ns;
     chain_psn_ = psn;
     chain_open_ = true;

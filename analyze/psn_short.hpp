@@ -62,7 +62,8 @@ inline Pending& PsnSpace::start_message(const PacketBrief& r, OperationKind kind
                        .retried = false,
                        .broken = false,
                        .open_end = false,
-                       .done = false});
+                       .done = false,
+                       .ended = false});
 }
 
 /// The whole request was sent.

@@ -53,6 +53,7 @@ void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64
   if (!s.counts) return;
   if (s.flow(side) != nullptr) ++s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
   s.connection.sent[side].add(lost_event[static_cast<std::size_t>(where)], frame, time_ns);
+  if (time_ns != capture::no_time) ++s.shared.series.at(time_ns).lost;
 }
 
 void count_repeat(Step& s, unsigned side, Cause cause) {
@@ -85,6 +86,7 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
     std::uint64_t& sum = s.flow(side)->sequence_to_change().lost[static_cast<std::size_t>(where)];
     sum -= std::min(sum, count);
   }
+  s.shared.series.take_back(s.r.time_ns, &Series::Bucket::lost, count);
   s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
 }
 
@@ -112,6 +114,32 @@ bool PsnSpace::far_off(const PacketBrief& r) const noexcept {
   const std::int64_t distance = place(r.psn) - next_;
   if (distance > 0 && !pending_.empty() && pending_.back().open_end) return distance > psn_range / 4;
   return distance > far || distance < -far;
+}
+
+bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
+  constexpr std::int64_t setting_up_ns = 10'000'000;  // of queue pairs takes longer
+  if (!requests_seen_ || !acked_known_ || !msn_known_ || answers_cut_) return false;
+  const std::int64_t psn = place(r.psn);
+  if (psn >= acked_ || !dissect::opcode_info(r.opcode).starts_message()) return false;
+  if (request_facts_.ids_tell(r)) {  // a copy, of a capture that was merged into this one
+    const Seen* seen = sent_.find(psn);
+    if ((seen != nullptr && seen->ip_id == r.ip_id) || request_facts_.is_behind(r)) return false;
+  }
+  const auto silent_since = [&](std::int64_t then_ns) {
+    return then_ns == capture::no_time || r.time_ns - then_ns >= setting_up_ns;
+  };
+  return r.time_ns != capture::no_time && silent_since(last_request_ns_) && silent_since(last_answer_ns_);
+}
+
+bool PsnSpace::counts_anew(const PacketRecord& r) const noexcept {
+  return r.has(PacketRecord::has_aeth) && !rose(r.aeth & msn_mask, last_msn_);
+}
+
+bool PsnSpace::unasked(const PacketRecord& r) const noexcept {
+  if (!requests_seen_ || !acked_known_ || !msn_known_ || acked_ < next_) return false;
+  // What is confirmed once more comes with the count of today.
+  const std::int64_t psn = place(r.psn);
+  return psn >= next_ || (psn < acked_ && counts_anew(r));
 }
 
 bool PsnSpace::fits(std::uint32_t psn) const noexcept {
@@ -262,10 +290,13 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.in_flight_max = in_flight_max_;
   requester.idle_ns = idle_ns_;
   requester.idle_from_frame = idle_from_frame_;
+  requester.fastest_answer_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(fast_answer_ns_, 0));
   settle_alike();
   // What was never completed was sent again all the same.
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (pending_[i].done || !pending_[i].retried || pending_[i].last < 0) continue;
+    if (pending_[i].done || pending_[i].last < 0) continue;
+    if (pending_[i].broken && requests_ != 0 && !count_part(i)) continue;
+    if (!pending_[i].retried) continue;
     OperationStats& kind = stats_of(pending_[i].kind);
     kind.retried = std::min(kind.retried + 1, kind.count);
   }
@@ -281,6 +312,7 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
         flow->sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)] += count;
       }
       connection.sent[side_].add(Event::lost_before_capture, hole.frame, hole.time_ns, count);
+      if (hole.time_ns != capture::no_time) shared.series.at(hole.time_ns).lost += count;
       if (shared.verdicts != nullptr) {
         if (Verdict* verdict = shared.verdicts->at(hole.frame)) {
           show_lost(*verdict, Lost::before_capture, true, static_cast<std::int64_t>(count));
@@ -297,6 +329,7 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
         back->sequence_to_change().lost[static_cast<std::size_t>(Lost::by_capture)] += count;
       }
       connection.sent[side_ ^ 1U].add(Event::lost_by_capture, hole.frame, hole.time_ns, count);
+      if (hole.time_ns != capture::no_time) shared.series.at(hole.time_ns).lost += count;
       if (shared.verdicts != nullptr) {
         if (Verdict* verdict = shared.verdicts->at(hole.frame)) {
           show_lost(*verdict, Lost::by_capture, true, static_cast<std::int64_t>(count));

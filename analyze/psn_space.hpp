@@ -110,6 +110,15 @@ class alignas(64) PsnSpace {
   void answer(Step& s);
   /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
   [[nodiscard]] bool far_off(const PacketBrief& r) const noexcept;
+  /// Whether a request goes back behind what was confirmed, after silence longer than answers take: sent
+  /// again, or of another use of the queue pairs' numbers.
+  [[nodiscard]] bool may_begin_anew(const PacketBrief& r) noexcept;
+  /// Whether the answer counts fewer messages than were counted before, as only another use of them would.
+  [[nodiscard]] bool counts_anew(const PacketRecord& r) const noexcept;
+  /// Whether nobody asked for the answer: everything is confirmed, and it is not that once more.
+  [[nodiscard]] bool unasked(const PacketRecord& r) const noexcept;
+  /// Whether the last request came before that time.
+  [[nodiscard]] bool over_before(std::int64_t time_ns) const noexcept { return last_request_ns_ < time_ns; }
   /// Whether the answer's PSN lies among what was sent (a little before included).
   [[nodiscard]] bool fits(std::uint32_t psn) const noexcept;
   /// The end of the capture: what stayed open is decided.
@@ -254,6 +263,7 @@ class alignas(64) PsnSpace {
     return last_copy_ >= 0 && psn == last_copy_ + 1 && next_ == last_copy_next_;
   }
   void take_back_copy(Step& s);
+  [[nodiscard]] bool leaves_out_oldest(std::int64_t psn, const PacketBrief& r) const noexcept;
   [[nodiscard]] bool read_stood_still(const Step& s, std::int64_t psn) const noexcept;
   [[nodiscard]] bool implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept;
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
@@ -279,6 +289,8 @@ class alignas(64) PsnSpace {
                 std::uint64_t number);
   Pending& start_message(const PacketBrief& r, OperationKind kind, std::int64_t psn, std::uint64_t number);
   void finish_message(const Pending& op);
+  void mend_message(Step& s, std::int64_t psn, std::int64_t count, bool again);
+  bool count_part(std::size_t i);
   void settle_alike();
 
   // answers.cpp

@@ -33,11 +33,11 @@ TracedMessages::Message* TracedMessages::message_of(std::int64_t psn) noexcept {
 void TracedMessages::begin(const TracePoint& point) {
   Message message;
   message.first = message.answered = message.sent = point.psn;
-  if (point.has(TracePoint::ends_message)) message.last = point.psn + point.psns - 1;
   message.start_ns = point.time_ns;
   message.packet = point.packet;
   message.kind = operation_kind_of(dissect::opcode_info(point.opcode).operation);
   message.own_answer = message.kind > OperationKind::write;
+  if (message.own_answer) message.last = point.psn + point.psns - 1;
   message.number = ++count_;
   // One that was sent again before its first packet was captured began nobody knows when.
   message.retried = point.verdict.has(Verdict::retransmission);
@@ -62,22 +62,41 @@ void TracedMessages::request(TracePoint& point) {
       point.verdict.has(Verdict::retransmission) || point.verdict.has(Verdict::duplicate_network);
   const bool starts = point.has(TracePoint::starts_message);
   // A READ issued again for the rest of its responses begins inside of it.
-  if (starts && (message == nullptr || (message->first != point.psn && !again))) {
+  const bool inside = message != nullptr && again && (message->own_answer || message->last >= 0);
+  if (starts && (message == nullptr || (message->first != point.psn && !inside))) {
     begin(point);
     message = message_of(point.psn);
   }
-  if (message == nullptr) return;
-  point.message = message->number;
-  message->retried = message->retried || again;
-  if (!again) message->bytes += point.bytes;
-  if (message->own_answer) return;
-  if (point.has(TracePoint::ends_message)) message->last = point.psn;
-  // Nobody knows when the part was sent that was captured only when it was sent again.
-  if (point.psn == message->sent) {
-    ++message->sent;
-    if (again) message->measured = false;
-  } else if (point.psn > message->sent || !again) {
-    message->measured = false;
+  if (message != nullptr) point.message = message->number;
+  if (message != nullptr && message->own_answer) {
+    message->retried = message->retried || again;
+    if (!again) message->bytes += point.bytes;
+    return;
+  }
+  const Part part{point.bytes, point.has(TracePoint::ends_message), again};
+  if (message == nullptr || (message->last < 0 && point.psn > message->sent)) {
+    if (waiting_.size() == early_limit) waiting_.clear();
+    waiting_.try_emplace(point.psn, part).first->second.again |= again;
+  } else if (point.psn == message->sent && message->last < 0) {
+    take(*message, part);
+    take_waiting(*message);
+  } else {
+    message->retried = message->retried || again;
+  }
+}
+
+void TracedMessages::take(Message& message, const Part& part) noexcept {
+  if (part.ends) message.last = message.sent;
+  ++message.sent;
+  message.bytes += part.bytes;
+  message.retried = message.retried || part.again;
+}
+
+void TracedMessages::take_waiting(Message& message) {
+  auto next = waiting_.find(message.sent);
+  while (message.last < 0 && next != waiting_.end() && next->first == message.sent) {
+    take(message, next->second);
+    next = waiting_.erase(next);
   }
 }
 
@@ -123,11 +142,15 @@ void TracedMessages::answer(TracePoint& point, std::vector<TracedOperation>& don
   bool gapless = true;
   for (std::size_t i = open_; i < messages_.size(); ++i) {
     Message& one = messages_[i];
+    // Acknowledged with the next one begun, it lacks what the capture missed.
+    const bool incomplete = one.last < 0 && i + 1 < messages_.size() && messages_[i + 1].first <= before;
+    if (incomplete) one.ended = true;
     if (!one.ended && (one.last < 0 || one.last >= before)) break;
     if (!one.ended && !one.own_answer) complete(one, point, done);
     gapless = gapless && one.ended;
     if (gapless) open_ = i + 1;
   }
+  waiting_.erase(waiting_.begin(), waiting_.lower_bound(before));
 }
 
 }  // namespace roce::analyze

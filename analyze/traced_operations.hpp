@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -33,8 +34,8 @@ class TracedMessages {
  private:
   struct Message {
     std::int64_t first = 0;
-    std::int64_t last = -1;        ///< -1 while its end was not seen
-    std::int64_t sent = 0;         ///< the requests before this PSN were captured, in order
+    std::int64_t last = -1;        ///< -1 while not all of it up to its end was captured
+    std::int64_t sent = 0;         ///< the requests before this PSN were captured
     std::int64_t answered = 0;     ///< responses came for the PSNs before it
     std::set<std::int64_t> early;  ///< and for these
     std::int64_t start_ns = 0;
@@ -44,18 +45,28 @@ class TracedMessages {
     OperationKind kind = OperationKind::send;
     bool own_answer = false;  ///< what completes it are responses
     bool retried = false;
-    bool measured = true;  ///< all of it was captured when it was sent first
+    bool measured = true;  ///< its first packet was captured when it was sent first
     bool ended = false;
   };
 
+  /// A packet of a message of which one before it was not captured yet.
+  struct Part {
+    std::uint64_t bytes = 0;
+    bool ends = false;
+    bool again = false;
+  };
+
   [[nodiscard]] Message* message_of(std::int64_t psn) noexcept;
+  static void take(Message& message, const Part& part) noexcept;
+  void take_waiting(Message& message);
   void begin(const TracePoint& point);
   void respond(Message& message, const TracePoint& point, std::vector<TracedOperation>& done);
   void complete(Message& message, const TracePoint& point, std::vector<TracedOperation>& done) const;
 
-  std::deque<Message> messages_;  ///< by first PSN
-  std::size_t open_ = 0;          ///< the ones before it have ended
-  std::int64_t next_ = 0;         ///< PSN behind the highest one
+  std::deque<Message> messages_;          ///< by first PSN
+  std::map<std::int64_t, Part> waiting_;  ///< by PSN
+  std::size_t open_ = 0;                  ///< the ones before it have ended
+  std::int64_t next_ = 0;                 ///< PSN behind the highest one
   std::uint32_t count_ = 0;
   std::uint8_t side_;
   bool started_ = false;

@@ -128,6 +128,7 @@ void Tracker::Impl::take_back_named(Track& track, unsigned side, std::uint64_t b
   std::uint64_t& lost =
       flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
   if (lost > 0) --lost;
+  shared.series.take_back(capture::no_time, &Series::Bucket::lost, 1);
 }
 
 /// The packet that a NAK named came late, and so was not lost.
@@ -146,6 +147,7 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
   if (!lost.selected || track.places[side] == no_place) return;
   Connection& c = track.result;
   c.sent[side].add(Event::lost_between_points, lost.frame, lost.time_ns);
+  if (lost.time_ns != capture::no_time) ++shared.series.at(lost.time_ns).lost;
   if (shared.verdicts != nullptr) {
     if (Verdict* verdict = shared.verdicts->at(lost.frame)) {
       verdict->lose_itself();

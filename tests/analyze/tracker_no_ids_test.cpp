@@ -373,5 +373,17 @@ TEST_F(TrackerNoIdsReads, AResponseThatOnlyTheSecondReadBroughtWasLost) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 8U);
 }
 
+/// What made the sender go back was not captured, so nobody knows how soon it can.
+TEST_F(TrackerNoIds, OneDirectionAloneGoesBackSoon) {
+  for (std::uint32_t psn = 100; psn < 140; ++psn) request(psn);
+  const auto again = request(130);
+  for (std::uint32_t psn = 131; psn < 150; ++psn) request(psn);
+  wire.finish();
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::retransmission));
+  EXPECT_EQ(wire.verdict(again).cause, Cause::unknown);
+  EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 10U);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
