@@ -186,10 +186,11 @@ void Tracker::Impl::link(const Track& track) {
     FlowState& state = states[track.places[side]];
     const bool open = !state.retired && track.result.service != Service::reserved;
     // A request far off decides what the next one is.
-    const bool jumped = track.jump != nullptr;
+    const bool jumped = track.jump != nullptr || track.restart != nullptr;
     const bool views = track.views != nullptr;
     // So does an answer far off.
-    const bool answers = open && !views && track.far_answer == nullptr && state.unpaired == nullptr;
+    const bool answers = open && !views && track.far_answer == nullptr && track.restart == nullptr &&
+                         state.unpaired == nullptr;
     state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
     state.spaces[1] = answers ? track.spaces[side ^ 1U].get() : nullptr;
   }
@@ -294,16 +295,31 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   const bool followed = believed(place, record);
   if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
-    if ((track.jump != nullptr || track.spaces[side]->far_off(record)) &&
-        jumped(connection, side, record, number, place, verdict)) {
+    const bool far = track.spaces[side]->far_off(record);
+    if (far && track.restart != nullptr && track.restart->side == side) {
+      release_restart(connection);
+      track_long(record, number, verdict);
+      return verdict;
+    }
+    if (!far && (track.restart != nullptr || track.spaces[side]->may_begin_anew(record)) &&
+        awaits_answer(connection, side, record, number, verdict)) {
+      return verdict;
+    }
+    if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict)) {
       return verdict;
     }
   }
 
   if (info.response && track.spaces[side ^ 1U] != nullptr && followed) {
     Verdict verdict;
-    if ((track.far_answer != nullptr || track.spaces[side ^ 1U]->far_off(record)) &&
-        answers_jumped(connection, side, record, number, place, verdict)) {
+    if (track.restart != nullptr && track.restart->side != side &&
+        restarted(connection, record, number, verdict)) {
+      return verdict;
+    }
+    const bool elsewhere =
+        track.spaces[side ^ 1U]->far_off(record) || answers_another(track, side, record, place);
+    if ((track.far_answer != nullptr || elsewhere) &&
+        answers_jumped(connection, side, record, number, place, elsewhere, verdict)) {
       return verdict;
     }
   }

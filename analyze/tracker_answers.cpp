@@ -310,15 +310,17 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   const bool alone = std::all_of(judged.begin(), judged.end(), [&](const Candidate& c) {
     return &c == best || c.score() < best->score() - margin;
   });
-  waiting->ambiguous = best->score() > 0 && !alone;
-  if (const std::uint32_t followed = states[place].connection; followed != no_place) {
-    tracks[followed].result.pairing.ambiguous = waiting->ambiguous;
-  }
+  const auto doubt = [&](bool ambiguous) {
+    waiting->ambiguous = ambiguous;
+    const std::uint32_t followed = states[place].connection;
+    if (followed != no_place) tracks[followed].result.pairing.ambiguous = ambiguous;
+  };
+  doubt(best->score() > 0 && !alone);
   // Without the order of time only numbers that nobody else has prove anything.
   if (waiting->in_hindsight && !best->has_own_number) return false;
   if (!alone || best->score() + seen_from(best->place, place) < needed || waiting->answers < fewest_answers)
     return false;
-  waiting->ambiguous = wanted_elsewhere(place, *best);
+  doubt(wanted_elsewhere(place, *best));
   if (!waiting->ambiguous) pair(place, best->place, Evidence::answers);
   return states[place].unpaired == nullptr;
 }

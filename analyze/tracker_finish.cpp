@@ -152,7 +152,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     if (!tracks[i].in_use) continue;
-    release_far_answer(static_cast<std::uint32_t>(i));
+    release_held_back(static_cast<std::uint32_t>(i));
     conclude(tracks[i]);
     ++count;
   }

@@ -125,6 +125,14 @@ struct CmPeer {
   std::uint16_t pmtu = 0;
 };
 
+/// Requests before what was confirmed, after silence: sent again, or the first of another use of both queue
+/// pairs' numbers. The next answer tells.
+struct Restart {
+  static constexpr std::size_t limit = 256;
+  std::vector<Held> held;
+  unsigned side = 0;  ///< who sent them
+};
+
 /// A connection while it is followed.
 struct alignas(64) Track {
   std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
@@ -138,6 +146,8 @@ struct alignas(64) Track {
   DeepPtr<Held> far_answer;
   std::uint8_t far_side = 0;
   bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
+  bool restart_known = false;  ///< its packets are no restart
+  DeepPtr<Restart> restart;
 };
 
 struct EndHash {
@@ -178,8 +188,16 @@ struct Tracker::Impl {
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
               std::uint32_t place, Verdict& verdict);
   bool answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                      std::uint64_t number, std::uint32_t place, Verdict& verdict);
+                      std::uint64_t number, std::uint32_t place, bool elsewhere, Verdict& verdict);
+  [[nodiscard]] bool answers_another(const Track& track, unsigned side, const PacketRecord& record,
+                                     std::uint32_t place);
   void release_far_answer(std::uint32_t connection);
+  bool awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                     std::uint64_t number, Verdict& verdict);
+  bool restarted(std::uint32_t connection, const PacketRecord& record, std::uint64_t number,
+                 Verdict& verdict);
+  void release_restart(std::uint32_t connection);
+  void release_held_back(std::uint32_t connection);
   void publish(std::uint64_t number, const Verdict& verdict);
   void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   void note_marks(Step& s, std::uint32_t place);

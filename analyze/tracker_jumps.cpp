@@ -51,11 +51,11 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
 /// pair number belongs to another connection by now, whose requests go to another queue pair: a flow that is
 /// there already, for they came first. True if the packet was dealt with.
 bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                                   std::uint64_t number, std::uint32_t place, Verdict& verdict) {
+                                   std::uint64_t number, std::uint32_t place, bool elsewhere,
+                                   Verdict& verdict) {
   Track& track = tracks[connection];
   // Where its flow has requests as well, these will jump.
   if (track.answers_stray || track.views != nullptr || track.spaces[side] != nullptr) return false;
-  const bool far = track.spaces[side ^ 1U]->far_off(record);
   if (track.far_answer == nullptr) {
     if (track.jump != nullptr) return false;  // the requests have jumped too
     track.far_answer = std::make_unique<Held>(Held{record, number});
@@ -67,10 +67,10 @@ bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, cons
   }
   if (track.far_side != side) return false;
   const std::uint32_t step_psn = (record.psn - track.far_answer->record.psn) & 0xffffffU;
-  if (!far || step_psn == 0 || step_psn > 4096) {
+  if (!elsewhere || step_psn == 0 || step_psn > 4096) {
     // One may be garbage. Where they go on but lead nowhere the responder has its own idea of the PSN.
     release_far_answer(connection);
-    tracks[connection].answers_stray = far;
+    tracks[connection].answers_stray = elsewhere;
     return false;
   }
   const std::unique_ptr<Held> first = std::move(track.far_answer);
@@ -80,6 +80,23 @@ bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, cons
   track_long(first->record, first->number, of_first);
   track_long(record, number, verdict);
   return true;
+}
+
+/// Whether an answer that nothing here asked for is one to the requests of a flow that began since: one of
+/// the queue pairs has another peer by now, and its sequence is not far from the one before.
+bool Tracker::Impl::answers_another(const Track& track, unsigned side, const PacketRecord& record,
+                                    std::uint32_t place) {
+  if (track.answers_stray || track.views != nullptr || track.spaces[side] != nullptr) return false;
+  const PsnSpace& space = *track.spaces[side ^ 1U];
+  if (!space.unasked(record)) return false;
+  const std::span<const std::uint32_t> others = unpaired.between(record);
+  looks -= static_cast<std::int64_t>(others.size());
+  if (looks < 0) return false;
+  return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
+    const Unpaired* const waiting = states[other].unpaired.get();
+    return waiting != nullptr && opposite(place, other) && space.over_before(waiting->first.time_ns) &&
+           waiting->requests.find(record.psn).place == RequestTrace::Place::among;
+  });
 }
 
 /// It is followed as any other.

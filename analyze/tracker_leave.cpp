@@ -63,7 +63,7 @@ void Tracker::Impl::depart(std::uint32_t place) {
   const std::uint32_t connection = states[place].connection;
   std::array<std::uint32_t, 2> places{place, no_place};
   if (connection != no_place) {
-    release_far_answer(connection);
+    release_held_back(connection);
     if (end_views(connection, false)) static_cast<void>(end_views(connection, false));
     // What was released may have begun something new: then it is not idle.
     if (states[place].connection != connection || !tracks[connection].in_use) return;
@@ -104,6 +104,12 @@ void Tracker::Impl::leave(std::uint32_t place) {
   ++flows.departed().connections;
   for (const Held* const waits : {track.jump.get(), track.far_answer.get()}) {
     if (waits != nullptr && waits->record.has(PacketRecord::selected)) flows.count_evicted(1);
+  }
+  if (track.restart != nullptr) {
+    held -= std::min(held, track.restart->held.size());
+    for (const Held& packet : track.restart->held) {
+      if (packet.record.has(PacketRecord::selected)) flows.count_evicted(1);
+    }
   }
   if (track.views != nullptr) {
     for (const CaptureViews::Packet& packet : track.views->held) {

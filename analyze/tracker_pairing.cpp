@@ -278,8 +278,8 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
 
 /// Two flows that were followed alone are one connection: `other` goes into `connection`.
 void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
-  release_far_answer(connection);
-  release_far_answer(other);
+  release_held_back(connection);
+  release_held_back(other);
   Track& into = tracks[connection];
   Track& from = tracks[other];
   const std::uint32_t place = from.places[0];

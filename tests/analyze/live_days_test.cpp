@@ -103,7 +103,8 @@ class ComingAndGoing final : public capture::CaptureSource {
       frame.extended.deth(1, answer ? server_qp : client_qp);
     } else if (answer) {
       frame.bth.opcode = 0x11;
-      frame.extended.aeth(0x1f, psn + 1);
+      // A duplicate is acknowledged with the count of today.
+      frame.extended.aeth(0x1f, is_lossy(connection) ? std::min(step / 2 + 1, 2U) : psn + 1);
     } else {
       frame.bth.opcode = 0x0a;
       frame.extended.reth(4096, 17, 64);

@@ -67,5 +67,77 @@ TEST(TrackerReuse, AnswersOfAllKindsEndTheSearch) {
   wire.expect_all_counted();
 }
 
+/// The new sequence is not far from the old one: its first answers were given before.
+TEST(TrackerReuse, AnswersToAnotherQueuePairNearThePsnsBefore) {
+  for (const std::uint32_t first : {100U, 90U, 110U, 120U, 400U}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    wire.now_ns += 2'000'000'000;
+    wire.talk(a, other, first, 40);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    EXPECT_TRUE(wire.connection(0).paired());
+    EXPECT_TRUE(wire.connection(1).paired());
+    EXPECT_EQ(wire.connection(0).requester[0].acks, 20U) << first;
+    EXPECT_EQ(wire.connection(1).requester[0].acks, 40U) << first;
+    EXPECT_EQ(wire.connection(0).sent[1].count(Event::ack_unseen), 0U);
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 0U);
+    wire.expect_all_counted();
+  }
+}
+
+/// Both numbers are in use again, and so are the PSNs: the responder counts its messages anew.
+TEST(TrackerReuse, TheSameQueuePairsWithTheSamePsns) {
+  for (const std::uint32_t first : {100U, 90U, 105U}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    wire.now_ns += 100'000'000;
+    wire.forget_counts();
+    wire.request(a, b, first);
+    wire.request(a, b, first + 1);
+    wire.answer(b, a, first + 1);
+    wire.talk(a, b, first + 2, 30);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    for (const Connection& c : wire.result.connections) {
+      EXPECT_TRUE(c.paired());
+      EXPECT_EQ(c.sent[0].count(Event::spurious), 0U);
+      EXPECT_EQ(c.sent[1].count(Event::msn_backwards), 0U);
+    }
+    EXPECT_EQ(wire.connection(0).requester[0].requests, 20U);
+    EXPECT_EQ(wire.connection(1).requester[0].requests, 32U);
+    wire.expect_all_counted();
+  }
+}
+
+/// The count goes on: the answer had not reached the sender.
+TEST(TrackerReuse, AfterALostAnswerTheSenderRepeats) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.now_ns += 100'000'000;
+  const auto again = wire.request(a, b, 119);
+  wire.answer(b, a, 119);
+  wire.talk(a, b, 120, 20);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.verdict(again).cause, Cause::timeout);
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
+  wire.expect_all_counted();
+}
+
+/// Nobody answers: the end of the capture tells.
+TEST(TrackerReuse, WhatWaitsForAnAnswerIsCountedAtTheEnd) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (unsigned i = 0; i < 5; ++i) {
+    wire.now_ns += 100'000'000;
+    wire.request(a, b, 119);
+  }
+  wire.finish(1'000'000'000);
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 5U);
+  wire.expect_all_counted();
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -102,6 +102,8 @@ class Wire {
     r.aeth = std::uint32_t{syndrome} << 24U | msn;
     return send(r);
   }
+  /// Responders count their messages from the first again.
+  void forget_counts() { counts_.clear(); }
   /// So many requests from `psn` on, each with its ACK.
   void talk(End a, End b, std::uint32_t psn, std::uint32_t times) {
     for (std::uint32_t i = 0; i < times; ++i) {

@@ -259,9 +259,9 @@ TEST(Tracker, ARepeatOfTheAcknowledgedIsSpurious) {
   Wire wire;
   wire.talk(a, b, 100, 10);
   wire.now_ns += 70 * ms;
-  wire.request(a, b, 109);
-  EXPECT_TRUE(wire.said.has(Verdict::spurious));
+  const auto again = wire.request(a, b, 109);
   wire.answer(b, a, 109);
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
   wire.finish();
   EXPECT_EQ(wire.flow(a, b).sequence().spurious, 1U);
 }
