@@ -16,7 +16,7 @@ std::string timer_text(unsigned code) {
                      wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
 }
 
-/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time is not known".
+/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time was not captured".
 std::string copies_text(const RetryChain& chain) {
   const std::uint64_t captured = std::uint64_t{chain.resends} + (chain.first_seen ? 1 : 0);
   std::string text = captured == 1 ? fmt::format("packet {}", chain.last_frame)

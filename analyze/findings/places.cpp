@@ -91,7 +91,9 @@ std::vector<SickLink> sick_links(const Tally& tally, const std::optional<SickHos
       const HostTally& all = tally.hosts.at(end);
       link.others += all.connections - pair.connections;
       link.others_sick += all.sick - pair.sick;
+      if (all.connections == pair.connections) link.without_others = end;
     }
+    if (link.others == 0) link.without_others.reset();
     if (5 * link.others_sick > link.others) continue;
     links.emplace(hosts, std::move(link));
   }

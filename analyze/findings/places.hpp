@@ -24,6 +24,7 @@ struct SickLink {
   std::size_t connections = 0;
   std::size_t others = 0;  ///< connections of either host with third ones
   std::size_t others_sick = 0;
+  std::optional<dissect::IpAddress> without_others;  ///< the host that has none of them, if one has
 };
 
 struct SickPlaces {

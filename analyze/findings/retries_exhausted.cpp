@@ -77,16 +77,24 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
         "or refused in silence each time, or taken for an old one (compare the first PSN of both ends).";
   }
   const auto host = hosts.find(c.to().address);
+  // Up while the request was repeated, not just when it was sent first.
+  const std::int64_t meanwhile = chain.first_time_ns + span_ns(chain.first_time_ns, chain.last_time_ns) / 2;
+  const auto last_other =
+      host == hosts.end() ? std::nullopt : last_time_without(host->second, connection.flow[1 - c.side]);
   if (host == hosts.end()) {
     text += fmt::format(
         " Nothing else of {} was captured either: the host is down or cut off, or its direction is missing "
         "from the capture.",
         address_text(c.to().address));
-  } else if (last_time_without(host->second, connection.flow[1 - c.side]).value_or(chain.first_time_ns) >
-             chain.first_time_ns) {
+  } else if (last_other && *last_other > meanwhile) {
     text += fmt::format(
         " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in error, "
         "or one path is broken.",
+        address_text(c.to().address));
+  } else if (last_other) {
+    text += fmt::format(
+        " While it was repeated no other RoCE packet of {} came either: the host is down or cut off, or had "
+        "nothing else to send.",
         address_text(c.to().address));
   }
   const CmExchange* cm = exchange_of(snapshot, connection);

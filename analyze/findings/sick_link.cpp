@@ -5,6 +5,16 @@
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
+namespace {
+
+std::string blame_text(const SickLink& link) {
+  if (!link.without_others) return "what they share is the path between them.";
+  return fmt::format(
+      "it is the path between them, or {} itself, of which the capture holds no other connection.",
+      address_text(*link.without_others));
+}
+
+}  // namespace
 
 void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
   const SickPlaces places = look_for_sick_places(snapshot);
@@ -20,14 +30,13 @@ void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
     finding.last_time_ns = link.sum.proof.last_time_ns;
     finding.confidence = link.others >= 5 ? 0.9 : 0.5;
     finding.connections = link.sum.ids;
-    finding.explanation =
-        fmt::format("{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections,
-                    link.connections, a, b, sickness_text(link.sum, b),
-                    link.others == 0 ? std::string("Neither host has other connections in the capture, so it "
-                                                   "may be either host or what is between.")
-                                     : fmt::format("Of the {} other connections of these hosts {} are sick: "
-                                                   "what they share is the path between them.",
-                                                   link.others, link.others_sick));
+    finding.explanation = fmt::format(
+        "{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections, link.connections, a,
+        b, sickness_text(link.sum, b),
+        link.others == 0 ? std::string("Neither host has other connections in the capture, so it "
+                                       "may be either host or what is between.")
+                         : fmt::format("Of the {} other connections of these hosts {} are sick: {}",
+                                       link.others, link.others_sick, blame_text(link)));
     if (link.sum.fatal != 0)
       finding.explanation +=
           fmt::format(" {} ended by it.", plural(link.sum.fatal, "connection", "connections"));

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyze/findings/chains.hpp"
 
 namespace roce::analyze {
@@ -30,6 +35,77 @@ std::string latency_text(const Case& c) {
                            wait_text(answers.percentile(0.99)));
 }
 
+/// Why what had been acknowledged was sent again, by what made the sender go back.
+struct Reason {
+  Cause cause;
+  std::string_view why;  ///< {}: who sent it
+  std::string_view advice;
+};
+constexpr std::string_view answers_advice =
+    "Are acknowledgements dropped on the way back: they often use another priority than the data, so compare "
+    "DSCP and PCP of both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE "
+    "'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise the "
+    "timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
+constexpr std::string_view answers_why =
+    "the acknowledgement was lost or late on its way to {}, or its timer is too short";
+constexpr Reason reasons[] = {
+    {Cause::timeout, answers_why, answers_advice},
+    {Cause::unknown, answers_why, answers_advice},
+    {Cause::nak, "a NAK asked for what came a little later, and {} goes back for all behind it",
+     "What overtakes what, and why, is the thing to mend, not the timeout: findings reordering and "
+     "loss_after_capture tell of it. {1} may take packets out of order (mlx5: adaptive routing with "
+     "selective repeat or "
+     "out-of-order placement)."},
+    {Cause::read_retry, "{} asks again for a READ response that it missed, and goes back for all behind it",
+     "Look for the lost READ responses: findings loss_before_capture and loss_after_capture of what {1} "
+     "sends. No timeout would help."},
+    {Cause::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
+};
+
+std::uint64_t needless(const Group& group, const Reason& reason) {
+  const auto by = [&](Cause cause) {
+    return group.sum(
+        [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(cause)]; });
+  };
+  if (reason.cause != Cause::timeout) return by(reason.cause);
+  // All of which nothing else is known.
+  std::uint64_t others = 0;
+  for (const Reason& other : reasons) others += other.cause == Cause::timeout ? 0 : by(other.cause);
+  return group.count() - std::min(group.count(), others);
+}
+
+/// "the acknowledgement was lost ...", or "10 times the acknowledgement ...; 5 times ...".
+std::string reasons_text(const Group& group) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> told;
+  for (const Reason& reason : reasons) {
+    const std::uint64_t count = needless(group, reason);
+    if (count == 0) continue;
+    if (!told.empty() && told.back().first == reason.why) {
+      told.back().second += count;
+    } else {
+      told.emplace_back(reason.why, count);
+    }
+  }
+  std::string text;
+  for (const auto& [why, count] : told) {
+    if (!text.empty()) text += "; ";
+    if (told.size() > 1) text += times_text(count) + " ";
+    text += fmt::format(fmt::runtime(why), from_text(group));
+  }
+  return text;
+}
+
+std::string reasons_advice(const Group& group) {
+  std::string text;
+  std::string_view before;
+  for (const Reason& reason : reasons) {
+    if (reason.advice == before || needless(group, reason) == 0) continue;
+    before = reason.advice;
+    text += fmt::format(fmt::runtime(reason.advice), from_text(group), to_text(group)) + " ";
+  }
+  return text;
+}
+
 }  // namespace
 
 void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
@@ -46,20 +122,13 @@ void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
                                   : std::string();
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: the "
-                    "acknowledgement was lost or late on its way to {}, or its timer is too short.{}{}{}",
+        fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: {}.{}{}{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    verb(group.count(), "repeats", "repeat"), from_text(group), latency_text(worst),
+                    verb(group.count(), "repeats", "repeat"), reasons_text(group), latency_text(worst),
                     chain.empty() ? std::string() : fmt::format(" Longest row: {}.", chain),
                     worst_text(group)),
-        fmt::format(
-            "Are acknowledgements dropped on the way back: they often use another priority than the data, so "
-            "compare DSCP and PCP of both directions and the drops of that queue. On {}: ethtool -S DEV | "
-            "grep -iE 'drop|discard|prio'; on {}: rdma statistic show (duplicate_request). If none is lost, "
-            "raise the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT). {}",
-            from_text(group), to_text(group),
-            show_command(snapshot, group, "The packets",
-                         shown_by_flag("roce.analysis.spurious", Event::spurious))),
+        reasons_advice(group) + show_command(snapshot, group, "The packets",
+                                             shown_by_flag("roce.analysis.spurious", Event::spurious)),
     };
   });
 }

@@ -55,7 +55,7 @@ TEST(SlowRecoveryFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& far = maker.connect(1, 2);  // slow only because the peer is far away
   happen(far.sent[1], Event::nak_sequence_error, 5);
-  far.requester[0].operations.emplace_back().latency_ns.add(9'000'000);
+  far.requester[0].fastest_answer_ns = 9'000'000;
   Connection& few = maker.connect(3, 4);
   happen(few.sent[1], Event::nak_sequence_error, 2);
   for (int i = 0; i < 5; ++i) far.requester[0].trouble->nak_reaction_ns.add(10'000'000);
