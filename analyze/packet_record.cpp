@@ -123,7 +123,7 @@ void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord&
     parts.remote = find(info.atomic ? HeaderId::atomiceth : HeaderId::reth);
   if (info.aeth_offset != OpcodeInfo::absent) parts.aeth = find(HeaderId::aeth);
   parts.payload = frame.data + std::min(d.payload_offset, d.captured_end);
-  const std::uint32_t end = std::min(d.payload_offset + d.payload_length, d.captured_end);
+  const std::uint32_t end = std::min({d.payload_offset + d.payload_length, d.declared_end, d.captured_end});
   parts.payload_there = end > d.payload_offset ? end - d.payload_offset : 0;
   parts.payload_length = d.payload_length;
   parts.source_mac = source_mac_of(frame.data, d);

@@ -250,7 +250,8 @@ class Builder {
     if (layer.length < packet_.dissection->payload_length) {
       text += " of ";
       append_decimal(text, packet_.dissection->payload_length);
-      text += ", the rest was not captured";
+      text += packet_.dissection->has(dissect::Note::fragmented) ? ", the rest is in other IP fragments"
+                                                                 : ", the rest was not captured";
     }
     text += ')';
     return text;

@@ -78,7 +78,7 @@ struct Dissection {
   std::uint32_t captured_end = 0;  ///< bytes of the frame that are there
   std::uint32_t declared_end = 0;  ///< where the innermost length says the packet ends; the ICRC is before it
   std::uint32_t payload_offset = 0;  ///< transport payload (with BTH only)
-  std::uint32_t payload_length = 0;  ///< as declared, pad bytes included
+  std::uint32_t payload_length = 0;  ///< declared, with pad bytes; of a first IP fragment the whole packet's
   std::uint16_t unknown_type = 0;    ///< ethertype, IP protocol or UDP port at which unknown_protocol stopped
 
   [[nodiscard]] std::span<const Layer> all() const noexcept { return {layers.data(), layer_count}; }

@@ -317,9 +317,11 @@ Ulp dissect_ulp(Bytes frame, Dissection& dissection, Ulp hint) noexcept {
   if (!reliable || info.operation != Operation::send || !info.starts_message()) return Ulp::none;
 
   const std::uint32_t pad = read<Bth::padcnt>(p);
-  if (dissection.payload_length <= pad || dissection.payload_offset >= frame.size()) return Ulp::none;
+  // A first fragment declares more than it has.
+  const std::size_t end = std::min<std::size_t>(frame.size(), dissection.declared_end);
+  if (dissection.payload_length <= pad || dissection.payload_offset >= end) return Ulp::none;
   const std::size_t declared = dissection.payload_length - pad;
-  const std::size_t there = std::min<std::size_t>(declared, frame.size() - dissection.payload_offset);
+  const std::size_t there = std::min<std::size_t>(declared, end - dissection.payload_offset);
   const Bytes payload = frame.subspan(dissection.payload_offset, there);
   const bool whole = there == declared && info.ends_message();
 

@@ -36,6 +36,17 @@ Transport transport_of(const Walk& walk) noexcept {
   }
 }
 
+/// Where the payload of a packet whose first IP fragment this is would end, were it whole: the UDP header
+/// tells the length of the whole datagram, the IP header only that of the part. 0 = no fragment, or not
+/// known.
+std::uint32_t fragmented_payload_end(const Walk& walk) noexcept {
+  const Dissection& out = walk.out;
+  if (!out.has(Note::fragmented) || out.udp == Dissection::none) return 0;
+  const std::uint32_t start = out.layers[out.udp].offset;
+  const std::uint32_t length = read<Udp::length>(walk.base + start);
+  return length > Icrc::size ? start + length - static_cast<std::uint32_t>(Icrc::size) : 0;
+}
+
 }  // namespace
 
 Step walk_lrh(Walk& walk) noexcept {
@@ -141,6 +152,11 @@ Step walk_bth(Walk& walk) noexcept {
   } else if (out.stop == Stop::complete && packet_end > captured_end) {
     out.stop = Stop::cut_by_capture;
     out.stopped_at = HeaderId::icrc;
+  }
+  if (whole_headers || cut_headers) {
+    const std::uint32_t whole = fragmented_payload_end(walk);
+    if (whole > out.payload_offset)
+      out.payload_length = std::max(out.payload_length, whole - out.payload_offset);
   }
   walk.offset = after_headers;
   return next;

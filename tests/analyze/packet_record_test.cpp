@@ -68,6 +68,28 @@ TEST(PacketRecord, HoldsWhatTheRethSays) {
   EXPECT_FALSE(record.has(PacketRecord::fragmented));
 }
 
+TEST(PacketRecord, AFirstFragmentCountsTheBytesOfTheWholePacket) {
+  const std::vector<std::uint8_t> payload(1021, 7);
+  support::RoceFrame from = write_only();
+  from.payload = payload;
+  std::vector<std::uint8_t> bytes = support::build(from);
+  constexpr std::size_t ethernet = 14, part = 20 + 576;
+  bytes.resize(ethernet + part);
+  bytes[ethernet + 2] = part >> 8U;
+  bytes[ethernet + 3] = part & 0xffU;
+  bytes[ethernet + 6] = 0x20;  // more fragments
+  capture::Frame frame;
+  frame.data = bytes.data();
+  frame.wire = frame.captured = static_cast<std::uint32_t>(bytes.size());
+  frame.link_type = dissect::link_ethernet;
+  dissect::Dissection dissection;
+  dissect::dissect(bytes, frame.wire, frame.link_type, dissection);
+  PacketRecord record;
+  make_record(frame, dissection, record);
+  EXPECT_TRUE(record.has(PacketRecord::fragmented));
+  EXPECT_EQ(record.payload, 1021U);
+}
+
 TEST(PacketRecord, AHeaderThatIsCutSaysNothing) {
   constexpr std::size_t reth_begin = 14 + 20 + 8 + 12, reth_end = reth_begin + 16;
   for (std::size_t size = reth_begin; size < reth_end; ++size) {

@@ -256,6 +256,10 @@ TEST(Dissect, fragments) {
   EXPECT_TRUE(first.has(Note::fragmented));
   EXPECT_EQ(first.find(HeaderId::icrc), nullptr);
   EXPECT_FALSE(first.has(Note::udp_length_mismatch));
+  EXPECT_EQ(first.payload_length, 64U);  // as of the whole packet: its UDP header says so
+  EXPECT_EQ(
+      dissected(ethernet(0x0800, ipv4(17, roce_v2(write_only, filled(16) + filled(64))))).payload_length,
+      64U);
   const Dissection later = dissected(ethernet(0x0800, ipv4(17, later_part, {.fragment = 6})));
   EXPECT_EQ(later.stop, Stop::fragment);
   EXPECT_FALSE(later.is_transport());
@@ -263,6 +267,15 @@ TEST(Dissect, fragments) {
   const Dissection first6 =
       dissected(ethernet(0x86dd, ipv6(44, test::ipv6_fragment(17, 0x0001, first_part))));
   EXPECT_TRUE(first6.is_transport() && first6.has(Note::fragmented));
+  EXPECT_EQ(first6.payload_length, 64U);
+  // A UDP length that ends before the part does is not believed, nor one that ends inside the headers.
+  for (const std::uint8_t lie : std::initializer_list<std::uint8_t>{0, 3, 8, 40, 44}) {
+    Packet lying = first_part;
+    lying[4] = 0;
+    lying[5] = lie;
+    const Dissection d = dissected(ethernet(0x0800, ipv4(17, lying, {.fragment = 0x2000})));
+    EXPECT_LE(d.payload_length, 48U - 8 - 12 - 16 - 4) << int{lie};
+  }
   const Dissection later6 =
       dissected(ethernet(0x86dd, ipv6(44, test::ipv6_fragment(17, 0x0030, later_part))));
   EXPECT_EQ(later6.stop, Stop::fragment);
