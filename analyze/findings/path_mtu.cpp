@@ -5,7 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "analyze/findings/common.hpp"
+#include "analyze/findings/loss.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -16,6 +17,36 @@ Pair pair_of(const Connection& connection) {
   return std::minmax(connection.ends[0].address, connection.ends[1].address);
 }
 
+/// What became of the packets that do not fit.
+enum class Fate { refused, taken, unknown };
+
+Fate fate_of(const Group& group) {
+  const auto naks = [](const Case& c) { return c.answered().count(Event::nak_invalid_request); };
+  if (group.sum(naks) != 0) return Fate::refused;
+  // A responder that drops them makes the sender repeat.
+  const bool all_taken = std::all_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
+    const Requester& requester = c.requester();
+    return requester.acks != 0 && repeats_of(c.sent()) == 0 && losses_of(c.sent()) == 0 &&
+           !requester.refused_fatally && !requester.retries_exhausted;
+  });
+  return all_taken ? Fate::taken : Fate::unknown;
+}
+
+std::string fate_text(const Group& group, Fate fate) {
+  switch (fate) {
+    case Fate::refused:
+      return fmt::format(
+          " {} by {}.",
+          plural(group.sum([](const Case& c) { return c.answered().count(Event::nak_invalid_request); }),
+                 "NAK (invalid request) was sent", "NAKs (invalid request) were sent"),
+          to_text(group));
+    case Fate::taken:
+      return fmt::format(" {} took them: no NAK came and nothing was repeated.", to_text(group));
+    default:
+      return " A responder refuses such packets (NAK invalid request) or drops them.";
+  }
+}
+
 void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -23,25 +54,31 @@ void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const Connection& first = *group.first().connection;
+    const Fate fate = fate_of(group);
+    const std::string packets = show_command(
+        snapshot, group, "The packets", shown_by_flag("roce.analysis.wrong_length", Event::wrong_length));
     return Words{
-        Severity::warning,
+        fate == Fate::taken ? Severity::notice : Severity::warning,
         fmt::format(
             "{}{} sent by {} {} a payload that does not fit: First and Middle packets must carry exactly "
-            "the path MTU{}, the last one the rest of the announced length. The responder refuses them (NAK "
-            "invalid request) or drops them.{}",
+            "the path MTU{}, the last one the rest of the announced length.{}{}",
             scope_text(group), share_text(group.count(), group.of), from_text(group),
             verb(group.count(), "has", "have"),
             group.single() && first.pmtu != 0
-                ? fmt::format(" ({} bytes{})", first.pmtu, first.pmtu_by_cm ? ", by the CM" : ", as most do")
+                ? fmt::format(" ({} bytes{})", first.pmtu,
+                              first.pmtu_by_cm ? ", by the CM" : ", the largest seen")
                 : std::string(),
-            worst_text(group)),
-        fmt::format("Both ends must use one path MTU (path_mtu of ibv_query_qp); it follows from the port's: "
-                    "ibv_devinfo | grep active_mtu, ip link show DEV on {} and {}. Without the CM the "
-                    "application sets it (path_mtu in "
-                    "ibv_modify_qp): do both sides compute it alike? {}",
-                    from_text(group), to_text(group),
-                    show_command(snapshot, group, "The packets",
-                                 shown_by_flag("roce.analysis.wrong_length", Event::wrong_length))),
+            fate_text(group, fate), worst_text(group)),
+        fate == Fate::taken
+            ? fmt::format("Both ends agree, so nothing fails. Did they connect again with another path MTU, "
+                          "with the same queue pairs (path_mtu in ibv_modify_qp)? {}",
+                          packets)
+            : fmt::format(
+                  "Both ends must use one path MTU (path_mtu of ibv_query_qp); it follows from the port's: "
+                  "ibv_devinfo | grep active_mtu, ip link show DEV on {} and {}. Without the CM the "
+                  "application sets it (path_mtu in "
+                  "ibv_modify_qp): do both sides compute it alike? {}",
+                  from_text(group), to_text(group), packets),
     };
   });
 }

@@ -172,9 +172,34 @@ TEST(PathMtuFinding, Trigger) {
   happen(maker.connect(1, 2).sent[0], Event::wrong_length, 7);
   const std::vector<Finding> found = maker.run("path_mtu");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "must carry exactly the path MTU (1024 bytes, as most do)"))
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_TRUE(says(found[0], "must carry exactly the path MTU (1024 bytes, the largest seen)"))
       << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "10.0.0.2 took them: no NAK came and nothing was repeated."))
+      << found[0].explanation;
+}
+
+TEST(PathMtuFinding, SaysWhatBecameOfThem) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  c.pmtu_by_cm = true;
+  happen(c.sent[0], Event::wrong_length, 7);
+  happen(c.sent[0], Event::retransmitted_timeout, 3);
+  std::vector<Finding> found = maker.run("path_mtu");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "the path MTU (1024 bytes, by the CM)")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "A responder refuses such packets (NAK invalid request) or drops them."))
+      << found[0].explanation;
+  happen(c.sent[1], Event::nak_invalid_request, 1);
+  found = maker.run("path_mtu");
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "1 NAK (invalid request) was sent by 10.0.0.2.")) << found[0].explanation;
+  SnapshotMaker one_way;  // nobody saw what the responder said
+  happen(one_way.connect_half(1, 2).sent[0], Event::wrong_length, 7);
+  found = one_way.run("path_mtu");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "A responder refuses such packets")) << found[0].explanation;
 }
 
 TEST(PathMtuFinding, ASmallOneAmongLargerOnes) {
