@@ -104,13 +104,17 @@ TEST(UcMessageLossFinding, IsNotToldTwiceAndSaysWhatIsMissing) {
   happen(c.sent[0], Event::out_of_order, 20);
   std::vector<Finding> found = maker.run("uc_message_loss");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "packets came out of order, which a UC receiver does not bear."))
+  EXPECT_TRUE(says(found[0],
+                   "no packet is missing, but 20 packets came late, for which a UC receiver does not wait."))
       << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "drops")) << found[0].advice;
+  EXPECT_TRUE(says(found[0], "must be off for UC")) << found[0].advice;
   happen(c.sent[0], Event::lost_before_capture, 7);
   found = maker.run("uc_message_loss");
-  EXPECT_TRUE(
-      says(found[0], "packets are missing before the capture point, or in the capture, or came out of"))
+  EXPECT_TRUE(says(found[0],
+                   "7 packets are missing before the capture point, or in the capture, and 20 packets came"))
       << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "Find the drops") && says(found[0], "must be off for UC")) << found[0].advice;
   EXPECT_TRUE(maker.run("loss_before_capture").empty());  // nothing was sent again
 }
 

@@ -88,6 +88,12 @@ TEST(ReorderingFinding, Trigger) {
   EXPECT_EQ(maker.run("reordering")[0].severity, Severity::notice);  // borne, but frequent
   happen(c.sent[1], Event::nak_sequence_error, 40);
   happen(c.sent[0], Event::lost_after_capture, 3);
+  const Finding for_nothing = maker.run("reordering")[0];
+  EXPECT_EQ(for_nothing.severity, Severity::notice);
+  EXPECT_TRUE(
+      says(for_nothing, "so it takes late packets for lost ones, though nothing was sent again for it."))
+      << for_nothing.explanation;
+  happen(c.sent[0], Event::retransmitted_nak, 40);
   const std::vector<Finding> found = maker.run("reordering");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
@@ -102,6 +108,7 @@ TEST(ReorderingFinding, TheFiguresAreOfThoseThatPay) {
     happen(c.sent[0], Event::out_of_order, 150);
     happen(c.sent[0], Event::lost_after_capture, i == 0 ? 3 : 45);
     happen(c.sent[1], Event::nak_sequence_error, i == 0 ? 40 : 1);
+    happen(c.sent[0], Event::retransmitted_nak, 45);
   }
   const std::vector<Finding> found = maker.run("reordering");
   ASSERT_EQ(found.size(), 1U);
@@ -115,6 +122,7 @@ TEST(ReorderingFinding, TheFiguresAreOfThoseThatPay) {
     Connection& c = maker.connect(1, 3 + i);
     happen(c.sent[0], Event::out_of_order, 150);
     happen(c.sent[1], Event::nak_sequence_error, 40);
+    happen(c.sent[0], Event::retransmitted_nak, 40);
   }
   bool several = false;
   for (const Finding& f : maker.run("reordering")) {
@@ -140,6 +148,17 @@ TEST(ReorderingFinding, LateReadResponsesMakeTheRequesterAskAgain) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(says(found[0], "10.0.0.1 does not bear it: 80 READs asked again for 20 packets lost"))
       << found[0].explanation;
+}
+
+TEST(ReorderingFinding, CostsMessagesOfUc) {
+  SnapshotMaker maker;
+  happen(maker.connect_half(1, 2, dissect::Service::uc).sent[0], Event::out_of_order, 57);
+  const std::vector<Finding> found = maker.run("reordering");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_TRUE(says(found[0], "A UC receiver does not wait for them and throws their messages away"))
+      << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "nothing to do")) << found[0].advice;
 }
 
 TEST(ReorderingFinding, NearMiss) {
