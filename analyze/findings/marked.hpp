@@ -27,6 +27,7 @@ struct Marked {
   std::string note;       ///< for the rule's own use: of the first one
   bool meant = true;      ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
   bool doubtful = false;  ///< for the rule's own use: some of it may be several senders'
+  bool majority = true;   ///< for the rule's own use: the others of each flow are more than these
   bool only_tags = true;  ///< for the rule's own use: the DSCPs are the same in all of it
 
   /// Counts a row of a flow; rows of a flow one after the other.

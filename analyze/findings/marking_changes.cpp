@@ -91,6 +91,8 @@ void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
     marked.doubtful = marked.doubtful || flow.service == dissect::Service::ud;
     const bool tags = !all_vlans.empty();
     const bool vlans = all_vlans.size() > 1;
+    const bool majority = 2 * most->second > all;
+    marked.majority = marked.majority && majority;
     for (const MarkRow& row : rows) {
       if (row.traffic_class != of) continue;
       marked.meant = marked.meant && meant_so(snapshot, flow, row);
@@ -98,8 +100,11 @@ void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
       if (place == most->first) continue;
       if (marked.note.empty()) {
         marked.note =
-            fmt::format("packet {} ({}) has {}, most have {}", row.first_packet, traffic_class_name(of),
-                        text_of(place, tags, vlans), text_of(most->first, tags, vlans));
+            fmt::format("packet {} ({}) has {}, {} {}", row.first_packet, traffic_class_name(of),
+                        text_of(place, tags, vlans),
+                        majority ? std::string("most have")
+                                 : fmt::format("as {} do; {}", places[place], most->second) + " have",
+                        text_of(most->first, tags, vlans));
       }
       marked.add(flow, row, test_of(row, vlans));
     }
@@ -125,18 +130,23 @@ void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
         marked.meant      ? Severity::info
         : marked.doubtful ? Severity::notice
                           : Severity::warning,
-        fmt::format("{} of {} from {} to {} {} not marked as the others of the same flow and class are: {}. "
-                    "{}{}",
-                    share_text(marked.proof.count, marked.of), plural(marked.flows.size(), "flow", "flows"),
-                    address_text(marked.src), address_text(marked.dst), verb(marked.proof.count, "is", "are"),
-                    marked.note,
-                    marked.meant ? "The policy allows all of these marks."
-                                 : "They take another queue than those, may overtake them or be dropped "
-                                   "where the others are lossless.",
-                    marked.doubtful
-                        ? " They go to a UD queue pair: others of the host may send to it too, though "
-                          "all of these leave from one UDP source port."
-                        : ""),
+        fmt::format(
+            "{} of {} from {} to {} {} {}: {}. {}{}", share_text(marked.proof.count, marked.of),
+            plural(marked.flows.size(), "flow", "flows"), address_text(marked.src), address_text(marked.dst),
+            verb(marked.proof.count, "is", "are"),
+            marked.majority
+                ? "not marked as the others of the same flow and class are"
+                : "marked otherwise than others of the same flow and class, and no marks are those of most",
+            marked.note,
+            marked.meant ? "The policy allows all of these marks."
+            : marked.majority
+                ? "They take another queue than those, may overtake them or be dropped where the "
+                  "others are lossless."
+                : "They take several queues, may overtake each other or be dropped where the others "
+                  "are lossless.",
+            marked.doubtful ? " They go to a UD queue pair: others of the host may send to it too, though "
+                              "all of these leave from one UDP source port."
+                            : ""),
         fmt::format("Capture at {} itself, or at the first switch port: if the marks differ there, {}",
                     address_text(marked.src), changes),
     };

@@ -100,6 +100,20 @@ TEST(MarkingChangesFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "7 of 207 packets")) << found[0].explanation;
 }
 
+TEST(MarkingChangesFinding, CallsNeitherRightWhereNoneIsThatOfMost) {
+  MarkMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {write_only, 26, not_ect, 3}, 50);
+  maker.send(c, 0, {write_only, 26}, 50);
+  const auto found = maker.look("marking_changes");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "50 of 100 packets (50.0 %)")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "has DSCP 26, PCP 3, as 50 do; 50 have DSCP 26, untagged.") ||
+              says(found[0], "has DSCP 26, untagged, as 50 do; 50 have DSCP 26, PCP 3."))
+      << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "most have")) << found[0].explanation;
+}
+
 TEST(MarkingChangesFinding, ATagOnSomePackets) {
   MarkMaker maker;
   const Connection& c = maker.join(1, 2);
