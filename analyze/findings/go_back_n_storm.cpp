@@ -28,6 +28,14 @@ bool is_storm(const Connection& connection, unsigned side) {
          10 * repeats >= all_packets(connection, side) && 2 * by_loss >= repeats;
 }
 
+/// Most of what makes it a storm was sent again for a reason that the other direction would show.
+bool mostly_unknown(const Group& group) {
+  const std::uint64_t known = group.sum([](const Case& c) {
+    return c.sent().count(Event::retransmitted_nak) + c.sent().count(Event::retransmitted_read_retry);
+  });
+  return group.sum([](const Case& c) { return c.sent().count(Event::retransmitted_unknown); }) > known;
+}
+
 }  // namespace
 
 void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
@@ -45,7 +53,7 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t naks =
         group.sum([](const Case& c) { return c.answered().count(Event::nak_sequence_error); });
     std::string text = fmt::format(
-        "{}{} sent by {} are repeats ({}), in {} back to an earlier PSN: {:.0f} each time.",
+        "{}{} sent by {} are repeats ({}), in {} back to an earlier PSN: {:.0f} each time on average.",
         scope_text(group), share_text(group.count(), group.of), from_text(group), repeats_text(group),
         plural(runs, "jump", "jumps"),
         static_cast<double>(group.count()) / static_cast<double>(std::max<std::uint64_t>(runs, 1)));
@@ -56,15 +64,23 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
     } else if (lost != 0) {
       text += fmt::format(" Known to be lost: {}; the others came behind them.", packets_text(lost));
     }
+    const bool unknown = mostly_unknown(group);
+    if (unknown) {
+      text +=
+          " Whether sequence NAKs made it go back, or a timer that ran out, is not in the capture: only this "
+          "direction is.";
+    }
     text += waste_text(snapshot, group) + goodput_text(group) + worst_text(group);
     return Words{
-        severity_of(group.count(), group.of, scale),
+        unknown ? Severity::notice : severity_of(group.count(), group.of, scale),
         std::move(text),
         fmt::format(
-            "Stop the loss first: findings loss_before_capture and loss_after_capture say where, reordering "
+            "{}Stop the loss first: findings loss_before_capture and loss_after_capture say where, "
+            "reordering "
             "whether packets overtake each other. Then make a loss cheaper: selective repeat where both NICs "
             "have it (mlx5: mlxconfig -d DEV q RDMA_SELECTIVE_REPEAT_EN, or selective_repeat_forced_en of "
             "mlxreg -d DEV --reg_name ROCE_ACCL --get), fewer bytes in flight. {}",
+            unknown ? "Capture both directions to know the reason. " : "",
             show_command(snapshot, group, "The repeats", shown_by_repeats())),
     };
   });

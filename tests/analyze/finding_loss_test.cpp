@@ -188,7 +188,8 @@ TEST(GoBackNStormFinding, Trigger) {
                    "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are repeats (all after a sequence NAK), "
                    "in 60 jumps back"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "30 each time. Known to be lost: 60 packets; the others came behind them."))
+  EXPECT_TRUE(
+      says(found[0], "30 each time on average. Known to be lost: 60 packets; the others came behind them."))
       << found[0].explanation;
   happen(c.sent[0], Event::retransmitted_nak, 4000);
   EXPECT_EQ(maker.run("go_back_n_storm")[0].severity, Severity::error);
@@ -235,6 +236,16 @@ TEST(ReadStormFinding, NearMiss) {
   happen(both.sent[1], Event::retransmitted_read_retry, 1600);
   happen(both.sent[1], Event::response_repeated, 900);
   EXPECT_TRUE(maker.run("read_storm").empty());
+}
+
+TEST(GoBackNStormFinding, OfOneDirectionItDoesNotSayWhatMadeItGoBack) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect_half(1, 2);
+  happen(c.sent[0], Event::go_back_n, 60);
+  happen(c.sent[0], Event::retransmitted_unknown, 6000);
+  const Finding storm = maker.run("go_back_n_storm").at(0);
+  EXPECT_EQ(storm.severity, Severity::notice);
+  EXPECT_TRUE(says(storm, "or a timer that ran out, is not in the capture")) << storm.explanation;
 }
 
 TEST(GoBackNStormFinding, NearMiss) {
