@@ -7,6 +7,7 @@
 #include "analyze/findings/hosts.hpp"
 #include "analyze/units.hpp"
 #include "dissect/cm.hpp"
+#include "dissect/headers/infiniband.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -73,17 +74,49 @@ constexpr std::string_view mode_table =
     " RDMA-CM connects v1 to v1, v1 to v2 and v2 to v2, but not a v2 client to a v1 server (client to "
     "server).";
 
-std::string seen_text(const ExchangeGroup& group, const HostsSeen& hosts) {
-  const auto server = hosts.find(group.first->server);
-  if (server == hosts.end()) {
+/// When a REQ was repeated, and its client waited for the answer: until the last thing it sent to that CM, at
+/// most.
+std::int64_t waited_until(const Snapshot& snapshot, const CmExchange& e) {
+  std::int64_t until = snapshot.totals.last_time_ns;
+  for (const Flow& flow : snapshot.flows) {
+    const bool to_its_cm =
+        flow.key.src == e.client && flow.key.dst == e.server && flow.key.dst_qp == dissect::gsi_qpn;
+    if (to_its_cm && flow.any_time) until = std::min(until, flow.last_time_ns);
+  }
+  const std::uint64_t patience = dissect::cm_timeout_ns(e.response_timeout_code);
+  const auto room = static_cast<std::uint64_t>(span_ns(e.req.time_ns, until));
+  return e.req.time_ns +
+         static_cast<std::int64_t>(std::min(room, patience * std::max<std::uint64_t>(e.req.count, 1)));
+}
+
+/// Whether the server sent anything while the client waited. Without times nothing shows that it did not.
+bool sent_meanwhile(const Snapshot& snapshot, const CmExchange& e) {
+  if (e.req.time_ns == capture::no_time || !snapshot.totals.any_time) return true;
+  const std::int64_t until = waited_until(snapshot, e);
+  return std::any_of(snapshot.flows.begin(), snapshot.flows.end(), [&](const Flow& flow) {
+    if (flow.key.src != e.server) return false;
+    return !flow.any_time || (flow.first_time_ns <= until && flow.last_time_ns >= e.req.time_ns);
+  });
+}
+
+std::string seen_text(const Snapshot& snapshot, const ExchangeGroup& group, const HostsSeen& hosts) {
+  const CmExchange& e = *group.first;
+  const std::string server = address_text(e.server);
+  if (hosts.count(e.server) == 0) {
     return fmt::format(
         " No RoCE packet of {} was captured at all: it is down, its RDMA port is, something drops UDP 4791, "
         "or its direction is missing from the capture.",
-        address_text(group.first->server));
+        server);
+  }
+  if (!sent_meanwhile(snapshot, e)) {
+    return fmt::format(
+        " {} sent RoCE packets at other times, but none meanwhile: it or its RDMA port was down then, or "
+        "something dropped UDP 4791.",
+        server);
   }
   return fmt::format(
-      " {} does send RoCE packets: the request did not reach its CM, or it answered another way.",
-      address_text(group.first->server));
+      " {} does send RoCE packets meanwhile: the request did not reach its CM, or it answered another way.",
+      server);
 }
 
 }  // namespace
@@ -103,7 +136,7 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
     switch (group.kind) {
       case request:
         finding.explanation = fmt::format("{} got no answer; the first was sent {}.{}", who,
-                                          times_text(e.req.count), seen_text(group, hosts));
+                                          times_text(e.req.count), seen_text(snapshot, group, hosts));
         finding.advice = fmt::format(
             "On {}: ibv_devinfo (port active?), show_gids (is there a RoCE v2 GID of this address?), tcpdump "
             "or a mirror at its port: does the REQ arrive? Firewall and ACL for UDP 4791. Both sides' "

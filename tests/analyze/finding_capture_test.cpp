@@ -278,13 +278,30 @@ TEST(CmUnansweredFinding, Trigger) {
                    "no answer; the first was sent 4 times. No RoCE packet of 10.0.0.2 was captured at all"))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.6);
-  EXPECT_TRUE(says(found[1], "10.0.0.4 does send RoCE packets")) << found[1].explanation;
+  EXPECT_TRUE(says(found[1], "10.0.0.4 does send RoCE packets meanwhile")) << found[1].explanation;
   EXPECT_TRUE(says(found[2], "neither an RTU nor data came")) << found[2].explanation;
   EXPECT_EQ(found[3].severity, Severity::notice);
   EXPECT_EQ(found[3].title, "disconnect request unanswered");
   EXPECT_TRUE(says(found[3],
                    "1 disconnect between 10.0.0.7 and 10.0.0.8 got no answer, though the DREQ was repeated"))
       << found[3].explanation;
+}
+
+TEST(CmUnansweredFinding, SaysWhetherTheServerSentAnythingMeanwhile) {
+  SnapshotMaker maker;
+  exchange(maker, 1, 2).req.count = 4;
+  maker.flow(1, 2, 1, dissect::Service::ud);  // the REQs
+  maker.snapshot.flows.back().first_time_ns = maker.snapshot.exchanges[0].req.time_ns;
+  maker.snapshot.flows.back().last_time_ns = maker.snapshot.exchanges[0].req.time_ns + test_second;
+  maker.flow(2, 3, 99, dissect::Service::rc);  // the server, later
+  maker.snapshot.flows.back().first_time_ns = 8 * test_second;
+  std::vector<Finding> found = maker.run("cm_unanswered");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "10.0.0.2 sent RoCE packets at other times, but none meanwhile"))
+      << found[0].explanation;
+  maker.snapshot.flows.back().first_time_ns = maker.snapshot.exchanges[0].req.time_ns;
+  found = maker.run("cm_unanswered");
+  EXPECT_TRUE(says(found[0], "10.0.0.2 does send RoCE packets meanwhile")) << found[0].explanation;
 }
 
 TEST(CmUnansweredFinding, NearMiss) {
