@@ -185,12 +185,17 @@ void PsnSpace::refuse(Step& s, std::int64_t psn) {
   refused.syndrome = static_cast<std::uint8_t>(s.r.aeth >> 24U);
   refused.psn = s.r.psn;
   refused.nak_frame = s.number;
-  if (const Pending* op = pending(psn)) {
-    refused.opcode = op->opcode;
+  const Pending* op = pending(psn);
+  if (op != nullptr) {
     refused.has_reth = op->has_reth;
     refused.virtual_address = op->virtual_address;
     refused.r_key = op->r_key;
     refused.length = op->length;
+  }
+  // Opcode and packet are of the PSN that the NAK names, the rest of the message that it is part of. A READ
+  // takes more PSNs than it has packets.
+  if (op != nullptr && (op->first == psn || op->kind == OperationKind::read)) {
+    refused.opcode = op->opcode;
     refused.request_frame = op->frame;
   } else if (const Seen* seen = sent_.find(psn)) {
     refused.opcode = seen->opcode;

@@ -23,11 +23,13 @@ const RefusedRequest* request_of(const Case& c, std::uint8_t code) noexcept {
 
 /// "RDMA WRITE First (PSN 12, packet 40; address 0x7f.., R_Key 0x00001234, 65536 bytes)".
 std::string request_text(const RefusedRequest& r) {
-  std::string text = fmt::format("(PSN {}", r.psn);
-  if (r.request_frame == 0) return text + ", not captured)";
-  text = fmt::format("{} {}, packet {}", dissect::operation_name(r.opcode), text, r.request_frame);
+  const bool captured = r.request_frame != 0;
+  std::string text = captured ? fmt::format("{} (PSN {}, packet {}", dissect::operation_name(r.opcode), r.psn,
+                                            r.request_frame)
+                              : fmt::format("a packet (PSN {}, not captured", r.psn);
   if (r.has_reth) {
-    text += fmt::format("; address 0x{:016x}, R_Key 0x{:08x}", r.virtual_address, r.r_key);
+    text += fmt::format("; {}address 0x{:016x}, R_Key 0x{:08x}",
+                        captured ? "" : "its message: ", r.virtual_address, r.r_key);
     const dissect::Operation operation = dissect::opcode_info(r.opcode).operation;
     const bool atomic =
         operation == dissect::Operation::compare_swap || operation == dissect::Operation::fetch_add;

@@ -120,7 +120,8 @@ TEST(RemoteAccessErrorFinding, WithoutTheRequestAndForAnAtomic) {
   c.requester[0].trouble->refused[0].opcode = 0x13;
   EXPECT_TRUE(says(maker.run("remote_access_error")[0], "R_Key 0x00001234) of"));
   c.requester[0].trouble->refused[0].request_frame = 0;
-  EXPECT_TRUE(says(maker.run("remote_access_error")[0], "refused (PSN 77, not captured) of"));
+  EXPECT_TRUE(says(maker.run("remote_access_error")[0],
+                   "refused a packet (PSN 77, not captured; its message: address 0x"));
   c.requester[0].trouble->refused.clear();
   EXPECT_TRUE(
       says(maker.run("remote_access_error")[0], "refused a request of 10.0.0.1 QP 0x000100: NAK 0x62"));

@@ -110,5 +110,43 @@ TEST(TrackerNaks, AfterSilenceItIsTheTimer) {
   EXPECT_EQ(wire.verdict(again).cause, Cause::timeout);
 }
 
+TEST(TrackerNaks, ARefusalNamesThePacketOfItsPsn) {
+  for (const bool captured : {true, false}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    const auto first = wire.request(a, b, 120, 0x06);  // RDMA WRITE First, Middle, Middle, Last
+    wire.request(a, b, 121, 0x07);
+    const auto middle = captured ? wire.request(a, b, 122, 0x07) : 0;
+    wire.request(a, b, 123, 0x08);
+    wire.answer(b, a, 122, nak_access);
+    wire.finish();
+    const Connection& c = wire.connection();
+    ASSERT_EQ(c.requester[0].trouble->refused.size(), 1U);
+    const RefusedRequest& refused = c.requester[0].trouble->refused.front();
+    EXPECT_EQ(refused.psn, 122U);
+    EXPECT_EQ(refused.request_frame, middle);
+    EXPECT_NE(refused.request_frame, first);
+    if (!captured) continue;
+    EXPECT_EQ(refused.opcode, 0x07);
+    EXPECT_TRUE(refused.has_reth);  // of the message
+    EXPECT_EQ(refused.virtual_address, 0x7f0000000000U + 120);
+  }
+}
+
+TEST(TrackerNaks, ARefusedReadIsTheReadWhateverPsnOfItsIsNamed) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  PacketRecord read = wire.make(a, b, read_request, 120);
+  read.dma_length = 256 * 8;
+  const auto frame = wire.send(read);
+  wire.request(a, b, 128);
+  wire.answer(b, a, 122, nak_access);
+  wire.finish();
+  const Connection& c = wire.connection();
+  ASSERT_EQ(c.requester[0].trouble->refused.size(), 1U);
+  EXPECT_EQ(c.requester[0].trouble->refused.front().opcode, read_request);
+  EXPECT_EQ(c.requester[0].trouble->refused.front().request_frame, frame);
+}
+
 }  // namespace
 }  // namespace roce::analyze
