@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyze/connection_columns.hpp"
+#include "analyze/halves.hpp"
 #include "analyze/units.hpp"
 #include "cli/page.hpp"
 #include "cli/report.hpp"
@@ -203,12 +204,15 @@ void write_connections(Page& page, const Snapshot& s, const ReportStyle& style) 
   const auto count = [&rows](auto&& test) {
     return static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), test));
   };
-  const std::uint64_t ambiguous = count([](const ConnectionRow& row) { return row->pairing.ambiguous; });
+  const analyze::Halves halves(s);
+  const std::uint64_t unpaired =
+      count([&](const ConnectionRow& row) { return halves.other_may_be_there(*row); });
   const std::uint64_t half =
-      count([](const ConnectionRow& row) { return !row->paired() && !row->pairing.ambiguous; });
+      count([&](const ConnectionRow& row) { return !row->paired() && !halves.other_may_be_there(*row); });
   if (half != 0) page.line(fmt::format("{} captured in one direction only", half));
-  if (ambiguous != 0) {
-    page.line(fmt::format("{} left unpaired: more than one flow could be the other direction", ambiguous));
+  if (unpaired != 0) {
+    page.line(
+        fmt::format("{} left unpaired: flows the other way could be theirs, nothing proves which", unpaired));
   }
   page.block(table_text(shown, analyze::connection_columns(), "", page.width()));
 }

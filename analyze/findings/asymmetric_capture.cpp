@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <map>
-#include <utility>
-
 #include "analyze/findings/common.hpp"
+#include "analyze/halves.hpp"
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {
 
-using Pair = std::pair<dissect::IpAddress, dissect::IpAddress>;
-
+/// What nobody acknowledges has no other direction to miss.
 bool acknowledges(dissect::Service service) noexcept {
   return service == dissect::Service::rc || service == dissect::Service::xrc;
-}
-
-bool half(const Connection& connection) noexcept {
-  return acknowledges(connection.service) && !connection.paired();
-}
-
-/// What unpaired flows of one direction hold.
-struct Half {
-  bool requests = false;
-  bool answers = false;
-
-  void add(const Connection& connection, unsigned side) noexcept {
-    requests |= connection.requester[side].seen;
-    answers |= connection.requester[1 - side].seen;
-  }
-  /// Whether one of them could be what answers, or asks, this connection's side.
-  [[nodiscard]] bool may_complete(const Connection& connection, unsigned side) const noexcept {
-    return (connection.requester[side].seen && answers) || (connection.requester[1 - side].seen && requests);
-  }
-};
-
-unsigned seen_side(const Connection& connection) noexcept {
-  return connection.flow[0] ? 0 : 1;
 }
 
 /// Packets flow on although nothing answers, so the answers must have gone another way. A sender that
@@ -51,21 +25,12 @@ bool goes_on_unanswered(const Connection& connection, unsigned side) {
 }  // namespace
 
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
-  std::map<Pair, Half> halves;
-  // Also those that several would complete: they are the other directions of some.
-  for (const Connection& connection : snapshot.connections) {
-    if (!half(connection)) continue;
-    const unsigned side = seen_side(connection);
-    halves[{connection.ends[side].address, connection.ends[1 - side].address}].add(connection, side);
-  }
+  const Halves halves(snapshot);
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
-    if (!half(connection) || connection.pairing.ambiguous) continue;
+    if (connection.paired() || !acknowledges(connection.service)) continue;
     const unsigned side = seen_side(connection);
-    if (!goes_on_unanswered(connection, side)) continue;
-    // Unpaired flows the other way may well be the other directions of these, if they hold what is missing.
-    const auto back = halves.find({connection.ends[1 - side].address, connection.ends[side].address});
-    if (back != halves.end() && back->second.may_complete(connection, side)) continue;
+    if (!goes_on_unanswered(connection, side) || halves.other_may_be_there(connection)) continue;
     Case found;
     found.connection = &connection;
     found.side = side;

@@ -5,6 +5,7 @@
 
 #include "analyze/connection_columns.hpp"
 #include "analyze/flow_columns.hpp"
+#include "analyze/halves.hpp"
 #include "analyze/units.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
@@ -61,17 +62,20 @@ Facts identity(const Snapshot& s, const ConnectionRow& row) {
   return facts;
 }
 
-Facts pairing(const analyze::Pairing& p, bool paired) {
+Facts pairing(const Snapshot& s, const analyze::Connection& c) {
+  const analyze::Pairing& p = c.pairing;
   QStringList reasons;
   for (std::size_t i = 0; i < analyze::evidence_count; ++i) {
     const auto evidence = static_cast<analyze::Evidence>(i);
     if (p.has(evidence))
       reasons << to_qt(analyze::evidence_name(evidence)).replace(QLatin1Char('_'), QLatin1Char(' '));
   }
-  if (p.ambiguous)
+  if (analyze::Halves(s).other_may_be_there(c))
     return {
-        {Text::tr("Pairing"), Text::tr("left unpaired: more than one flow could be the other direction")}};
-  if (!paired) return {{Text::tr("Pairing"), Text::tr("one direction only was captured")}};
+        {Text::tr("Pairing"),
+         Text::tr(
+             "left unpaired: a flow the other way could be its other direction, but nothing proves which")}};
+  if (!c.paired()) return {{Text::tr("Pairing"), Text::tr("one direction only was captured")}};
   return {{Text::tr("Because of"), reasons.join(QStringLiteral(", "))},
           {Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * p.confidence, 0, 'f', 0)},
           {Text::tr("Answers"), Text::tr("%1 fit, %2 do not").arg(p.answered).arg(p.unfitting)}};
@@ -168,8 +172,7 @@ QString connection_html(const Snapshot& s, std::uint32_t id) {
   html += latencies(row);
   html += heading(Text::tr("Figures")) + facts_html(figures(row));
   if (row.cm() != nullptr) html += heading(Text::tr("Connection manager")) + facts_html(manager(row));
-  return html + heading(Text::tr("Why these directions belong together")) +
-         facts_html(pairing(found->pairing, found->paired()));
+  return html + heading(Text::tr("Why these directions belong together")) + facts_html(pairing(s, *found));
 }
 
 }  // namespace roce::gui

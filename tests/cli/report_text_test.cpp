@@ -128,6 +128,21 @@ TEST(ReportText, sick_connections_come_first_where_not_all_fit) {
   EXPECT_TRUE(contains(text, "10.0.0.3         ?")) << text;
 }
 
+TEST(ReportText, halves_that_may_belong_together_are_not_called_one_direction_only) {
+  Snapshot snapshot = analyze::hand_made();
+  analyze::Connection& answers = snapshot.connections.emplace_back();
+  answers.id = 2;
+  answers.service = dissect::Service::rc;
+  answers.ends = {analyze::Endpoint{analyze::ipv4(4), std::nullopt},
+                  analyze::Endpoint{analyze::ipv4(3), 0x33}};
+  answers.flow[0] = 3;
+  answers.requester[1].seen = true;  // of what 10.0.0.3 asks
+  const std::string text = text_of(snapshot);
+  EXPECT_FALSE(contains(text, "in one direction only")) << text;
+  EXPECT_TRUE(contains(text, "2 left unpaired: flows the other way could be theirs, nothing proves which"))
+      << text;
+}
+
 TEST(ReportText, fits_any_width) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("a", Severity::error));
