@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/findings/chains.hpp"
+#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -69,6 +72,34 @@ std::string expiries_text(const Group& group) {
   return text;
 }
 
+/// Whether the CM's retry count was used up, and the DREQ is what came when the timer ran out once more: then
+/// the capture goes on too short for retries_exhausted.
+bool disconnected_in_vain(const Snapshot& snapshot, const Case& c) {
+  const RetryChain& chain = c.requester().trouble->worst_chain;
+  const CmExchange* cm = exchange_of(snapshot, *c.connection);
+  if (cm == nullptr || !cm->retry_count || !cm->dreq || *cm->retry_count == 0) return false;
+  if (chain.answered || chain.needless || chain.resends < *cm->retry_count) return false;
+  const Flow* flow = flow_of(snapshot, *c.connection, c.side);
+  if (flow == nullptr || !flow->any_time || flow->last_time_ns > chain.last_time_ns) return false;
+  if (cm->dreq.frame < chain.last_frame || cm->dreq.time_ns == capture::no_time) return false;
+  const auto waited = static_cast<std::uint64_t>(span_ns(chain.last_time_ns, cm->dreq.time_ns));
+  return chain.min_spacing_ns != 0 && waited >= chain.min_spacing_ns;
+}
+
+/// " 10.0.0.1 QP 0x000011 gave up: ...", or nothing.
+std::string end_text(const Snapshot& snapshot, const Group& group) {
+  const auto gave_up_first = std::find_if(group.cases.begin(), group.cases.end(),
+                                          [&](const Case& c) { return disconnected_in_vain(snapshot, c); });
+  if (gave_up_first == group.cases.end()) return {};
+  const CmExchange& cm = *exchange_of(snapshot, *gave_up_first->connection);
+  return fmt::format(
+      " {} gave up, as it seems: {} resends are all that the CM's retry count allows, none was answered, "
+      "nothing "
+      "was sent after them, and packet {} disconnects (DREQ) when the timer had run out once more.",
+      endpoint_text(gave_up_first->from()), gave_up_first->requester().trouble->worst_chain.resends,
+      cm.dreq.frame);
+}
+
 }  // namespace
 
 void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
@@ -95,7 +126,9 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     }
     if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
     text += " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
-    text += goodput_text(group) + worst_text(group);
+    const std::string end = end_text(snapshot, group);
+    if (!end.empty()) severity = Severity::error;
+    text += end + goodput_text(group) + worst_text(group);
     return Words{
         severity,
         std::move(text),
