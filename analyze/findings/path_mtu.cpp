@@ -79,6 +79,7 @@ void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
                   "application sets it (path_mtu in "
                   "ibv_modify_qp): do both sides compute it alike? {}",
                   from_text(group), to_text(group), packets),
+        fate == Fate::taken ? "packets of another size than the path MTU" : "",
     };
   });
 }

@@ -194,6 +194,7 @@ TEST(PathMtuFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_TRUE(says(found[0], "must carry exactly the path MTU (1024 bytes, the largest seen)"))
       << found[0].explanation;
+  EXPECT_EQ(found[0].title, "packets of another size than the path MTU");
   EXPECT_TRUE(says(found[0], "10.0.0.2 took them: no NAK came and nothing was repeated."))
       << found[0].explanation;
 }
