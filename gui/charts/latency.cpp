@@ -9,6 +9,7 @@
 
 #include "analyze/units.hpp"
 #include "gui/charts/own_plottable.hpp"
+#include "gui/charts/plot_style.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/trace_text.hpp"
 
@@ -105,9 +106,6 @@ LatencyPlot::LatencyPlot(QWidget* parent) : TimePlot(parent) {
   value_axis()->setScaleType(QCPAxis::stLogarithmic);
   value_axis()->setTicker(QSharedPointer<DurationTicker>::create());
   value_axis()->setLabel(tr("latency"));
-  put_legend_above();
-  legend->setIconSize(14, 12);
-  legend->setMargins(QMargins(6, 3, 6, 0));
   setAutoAddPlottableToLegend(false);
   for (std::size_t i = 0; i < analyze::operation_kind_count; ++i)
     dots_.push_back(new Dots(*this, static_cast<OperationKind>(i)));
@@ -165,7 +163,7 @@ void LatencyPlot::refill() {
       if (stats.latency_ns.count() != 0) add_percentiles(stats);
     }
   }
-  wrap_legend();
+  wrap_legend(*this);
   legend->setVisible(!series_.empty());
   if (trace_) {
     say(!series_.empty()

@@ -142,11 +142,6 @@ PausePlot::PausePlot(QWidget* parent) : TimePlot(parent) {
   value_axis()->setRangeReversed(true);
   value_axis()->setSubTicks(false);
   value_axis()->grid()->setVisible(false);
-  axisRect(0)->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignRight);
-  legend->setFillOrder(QCPLegend::foColumnsFirst);
-  legend->setWrap(8);
-  legend->setIconSize(16, 10);
-  legend->setMargins(QMargins(4, 0, 4, 0));
   bars_ = new Bars(*this);
   for (std::size_t i = 0; i < looks.size(); ++i)
     signs_.push_back(new Signs(*this, static_cast<PauseSign::Kind>(i)));
@@ -177,6 +172,7 @@ void PausePlot::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot)
   for (Signs* signs : signs_) {
     if (signs->shows_anything()) signs->addToLegend();
   }
+  wrap_legend(*this);
   legend->setVisible(!strips_.strips.empty());
   say(!snapshot_               ? QString()
       : strips_.strips.empty() ? tr("No port pauses another one here, and none announces DCBX.")
@@ -207,11 +203,11 @@ void PausePlot::name_rows() {
   fit_values();
   // So that names do not stand upon each other.
   const int rows = std::max<int>(3, static_cast<int>(strips_.strips.size()));
-  setMinimumHeight(60 + rows * (fontMetrics().height() + 4));
+  setMinimumHeight(70 + rows * (fontMetrics().height() + 4));
 }
 
 void PausePlot::fit_values() {
-  value_axis()->setRange(-0.6, std::max<double>(1, static_cast<double>(strips_.strips.size())));
+  value_axis()->setRange(-0.1, std::max<double>(1, static_cast<double>(strips_.strips.size())));
 }
 
 QPoint PausePlot::place_of(std::size_t strip, std::int64_t time_ns) const {

@@ -44,6 +44,38 @@ void style_legend(QCPLegend* legend, const QPalette& palette, const QFont& font)
   legend->setFont(font);
 }
 
+void put_legend_above(QCustomPlot& plot) {
+  QCPLegend* legend = plot.legend;
+  if (QCPLayout* before = legend->layout()) before->take(legend);
+  QCPLayoutGrid* rows = plot.plotLayout();
+  rows->insertRow(0);
+  rows->addElement(0, 0, legend);
+  rows->setRowStretchFactor(0, 0.001);  // no higher than it needs to be
+  rows->setRowSpacing(0);
+  legend->setFillOrder(QCPLegend::foColumnsFirst);
+  legend->setRowSpacing(0);
+  legend->setIconSize(16, 12);
+  legend->setMargins(QMargins(6, 3, 6, 0));
+  legend->setVisible(true);
+}
+
+void wrap_legend(QCustomPlot& plot) {
+  QCPLegend* legend = plot.legend;
+  int widest = 1;
+  for (int i = 0; i < legend->itemCount(); ++i) {
+    // The last row may have cells without an entry.
+    if (const QCPAbstractLegendItem* item = legend->item(i))
+      widest = std::max(widest, item->minimumOuterSizeHint().width());
+  }
+  const QMargins around = legend->margins();
+  const int room = plot.width() - around.left() - around.right() + legend->columnSpacing();
+  legend->setWrap(std::max(1, room / (widest + legend->columnSpacing())));
+  legend->setFillOrder(QCPLegend::foColumnsFirst, true);  // places them anew
+  // From the left, one beside the other: what room is left is behind the last one.
+  for (int column = 0; column < legend->columnCount(); ++column)
+    legend->setColumnStretchFactor(column, column + 1 < legend->columnCount() ? 0.001 : 1);
+}
+
 void style_graph(QCPGraph* graph, const QColor& colour, bool filled, Qt::PenStyle pen) {
   graph->setPen(QPen(colour, 1.6, pen));
   QColor fill = colour;

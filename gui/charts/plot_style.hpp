@@ -20,6 +20,10 @@ namespace roce::gui {
 [[nodiscard]] QColor see_through(const QPalette& palette);
 void style_axes(QCPAxisRect* rect, const QPalette& palette, const QFont& font);
 void style_legend(QCPLegend* legend, const QPalette& palette, const QFont& font);
+/// Puts the legend above all axes, in as many rows as it needs: inside it would cover what is drawn there.
+void put_legend_above(QCustomPlot& plot);
+/// Gives its entries their places anew, after they or the width of the plot have changed.
+void wrap_legend(QCustomPlot& plot);
 /// A line of that colour, and all below it lightly so if `filled`.
 void style_graph(QCPGraph* graph, const QColor& colour, bool filled, Qt::PenStyle pen = Qt::SolidLine);
 

@@ -9,6 +9,7 @@
 
 #include "analyze/units.hpp"
 #include "gui/charts/own_plottable.hpp"
+#include "gui/charts/plot_style.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/trace_text.hpp"
@@ -174,9 +175,6 @@ SequencePlot::SequencePlot(QWidget* parent) : TimePlot(parent) {
   ticker->setTickOrigin(1 << 24);
   value_axis()->setTicker(ticker);
   value_axis()->setLabel(tr("PSN"));
-  put_legend_above();
-  legend->setIconSize(16, 12);
-  legend->setMargins(QMargins(6, 3, 6, 0));
   setAutoAddPlottableToLegend(false);
   pauses_ = new Pauses(*this);
   for (std::size_t i = 0; i < trace_mark_count; ++i)
@@ -217,7 +215,7 @@ void SequencePlot::refill() {
     if (layer->shows_anything()) layer->addToLegend();
   }
   if (pauses_->shows_anything()) pauses_->addToLegend();
-  wrap_legend();
+  wrap_legend(*this);
   legend->setVisible(!lines_.empty());
   if (trace_) {
     say(lines_.empty() ? tr("No requests were captured in this direction.") : QString());

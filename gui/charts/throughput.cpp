@@ -18,9 +18,9 @@ ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleDescription(tr("Throughput, goodput and packets in flight over time."));
   setAutoAddPlottableToLegend(false);
   below_ = new QCPAxisRect(this);
-  plotLayout()->addElement(1, 0, below_);
-  plotLayout()->setRowStretchFactor(0, 3);
-  plotLayout()->setRowStretchFactor(1, 2);
+  plotLayout()->addElement(2, 0, below_);
+  plotLayout()->setRowStretchFactor(1, 3);
+  plotLayout()->setRowStretchFactor(2, 2);
   plotLayout()->setRowSpacing(2);
   for (QCPAxis* axis : below_->axes()) {
     axis->setLayer(QStringLiteral("axes"));
@@ -35,23 +35,20 @@ ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
     rect->setRangeZoom(Qt::Horizontal);
     rect->setRangeZoomAxes(rect->axis(QCPAxis::atBottom), nullptr);
   }
-  legend_below_ = new QCPLegend;
-  below_->insetLayout()->addElement(legend_below_, Qt::AlignTop | Qt::AlignRight);
-  legend_below_->setLayer(QStringLiteral("legend"));
   QCPAxis* const lower = below_->axis(QCPAxis::atBottom);
   time_axis()->setTickLabels(false);
   move_together(time_axis(), lower);
-  const auto add = [this](QCPAxisRect* rect, const QString& name, QCPLegend* legend_of) {
+  const auto add = [this](QCPAxisRect* rect, const QString& name) {
     QCPGraph* graph = addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
     graph->setName(name);
     graph->setLineStyle(QCPGraph::lsStepLeft);
-    graph->addToLegend(legend_of);
+    graph->addToLegend();
     return graph;
   };
-  throughput_ = add(axisRect(0), tr("on the wire"), legend);
-  goodput_ = add(axisRect(0), tr("goodput"), legend);
-  in_flight_ = add(below_, tr("PSNs in flight"), legend_below_);
-  legend->setVisible(true);
+  throughput_ = add(axisRect(0), tr("on the wire"));
+  goodput_ = add(axisRect(0), tr("goodput"));
+  in_flight_ = add(below_, tr("PSNs in flight"));
+  below_->axis(QCPAxis::atLeft)->setLabel(tr("PSNs"));
   connect(this, &TimePlot::range_changed, this, &ThroughputPlot::compute);
   restyle();
 }
@@ -103,9 +100,9 @@ void ThroughputPlot::compute() {
   goodput_->setData(lines_.seconds, scaled(lines_.goodput, unit.bits), true);
   in_flight_->setData(lines_.seconds, lines_.in_flight, true);
   value_axis()->setLabel(QString::fromUtf8(unit.name));
-  value_axis()->setRange(0, most > 0 ? 1.25 * most / unit.bits : 1);
+  value_axis()->setRange(0, most > 0 ? 1.08 * most / unit.bits : 1);
   const double flying = highest(lines_.in_flight);
-  below_->axis(QCPAxis::atLeft)->setRange(0, flying > 0 ? 1.35 * flying : 1);
+  below_->axis(QCPAxis::atLeft)->setRange(0, flying > 0 ? 1.08 * flying : 1);
   replot(rpQueuedReplot);
 }
 
@@ -156,7 +153,6 @@ void ThroughputPlot::restyle() {
   style_axes(below_, palette(), font());
   value_axis()->ticker()->setTickCount(4);
   below_->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
-  style_legend(legend_below_, palette(), font());
   style_graph(throughput_, c.throughput, true);
   style_graph(goodput_, c.goodput, false);
   style_graph(in_flight_, c.cnp, true);

@@ -36,7 +36,6 @@ class ThroughputPlot : public TimePlot {
   unsigned side_ = 0;
   ThroughputLines lines_;
   QCPAxisRect* below_ = nullptr;
-  QCPLegend* legend_below_ = nullptr;
   QCPGraph* throughput_ = nullptr;
   QCPGraph* goodput_ = nullptr;
   QCPGraph* in_flight_ = nullptr;

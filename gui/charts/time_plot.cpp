@@ -34,6 +34,7 @@ TimePlot::TimePlot(QWidget* parent) : QCustomPlot(parent) {
   setNoAntialiasingOnDrag(true);
   axisRect(0)->setMinimumMargins(QMargins(4, 6, 12, 2));
   axisRect(0)->setRangeDrag(Qt::Horizontal | Qt::Vertical);
+  put_legend_above(*this);
   chosen_ = new QCPItemRect(this);
   for (QCPItemPosition* position : {chosen_->topLeft, chosen_->bottomRight}) {
     position->setTypeX(QCPItemPosition::ptPlotCoords);
@@ -200,33 +201,8 @@ void TimePlot::show_measured(const QPoint& to) {
   replot(rpQueuedReplot);
 }
 
-void TimePlot::put_legend_above() {
-  legend_above_ = true;
-  axisRect(0)->insetLayout()->take(legend);
-  plotLayout()->insertRow(0);
-  plotLayout()->addElement(0, 0, legend);
-  plotLayout()->setRowStretchFactor(0, 0.001);  // no higher than it needs to be
-  plotLayout()->setRowSpacing(0);
-  legend->setFillOrder(QCPLegend::foColumnsFirst);
-  legend->setRowSpacing(0);
-}
-
-void TimePlot::wrap_legend() {
-  if (!legend_above_) return;
-  int widest = 1;
-  for (int i = 0; i < legend->itemCount(); ++i) {
-    // The last row may have cells without an entry.
-    if (const QCPAbstractLegendItem* item = legend->item(i))
-      widest = std::max(widest, item->minimumOuterSizeHint().width());
-  }
-  const QMargins around = legend->margins();
-  const int room = width() - around.left() - around.right() + legend->columnSpacing();
-  legend->setWrap(std::max(1, room / (widest + legend->columnSpacing())));
-  legend->setFillOrder(QCPLegend::foColumnsFirst, true);  // places them anew
-}
-
 void TimePlot::resizeEvent(QResizeEvent* event) {
-  wrap_legend();
+  wrap_legend(*this);
   QCustomPlot::resizeEvent(event);
 }
 

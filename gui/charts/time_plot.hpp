@@ -62,11 +62,6 @@ class TimePlot : public QCustomPlot {
   /// Colours, after the palette has changed.
   virtual void restyle();
 
-  /// Puts the legend above the axes, in as many rows as it needs: inside it would cover what is drawn there.
-  void put_legend_above();
-  /// After its entries have changed.
-  void wrap_legend();
-
   /// What show_all() shows, and the shortest piece of the value axis that tells anything. Without values they
   /// always fit what is seen.
   void set_whole(const QCPRange& time, const std::optional<QCPRange>& values, double least_values = 1e-9);
@@ -98,7 +93,6 @@ class TimePlot : public QCustomPlot {
   QCPRange whole_time_{0, 1};
   std::optional<QCPRange> whole_values_;
   double least_values_ = 1e-9;
-  bool legend_above_ = false;
   std::optional<TimeSpan> span_;
   QPoint pressed_;
   std::optional<QPointF> measured_from_;

@@ -17,12 +17,14 @@ Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   setAccessibleDescription(tr("Throughput, goodput and events over time. Drag to choose a time range."));
   setMinimumHeight(150);
   setFocusPolicy(Qt::StrongFocus);
+  setAutoAddPlottableToLegend(false);
+  legend->layout()->take(legend);
   plotLayout()->clear();
-  setAutoAddPlottableToLegend(false);  // each plot has a legend of its own
   rates_ = add_rect(0);
   events_ = add_rect(1);
   plotLayout()->setRowStretchFactor(0, 3);
   plotLayout()->setRowStretchFactor(1, 2);
+  put_legend_above(*this);
   plotLayout()->setRowSpacing(2);
   auto* margins = new QCPMarginGroup(this);
   rates_->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
@@ -76,12 +78,6 @@ QCPAxisRect* Timeline::add_rect(int row) {
   rect->setRangeZoom(Qt::Horizontal);
   rect->setRangeZoomAxes(rect->axis(QCPAxis::atBottom), nullptr);
   rect->setMinimumMargins(QMargins(4, 4, 10, 2));
-  legends_[row] = new QCPLegend;
-  rect->insetLayout()->addElement(legends_[row], Qt::AlignTop | Qt::AlignRight);
-  rect->insetLayout()->setMargins(QMargins(4, 4, 4, 4));
-  legends_[row]->setLayer(QStringLiteral("legend"));
-  legends_[row]->setFillOrder(QCPLegend::foColumnsFirst);
-  legends_[row]->setWrap(8);
   return rect;
 }
 
@@ -89,7 +85,7 @@ QCPGraph* Timeline::add_graph(QCPAxisRect* rect, const QString& name) {
   QCPGraph* graph = addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
   graph->setName(name);
   graph->setLineStyle(QCPGraph::lsStepLeft);
-  graph->addToLegend(legends_[rect == rates_ || rates_ == nullptr ? 0 : 1]);
+  graph->addToLegend();
   return graph;
 }
 
@@ -113,16 +109,16 @@ void Timeline::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) 
     graph->setData(lines.times, *values, true);
     // What never happened needs no colour explained.
     graph->setVisible(top > 0);
-    top > 0 ? graph->addToLegend(legends_[1]) : graph->removeFromLegend(legends_[1]);
+    top > 0 ? graph->addToLegend() : graph->removeFromLegend();
   }
   whole_ = lines.times.isEmpty() ? QCPRange(0, 1) : QCPRange(lines.times.front(), lines.times.back());
   rates_->axis(QCPAxis::atLeft)->setLabel(QString::fromUtf8(unit.name));
-  rates_->axis(QCPAxis::atLeft)->setRange(0, most > 0 ? 1.25 * most / unit.bits : 1);
+  rates_->axis(QCPAxis::atLeft)->setRange(0, most > 0 ? 1.08 * most / unit.bits : 1);
   events_->axis(QCPAxis::atLeft)->setLabel(tr("packets"));
-  events_->axis(QCPAxis::atLeft)->setRange(0, most_events > 0 ? 1.35 * most_events : 1);
+  events_->axis(QCPAxis::atLeft)->setRange(0, most_events > 0 ? 1.08 * most_events : 1);
   nothing_->setVisible(lines.times.isEmpty());
   events_->setVisible(true);
-  legends_[1]->setVisible(most_events > 0);
+  wrap_legend(*this);
   setToolTip(lines.times.isEmpty()
                  ? QString()
                  : tr("Each step is %1. Drag to choose a time range, wheel to zoom, double click "
@@ -155,6 +151,11 @@ void Timeline::choose(const QRect& rect) {
                                   time->pixelToCoord(rect.right())));
 }
 
+void Timeline::resizeEvent(QResizeEvent* event) {
+  wrap_legend(*this);
+  QCustomPlot::resizeEvent(event);
+}
+
 void Timeline::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) restyle();
@@ -169,11 +170,7 @@ void Timeline::restyle() {
     style_axes(rect, p, font());
     rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
   }
-  for (QCPLegend* shown : legends_) {
-    style_legend(shown, p, font());
-    shown->setIconSize(18, 10);
-    shown->setMargins(QMargins(4, 0, 4, 0));
-  }
+  style_legend(legend, p, font());
   style_graph(throughput_, c.throughput, true, Qt::SolidLine);
   style_graph(goodput_, c.goodput, false, Qt::SolidLine);
   style_graph(retransmitted_, c.retransmitted, true, Qt::SolidLine);

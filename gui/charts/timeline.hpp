@@ -27,6 +27,7 @@ class Timeline : public QCustomPlot {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QCPAxisRect* add_rect(int row);
@@ -41,7 +42,6 @@ class Timeline : public QCustomPlot {
   QCPRange whole_{0, 1};        ///< of the time axis
   QCPAxisRect* rates_ = nullptr;
   QCPAxisRect* events_ = nullptr;
-  QCPLegend* legends_[2] = {};
   QCPGraph* throughput_ = nullptr;
   QCPGraph* goodput_ = nullptr;
   QCPGraph* retransmitted_ = nullptr;

@@ -135,6 +135,9 @@ TEST(PausePlot, LeadsToPacketsAndChoosesTimes) {
   plot.show_snapshot(snapshot);
   EXPECT_EQ(plot.said(), QString());
   QApplication::processEvents();
+  plot.replot();
+  EXPECT_GT(plot.legend->itemCount(), 0);
+  EXPECT_LT(plot.legend->outerRect().bottom(), plot.axisRect(0)->rect().top()) << "it covers no row";
   QSignalSpy activated(&plot, &TimePlot::packet_activated);
   const QPoint sign = plot.place_of(2, base + 80 * ms);
   QTest::mouseDClick(&plot, Qt::LeftButton, {}, sign);

@@ -33,30 +33,43 @@ std::unique_ptr<MainWindow> window_on(const std::string& name, Tab tab = Tab::se
   return window;
 }
 
+void expect_legend_above(QCustomPlot& plot, const std::string& what) {
+  QApplication::processEvents();
+  plot.replot();
+  EXPECT_GT(plot.legend->itemCount(), 0) << what;
+  int height = 0;
+  for (const QCPAxisRect* rect : plot.axisRects()) {
+    EXPECT_FALSE(plot.legend->outerRect().intersects(rect->rect())) << what;
+    EXPECT_LT(plot.legend->outerRect().top(), rect->rect().top()) << what;
+    height += rect->height();
+  }
+  EXPECT_GT(height, plot.height() * 2 / 5) << what;
+  for (int i = 0; i < plot.legend->itemCount(); ++i) {
+    const QCPAbstractLegendItem* item = plot.legend->item(i);
+    if (item == nullptr) continue;  // a cell of the last row
+    EXPECT_GE(item->rect().width(), item->minimumOuterSizeHint().width()) << what;
+    EXPECT_TRUE(plot.rect().contains(item->rect())) << what;
+  }
+}
+
 TEST(ConnectionGraphs, NoLegendCoversWhatIsDrawn) {
   const auto window = make_window();
   open_sample(*window, "04_write_loss1.ca.pcap.zst");
   window->selection().set_connection(0);
-  window->show_page(PageId::connections);
   ConnectionGraphs& graphs = window->connections().graphs();
   for (const int width : {900, 2000}) {
+    const std::string at = ", " + std::to_string(width) + " pixels wide";
     window->resize(width, 900);
-    for (const int tab : {ConnectionGraphs::sequence, ConnectionGraphs::latency}) {
+    window->show_page(PageId::overview);
+    expect_legend_above(window->overview().timeline(), "timeline" + at);
+    window->show_page(PageId::connections);
+    for (const int tab :
+         {ConnectionGraphs::sequence, ConnectionGraphs::latency, ConnectionGraphs::throughput}) {
       graphs.setCurrentIndex(tab);
       ASSERT_TRUE(eventually([&] { return graphs.tracer().state() == ConnectionTracer::State::done; }));
       auto* plot = qobject_cast<QCustomPlot*>(graphs.currentWidget());
       ASSERT_NE(plot, nullptr);
-      QApplication::processEvents();
-      plot->replot();
-      EXPECT_GT(plot->legend->itemCount(), 0);
-      EXPECT_FALSE(plot->legend->outerRect().intersects(plot->axisRect(0)->rect())) << width << ", " << tab;
-      EXPECT_GT(plot->axisRect(0)->rect().height(), plot->height() / 2) << width << ", " << tab;
-      for (int i = 0; i < plot->legend->itemCount(); ++i) {
-        const QCPAbstractLegendItem* item = plot->legend->item(i);
-        if (item == nullptr) continue;  // a cell of the last row
-        EXPECT_GE(item->rect().width(), item->minimumOuterSizeHint().width()) << width << ", " << tab;
-        EXPECT_TRUE(plot->rect().contains(item->rect())) << width << ", " << tab;
-      }
+      expect_legend_above(*plot, "graph " + std::to_string(tab) + at);
     }
   }
 }
