@@ -10,6 +10,7 @@
 #include "analyze/units.hpp"
 #include "capture/host/kernel.hpp"
 #include "capture/host/read_host.hpp"
+#include "gui/models/commands.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/table_model.hpp"
 
@@ -70,7 +71,7 @@ LiveDevice network(const HostFacts& host, const NetworkDevice& device) {
   // "any" is no interface that could be down.
   row.possible = device.up || netdev == nullptr;
   if (!row.possible) {
-    row.how = LiveDeviceModel::tr("it is down: sudo ip link set dev %1 up").arg(row.name);
+    row.how = LiveDeviceModel::tr("it is down: sudo ip link set dev %1 up").arg(shell_word(row.name));
   } else if (device.sniffer_switch) {
     row.how = to_qt(capture::explain_sniffer_switch(device.name, *device.sniffer_switch));
   }
@@ -140,19 +141,19 @@ int LiveDeviceModel::columnCount(const QModelIndex& parent) const {
 QVariant LiveDeviceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const LiveDevice& device = devices_[static_cast<std::size_t>(index.row())];
-  if (role == Qt::ToolTipRole) return device.how.isEmpty() ? device.description : device.how;
+  if (role == Qt::ToolTipRole) return shown_name(device.how.isEmpty() ? device.description : device.how);
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
     case name_column:
-      return device.name;
+      return shown_name(device.name);
     case kind_column:
       return device.kind;
     case state_column:
       return device.state;
     case description_column:
-      return device.description;
+      return shown_name(device.description);
     default:
-      return device.possible ? device.how : tr("no: %1").arg(device.how);
+      return shown_name(device.possible ? device.how : tr("no: %1").arg(device.how));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/commands.hpp"
+#include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
 
@@ -168,7 +169,7 @@ void LivePage::show_choice() {
         tr("Choose a device. The adapter of a server handles RoCE by itself: capture on its RDMA port, "
            "not on its network interface.");
   } else if (!device->possible) {
-    text = tr("%1 cannot be captured: %2").arg(device->name, device->how);
+    text = tr("%1 cannot be captured: %2").arg(shown_name(device->name), device->how);
   } else {
     text = device->how;
     const QString asks[] = {QString(), tr("You will be asked for a password (pkexec)."),

@@ -315,5 +315,18 @@ TEST(LiveDevices, SayWhyOneCannotBeUsed) {
   EXPECT_TRUE(rows[2].how.contains(QStringLiteral("ip link set dev eth0 up")));
 }
 
+TEST(LiveDevices, EscapeWhatADisplayWouldObey) {
+  capture::NetworkDevice odd;
+  odd.name = "e\x1b[2J";
+  odd.description = "a\nb";
+  odd.up = odd.running = true;
+  LiveDeviceModel model;
+  model.show(live_devices({}, {odd}));
+  ASSERT_EQ(model.rowCount(), 1);
+  EXPECT_EQ(model.index(0, LiveDeviceModel::name_column).data(), QStringLiteral("e\\x1b[2J"));
+  EXPECT_EQ(model.index(0, LiveDeviceModel::description_column).data(), QStringLiteral("a\\nb"));
+  EXPECT_EQ(model.row_of(QStringLiteral("e\x1b[2J")), 0) << "what is captured is still named as it is";
+}
+
 }  // namespace
 }  // namespace roce::gui
