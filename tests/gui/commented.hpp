@@ -14,10 +14,11 @@ namespace roce::gui {
 /// Comments by packet, from 1.
 using Commented = std::map<std::uint64_t, std::vector<std::string_view>>;
 
-/// A copy of a sample as pcapng with comments; false: it was not written.
-inline bool write_commented(const std::string& name, const std::string& path, const Commented& comments) {
+/// A copy of a sample as pcapng with comments, also on all of it; false: it was not written.
+inline bool write_commented(const std::string& name, const std::string& path, const Commented& comments,
+                            const std::vector<std::string>& on_all = {}) {
   auto source = capture::open_files({sample(name)});
-  auto writer = capture::PcapngWriter::create(path, "a test");
+  auto writer = capture::PcapngWriter::create(path, "a test", on_all);
   if (!source || !writer) return false;
   capture::FrameBatch batch;
   std::uint64_t number = 0;

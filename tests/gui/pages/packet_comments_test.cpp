@@ -99,6 +99,29 @@ TEST(CommentsPage, Screenshots) {
   apply_theme(Theme::light);
 }
 
+TEST(CommentsPage, OfTheCaptureAsAWholeAreSavedWithIt) {
+  const QTemporaryDir folder;
+  const QString commented = folder.filePath(QStringLiteral("commented.pcapng"));
+  const QString saved = folder.filePath(QStringLiteral("saved.pcapng"));
+  ASSERT_TRUE(write_commented(pingpong, commented.toStdString(), {{3, {"late"}}}, {"taken in rack 12"}));
+  const auto window = make_window();
+  window->open({commented});
+  ASSERT_TRUE(has_ended(*window));
+  answer(*window, {}, saved);
+  action(*window, "save_capture")->trigger();
+  ASSERT_TRUE(eventually([&] {
+    return window->message().startsWith(QStringLiteral("Written: 144 packets"));
+  })) << window->message().toStdString();
+  auto source = capture::open_files({saved.toStdString()});
+  ASSERT_TRUE(source);
+  capture::FrameBatch batch;
+  while ((*source)->next_batch(batch, 1000).value_or(0) != 0) {
+  }
+  EXPECT_EQ(batch.frames.size(), 144U);
+  ASSERT_EQ(batch.comments.size(), 1U);
+  EXPECT_EQ((*source)->files().front().comment, "taken in rack 12");
+}
+
 TEST(CommentsPage, AreSavedOrAskedFor) {
   const QTemporaryDir folder;
   const QString saved = folder.filePath(QStringLiteral("saved.pcapng"));
