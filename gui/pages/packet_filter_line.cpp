@@ -72,6 +72,10 @@ PacketFilterLine::PacketFilterLine(QWidget* parent)
   row->addWidget(apply_);
   connect(field_, &QLineEdit::textChanged, this, &PacketFilterLine::look);
   connect(field_, &QLineEdit::textEdited, this, &PacketFilterLine::complete);
+  // Names are only offered: without one of them chosen, Enter is for what is typed.
+  connect(field_, &QLineEdit::returnPressed, this, [this] {
+    if (!completer_->popup()->isVisible() || !completer_->popup()->currentIndex().isValid()) apply_typed();
+  });
   connect(apply_, &QToolButton::clicked, this, &PacketFilterLine::apply_typed);
   connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &PacketFilterLine::insert);
   connect(menu_, &QMenu::aboutToShow, this, &PacketFilterLine::fill_menu);
@@ -156,10 +160,6 @@ bool PacketFilterLine::eventFilter(QObject* watched, QEvent* event) {
   if (watched == field_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool listing = completer_->popup()->isVisible();
-    if (!listing && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter)) {
-      apply_typed();
-      return true;
-    }
     if (!listing && key->key() == Qt::Key_Down) {
       menu_button_->showMenu();
       return true;

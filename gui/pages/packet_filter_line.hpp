@@ -23,6 +23,7 @@ class PacketFilterLine : public QWidget {
   explicit PacketFilterLine(QWidget* parent = nullptr);
 
   [[nodiscard]] QLineEdit* field() noexcept { return field_; }
+  [[nodiscard]] QCompleter& completer() noexcept { return *completer_; }
   [[nodiscard]] QString text() const { return field_->text(); }
   /// Written and applied.
   void apply(const QString& expression);

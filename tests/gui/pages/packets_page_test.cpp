@@ -110,6 +110,34 @@ TEST(PacketsPage, AFilterIsJudgedWhileItIsTypedAndRemembered) {
   EXPECT_EQ(word_at(QStringLiteral("a && ip.d"), 9), (QPair<int, int>(5, 4)));
 }
 
+TEST(PacketsPage, EnterAppliesWhatIsTypedWhileNamesAreOffered) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  QLineEdit* field = page.filter().field();
+  QAbstractItemView* names = page.filter().completer().popup();
+  QSignalSpy applied(&page.filter(), &PacketFilterLine::applied);
+  field->setFocus();
+  QTest::keyClicks(field, QStringLiteral("roce.analysis.retransmission"));
+  ASSERT_TRUE(names->isVisible()) << "two more names begin so";
+  QTest::keyClick(names, Qt::Key_Return);
+  EXPECT_FALSE(names->isVisible());
+  ASSERT_EQ(applied.count(), 1);
+  EXPECT_EQ(applied.front().front().toString(), QStringLiteral("roce.analysis.retransmission"));
+  // With one of them chosen it is that name that is meant.
+  field->clear();
+  QTest::keyClicks(field, QStringLiteral("!roce.analysis.retransm"));
+  ASSERT_TRUE(names->isVisible());
+  QTest::keyClick(names, Qt::Key_Down);
+  QTest::keyClick(names, Qt::Key_Down);
+  const QString name = names->currentIndex().data().toString();
+  QTest::keyClick(names, Qt::Key_Return);
+  EXPECT_EQ(field->text(), QStringLiteral("!") + name);
+  EXPECT_EQ(applied.count(), 1) << "not yet";
+  QTest::keyClick(field, Qt::Key_Return);
+  EXPECT_EQ(applied.count(), 2);
+}
+
 TEST(PacketsPage, APacketThatAnotherPageChoosesIsShown) {
   const auto window = make_window();
   open_packets(*window);
