@@ -25,6 +25,9 @@ namespace {
 /// Written with a layout: one of other docks or another version is not taken.
 constexpr int layout_version = 1;
 
+/// In a list of several files: no name holds it.
+constexpr QLatin1Char between_files('\0');
+
 QStringList ask_for_files(QWidget* parent) {
   return QFileDialog::getOpenFileNames(
       parent, MainWindow::tr("Open captures"), QString(),
@@ -314,7 +317,7 @@ void MainWindow::remember(const QStringList& files) {
   for (const QString& file : files) names << QFileInfo(file).absoluteFilePath();
   QSettings kept = settings();
   // Several files opened together are one entry.
-  const QString entry = names.join(QLatin1Char('\n'));
+  const QString entry = names.join(between_files);
   QStringList all = kept.value(QStringLiteral("recent")).toStringList();
   all.removeAll(entry);
   all.prepend(entry);
@@ -327,8 +330,8 @@ void MainWindow::fill_recent() {
   const QStringList all = settings().value(QStringLiteral("recent")).toStringList();
   int number = 0;
   for (const QString& entry : all) {
-    const QStringList files = entry.split(QLatin1Char('\n'));
-    QString name = files.front();
+    const QStringList files = entry.split(between_files);
+    QString name = shown_name(files.front());
     if (files.size() > 1) name = tr("%1 and %2 more").arg(name).arg(files.size() - 1);
     name.replace(QLatin1Char('&'), QStringLiteral("&&"));
     QAction* action = recent_->addAction(QStringLiteral("&%1 %2").arg(++number).arg(name));

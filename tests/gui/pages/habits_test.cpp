@@ -210,6 +210,36 @@ TEST(Habits, OpensAWholeRing) {
   EXPECT_EQ(window->session().files(), files);
 }
 
+QMenu* recent_menu(MainWindow& window) {
+  for (QMenu* menu : window.findChildren<QMenu*>()) {
+    if (menu->title() == QStringLiteral("Open &recent")) return menu;
+  }
+  return nullptr;
+}
+
+TEST(Habits, RemembersFilesWithAnyName) {
+  const QTemporaryDir folder;
+  const QString odd = folder.filePath(QStringLiteral("two\nlines \x1b[2J & more.pcap"));
+  const QString other = folder.filePath(QStringLiteral("other.pcap"));
+  for (const QString& path : {odd, other})
+    ASSERT_TRUE(QFile::copy(QString::fromStdString(sample("03_rping.pcap")), path));
+  const auto window = make_window();
+  window->open({odd, other});
+  ASSERT_TRUE(has_ended(*window));
+  const std::uint64_t packets = window->session().snapshot()->frames_read;
+  window->close();
+  const auto next = make_window();
+  QMenu* recent = recent_menu(*next);
+  ASSERT_NE(recent, nullptr);
+  QAction* first = recent->actions().front();
+  EXPECT_TRUE(first->text().contains(QStringLiteral("two\\nlines \\x1b[2J && more.pcap")))
+      << first->text().toStdString();
+  first->trigger();
+  ASSERT_TRUE(has_ended(*next));
+  EXPECT_EQ(next->session().files(), QStringList({odd, other}));
+  EXPECT_EQ(next->session().snapshot()->frames_read, packets);
+}
+
 TEST(Habits, MarksFilesThatAreGone) {
   const QTemporaryDir folder;
   const QString gone = folder.filePath(QStringLiteral("gone.pcap"));
@@ -218,10 +248,7 @@ TEST(Habits, MarksFilesThatAreGone) {
   window->open({gone});
   ASSERT_TRUE(has_ended(*window));
   QFile::remove(gone);
-  QMenu* recent = nullptr;
-  for (QMenu* menu : window->findChildren<QMenu*>()) {
-    if (menu->title() == QStringLiteral("Open &recent")) recent = menu;
-  }
+  QMenu* recent = recent_menu(*window);
   ASSERT_NE(recent, nullptr);
   Q_EMIT recent->aboutToShow();
   EXPECT_TRUE(
