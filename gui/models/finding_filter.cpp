@@ -22,6 +22,12 @@ void FindingFilter::set_severity(std::optional<analyze::Severity> least) {
   invalidateRowsFilter();
 }
 
+void FindingFilter::set_time(const std::optional<TimeSpan>& time) {
+  if (time == time_) return;
+  time_ = time;
+  invalidateRowsFilter();
+}
+
 bool FindingFilter::holds(const QModelIndex& row, const QString& word) const {
   const QAbstractItemModel& model = *sourceModel();
   for (int column = 0; column < model.columnCount(row.parent()); ++column) {
@@ -37,6 +43,10 @@ bool FindingFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
   if (least_) {
     const QVariant severity = index.data(TableModelBase::severity_role);
     if (!severity.isValid() || severity.toInt() < static_cast<int>(*least_)) return false;
+  }
+  if (time_) {
+    const QVariant times = index.data(TableModelBase::time_role);
+    if (times.isValid() && !is_in(times.value<TimeSpan>(), time_)) return false;
   }
   return std::all_of(words_.begin(), words_.end(), [&](const QString& word) { return holds(index, word); });
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyze/finding.hpp"
+#include "gui/models/time_span.hpp"
 
 namespace roce::gui {
 
@@ -19,6 +20,8 @@ class FindingFilter : public QSortFilterProxyModel {
   void set_text(const QString& text);
   /// Only findings with this severity or a worse one; nullopt: every one.
   void set_severity(std::optional<analyze::Severity> least);
+  /// Only findings of that time range, and those without times; nullopt: every one.
+  void set_time(const std::optional<TimeSpan>& time);
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -28,6 +31,7 @@ class FindingFilter : public QSortFilterProxyModel {
 
   QStringList words_;
   std::optional<analyze::Severity> least_;
+  std::optional<TimeSpan> time_;
 };
 
 }  // namespace roce::gui

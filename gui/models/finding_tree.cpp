@@ -9,6 +9,7 @@
 
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/row_changes.hpp"
+#include "gui/models/tables.hpp"
 
 namespace roce::gui {
 
@@ -165,6 +166,10 @@ QVariant FindingTree::data(const QModelIndex& index, int role) const {
       return QVariant::fromValue((title ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     case TableModelBase::severity_role:
       return static_cast<int>(shown->severity);
+    case TableModelBase::time_role: {
+      const auto time = is_kind ? std::nullopt : time_of(*shown);
+      return time ? QVariant::fromValue(*time) : QVariant();
+    }
     case TableModelBase::key_role:
       return is_kind ? to_qt(shown->id) : to_qt(rows[static_cast<std::size_t>(index.row())].key);
     default:

@@ -56,7 +56,8 @@ constexpr Column<MarkDirection> columns_[] = {
 
 }  // namespace
 
-WorstConnectionTable::WorstConnectionTable(const analyze::Snapshot& snapshot) {
+WorstConnectionTable::WorstConnectionTable(const analyze::Snapshot& snapshot,
+                                           const std::optional<TimeSpan>& time) {
   const std::vector<Row> all = analyze::connection_rows(snapshot);
   const auto severities = connection_severities(snapshot);
   struct Rank {
@@ -66,9 +67,11 @@ WorstConnectionTable::WorstConnectionTable(const analyze::Snapshot& snapshot) {
   };
   std::vector<Rank> ranks;
   ranks.reserve(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_in(time_of(all[i]), time)) continue;
     ranks.push_back(
         {severities[i] ? static_cast<int>(*severities[i]) : -1, all[i].trouble(), all[i].bytes(), i});
+  }
   const std::size_t shown = std::min(most, ranks.size());
   std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ranks.end(),
                     [](const Rank& a, const Rank& b) {

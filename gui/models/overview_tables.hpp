@@ -15,12 +15,13 @@
 
 namespace roce::gui {
 
-/// The few connections with most trouble, then most bytes.
+/// The few connections with most trouble, then most bytes; of those that were seen in a time range, if any.
 class WorstConnectionTable : public ConnectionTable {
  public:
   static constexpr std::size_t most = 20;
 
-  explicit WorstConnectionTable(const analyze::Snapshot& snapshot);
+  explicit WorstConnectionTable(const analyze::Snapshot& snapshot,
+                                const std::optional<TimeSpan>& time = std::nullopt);
 };
 
 /// How the packets of one direction are marked, by class.

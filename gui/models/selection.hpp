@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace roce::gui {
+#include "gui/models/time_span.hpp"
 
-/// Times in nanoseconds since the epoch; `from` is before `to`.
-struct TimeSpan {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  [[nodiscard]] bool operator==(const TimeSpan&) const noexcept = default;
-};
+namespace roce::gui {
 
 /// What is chosen, in all pages alike. A page that lets choose calls set_...(); all others hear of it.
 class Selection : public QObject {

@@ -16,6 +16,12 @@ void TableModelBase::set_severity(std::optional<analyze::Severity> least) {
   choice_changed();
 }
 
+void TableModelBase::set_time(const std::optional<TimeSpan>& time) {
+  if (time == choice_.time) return;
+  choice_.time = time;
+  choice_changed();
+}
+
 void TableModelBase::sort(int column, Qt::SortOrder order) {
   if (column == choice_.sort_column && order == choice_.order) return;
   choice_.sort_column = column;

@@ -40,6 +40,7 @@ class TableModelBase : public QAbstractTableModel {
     exact_role,                        ///< QString, as in CSV
     key_role,                          ///< QString, stable: which row this is
     id_role,                           ///< qulonglong: connection or flow; invalid where rows have none
+    time_role,                         ///< TimeSpan, from first to last; invalid: no times
     // Of horizontal headers:
     name_role,      ///< QString, the column's stable name
     hidden_role,    ///< bool: shown on request only
@@ -56,6 +57,9 @@ class TableModelBase : public QAbstractTableModel {
   void set_text(const QString& text);
   /// Only rows with this severity or a worse one; nullopt: every row.
   void set_severity(std::optional<analyze::Severity> least);
+  /// Only rows that were seen in that time range, and those without times; nullopt: every row. Those of a
+  /// table that is made for a time range are others with the next show().
+  void set_time(const std::optional<TimeSpan>& time);
   /// By a column's numbers or texts; -1: as they come.
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
@@ -96,6 +100,8 @@ class TableModelBase : public QAbstractTableModel {
 ///   std::string key(std::size_t) const;
 ///   std::optional<analyze::Severity> severity(std::size_t) const;
 ///   std::optional<std::uint64_t> id(std::size_t) const;
+///   std::optional<TimeSpan> time(std::size_t) const;  // may be left out
+/// One that has but a choice of the rows is made for a time range: its constructor takes it as well.
 /// All that is const is called on any thread.
 template <class Table>
 class TableModel final : public TableModelBase {
@@ -117,9 +123,8 @@ class TableModel final : public TableModelBase {
       const std::size_t size = snapshot ? snapshot->connections.size() + snapshot->flows.size() +
                                               snapshot->findings.size() + snapshot->markings.rows.size()
                                         : 0;
-      show_made(size, [snapshot] {
-        return std::make_shared<const Keyed>(snapshot ? std::make_unique<Table>(*snapshot) : nullptr,
-                                             snapshot);
+      show_made(size, [snapshot, time = choice().time] {
+        return std::make_shared<const Keyed>(snapshot ? table_of(*snapshot, time) : nullptr, snapshot);
       });
     }
   }
@@ -192,6 +197,12 @@ class TableModel final : public TableModelBase {
         const auto id = table.id(place.row);
         return id ? QVariant::fromValue<qulonglong>(*id) : QVariant();
       }
+      case time_role:
+        if constexpr (requires { table.time(place.row); }) {
+          const auto time = table.time(place.row);
+          return time ? QVariant::fromValue(*time) : QVariant();
+        }
+        return {};
       default:
         return {};
     }
@@ -252,6 +263,15 @@ class TableModel final : public TableModelBase {
 
   [[nodiscard]] static QVariant alignment(const Column& column) {
     return QVariant::fromValue((column.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  }
+
+  [[nodiscard]] static std::unique_ptr<Table> table_of(const analyze::Snapshot& snapshot,
+                                                       [[maybe_unused]] const std::optional<TimeSpan>& time) {
+    if constexpr (std::is_constructible_v<Table, const analyze::Snapshot&, const std::optional<TimeSpan>&>) {
+      return std::make_unique<Table>(snapshot, time);
+    } else {
+      return std::make_unique<Table>(snapshot);
+    }
   }
 
   void show_made(std::size_t size, Maker make) {

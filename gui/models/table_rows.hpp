@@ -21,6 +21,7 @@
 #include "analyze/columns.hpp"
 #include "analyze/finding.hpp"
 #include "gui/models/row_changes.hpp"
+#include "gui/models/time_span.hpp"
 
 namespace roce::gui {
 
@@ -32,6 +33,7 @@ namespace roce::gui {
 struct RowChoice {
   QStringList words;                       ///< all of which a row must hold, in whatever case
   std::optional<analyze::Severity> least;  ///< only rows with this severity or a worse one
+  std::optional<TimeSpan> time;            ///< only rows that were seen then
   int sort_column = -1;                    ///< none: as the table has them
   Qt::SortOrder order = Qt::AscendingOrder;
   [[nodiscard]] bool operator==(const RowChoice&) const = default;
@@ -87,6 +89,9 @@ template <class Table>
   if (choice.least) {
     const auto severity = table.severity(i);
     if (!severity || *severity < *choice.least) return false;
+  }
+  if constexpr (requires { table.time(i); }) {
+    if (!is_in(table.time(i), choice.time)) return false;
   }
   if (choice.words.isEmpty()) return true;
   QStringList texts;

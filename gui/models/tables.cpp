@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/tables.hpp"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <unordered_set>
+
+#include "capture/frame.hpp"
 
 namespace roce::gui {
 
 using analyze::Severity;
+
+std::optional<TimeSpan> time_of(const analyze::ConnectionRow& connection) {
+  if (connection->first_time_ns == capture::no_time) return std::nullopt;
+  return TimeSpan{connection->first_time_ns, connection->last_time_ns};
+}
+
+std::optional<TimeSpan> time_of(const analyze::Finding& finding) {
+  if (!finding.first_time_ns) return std::nullopt;
+  return TimeSpan{*finding.first_time_ns, finding.last_time_ns.value_or(*finding.first_time_ns)};
+}
+
+HostTable::HostTable(const analyze::Snapshot& snapshot, const std::optional<TimeSpan>& time)
+    : rows_(hosts_of(snapshot)) {
+  if (!time) return;
+  std::unordered_set<std::string> seen;
+  for (const analyze::ConnectionRow& connection : analyze::connection_rows(snapshot)) {
+    if (!is_in(time_of(connection), time)) continue;
+    for (const auto& end : connection->ends) seen.insert(analyze::address_of(end.address));
+  }
+  std::erase_if(rows_, [&](const Host& host) { return !seen.contains(host.address); });
+}
 
 std::string MarkingTable::key(std::size_t i) const {
   const Row& row = rows_[i];

@@ -20,6 +20,11 @@ namespace roce::gui {
 
 using analyze::connection_severities;
 
+/// From the first to the last packet of a connection; nullopt: they have no times.
+[[nodiscard]] std::optional<TimeSpan> time_of(const analyze::ConnectionRow& connection);
+/// From the first to the last time that a finding tells of.
+[[nodiscard]] std::optional<TimeSpan> time_of(const analyze::Finding& finding);
+
 class ConnectionTable {
  public:
   using Row = analyze::ConnectionRow;
@@ -33,6 +38,7 @@ class ConnectionTable {
   [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i]->id); }
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return severities_[i]; }
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t i) const { return rows_[i]->id; }
+  [[nodiscard]] std::optional<TimeSpan> time(std::size_t i) const { return time_of(rows_[i]); }
 
  protected:
   /// Some of the connections.
@@ -83,16 +89,18 @@ class FindingTable {
   [[nodiscard]] std::string key(std::size_t i) const { return finding_key(rows_[i]); }
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const { return rows_[i].severity; }
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
+  [[nodiscard]] std::optional<TimeSpan> time(std::size_t i) const { return time_of(rows_[i]); }
 
  private:
   const std::vector<Row>& rows_;
 };
 
+/// All hosts, or those with connections that were seen in a time range.
 class HostTable {
  public:
   using Row = Host;
   [[nodiscard]] static std::span<const analyze::Column<Row>> columns() { return host_columns(); }
-  explicit HostTable(const analyze::Snapshot& snapshot) : rows_(hosts_of(snapshot)) {}
+  explicit HostTable(const analyze::Snapshot& snapshot, const std::optional<TimeSpan>& time = std::nullopt);
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
   [[nodiscard]] std::string key(std::size_t i) const { return rows_[i].address; }

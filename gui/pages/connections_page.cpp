@@ -35,6 +35,8 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
+  bar_->limit_times(selection, tr("Only connections with packets in the chosen time range; their figures are "
+                                  "of the whole capture. Click to show all times"));
   bar_->drive(this, model_);
   connect(table_, &TableView::row_chosen, this, [this] {
     const QVariant id = table_->currentIndex().data(TableModelBase::id_role);

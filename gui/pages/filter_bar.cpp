@@ -38,6 +38,16 @@ void FilterBar::set_severity(std::optional<analyze::Severity> least) {
   severity_->setCurrentIndex(std::max(0, place));
 }
 
+void FilterBar::limit_times(Selection& selection, const QString& help) {
+  times_ = new TimeChip(selection, help);
+  static_cast<QHBoxLayout*>(layout())->insertWidget(1, times_);
+  connect(times_, &TimeChip::changed, this, &FilterBar::time_changed);
+}
+
+std::optional<TimeSpan> FilterBar::time() const {
+  return times_ == nullptr ? std::nullopt : times_->time();
+}
+
 void FilterBar::show_counts(int shown, int all) {
   counts_->setText(shown == all ? QString::number(all) : tr("%1 of %2").arg(shown).arg(all));
 }

@@ -69,9 +69,11 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
 
+  bar_->limit_times(selection, tr("Only findings of the chosen time range; click to show all times"));
   bar_->drive(this, filter_);
   connect(bar_, &FilterBar::text_changed, this, &FindingsPage::refresh);
   connect(bar_, &FilterBar::severity_changed, this, &FindingsPage::refresh);
+  connect(bar_, &FilterBar::time_changed, this, &FindingsPage::refresh);
   connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           [this](const QModelIndex& current) {
             if (showing_ || !current.isValid()) return;

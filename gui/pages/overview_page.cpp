@@ -53,6 +53,9 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       sign_(new QLabel),
       headline_(new QLabel),
       below_(new QLabel),
+      times_(new TimeChip(selection, tr("Only findings, connections and hosts of the chosen time range; what "
+                                        "was captured and the health are of the whole capture. Click to "
+                                        "show all times"))),
       stack_(new QStackedWidget),
       welcome_(new QLabel),
       facts_(new DetailView),
@@ -103,6 +106,7 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(timeline_, &Timeline::span_chosen, this,
           [this](const std::optional<TimeSpan>& span) { selection_.set_time(span); });
   connect(&selection_, &Selection::time_changed, this, [this] { timeline_->show_span(selection_.time()); });
+  connect(times_, &TimeChip::changed, this, &OverviewPage::limit_times);
   connect(&selection_, &Selection::finding_changed, this,
           [this] { findings_->select_key(selection_.finding()); });
   connect(&selection_, &Selection::connection_changed, this, [this] {
@@ -161,6 +165,7 @@ QWidget* OverviewPage::make_banner() {
     texts->addWidget(label);
   }
   row->addLayout(texts, 1);
+  row->addWidget(times_);
   for (std::size_t i = counts_.size(); i-- > 0;) {
     const auto severity = static_cast<analyze::Severity>(i);
     counts_[i] = new QToolButton;
@@ -223,6 +228,15 @@ void OverviewPage::show_snapshot() {
     selection_.set_finding(to_qt(finding_key(snapshot->findings.front())));
   show_offers();
   show_banner();
+}
+
+void OverviewPage::limit_times() {
+  finding_model_.set_time(times_->time());
+  // The worst of a time are others than those of all times that were there then.
+  connection_model_.set_time(times_->time());
+  host_model_.set_time(times_->time());
+  connection_model_.show(shown());
+  host_model_.show(shown());
 }
 
 void OverviewPage::show_banner() {

@@ -13,6 +13,7 @@
 #include "gui/pages/detail_view.hpp"
 #include "gui/pages/page.hpp"
 #include "gui/pages/table_view.hpp"
+#include "gui/pages/time_chip.hpp"
 
 namespace roce::gui {
 
@@ -48,6 +49,7 @@ class OverviewPage : public Page {
   void show_graph();
   void show_evidence(PageId page);
   void show_banner();
+  void limit_times();
 
   FindingListModel finding_model_;
   WorstConnectionModel connection_model_;
@@ -56,6 +58,7 @@ class OverviewPage : public Page {
   QLabel* headline_;
   QLabel* below_;
   std::array<QToolButton*, 4> counts_{};  ///< by severity
+  TimeChip* times_;
   QStackedWidget* stack_;
   QLabel* welcome_;
   DetailView* facts_;

@@ -48,8 +48,8 @@ PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget
     : Page(session, selection, parent),
       questions_{ask_packet_number, ask_file_to_write, ask_comment_text},
       filter_(new PacketFilterLine),
-      time_chip_(tool_button(tr("Time range"),
-                             tr("Only packets of the chosen time range; click to show all times"))),
+      time_chip_(
+          new TimeChip(selection, tr("Only packets of the chosen time range; click to show all times"))),
       follow_(tool_button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
       evidence_(new EvidenceBar(session, selection)),
       list_(new PacketListView(model_)),
@@ -78,9 +78,6 @@ PacketsPage::~PacketsPage() {
 }
 
 void PacketsPage::make_parts() {
-  time_chip_->setCheckable(true);
-  time_chip_->setChecked(true);
-  time_chip_->hide();
   follow_->setCheckable(true);
   progress_->setMaximumWidth(160);
   progress_->setTextVisible(false);
@@ -152,12 +149,7 @@ void PacketsPage::connect_parts() {
       go_to(*selection_.packet());
     }
   });
-  connect(&selection_, &Selection::time_changed, this, [this] {
-    const QSignalBlocker quiet(time_chip_);
-    time_chip_->setChecked(true);  // whoever chooses a range anew means it
-    apply_filter();
-  });
-  connect(time_chip_, &QToolButton::toggled, this, &PacketsPage::apply_filter);
+  connect(time_chip_, &TimeChip::changed, this, &PacketsPage::apply_filter);
   connect(filter_, &PacketFilterLine::applied, this, [this](const QString& expression) {
     applied_ = expression;
     apply_filter();
@@ -198,11 +190,8 @@ void PacketsPage::show_packets() {
 }
 
 void PacketsPage::apply_filter() {
-  std::optional<TimeSpan> time;
-  time_chip_->setVisible(selection_.time().has_value());
-  if (selection_.time() && time_chip_->isChecked()) time = selection_.time();
   const std::uint64_t before = current_number();
-  const auto error = model_.set_filter(applied_, time);
+  const auto error = model_.set_filter(applied_, time_chip_->time());
   if (error) {
     Q_EMIT says(tr("The filter was not understood: column %1: %2")
                     .arg(error->column)

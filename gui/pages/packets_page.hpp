@@ -17,6 +17,7 @@
 #include "gui/pages/packet_list_view.hpp"
 #include "gui/pages/packet_tree_view.hpp"
 #include "gui/pages/page.hpp"
+#include "gui/pages/time_chip.hpp"
 
 namespace roce::gui {
 
@@ -114,7 +115,7 @@ class PacketsPage : public Page {
   PacketListModel model_;
   Questions questions_;
   PacketFilterLine* filter_;
-  QToolButton* time_chip_;
+  TimeChip* time_chip_;
   QToolButton* follow_;
   EvidenceBar* evidence_;
   PacketListView* list_;

@@ -88,6 +88,64 @@ TEST(TableModel, MatrixGrows) {
   watch<MarkMatrixModel>([](const analyze::Snapshot& s) { return MarkMatrixTable(s).size(); });
 }
 
+/// Counted by hand: what touches a tenth of the capture, wherever that lies.
+TEST(TableModel, LimitsRowsToATimeRange) {
+  bool any_left_out = false;
+  for (const char* name : {"11_three_hosts.pcap.zst", "06_mix_4qp.pcap.zst", "04_write_loss1.cb.pcap.zst"}) {
+    const SnapshotPtr snapshot = analyzed(name);
+    const analyze::Totals& totals = snapshot->totals;
+    const std::int64_t tenth = (totals.last_time_ns - totals.first_time_ns) / 10;
+    ConnectionModel connections;
+    WorstConnectionModel worst;
+    HostModel hosts;
+    FindingListModel findings;
+    FindingTree tree;
+    FindingFilter filter;
+    filter.setSourceModel(&tree);
+    tree.show(snapshot);
+    TableModelBase* const tables[] = {&connections, &worst, &hosts, &findings};
+    for (TableModelBase* table : tables) table->show(snapshot);
+    for (int i = 0; i < 10; ++i) {
+      const TimeSpan span{totals.first_time_ns + i * tenth, totals.first_time_ns + (i + 1) * tenth};
+      for (TableModelBase* table : tables) table->set_time(span);
+      filter.set_time(span);
+      worst.show(snapshot);
+      hosts.show(snapshot);
+      std::vector<bool> there;
+      QStringList addresses;
+      for (const analyze::ConnectionRow& row : analyze::connection_rows(*snapshot)) {
+        there.push_back(!(row->last_time_ns < span.from || row->first_time_ns > span.to));
+        if (!there.back()) continue;
+        for (const auto& end : row->ends) addresses << to_qt(analyze::address_of(end.address));
+      }
+      const auto count = static_cast<int>(std::count(there.begin(), there.end(), true));
+      any_left_out = any_left_out || count < static_cast<int>(there.size());
+      EXPECT_EQ(connections.rowCount(), count) << name << ", " << i;
+      EXPECT_EQ(worst.rowCount(), count) << name << ", " << i;
+      for (int row = 0; row < connections.rowCount(); ++row)
+        EXPECT_TRUE(there[connections.row(row)->id]) << name << ", " << i;
+      addresses.removeDuplicates();
+      ASSERT_EQ(hosts.rowCount(), addresses.size()) << name << ", " << i;
+      for (int row = 0; row < hosts.rowCount(); ++row)
+        EXPECT_TRUE(addresses.contains(to_qt(hosts.row(row).address))) << name << ", " << i;
+      const auto found =
+          std::count_if(snapshot->findings.begin(), snapshot->findings.end(), [&](const auto& f) {
+            return !f.first_time_ns || !(*f.last_time_ns < span.from || *f.first_time_ns > span.to);
+          });
+      EXPECT_EQ(findings.rowCount(), found) << name << ", " << i;
+      int in_tree = 0;
+      for (int kind = 0; kind < filter.rowCount(); ++kind) in_tree += filter.rowCount(filter.index(kind, 0));
+      EXPECT_EQ(in_tree, found) << name << ", " << i;
+    }
+    for (TableModelBase* table : tables) table->set_time(std::nullopt);
+    hosts.show(snapshot);
+    EXPECT_EQ(static_cast<std::size_t>(connections.rowCount()), snapshot->connections.size());
+    EXPECT_EQ(static_cast<std::size_t>(hosts.rowCount()), hosts_of(*snapshot).size());
+    EXPECT_EQ(static_cast<std::size_t>(findings.rowCount()), snapshot->findings.size());
+  }
+  EXPECT_TRUE(any_left_out);
+}
+
 TEST(TableModel, KeepsPlaces) {
   HostModel model;
   model.show(analyzed("11_three_hosts.pcap.zst", 300));

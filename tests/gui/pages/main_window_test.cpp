@@ -168,6 +168,50 @@ TEST(MainWindow, ChoosesATimeRangeByDragging) {
   EXPECT_FALSE(window->selection().time());
 }
 
+TEST(MainWindow, LimitsAllPagesToTheChosenTime) {
+  const auto window = make_window();
+  open_sample(*window, "11_three_hosts.pcap.zst");  // two connections, one after the other
+  const analyze::Snapshot& snapshot = *window->session().snapshot();
+  ASSERT_EQ(snapshot.connections.size(), 2U);
+  const analyze::Connection& second = snapshot.connections[1];
+  ASSERT_GT(second.first_time_ns, snapshot.connections[0].last_time_ns);
+  const auto chip_of = [](QWidget& page) {
+    auto* chip = page.findChild<TimeChip*>();
+    EXPECT_NE(chip, nullptr);
+    return chip;
+  };
+  QWidget* const pages[] = {&window->overview(), &window->packets(), &window->findings(),
+                            &window->connections()};
+  for (QWidget* page : pages) EXPECT_TRUE(chip_of(*page)->isHidden());
+  window->selection().set_time(TimeSpan{second.first_time_ns, second.last_time_ns});
+  for (QWidget* page : pages) EXPECT_FALSE(chip_of(*page)->isHidden());
+  QAbstractItemModel& all = window->connections().table().rows();
+  QAbstractItemModel& worst = window->overview().connections().rows();
+  QAbstractItemModel& hosts = window->overview().hosts().rows();
+  ASSERT_EQ(all.rowCount(), 1);
+  EXPECT_EQ(all.index(0, 0).data(TableModelBase::id_role).toULongLong(), 1U);
+  ASSERT_EQ(worst.rowCount(), 1);
+  EXPECT_EQ(worst.index(0, 0).data(TableModelBase::id_role).toULongLong(), 1U);
+  EXPECT_EQ(hosts.rowCount(), 2);
+  EXPECT_LT(window->packets().model().rowCount(), static_cast<int>(snapshot.frames_read));
+  // A click on one page shows all there, and there alone.
+  chip_of(window->connections())->click();
+  EXPECT_EQ(all.rowCount(), 2);
+  EXPECT_EQ(worst.rowCount(), 1);
+  chip_of(window->overview())->click();
+  EXPECT_EQ(worst.rowCount(), 2);
+  EXPECT_EQ(hosts.rowCount(), 3);
+  // Whoever chooses another range means all pages, and whoever takes it back.
+  window->selection().set_time(
+      TimeSpan{snapshot.connections[0].first_time_ns, snapshot.connections[0].last_time_ns});
+  EXPECT_EQ(all.rowCount(), 1);
+  EXPECT_EQ(worst.rowCount(), 1);
+  action(*window, "clear")->trigger();
+  EXPECT_EQ(all.rowCount(), 2);
+  EXPECT_EQ(worst.rowCount(), 2);
+  for (QWidget* page : pages) EXPECT_TRUE(chip_of(*page)->isHidden());
+}
+
 TEST(MainWindow, SaysWhatIsWrongWithAFile) {
   const QTemporaryDir folder;
   const std::string text = folder.filePath(QStringLiteral("notes <b>.txt")).toStdString();
