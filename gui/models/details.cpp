@@ -65,10 +65,12 @@ QString connections_html(const Finding& finding) {
 
 QString facts_html(const Facts& facts) {
   QString html = QStringLiteral("<table cellpadding=\"2\">");
-  for (const auto& [name, text] : facts) {
+  for (const Fact& fact : facts) {
+    QString name = fact.name.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
+    if (!fact.link.isEmpty())
+      name = QStringLiteral("<a href=\"%1\">%2</a>").arg(fact.link.toHtmlEscaped(), name);
     html += QStringLiteral("<tr><td class=\"name\" style=\"padding-right:14px\">%1</td><td>%2</td></tr>")
-                .arg(name.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;")),
-                     text.toHtmlEscaped());
+                .arg(name, fact.text.toHtmlEscaped());
   }
   return html + QStringLiteral("</table>");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of one thing, as rich text that QTextDocument understands. Links lead on: "connection:12",
 // "finding:KEY" and "packet:7" to what they name, "graph:12" to the graph of connection 12, "graph:12:7" to
-// packet 7 in it, "copy:TEXT" copies.
+// packet 7 in it, "packets:FILTER" to the packets that pass a display filter, "markings:" to the marks,
+// "copy:TEXT" copies.
 #pragma once
 
 #include <QString>

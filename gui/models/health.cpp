@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
+#include <QUrl>
 #include <algorithm>
 
 #include "analyze/units.hpp"
@@ -99,6 +100,11 @@ QString icrc_text(const Snapshot& s) {
       {{Text::tr("match"), match}, {Text::tr("MISMATCH"), mismatch}, {Text::tr("not checkable"), unknown}});
 }
 
+/// To the packets that pass a display filter.
+QString packets_link(const char* filter) {
+  return QStringLiteral("packets:") + QString::fromLatin1(QUrl::toPercentEncoding(QLatin1String(filter)));
+}
+
 void add_roce(Facts& facts, const Snapshot& s) {
   const Totals& t = s.totals;
   if (t.roce_packets == 0) {
@@ -114,10 +120,12 @@ void add_roce(Facts& facts, const Snapshot& s) {
   for (std::size_t i = 1; i < t.by_transport.size(); ++i)
     versions.emplace_back(to_qt(dissect::transport_name(static_cast<dissect::Transport>(i))),
                           t.by_transport[i]);
-  facts.emplace_back(Text::tr("RoCE"), QStringLiteral("%1 (%2), %3: %4")
-                                           .arg(packets(t.roce_packets),
-                                                to_qt(analyze::percent_text(t.roce_packets, t.packets)),
-                                                to_qt(analyze::bytes_text(t.roce_bytes)), listing(versions)));
+  facts.emplace_back(
+      Text::tr("RoCE"),
+      QStringLiteral("%1 (%2), %3: %4")
+          .arg(packets(t.roce_packets), to_qt(analyze::percent_text(t.roce_packets, t.packets)),
+               to_qt(analyze::bytes_text(t.roce_bytes)), listing(versions)),
+      packets_link("infiniband"));
   Counts tunnels;
   for (std::size_t i = 0; i < dissect::tunnel_count; ++i)
     tunnels.emplace_back(to_qt(dissect::tunnel_name(static_cast<dissect::Tunnel>(i))), t.by_tunnel[i]);
@@ -128,8 +136,9 @@ void add_roce(Facts& facts, const Snapshot& s) {
     if (t.opcodes[i] != 0)
       opcodes.emplace_back(to_qt(dissect::opcode_name(static_cast<std::uint8_t>(i))), t.opcodes[i]);
   }
-  facts.emplace_back(Text::tr("Opcodes"), listing(opcodes));
-  facts.emplace_back(Text::tr("ICRC"), icrc_text(s));
+  facts.emplace_back(Text::tr("Opcodes"), listing(opcodes), packets_link("infiniband.bth"));
+  facts.emplace_back(Text::tr("ICRC"), icrc_text(s),
+                     t.icrc[1] != 0 ? packets_link("roce.icrc.status == mismatch") : QString());
   Counts dscp;
   Counts pcp{{Text::tr("untagged"), t.untagged}};
   for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(Text::tr("DSCP %1:").arg(i), t.dscp[i]);
@@ -139,7 +148,8 @@ void add_roce(Facts& facts, const Snapshot& s) {
                    {QStringLiteral("ECT(0)"), t.ecn[2]},
                    {QStringLiteral("CE"), t.ecn[3]}};
   facts.emplace_back(Text::tr("Marks"),
-                     QStringList{listing(dscp), listing(ecn), listing(pcp)}.join(QStringLiteral("; ")));
+                     QStringList{listing(dscp), listing(ecn), listing(pcp)}.join(QStringLiteral("; ")),
+                     QStringLiteral("markings:"));
 }
 
 }  // namespace
@@ -204,7 +214,8 @@ Facts capture_facts(const Snapshot& s) {
             .arg(packets(t.packets), to_qt(analyze::bytes_text(t.bytes)),
                  t.captured_bytes < t.bytes
                      ? Text::tr("%1 of it captured").arg(to_qt(analyze::bytes_text(t.captured_bytes)))
-                     : Text::tr("captured whole")));
+                     : Text::tr("captured whole")),
+        packets_link(""));
     facts.emplace_back(
         Text::tr("Time"),
         t.any_time
@@ -220,7 +231,8 @@ Facts capture_facts(const Snapshot& s) {
     QString name = to_qt(analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)));
     others.emplace_back(name.replace(QLatin1Char('_'), QLatin1Char(' ')), t.others[i]);
   }
-  if (const QString text = listing(others); !text.isEmpty()) facts.emplace_back(Text::tr("Not RoCE"), text);
+  if (const QString text = listing(others); !text.isEmpty())
+    facts.emplace_back(Text::tr("Not RoCE"), text, packets_link("!infiniband"));
   for (const analyze::Diagnostic& d : s.diagnostics)
     facts.emplace_back(Text::tr("Doubtful"), Text::tr("%1 times: %2").arg(number(d.count), to_qt(d.help)));
   return facts;

@@ -24,8 +24,16 @@ struct Health {
 /// Findings by analyze::Severity.
 [[nodiscard]] std::array<std::uint64_t, 4> count_findings(const analyze::Snapshot& snapshot);
 
-/// What was captured: rows of a name and its facts, as the report has them.
-using Facts = std::vector<std::pair<QString, QString>>;
+/// A row of a name and what is known of it.
+struct Fact {
+  Fact(QString of, QString is, QString leads_to = {})
+      : name(std::move(of)), text(std::move(is)), link(std::move(leads_to)) {}
+  QString name;
+  QString text;
+  QString link;  ///< where the name leads to, see details.hpp; empty: nowhere
+};
+using Facts = std::vector<Fact>;
+/// What was captured, as the report has it.
 [[nodiscard]] Facts capture_facts(const analyze::Snapshot& snapshot);
 
 /// Another name of shown_time().

@@ -146,6 +146,8 @@ void MainWindow::make_pages() {
     connect(dock, &QDockWidget::visibilityChanged, rows[i].page, &Page::set_seen);
     connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
     connect(rows[i].page, &Page::graph_wanted, connections_, &ConnectionsPage::show_graph);
+    connect(rows[i].page, &Page::filter_wanted, this,
+            [this](const QString& expression) { packets_->filter().apply(expression); });
     connect(rows[i].page, &Page::says, this, &MainWindow::say);
   }
   docks_[0]->raise();

@@ -97,7 +97,7 @@ void OutputActions::enable() {
 
 void OutputActions::offer_on_charts() {
   for (QWidget* chart : charts_in(&window_)) {
-    if (chart->contextMenuPolicy() != Qt::DefaultContextMenu || !chart->actions().isEmpty()) continue;
+    if (chart->contextMenuPolicy() != Qt::DefaultContextMenu) continue;  // it has a menu of its own
     chart->setContextMenuPolicy(Qt::ActionsContextMenu);
     const auto offer = [this, chart](const QString& text, auto&& handler) {
       auto* action = new QAction(text, chart);

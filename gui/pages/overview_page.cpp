@@ -63,6 +63,7 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       connections_(new TableView(tr("Worst connections"), connection_model_)),
       hosts_(new TableView(tr("Worst hosts"), host_model_)),
       timeline_(new Timeline),
+      show_span_(new QAction(tr("Show pac&kets in range"), timeline_)),
       explain_(offer(findings_, tr("&Explain"), tr("What was seen, and what to do about it"),
                      [this] { Q_EMIT leads_to(PageId::findings); })),
       show_packets_(offer(findings_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
@@ -81,6 +82,11 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       tr("Open a capture (Ctrl+O), or drop one here.\n\npcap and pcapng, also as .gz, .zst or .lz4; several "
          "files are one capture in time order."));
   stack_->addWidget(welcome_);
+  show_span_->setToolTip(tr("The packets of the chosen time range: drag over the timeline to choose one"));
+  show_span_->setEnabled(false);
+  timeline_->addAction(show_span_);
+  connect(show_span_, &QAction::triggered, this, [this] { Q_EMIT leads_to(PageId::packets); });
+  connect(facts_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow);
   stack_->addWidget(make_content());
 
   connect(findings_, &TableView::row_chosen, this, &OverviewPage::choose_finding);
@@ -105,7 +111,10 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   });
   connect(timeline_, &Timeline::span_chosen, this,
           [this](const std::optional<TimeSpan>& span) { selection_.set_time(span); });
-  connect(&selection_, &Selection::time_changed, this, [this] { timeline_->show_span(selection_.time()); });
+  connect(&selection_, &Selection::time_changed, this, [this] {
+    timeline_->show_span(selection_.time());
+    show_span_->setEnabled(selection_.time().has_value());
+  });
   connect(times_, &TimeChip::changed, this, &OverviewPage::limit_times);
   connect(&selection_, &Selection::finding_changed, this,
           [this] { findings_->select_key(selection_.finding()); });

@@ -27,6 +27,7 @@ class OverviewPage : public Page {
 
   [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
+  [[nodiscard]] DetailView& facts() noexcept { return *facts_; }
   [[nodiscard]] QString headline() const { return headline_->text(); }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
   [[nodiscard]] TableView& connections() noexcept { return *connections_; }
@@ -66,6 +67,7 @@ class OverviewPage : public Page {
   TableView* connections_;
   TableView* hosts_;
   Timeline* timeline_;
+  QAction* show_span_;
   QAction* explain_;
   QAction* show_packets_;
   QAction* finding_graph_;

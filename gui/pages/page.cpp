@@ -46,6 +46,11 @@ void Page::follow(const QUrl& link) {
     Q_EMIT leads_to(PageId::findings);
   } else if (link.scheme() == QLatin1String("packet")) {
     lead_to_packet(target.toULongLong());
+  } else if (link.scheme() == QLatin1String("packets")) {
+    Q_EMIT filter_wanted(target);
+    Q_EMIT leads_to(PageId::packets);
+  } else if (link.scheme() == QLatin1String("markings")) {
+    Q_EMIT leads_to(PageId::markings);
   } else if (link.scheme() == QLatin1String("copy")) {
     QApplication::clipboard()->setText(target);
     Q_EMIT says(tr("Copied: %1").arg(target));

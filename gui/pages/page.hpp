@@ -43,6 +43,8 @@ class Page : public QWidget {
   void leads_to(roce::gui::PageId page);
   /// The graph of the connection that is selected now, on its page.
   void graph_wanted();
+  /// Packets that pass a display filter, on their page.
+  void filter_wanted(const QString& expression);
   /// For the status bar.
   void says(const QString& message);
   void seen_changed();

@@ -6,6 +6,7 @@
 #include <QDropEvent>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -166,6 +167,46 @@ TEST(MainWindow, ChoosesATimeRangeByDragging) {
   EXPECT_LT(span.to, totals.last_time_ns);
   action(*window, "clear")->trigger();
   EXPECT_FALSE(window->selection().time());
+}
+
+TEST(MainWindow, LeadsOnFromFactsAndTimes) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_corrupt.cb.pcap.zst");
+  PacketsPage& packets = window->packets();
+  DetailView& facts = window->overview().facts();
+  const auto follow = [&](const QString& name) {
+    window->show_page(PageId::overview);
+    static const QRegularExpression link(QStringLiteral("<a href=\"([^\"]*)\">([^<]*)</a>"));
+    for (auto found = link.globalMatch(facts.html()); found.hasNext();) {
+      const QRegularExpressionMatch one = found.next();
+      if (one.captured(2) == name) Q_EMIT facts.anchorClicked(QUrl(one.captured(1)));
+    }
+    return eventually([&] { return packets.model().state().complete; });
+  };
+  const analyze::Totals totals = window->session().snapshot()->totals;
+  const std::pair<QString, std::uint64_t> rows[] = {
+      {QStringLiteral("RoCE"), totals.roce_packets},
+      {QStringLiteral("Not&nbsp;RoCE"), totals.packets - totals.roce_packets},
+      {QStringLiteral("ICRC"), totals.icrc[1]},
+      {QStringLiteral("Opcodes"), totals.roce_packets},
+      {QStringLiteral("Packets"), totals.packets}};
+  for (const auto& [name, count] : rows) {
+    ASSERT_TRUE(follow(name)) << name.toStdString();
+    EXPECT_FALSE(packets.visibleRegion().isEmpty()) << name.toStdString();
+    EXPECT_GT(count, 0U) << name.toStdString();
+    EXPECT_EQ(static_cast<std::uint64_t>(packets.model().rowCount()), count) << name.toStdString();
+  }
+  ASSERT_TRUE(follow(QStringLiteral("Marks")));
+  EXPECT_FALSE(window->markings().visibleRegion().isEmpty());
+  window->show_page(PageId::overview);
+  QAction* show = window->overview().timeline().actions().front();
+  EXPECT_FALSE(show->isEnabled());
+  window->selection().set_time(TimeSpan{totals.first_time_ns, totals.first_time_ns + 1});
+  ASSERT_TRUE(show->isEnabled());
+  show->trigger();
+  EXPECT_FALSE(packets.visibleRegion().isEmpty());
+  ASSERT_TRUE(eventually([&] { return packets.model().state().complete; }));
+  EXPECT_LT(static_cast<std::uint64_t>(packets.model().rowCount()), totals.packets);
 }
 
 TEST(MainWindow, LimitsAllPagesToTheChosenTime) {
