@@ -170,6 +170,10 @@ void MainWindow::make_status() {
 
 void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::severity_chosen, findings_, &FindingsPage::show_severity);
+  connect(overview_, &OverviewPage::recent_chosen, this, [this](int place) {
+    const QList<QAction*> actions = recent_->actions();
+    if (place >= 0 && place < actions.size()) actions[place]->trigger();
+  });
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });
@@ -330,16 +334,19 @@ void MainWindow::remember(const QStringList& files) {
 void MainWindow::fill_recent() {
   recent_->clear();
   const QStringList all = settings().value(QStringLiteral("recent")).toStringList();
+  QStringList names;
   int number = 0;
   for (const QString& entry : all) {
     const QStringList files = entry.split(between_files);
     QString name = shown_name(files.front());
     if (files.size() > 1) name = tr("%1 and %2 more").arg(name).arg(files.size() - 1);
+    names << name;
     name.replace(QLatin1Char('&'), QStringLiteral("&&"));
     QAction* action = recent_->addAction(QStringLiteral("&%1 %2").arg(++number).arg(name));
     action->setData(files.front());
     connect(action, &QAction::triggered, this, [this, files] { open(files); });
   }
+  overview_->offer_recent(names);
   recent_->addSeparator();
   QAction* clear = recent_->addAction(tr("&Clear list"));
   clear->setEnabled(!all.isEmpty());

@@ -78,9 +78,13 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   layout->addWidget(stack_, 1);
   welcome_->setAlignment(Qt::AlignCenter);
   welcome_->setWordWrap(true);
-  welcome_->setText(
-      tr("Open a capture (Ctrl+O), or drop one here.\n\npcap and pcapng, also as .gz, .zst or .lz4; several "
-         "files are one capture in time order."));
+  welcome_->setTextFormat(Qt::RichText);
+  welcome_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  connect(
+      welcome_, &QLabel::linkActivated, this,
+      [this](const QString& link) { Q_EMIT recent_chosen(link.toInt()); },
+      Qt::QueuedConnection);  // not while the text with the link is in use: it changes
+  offer_recent({});
   stack_->addWidget(welcome_);
   show_span_->setToolTip(tr("The packets of the chosen time range: drag over the timeline to choose one"));
   show_span_->setEnabled(false);
@@ -152,6 +156,17 @@ void OverviewPage::show_graph() {
 
 void OverviewPage::show_evidence(PageId page) {
   if (const analyze::Finding* finding = chosen_finding()) lead_to_evidence(*finding, page);
+}
+
+void OverviewPage::offer_recent(const QStringList& names) {
+  QString html = QStringLiteral("<p>%1</p><p>%2</p>")
+                     .arg(tr("Open a capture (Ctrl+O), or drop one here."),
+                          tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are one capture in "
+                             "time order."));
+  if (!names.isEmpty()) html += QStringLiteral("<p>&nbsp;</p><p>%1</p>").arg(tr("Opened lately:"));
+  for (qsizetype i = 0; i < names.size(); ++i)
+    html += QStringLiteral("<p><a href=\"%1\">%2</a></p>").arg(i).arg(names[i].toHtmlEscaped());
+  welcome_->setText(html);
 }
 
 QWidget* OverviewPage::make_banner() {

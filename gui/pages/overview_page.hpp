@@ -27,6 +27,9 @@ class OverviewPage : public Page {
 
   [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
+  /// Captures that were opened lately, to be opened again while none is shown.
+  void offer_recent(const QStringList& names);
+  [[nodiscard]] QLabel& welcome() noexcept { return *welcome_; }
   [[nodiscard]] DetailView& facts() noexcept { return *facts_; }
   [[nodiscard]] QString headline() const { return headline_->text(); }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
@@ -36,6 +39,7 @@ class OverviewPage : public Page {
  Q_SIGNALS:
   void severity_chosen(roce::analyze::Severity least);
   void host_chosen(const QString& address);
+  void recent_chosen(int place);  ///< in what offer_recent() was told
 
  protected:
   void show_snapshot() override;

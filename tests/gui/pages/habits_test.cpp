@@ -234,6 +234,15 @@ TEST(Habits, RemembersFilesWithAnyName) {
   QAction* first = recent->actions().front();
   EXPECT_TRUE(first->text().contains(QStringLiteral("two\\nlines \\x1b[2J && more.pcap")))
       << first->text().toStdString();
+  // The page of a window without a capture offers it as well.
+  QLabel& welcome = next->overview().welcome();
+  EXPECT_TRUE(welcome.text().contains(QStringLiteral("two\\nlines \\x1b[2J &amp; more.pcap")))
+      << welcome.text().toStdString();
+  Q_EMIT welcome.linkActivated(QStringLiteral("0"));
+  ASSERT_TRUE(eventually([&] { return next->session().state() == AnalysisSession::State::done; }));
+  EXPECT_EQ(next->session().files(), QStringList({odd, other}));
+  next->findChild<QAction*>(QStringLiteral("close"))->trigger();
+  first = recent->actions().front();
   first->trigger();
   ASSERT_TRUE(has_ended(*next));
   EXPECT_EQ(next->session().files(), QStringList({odd, other}));
