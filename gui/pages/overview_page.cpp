@@ -225,9 +225,9 @@ QWidget* OverviewPage::make_content() {
   all->addWidget(top);
   all->addWidget(titled(tr("Timeline"), timeline_));
   all->addWidget(bottom);
-  all->setStretchFactor(0, 3);
-  all->setStretchFactor(1, 3);
-  all->setStretchFactor(2, 2);
+  all->setStretchFactor(0, 10);
+  all->setStretchFactor(1, 9);
+  all->setStretchFactor(2, 6);
   for (QSplitter* splitter : {top, bottom, all}) {
     splitter->setChildrenCollapsible(false);
     splitter->setHandleWidth(8);
