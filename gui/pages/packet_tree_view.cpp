@@ -15,6 +15,9 @@ PacketTreeView::PacketTreeView(QWidget* parent) : QTreeWidget(parent) {
   setAccessibleName(tr("The packet, field by field"));
   setColumnCount(1);
   header()->hide();
+  // What carries RDMA is seldom what one looks for, and would push that out of sight.
+  closed_ = {QStringLiteral("frame.number"), QStringLiteral("eth"), QStringLiteral("ip"),
+             QStringLiteral("ipv6"), QStringLiteral("udp")};
   setUniformRowHeights(true);
   header()->setStretchLastSection(false);
   header()->setSectionResizeMode(QHeaderView::ResizeToContents);

@@ -51,6 +51,36 @@ TEST(PacketsPage, ShowsTreeAndBytesWhichLightEachOtherUp) {
   EXPECT_FALSE(page.tree().text().isEmpty());
 }
 
+TEST(PacketsPage, TheTreeShowsWhatIsOfRdmaAndRemembersWhatIsOpened) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  const auto top = [&](const char* field) -> QTreeWidgetItem* {
+    for (int i = 0; i < page.tree().topLevelItemCount(); ++i) {
+      QTreeWidgetItem* item = page.tree().topLevelItem(i);
+      if (item->data(0, PacketTreeView::field_role).toString() == QLatin1String(field)) return item;
+    }
+    return nullptr;
+  };
+  page.go_to(100);
+  for (const char* carrier : {"frame.number", "eth", "ip", "udp"}) {
+    ASSERT_NE(top(carrier), nullptr) << carrier;
+    EXPECT_FALSE(top(carrier)->isExpanded()) << carrier;
+  }
+  ASSERT_NE(top("infiniband.bth"), nullptr);
+  EXPECT_TRUE(top("infiniband.bth")->isExpanded());
+  top("ip")->setExpanded(true);
+  top("infiniband.bth")->setExpanded(false);
+  page.go_to(101);
+  EXPECT_TRUE(top("ip")->isExpanded());
+  EXPECT_FALSE(top("infiniband.bth")->isExpanded());
+  // A byte of what is closed opens it.
+  page.bytes().byte_chosen(0);
+  ASSERT_NE(page.tree().currentItem(), nullptr);
+  EXPECT_EQ(page.tree().currentItem()->parent(), top("eth"));
+  EXPECT_TRUE(top("eth")->isExpanded());
+}
+
 TEST(PacketsPage, KeysMoveAndSelect) {
   const auto window = make_window();
   open_packets(*window);
