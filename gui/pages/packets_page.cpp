@@ -110,10 +110,16 @@ void PacketsPage::make_parts() {
   find_bar_->hide();
   connect(previous, &QToolButton::clicked, this, [this] { find(-1); });
   connect(next, &QToolButton::clicked, this, [this] { find(1); });
-  connect(close, &QToolButton::clicked, this, [this] {
+  const auto stop = [this] {
     find_bar_->hide();
     list_->setFocus();
-  });
+  };
+  connect(close, &QToolButton::clicked, this, stop);
+  auto* escape = new QAction(find_bar_);
+  escape->setShortcut(Qt::Key_Escape);
+  escape->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  connect(escape, &QAction::triggered, this, stop);
+  find_bar_->addAction(escape);
 
   auto* details = new QSplitter(Qt::Horizontal);
   details->addWidget(tree_);

@@ -242,6 +242,12 @@ TEST(PacketsPage, FindsWithoutHiding) {
   ASSERT_TRUE(eventually([&] { return page.list().current_row() > 0; }));
   EXPECT_TRUE(page.model().marks_of(page.list().current_row()).has(PacketMarks::retransmission));
   EXPECT_EQ(page.model().rowCount(), all);
+  window->activateWindow();
+  field->setFocus();
+  ASSERT_TRUE(eventually([&] { return window->isActiveWindow(); }));
+  ASSERT_TRUE(field->isVisible());
+  QTest::keyClick(field, Qt::Key_Escape);
+  EXPECT_FALSE(field->isVisible());
 }
 
 TEST(PacketsPage, AnyFieldCanBeAColumn) {
