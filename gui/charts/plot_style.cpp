@@ -63,9 +63,10 @@ void wrap_legend(QCustomPlot& plot) {
   QCPLegend* legend = plot.legend;
   int widest = 1;
   for (int i = 0; i < legend->itemCount(); ++i) {
-    // The last row may have cells without an entry.
-    if (const QCPAbstractLegendItem* item = legend->item(i))
-      widest = std::max(widest, item->minimumOuterSizeHint().width());
+    QCPAbstractLegendItem* item = legend->item(i);
+    if (item == nullptr) continue;           // a cell of the last row
+    item->setMargins(QMargins(0, 0, 0, 2));  // what hangs below the line would be cut off
+    widest = std::max(widest, item->minimumOuterSizeHint().width());
   }
   const QMargins around = legend->margins();
   const int room = plot.width() - around.left() - around.right() + legend->columnSpacing();

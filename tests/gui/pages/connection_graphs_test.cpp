@@ -48,6 +48,8 @@ void expect_legend_above(QCustomPlot& plot, const std::string& what) {
     const QCPAbstractLegendItem* item = plot.legend->item(i);
     if (item == nullptr) continue;  // a cell of the last row
     EXPECT_GE(item->rect().width(), item->minimumOuterSizeHint().width()) << what;
+    EXPECT_GE(item->outerRect().height(), item->minimumOuterSizeHint().height()) << what;
+    EXPECT_GT(item->outerRect().height(), QFontMetrics(item->font()).height()) << what << ": cut off";
     EXPECT_TRUE(plot.rect().contains(item->rect())) << what;
   }
 }
