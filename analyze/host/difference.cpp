@@ -150,6 +150,14 @@ void reset_findings(const HostDifference& difference, std::vector<HostFinding>& 
   }
 }
 
+/// Of two snapshots that do not name the same host.
+std::string other_host_text(const std::string& before, const std::string& after) {
+  if (!before.empty() && !after.empty())
+    return fmt::format("The snapshots are of two hosts: {} and {}.", before, after);
+  return fmt::format("The {} snapshot is of {}, the other does not say of which host it is.",
+                     after.empty() ? "earlier" : "later", after.empty() ? before : after);
+}
+
 }  // namespace
 
 void sort_findings(std::vector<HostFinding>& findings) {
@@ -186,7 +194,7 @@ std::vector<HostFinding> difference_findings(const HostFacts& before, const Host
     findings.push_back({"host_other_host",
                         Severity::warning,
                         "both snapshots",
-                        fmt::format("The snapshots are of two hosts: {} and {}.", before.host, after.host),
+                        other_host_text(before.host, after.host),
                         "Compare snapshots of one host: what follows means little.",
                         {}});
   }

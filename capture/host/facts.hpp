@@ -202,7 +202,7 @@ struct HostFacts {
   std::string kernel;               ///< "Linux 6.1.0-18-amd64"
   std::string root;                 ///< "/" or another tree
   bool root_user = false;           ///< the reader had all rights
-  std::vector<RdmaDevice> devices;  ///< by name
+  std::vector<RdmaDevice> devices;  ///< by name, mlx5_2 before mlx5_10
   std::vector<Netdev> netdevs;      ///< by index, then name
   std::vector<HostProblem> problems;
   std::uint64_t problems_dropped = 0;  ///< beyond the bound

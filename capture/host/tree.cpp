@@ -28,11 +28,37 @@ bool is_text(std::string_view bytes) noexcept {
   });
 }
 
-bool by_number_or_name(const std::string& a, const std::string& b) {
-  const auto first = whole_number(a), second = whole_number(b);
-  if (first && second) return *first < *second;
-  if (first.has_value() != second.has_value()) return first.has_value();
-  return a < b;
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+/// The digits that a text begins with, taken off it; without zeros that count nothing.
+std::string_view take_digits(std::string_view& text) noexcept {
+  const auto end =
+      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+  std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits;
+}
+
+/// mlx5_2 before mlx5_10: digits count as the number that they are, however long.
+bool by_number_and_name(const std::string& a, const std::string& b) {
+  std::string_view first = a, second = b;
+  while (!first.empty() && !second.empty()) {
+    if (is_digit(first.front()) && is_digit(second.front())) {
+      const std::string_view left = take_digits(first), right = take_digits(second);
+      if (left.size() != right.size()) return left.size() < right.size();
+      if (left != right) return left < right;
+      continue;
+    }
+    if (first.front() != second.front())
+      return static_cast<unsigned char>(first.front()) < static_cast<unsigned char>(second.front());
+    first.remove_prefix(1);
+    second.remove_prefix(1);
+  }
+  if (first.empty() != second.empty()) return first.empty();
+  return a < b;  // 7 and 07
 }
 
 }  // namespace
@@ -199,7 +225,7 @@ std::vector<std::string> HostTree::names(const std::string& path, Absent absent)
     found.emplace_back(name);
   }
   ::closedir(entries);
-  std::sort(found.begin(), found.end(), by_number_or_name);
+  std::sort(found.begin(), found.end(), by_number_and_name);
   return found;
 }
 

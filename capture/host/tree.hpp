@@ -37,7 +37,8 @@ class HostTree {
   [[nodiscard]] std::optional<std::string> text(const std::string& path, Absent absent = Absent::fine);
   /// A whole decimal or 0x number.
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& path, Absent absent = Absent::fine);
-  /// Names in a folder, numbers by value, others by their bytes. Empty if it is not there.
+  /// Names in a folder, by their bytes, numbers in them by value: mlx5_2 before mlx5_10. Empty if it is not
+  /// there.
   [[nodiscard]] std::vector<std::string> names(const std::string& path, Absent absent = Absent::fine);
   /// The last part of what a symbolic link points to.
   [[nodiscard]] std::optional<std::string> link(const std::string& path);

@@ -103,6 +103,11 @@ TEST(HostDifference, OtherHostsAndTimes) {
   const auto findings = difference_findings(before, after, difference(before, after));
   EXPECT_NE(find(findings, "host_other_host"), nullptr);
   EXPECT_NE(find(findings, "host_time_backwards"), nullptr);
+  after.host.clear();
+  const auto nameless = difference_findings(before, after, difference(before, after));
+  ASSERT_NE(find(nameless, "host_other_host"), nullptr);
+  EXPECT_EQ(find(nameless, "host_other_host")->explanation,
+            "The earlier snapshot is of rail01, the other does not say of which host it is.");
 }
 
 /// Every counter of the recorded machines is known, but for those that say nothing.

@@ -154,5 +154,22 @@ TEST_F(HostTreeTest, NumbersAreListedByValue) {
   EXPECT_EQ(tree.names("d"), (std::vector<std::string>{"1", "9", "10", "a", "b"}));
 }
 
+TEST_F(HostTreeTest, NumbersInNamesAreListedByValue) {
+  const std::vector<std::string> sorted{"mlx5_0",
+                                        "mlx5_02",
+                                        "mlx5_2",
+                                        "mlx5_10",
+                                        "mlx5_10a",
+                                        "mlx5_10a2",
+                                        "mlx5_10a10",
+                                        "mlx5_99999999999999999999998",
+                                        "mlx5_99999999999999999999999",
+                                        "mlx5_bond_0",
+                                        "rxe1"};
+  for (const std::string& name : sorted) file("d/" + name, "");
+  HostTree tree(root());
+  EXPECT_EQ(tree.names("d"), sorted);
+}
+
 }  // namespace
 }  // namespace roce::capture
