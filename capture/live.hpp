@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct LiveOptions {
   std::string filter;  ///< BPF, as tcpdump takes it; empty: all frames. Network interfaces only
   std::uint32_t snap_length = 262'144;  ///< bytes kept of a frame
   bool promiscuous = true;
-  std::size_t kernel_buffer_bytes = std::size_t{64} << 20U;  ///< of the kernel, for a network interface
+  /// Of the kernel, for a network interface; nothing: 64 MiB. Of no use for an RDMA device, as a notice says.
+  std::optional<std::size_t> kernel_buffer_bytes;
   std::size_t queue_bytes = std::size_t{256} << 20U;  ///< between capturing and next_batch(); full = drops
   /// How long a frame may wait for others in the kernel, and up to 50 ms behind it, where few come: each
   /// wake-up is shared by the frames of this time. 1 ms … 10 s; network interfaces only.
@@ -30,7 +32,9 @@ struct LiveOptions {
   /// Without it next_batch() takes them itself where the kernel holds a buffer of them meanwhile (network
   /// interfaces): fewer wake-ups and warmer caches, for a caller that does little.
   bool own_thread = true;
-  std::chrono::milliseconds ring_time{50};  ///< what an RDMA device's ring holds at the speed of its link
+  /// What an RDMA device's ring holds at the speed of its link: 1 ms ... 60 s; nothing: 50 ms. Of no use for
+  /// a network interface, as a notice says.
+  std::optional<std::chrono::milliseconds> ring_time;
 };
 
 /// Frames seen = delivered + waiting + the three kinds of drops, whenever nothing is on its way.

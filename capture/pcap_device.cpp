@@ -29,6 +29,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t longest_snap = 262'144;  // libpcap's own
+constexpr std::size_t usual_kernel_buffer = std::size_t{64} << 20U;
 constexpr milliseconds shortest_block_time{1};
 constexpr milliseconds longest_block_time{10'000};
 /// Slower blocks are handed over as they come, which wakes nobody twice.
@@ -383,7 +384,8 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
   pcap_set_snaplen(raw, static_cast<int>(snap));
   pcap_set_promisc(raw, options.promiscuous ? 1 : 0);
   pcap_set_timeout(raw, static_cast<int>(block_time(options).count()));
-  pcap_set_buffer_size(raw, static_cast<int>(std::min<std::size_t>(options.kernel_buffer_bytes, INT_MAX)));
+  const std::size_t buffer = options.kernel_buffer_bytes.value_or(usual_kernel_buffer);
+  pcap_set_buffer_size(raw, static_cast<int>(std::min<std::size_t>(buffer, INT_MAX)));
   pcap_set_tstamp_precision(raw, PCAP_TSTAMP_PRECISION_NANO);  // where refused, microseconds stay
   const int status = pcap_activate(raw);
   if (status < 0) return activation_error(status, device, pcap_geterr(raw));
@@ -392,6 +394,8 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
   } else if (status > 0) {
     notices.push_back(device + ": " + pcap_geterr(raw));
   }
+  if (options.ring_time)
+    notices.push_back(device + " has no ring of an RDMA device: --ring-time does nothing here, -B does");
   if (device == any_device) prefer_sll2(raw);
   if (auto set = set_filter(raw, options); !set) return tl::unexpected<Error>(std::move(set.error()));
   if (pcap_setnonblock(raw, 1, text) != 0) {

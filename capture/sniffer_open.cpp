@@ -115,6 +115,8 @@ std::optional<Error> Sniffer::start() {
         ErrorKind::not_found, options_.device,
         name_.device + (ports == 1 ? " has port 1 only" : " has ports 1 to " + std::to_string(ports)));
   }
+  if (options_.kernel_buffer_bytes)
+    note("the kernel has no buffer of this capture: -B does nothing here, --ring-time does");
   room_.emplace(world_.root, name_);  // before the first frame can be lost
   return make_ring();
 }
@@ -127,7 +129,7 @@ std::optional<Error> Sniffer::make_ring() {
   infiniband_ = port->link_layer == verbs::LinkLayer::infiniband;
   link_type_ = infiniband_ ? link_infiniband : link_ethernet;
   needs_.speed_bps = port->speed_bps != 0 ? port->speed_bps : sysfs_.speed_bps;
-  needs_.time = options_.ring_time;
+  needs_.time = options_.ring_time.value_or(needs_.time);
   needs_.rdma_mtu = port->mtu_bytes != 0 ? port->mtu_bytes : 4096;
   needs_.netdev_mtu = infiniband_ ? 0 : sysfs_.largest_mtu();
   needs_.max_receives = device_->facts().max_receives;

@@ -32,9 +32,14 @@ void add_device_options(CLI::App& command, CaptureOptions& options) {
   command
       .add_option_function<unsigned>(
           "-B", [&live](unsigned mib) { live.kernel_buffer_bytes = std::size_t{mib} << 20U; },
-          "buffer of the kernel in MiB (default: 64)")
+          "network interface: buffer of the kernel in MiB (default: 64)")
       ->check(CLI::Range(1U, 2047U))
       ->type_name("MIB");
+  command
+      .add_option("--ring-time", options.ring_time,
+                  "RDMA device: what its ring holds at the speed of the link (default: 50ms)")
+      ->check(duration_error)
+      ->type_name("TIME");
   command.add_flag_callback(
       "-p", [&live] { live.promiscuous = false; }, "no promiscuous mode");
   command.add_flag_callback(
@@ -115,6 +120,8 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
 int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
+  if (const auto ns = parse_duration(options.ring_time))
+    wanted.live.ring_time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*ns));
   CaptureSetup setup;
   setup.served = outputs.system_log || !outputs.metrics.empty();
   if (!outputs.user.empty()) {

@@ -58,7 +58,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   };
   set(trigger.before, options.before);
   set(trigger.after, options.after);
-  trigger.memory_bytes = options.trigger_memory_mib << 20U;
+  if (options.trigger_memory_mib) trigger.memory_bytes = *options.trigger_memory_mib << 20U;
   const CaptureLimits limits = parse_limits(options.trigger_limits).value_or(CaptureLimits{});
   if (limits.files != 0) trigger.most_files = limits.files;
   if (limits.bytes != 0) trigger.most_bytes = limits.bytes;

@@ -442,6 +442,7 @@ std::string capture_usage_error(const CaptureOptions& options) {
   const bool to_output = options.write == "-";
   const CaptureLimits ring = parse_limits(options.ring).value_or(CaptureLimits{});
   const CaptureLimits stop = parse_limits(options.stop).value_or(CaptureLimits{});
+  const CaptureLimits trigger = parse_limits(options.trigger_limits).value_or(CaptureLimits{});
   const bool files_change = ring.bytes != 0 || ring.duration_ns != 0 || ring.packets != 0;
   const std::string_view promised = compressed_ending(options.write);
   struct Rule {
@@ -468,9 +469,12 @@ std::string capture_usage_error(const CaptureOptions& options) {
        "does"},
       {!options.trigger.empty() && options.capture_only,
        "--trigger needs the analysis that --capture-only leaves out"},
-      {options.trigger.empty() &&
-           (!options.before.empty() || !options.after.empty() || !options.trigger_limits.empty()),
-       "--before, --after and --trigger-limit are about --trigger"},
+      {options.trigger.empty() && (!options.before.empty() || !options.after.empty() ||
+                                   !options.trigger_limits.empty() || options.trigger_memory_mib),
+       "--before, --after, --trigger-limit and --trigger-memory are about --trigger"},
+      {trigger.packets != 0, "--trigger-limit is files:N, filesize:KB or duration:SECONDS, not packets"},
+      {options.write.empty() && !options.compress.empty(),
+       "--compress is about the files of -w, and there is none"},
       {options.capture_only && options.write.empty(), "--capture-only needs -w FILE"},
       {options.capture_only && (options.json || !options.fail_on.empty() || !options.every.empty() ||
                                 !options.analyze.filter.empty() || !options.analyze.policy.empty()),

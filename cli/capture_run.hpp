@@ -29,9 +29,10 @@ struct CaptureOptions {
   std::string before;  ///< empty: the default
   std::string after;
   std::vector<std::string> trigger_limits;
-  std::size_t trigger_memory_mib = 256;
-  std::string every;       ///< empty: no summaries
-  std::string idle_limit;  ///< empty: the default
+  std::optional<std::size_t> trigger_memory_mib;  ///< nothing: the default
+  std::string ring_time;                          ///< empty: the default
+  std::string every;                              ///< empty: no summaries
+  std::string idle_limit;                         ///< empty: the default
   std::string fail_on;
   std::size_t top = 20;
   bool capture_only = false;

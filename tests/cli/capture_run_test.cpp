@@ -368,6 +368,14 @@ TEST_F(CaptureRun, WhatDoesNotGoTogetherIsSaid) {
   }
   EXPECT_EQ(wrong([](CaptureOptions& o) { o.write = "a.pcapng.zst"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.before = "5s"; }), "");
+  EXPECT_NE(wrong([](CaptureOptions& o) { o.trigger_memory_mib = 8; }), "");
+  EXPECT_NE(wrong([](CaptureOptions& o) { o.compress = "zstd"; }), "");
+  EXPECT_NE(wrong([](CaptureOptions& o) {
+              o.trigger = {"warning"};
+              o.write = "f";
+              o.trigger_limits = {"packets:5"};
+            }),
+            "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.capture_only = true; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) {
               o.capture_only = true;

@@ -91,6 +91,16 @@ class Sniffer(unittest.TestCase):
             self.assertEqual(report["capture"]["packets"], wanted["capture"]["packets"])
         self.assertEqual(report["capture"]["dropped"], 0)
 
+    def test_the_ring_is_as_long_as_told(self):
+        for words, told in (((), "32768 buffers of 4352 bytes (143 MB), 11.0 ms of"),
+                            (("--ring-time", "2ms"), "5961 buffers of 4352 bytes (26 MB), 2.0 ms of")):
+            self.run_on("frames 10 60\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "--capture-only", "-w", self.out,
+                        *words)
+            shown = subprocess.run(["capinfos", self.out], check=True, capture_output=True, text=True).stdout
+            self.assertIn("ring of " + told, shown)
+        done = self.run_on("frames 10 60\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "--capture-only", "-w", self.out,
+                           "-B", "512")
+        self.assertIn("-B does nothing here, --ring-time does", done.stderr)
 
     def test_what_happens_to_the_device_is_told(self):
         live = self.run_on("frames 10 60\nwait_armed\nnow_port_state 1\nevent 10 1\nframes 10 60\nwait_armed\n"
