@@ -293,7 +293,12 @@ class CaptureFiles(unittest.TestCase):
     def test_a_trigger_that_cannot_write_ends_it(self):
         folder = self.path("folder")
         os.mkdir(folder)
-        process = self.begin("-w", os.path.join(folder, "t.pcapng"), "--trigger", "retransmission")
+        process = self.begin("-w", os.path.join(folder, "t.pcapng"), "--trigger", "retransmission", "--json")
+        self.send(self.rping[:10])
+        packets = 0
+        while packets == 0:  # then it is confined, before which it would refuse a folder that is gone
+            process.send_signal(signal.SIGUSR1)
+            packets = json.loads(process.stdout.readline())["capture"]["packets"]
         os.rename(folder, self.path("elsewhere"))
         self.send(self.loss)
         errors = process.communicate(timeout=PATIENCE)[1].decode()
