@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <iterator>
 
 #include "analyze/units.hpp"
 #include "capture/recorder.hpp"
@@ -16,6 +19,12 @@ namespace roce::cli {
 namespace {
 
 using analyze::plural;
+
+/// The file system itself is gone or broken: what it took it may not have brought to the disk.
+bool is_lost(int system_errno) {
+  constexpr int gone[] = {EIO, ENODEV, ENXIO, EROFS, ESTALE, EREMOTEIO};
+  return std::find(std::begin(gone), std::end(gone), system_errno) != std::end(gone);
+}
 
 std::string system_name() {
   utsname name{};
@@ -86,6 +95,17 @@ std::string recording_text(const capture::RecordingSummary& summary) {
                         plural(summary.removed_packets, "packet", "packets"));
   }
   return text;
+}
+
+std::string stopped_text(const capture::RecordingSummary& summary, int system_errno, bool all) {
+  const std::string of = all ? fmt::format(" (of {} captured)", summary.given) : std::string();
+  if (!is_lost(system_errno) || summary.packets == 0)
+    return fmt::format("recording stopped; kept: {}{}", recording_text(summary), of);
+  return fmt::format(
+      "recording stopped; written until then: {}{}, of which what the system had not brought to the disk yet "
+      "is "
+      "lost",
+      recording_text(summary), of);
 }
 
 }  // namespace roce::cli

@@ -23,5 +23,8 @@ struct CaptureFiles {
 
 /// "12 packets in 2 files, 1234 bytes, the last is a_00002.pcapng", and what the ring removed.
 [[nodiscard]] std::string recording_text(const capture::RecordingSummary& summary);
+/// The same of a recording that failed with that errno. `all`: every packet was to be recorded, not only what
+/// lies around triggers.
+[[nodiscard]] std::string stopped_text(const capture::RecordingSummary& summary, int system_errno, bool all);
 
 }  // namespace roce::cli

@@ -302,8 +302,7 @@ int CaptureRun::tell_recorded(bool whole) {
   if (!whole && !reader_left) {
     if (error) print_error(*error);
     // Triggers choose what goes to files: of how much says nothing then.
-    const std::string of = files_.trigger != nullptr ? "" : fmt::format(" (of {} captured)", summary.given);
-    print_error(fmt::format("recording stopped; kept: {}{}", recording_text(summary), of));
+    print_error(stopped_text(summary, error ? error->system_errno : 0, files_.trigger == nullptr));
     return exit_input;
   }
   print_error("recorded: " + recording_text(summary));

@@ -19,6 +19,7 @@
 #include "analyze/json/json_report.hpp"
 #include "capture/live_device.hpp"
 #include "cli/capture_limits.hpp"
+#include "cli/capture_recording.hpp"
 #include "cli/every_summary.hpp"
 #include "cli/output.hpp"
 
@@ -389,6 +390,23 @@ TEST(CaptureLimits, AreReadAsTsharkReadsThem) {
   const auto limits = parse_limits({"duration:1.5", "filesize:10", "packets:3", "files:2"});
   ASSERT_TRUE(limits);
   EXPECT_EQ(limits->duration_ns, 1'500'000'000U);
+TEST(CaptureRecording, SaysKeptOnlyWhereTheFileSystemIsStillThere) {
+  capture::RecordingSummary summary;
+  summary.given = 20;
+  summary.packets = 10;
+  summary.bytes = 1234;
+  summary.files = 1;
+  summary.last_path = "a.pcapng";
+  EXPECT_EQ(stopped_text(summary, ENOSPC, true),
+            "recording stopped; kept: 10 packets, 1234 bytes in a.pcapng (of 20 captured)");
+  EXPECT_EQ(
+      stopped_text(summary, EIO, false),
+      "recording stopped; written until then: 10 packets, 1234 bytes in a.pcapng, of which what the system "
+      "had not brought to the disk yet is lost");
+  summary = {};
+  EXPECT_EQ(stopped_text(summary, EROFS, false), "recording stopped; kept: nothing was written");
+}
+
   EXPECT_EQ(limits->bytes, 10'000U);
   EXPECT_EQ(limits->packets, 3U);
   EXPECT_EQ(limits->files, 2U);
