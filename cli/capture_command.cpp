@@ -106,7 +106,8 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
                   "connections without a packet for so long are summed up and forgotten (default: 600s)")
       ->check(duration_error)
       ->type_name("TIME");
-  command.add_option("--every", options.every, "a summary in one line each TIME")
+  command
+      .add_option("--every", options.every, "a summary in one line each TIME, and findings as they appear")
       ->check(duration_error)
       ->type_name("TIME");
   command.add_option("--top", options.top, "connections and flows to list (0 = all)")

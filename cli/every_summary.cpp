@@ -14,6 +14,12 @@ std::int64_t nanoseconds(EverySummary::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+/// Since the epoch.
+std::int64_t time_of_day() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
+}
+
 }  // namespace
 
 EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json,
@@ -23,9 +29,16 @@ EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json,
 capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
   output_ = start.output;
   const Clock::time_point now = clock_();
+  begin_ = now;
   next_ = now + std::chrono::duration_cast<Clock::duration>(interval_);
   meter_.emplace(nanoseconds(now));
   return {};
+}
+
+void EverySummary::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
+  const std::int64_t elapsed = (clock_() - begin_) / std::chrono::nanoseconds(1);
+  (void)output_->post(json_ ? finding_json(news, time_of_day(), elapsed)
+                            : elapsed_text(elapsed) + "  " + finding_line(news.finding) + "\n");
 }
 
 void EverySummary::on_tick() {
@@ -36,9 +49,7 @@ void EverySummary::on_tick() {
   const analyze::Snapshot nothing;
   const analyze::Snapshot& snapshot = latest_ ? *latest_ : nothing;
   const LiveMeter::Reading reading = meter_->read(snapshot, nanoseconds(now), worst_connections);
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  const std::int64_t time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
-  (void)output_->post(json_ ? summary_json(snapshot, reading, time_ns)
+  (void)output_->post(json_ ? summary_json(snapshot, reading, time_of_day())
                             : summary_line(snapshot, reading) + "\n");
 }
 

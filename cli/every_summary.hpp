@@ -11,7 +11,7 @@
 
 namespace roce::cli {
 
-/// --every: a line each interval, a JSON object or for people.
+/// --every: a line each interval and for each finding as it appears, JSON objects or for people.
 class EverySummary final : public CaptureObserver {
  public:
   using Clock = std::chrono::steady_clock;
@@ -20,6 +20,7 @@ class EverySummary final : public CaptureObserver {
 
   [[nodiscard]] capture::Expected<void> on_start(const CaptureStart& start) override;
   void on_snapshot(const std::shared_ptr<const analyze::Snapshot>& snapshot) override { latest_ = snapshot; }
+  void on_finding(const analyze::FindingNews& news, const analyze::Snapshot& snapshot) override;
   void on_tick() override;
 
  private:
@@ -28,6 +29,7 @@ class EverySummary final : public CaptureObserver {
   std::function<Clock::time_point()> clock_;
   BackgroundWriter* output_ = nullptr;  ///< from on_start() on
   std::optional<LiveMeter> meter_;      ///< from on_start() on
+  Clock::time_point begin_;
   Clock::time_point next_;
   std::shared_ptr<const analyze::Snapshot> latest_;  ///< null: no packet yet
 };

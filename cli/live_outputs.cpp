@@ -36,8 +36,9 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const Captu
     all.push_back(std::make_unique<MetricsObserver>(*address));
   if (system_log) all.push_back(std::make_unique<SystemLog>());
   // On the terminal that the screen takes, lines would be drawn over; in a service's log they would come
-  // twice.
-  if (::isatty(2) == 1 ? !screen : !system_log) all.push_back(std::make_unique<FindingLines>());
+  // twice, and --every has its own.
+  const bool lines = ::isatty(2) == 1 ? !screen : !system_log;
+  if (lines && options.every.empty()) all.push_back(std::make_unique<FindingLines>());
   all.push_back(std::make_unique<Confinement>(
       ConfinementOptions{.user = as,
                          .sandbox = !no_sandbox,

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "analyze/flow_columns.hpp"
+#include "analyze/json/json_report.hpp"
 #include "analyze/json_writer.hpp"
 #include "analyze/packet_facts.hpp"
 #include "analyze/severity_counts.hpp"
@@ -114,6 +115,18 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
     any = true;
   }
   if (!any) text += " none";
+  return text;
+}
+
+std::string finding_json(const analyze::FindingNews& news, std::int64_t time_ns, std::int64_t elapsed_ns) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("schema", "roceanalyze/1").field("final", false).field("kind", "finding");
+  json.field("time", time_ns).field("elapsed_ns", elapsed_ns).field("news", analyze::why_name(news.why));
+  json.key("finding");
+  analyze::write_finding(json, news.finding);
+  json.end_object();
+  text += '\n';
   return text;
 }
 

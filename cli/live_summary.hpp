@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyze/finding.hpp"
+#include "analyze/finding_watch.hpp"
 #include "analyze/snapshot.hpp"
 #include "cli/live_figures.hpp"
 
@@ -17,6 +17,9 @@ namespace roce::cli {
                                        std::int64_t time_ns);
 /// The same for people, without a newline: "00:01:20  1234 packets/s, 93.1 Gb/s, ...".
 [[nodiscard]] std::string summary_line(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading);
+/// A finding as it appears, as such a line: `finding` is as in the report. `elapsed_ns`: since the beginning.
+[[nodiscard]] std::string finding_json(const analyze::FindingNews& news, std::int64_t time_ns,
+                                       std::int64_t elapsed_ns);
 /// A finding on one line, without a newline: "WARNING packets sent again (retransmission, 12 times):
 /// 10.0.0.1 QP 0x000011 > ...: 12 of 1000 ...". Its explanation ends before `width` columns; 0 = whole.
 [[nodiscard]] std::string finding_line(const analyze::Finding& finding, std::size_t width = 0);

@@ -201,19 +201,7 @@ void write_quantiles(JsonWriter& json, std::string_view key, const Histogram& hi
 
 void write_findings(JsonWriter& json, const Snapshot& snapshot) {
   json.key("findings").begin_array();
-  for (const Finding& f : snapshot.findings) {
-    json.begin_object().field("id", f.id).field("severity", severity_name(f.severity));
-    json.field("title", f.title).field("subject", f.subject).field("count", f.count);
-    json.key("packets").begin_row();
-    for (const std::uint64_t number : f.packets) json.value(number);
-    json.end_row();
-    write_time(json, "first_time", f.first_time_ns);
-    write_time(json, "last_time", f.last_time_ns);
-    json.field("confidence", f.confidence).field("explanation", f.explanation).field("advice", f.advice);
-    json.key("connections").begin_row();
-    for (const std::uint32_t id : f.connections) json.value(id);
-    json.end_row().end_object();
-  }
+  for (const Finding& finding : snapshot.findings) write_finding(json, finding);
   json.end_array().field("findings_dropped", snapshot.findings_dropped);
 }
 
@@ -248,6 +236,20 @@ static void page_json(const Snapshot& snapshot, bool pretty, const ReportSink& s
   write_diagnostics(json, snapshot);
   json.end_object();
   sink.text += '\n';
+}
+
+void write_finding(JsonWriter& json, const Finding& finding) {
+  json.begin_object().field("id", finding.id).field("severity", severity_name(finding.severity));
+  json.field("title", finding.title).field("subject", finding.subject).field("count", finding.count);
+  json.key("packets").begin_row();
+  for (const std::uint64_t number : finding.packets) json.value(number);
+  json.end_row();
+  write_time(json, "first_time", finding.first_time_ns);
+  write_time(json, "last_time", finding.last_time_ns);
+  json.field("confidence", finding.confidence).field("explanation", finding.explanation);
+  json.field("advice", finding.advice).key("connections").begin_row();
+  for (const std::uint32_t id : finding.connections) json.value(id);
+  json.end_row().end_object();
 }
 
 void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) {

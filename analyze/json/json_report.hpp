@@ -9,6 +9,11 @@
 
 namespace roce::analyze {
 
+class JsonWriter;
+
+/// One finding, as the report has it.
+void write_finding(JsonWriter& json, const Finding& finding);
+
 /// The whole report.
 void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink);
 

@@ -153,8 +153,7 @@ class Monitor(Network):
         """Rings, zstd, metrics, log, summaries, USR1 and HUP, with nothing but what the sandbox leaves."""
         ring = os.path.join(self.folder, "ring.pcapng.zst")
         capture = self.capture("-w", ring, "-b", "filesize:500", "-b", "files:3", "--metrics", "0", "--syslog",
-                               "--every", "200ms", "--json", "--jobs", "3", "--policy", "nvidia", "-f", "greater 1",
-                               "--trigger-memory", "64")
+                               "--every", "200ms", "--json", "--jobs", "3", "--policy", "nvidia", "-f", "greater 1")
         url = capture.wait_said(r"metrics at (http://127\.0\.0\.1:\d+/metrics)").group(1)
         threads = self.confined(capture.process.pid)
         for thread in threads:
@@ -181,6 +180,14 @@ class Monitor(Network):
         summaries = [each for each in objects if each.get("kind") == "summary"]
         self.assertTrue(summaries)
         self.assertTrue(any(not each["final"] and "flows" in each for each in objects), "no report for USR1")
+        found = [each for each in objects if each.get("kind") == "finding"]
+        self.assertTrue(found)
+        for each in found:
+            self.assertEqual((each["final"], each["news"] in ("new", "more severe", "more often")), (False, True))
+            self.assertEqual(each["finding"].keys(), final["findings"][0].keys())
+            self.assertGreater(each["elapsed_ns"], 0)
+        self.assertLessEqual({each["id"] for each in final["findings"] if each["severity"] == "error"},
+                             {each["finding"]["id"] for each in found})
         totals = [each["total"]["packets"] for each in summaries]
         self.assertEqual(totals, sorted(totals))
         for name in os.listdir(self.folder):
