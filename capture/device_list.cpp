@@ -11,14 +11,16 @@
 #include "capture/rights.hpp"
 
 namespace roce::capture {
-std::string explain_unknown_device(const std::string& typed) {
-  std::vector<std::string> names;
+
+std::string explain_unknown_device(const std::string& typed, const std::string& root) {
+  HostTree tree(root);
+  std::vector<std::string> names = tree.names("sys/class/infiniband");
   if (const auto devices = find_network_devices()) {
     for (const NetworkDevice& device : *devices) names.push_back(device.name);
   }
   std::string message = "there is no network interface or RDMA device of this name";
-  const std::string_view meant =
-      nearest_word(typed, std::vector<std::string_view>(names.begin(), names.end()));
+  const std::string_view meant = nearest_word(typed.substr(0, typed.find(':')),
+                                              std::vector<std::string_view>(names.begin(), names.end()));
   if (!meant.empty()) message += "; did you mean " + std::string(meant) + "?";
   constexpr std::size_t told = 20;
   for (std::size_t i = 0; i < std::min(names.size(), told); ++i)

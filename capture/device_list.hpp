@@ -28,8 +28,9 @@ struct NetworkDevice {
 /// The network interfaces, by their number, then "any". RDMA devices are not among them.
 [[nodiscard]] Expected<std::vector<NetworkDevice>> list_network_devices();
 
-/// That there is no such device, which was probably meant and which there are.
-[[nodiscard]] std::string explain_unknown_device(const std::string& typed);
+/// That there is no such device, which was probably meant and which there are. `root`: before /sys, where
+/// RDMA devices are looked for.
+[[nodiscard]] std::string explain_unknown_device(const std::string& typed, const std::string& root = "");
 
 /// What the switch of `device` means for a capture on it.
 [[nodiscard]] std::string explain_sniffer_switch(const std::string& device, bool on);

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "capture/device_list.hpp"
 #include "capture/open_live.hpp"
 #include "capture/pcap_device.hpp"
 #include "capture/sniffed_port.hpp"
@@ -33,9 +34,16 @@ bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::
 
 Expected<std::unique_ptr<LiveSource>> open_kind(LiveOptions options, const SnifferWorld& world) {
   std::vector<std::string> notices;
-  auto device = is_rdma(options, world) && !redirect(options, world, notices)
-                    ? open_rdma_device(options, world)
-                    : open_network_device(options, std::move(notices));
+  const bool rdma = is_rdma(options, world);
+  if (!rdma && !is_network_interface(options.device)) {
+    Error error;
+    error.kind = ErrorKind::not_found;
+    error.path = options.device;
+    error.message = explain_unknown_device(options.device, world.root);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  auto device = rdma && !redirect(options, world, notices) ? open_rdma_device(options, world)
+                                                           : open_network_device(options, std::move(notices));
   if (!device) return tl::unexpected<Error>(std::move(device.error()));
   return make_live_source(std::move(*device), options);
 }

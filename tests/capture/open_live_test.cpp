@@ -78,6 +78,12 @@ TEST(OpenLive, NamesOfNothing) {
     ASSERT_FALSE(source.has_value()) << device;
     EXPECT_EQ(source.error().kind, ErrorKind::not_found) << source.error().describe();
   }
+  for (const char* const device : {"rxe1", "rex0:1"}) {
+    const auto source = open_live(named(device), machine.world());
+    ASSERT_FALSE(source.has_value()) << device;
+    EXPECT_NE(source.error().describe().find("did you mean rxe0?"), std::string::npos)
+        << source.error().describe();
+  }
 }
 
 }  // namespace
