@@ -51,6 +51,7 @@ Expected<std::unique_ptr<Recorder>> Recorder::create(RecorderOptions options,
   recorder->bases_ = std::move(bases);
   recorder->bases_.resize(interfaces.size());
   if (auto opened = recorder->open_next(); !opened) return tl::unexpected<Error>(std::move(opened.error()));
+  recorder->adopt_earlier();
   recorder->write_out();
   // What cannot even be begun is told at once.
   if (auto begun = recorder->file_->drain(); !begun) return tl::unexpected<Error>(std::move(begun.error()));
@@ -147,6 +148,7 @@ RecordingSummary Recorder::summary() const {
   }
   sum.removed_files = removed_files_;
   sum.removed_packets = all_removed_.packets;
+  sum.removed_earlier = removed_earlier_;
   sum.last_path = last_path_;
   sum.notices = notices_;
   return sum;
@@ -227,9 +229,17 @@ void Recorder::close_file() {
     note(file_->path() + ": somebody removed this file while it was written, with " +
          std::to_string(kept.packets) + (kept.packets == 1 ? " packet" : " packets"));
   } else if (options_.files_kept != 0) {
-    closed_.push_back({file_->path(), kept.bytes, kept.packets});
+    closed_.push_back({file_->path(), kept.bytes, kept.packets, false});
   }
   file_.reset();
+}
+
+/// What captures before left of this ring, but for the file that is open by now.
+void Recorder::adopt_earlier() {
+  if (!options_.whole_ring || !options_.rotates()) return;
+  for (RingFile& each : files_of_ring(options_.path))
+    closed_.push_back({std::move(each.path), each.bytes, 0, true});
+  make_room();
 }
 
 /// Removes the oldest files for one more to come.
@@ -237,9 +247,9 @@ void Recorder::make_room() {
   while (options_.files_kept != 0 && closed_.size() + 1 > options_.files_kept) {
     const Closed& oldest = closed_.front();
     if (::unlink(oldest.path.c_str()) == 0 || errno == ENOENT) {
-      all_removed_.bytes += oldest.bytes;
+      all_removed_.bytes += oldest.earlier ? 0 : oldest.bytes;
       all_removed_.packets += oldest.packets;
-      ++removed_files_;
+      ++(oldest.earlier ? removed_earlier_ : removed_files_);
     } else {
       note(oldest.path + ": stays, for it cannot be removed from the ring: " + std::strerror(errno));
     }

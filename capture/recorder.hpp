@@ -26,6 +26,8 @@ struct RecorderOptions {
   std::chrono::nanoseconds file_time{0};
   std::uint64_t file_packets = 0;
   std::uint64_t files_kept = 0;  ///< the oldest is removed when there are more; 0 = all stay
+  /// Files that captures before left under the ring's names count among them, and go first.
+  bool whole_ring = false;
 
   // When the recording has ended; 0 = never.
   std::uint64_t all_bytes = 0;
@@ -77,6 +79,7 @@ class Recorder final : public Recording {
     std::string path;
     std::uint64_t bytes = 0;
     std::uint64_t packets = 0;
+    bool earlier = false;  ///< of a capture before
   };
   explicit Recorder(RecorderOptions options);
   void take_over(const std::vector<InterfaceInfo>& interfaces);
@@ -84,6 +87,7 @@ class Recorder final : public Recording {
   [[nodiscard]] Expected<void> open_next();
   [[nodiscard]] Expected<std::unique_ptr<RecordFile>> open_ring_file(
       std::chrono::system_clock::time_point now);
+  void adopt_earlier();
   void make_room();
   void close_file();
   void change_file();
@@ -117,6 +121,7 @@ class Recorder final : public Recording {
   Closed all_removed_;
   Closed all_gone_;  ///< removed by somebody else while they were written
   std::uint64_t removed_files_ = 0;
+  std::uint64_t removed_earlier_ = 0;
   std::uint64_t gone_files_ = 0;
   std::string last_path_;
   bool moved_away_ = false;  ///< the file closed last lay no longer under its name

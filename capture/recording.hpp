@@ -23,8 +23,9 @@ struct RecordingSummary {
   std::uint64_t files = 0;          ///< that are still there
   std::uint64_t removed_files = 0;  ///< by the ring, with their packets:
   std::uint64_t removed_packets = 0;
-  std::string last_path;             ///< the newest file; empty: none was written
-  std::vector<std::string> notices;  ///< what was left out or cut and why, one sentence each; only grows
+  std::uint64_t removed_earlier = 0;   ///< files of captures before, by the ring
+  std::string last_path;               ///< the newest file; empty: none was written
+  std::vector<std::string> notices;    ///< what was left out or cut and why, one sentence each; only grows
   std::uint64_t refused_triggers = 0;  ///< not written: the limits of files or bytes were reached
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `capture`: its options.
+#include <unistd.h>
+
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -65,6 +67,9 @@ void add_file_options(CLI::App& command, CaptureOptions& options) {
       ->check(limit_error)
       ->allow_extra_args(false)
       ->type_name("LIMIT");
+  command.add_flag(
+      "--whole-ring", options.whole_ring,
+      "-b files:N counts files that earlier captures left under the ring's names; these go first");
   command.add_flag("--capture-only", options.capture_only, "write, do not analyse");
   command.add_flag("--stop-with-stdin", options.stop_with_input,
                    "stop when standard input ends: for programs that start this one with other rights");
@@ -134,7 +139,10 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
     setup.user = std::move(*user);
   }
   if (const auto every = parse_duration(options.every)) {
-    setup.observers.push_back(std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json));
+    // In a service's log findings would come twice.
+    const bool findings = options.json || !outputs.system_log || ::isatty(options.report_descriptor()) == 1;
+    setup.observers.push_back(
+        std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json, findings));
   }
   for (auto& observer : outputs.observers(wanted, setup.user)) setup.observers.push_back(std::move(observer));
   return run_capture(wanted, std::move(setup));

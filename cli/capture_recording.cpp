@@ -52,6 +52,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   recorder.file_time = std::chrono::nanoseconds(ring.duration_ns);
   recorder.file_packets = ring.packets;
   recorder.files_kept = ring.files;
+  recorder.whole_ring = options.whole_ring;
   recorder.all_bytes = stop.bytes;
   recorder.all_files = stop.files;
   if (options.trigger.empty()) {
@@ -94,6 +95,8 @@ std::string recording_text(const capture::RecordingSummary& summary) {
                         plural(summary.removed_files, "older file", "older files"),
                         plural(summary.removed_packets, "packet", "packets"));
   }
+  if (summary.removed_earlier != 0)
+    text += "; the ring removed " + plural(summary.removed_earlier, "file", "files") + " of earlier captures";
   return text;
 }
 

@@ -459,6 +459,7 @@ std::string capture_usage_error(const CaptureOptions& options) {
       {!options.ring.empty() && !files_change,
        "-b files:N says how many files stay; when does a new one begin? -b filesize:KB, duration:SECONDS or "
        "packets:N"},
+      {options.whole_ring && ring.files == 0, "--whole-ring is about a ring of so many files: -b files:N"},
       {stop.files != 0 && !files_change,
        "-a files:N needs a ring: -b filesize:KB, duration:SECONDS or packets:N"},
       {!options.trigger.empty() && (options.write.empty() || to_output),

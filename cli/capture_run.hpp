@@ -35,6 +35,7 @@ struct CaptureOptions {
   std::string idle_limit;                         ///< empty: the default
   std::string fail_on;
   std::size_t top = 20;
+  bool whole_ring = false;
   bool capture_only = false;
   bool stop_with_input = false;
   bool json = false;

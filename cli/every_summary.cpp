@@ -22,9 +22,9 @@ std::int64_t time_of_day() {
 
 }  // namespace
 
-EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json,
+EverySummary::EverySummary(std::chrono::nanoseconds interval, bool json, bool findings,
                            std::function<Clock::time_point()> clock)
-    : interval_(interval), json_(json), clock_(std::move(clock)) {}
+    : interval_(interval), json_(json), findings_(findings), clock_(std::move(clock)) {}
 
 capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
   output_ = start.output;
@@ -36,6 +36,7 @@ capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
 }
 
 void EverySummary::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
+  if (!findings_) return;
   const std::int64_t elapsed = (clock_() - begin_) / std::chrono::nanoseconds(1);
   (void)output_->post(json_ ? finding_json(news, time_of_day(), elapsed)
                             : elapsed_text(elapsed) + "  " + finding_line(news.finding) + "\n");

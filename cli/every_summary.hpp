@@ -15,7 +15,8 @@ namespace roce::cli {
 class EverySummary final : public CaptureObserver {
  public:
   using Clock = std::chrono::steady_clock;
-  EverySummary(std::chrono::nanoseconds interval, bool json,
+  /// `findings`: told, too.
+  EverySummary(std::chrono::nanoseconds interval, bool json, bool findings = true,
                std::function<Clock::time_point()> clock = Clock::now);
 
   [[nodiscard]] capture::Expected<void> on_start(const CaptureStart& start) override;
@@ -26,6 +27,7 @@ class EverySummary final : public CaptureObserver {
  private:
   std::chrono::nanoseconds interval_;
   bool json_;
+  bool findings_;
   std::function<Clock::time_point()> clock_;
   BackgroundWriter* output_ = nullptr;  ///< from on_start() on
   std::optional<LiveMeter> meter_;      ///< from on_start() on

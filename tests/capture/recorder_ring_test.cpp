@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "capture/recorder.hpp"
@@ -75,6 +76,48 @@ TEST_F(RecorderRingTest, ARingKeepsItsNumberOfFilesAndSaysWhatItRemoved) {
   EXPECT_EQ(sum.removed_packets, 49U);
   EXPECT_EQ(sum.given, 70U);
   EXPECT_EQ(folder.name(names_in(folder).back()), sum.last_path);
+}
+
+TEST_F(RecorderRingTest, AWholeRingHasTheFilesOfCapturesBefore) {
+  const auto one = [&](bool whole) {
+    RecorderOptions ring = options("r.pcapng");
+    ring.file_packets = 7;
+    ring.files_kept = 3;
+    ring.whole_ring = whole;
+    return create(std::move(ring));
+  };
+  for (int run = 0; run < 2; ++run) {
+    const auto recorder = one(false);
+    EXPECT_EQ(record(*recorder, 21), 21U);
+    EXPECT_TRUE(recorder->finish(interfaces));
+    time.pass(seconds(10));
+  }
+  EXPECT_EQ(names_in(folder).size(), 6U) << "of two captures that know nothing of each other";
+  // Not of this ring, whatever they look like.
+  const std::vector<std::string> others{"r_00001_20260714133501.pcapng.zst", "r_1_20260714133501.pcapng",
+                                        "r_00001_2026071413350.pcapng",      "r_00001_20260714133501_.pcapng",
+                                        "r2_00001_20260714133501.pcapng",    "r.pcapng",
+                                        "r_0000x_20260714133501.pcapng"};
+  for (const std::string& name : others) std::ofstream(folder.name(name)) << "mine";
+  std::filesystem::create_directory(folder.name("r_00001_20000101000000.pcapng"));
+  std::filesystem::create_symlink(folder.name("r.pcapng"), folder.name("r_00002_20000101000000.pcapng"));
+  const std::size_t strangers = others.size() + 2;
+
+  const auto beside = one(false);  // another capture, that still writes
+  time.pass(seconds(10));
+  const auto recorder = one(true);
+  EXPECT_EQ(names_in(folder).size(), strangers + 1 + 3) << "at once";
+  EXPECT_EQ(recorder->summary().removed_earlier, 4U);
+  EXPECT_EQ(record(*recorder, 21), 21U);
+  const RecordingSummary sum = recorder->summary();
+  EXPECT_EQ(sum.removed_earlier, 6U);
+  EXPECT_EQ(sum.removed_files, 0U);
+  EXPECT_EQ(sum.files, 3U);
+  EXPECT_EQ(sum.packets, 21U);
+  EXPECT_EQ(names_in(folder).size(), strangers + 1 + 3);
+  EXPECT_TRUE(std::filesystem::exists(beside->summary().last_path));
+  EXPECT_EQ(record(*recorder, 7), 7U);
+  EXPECT_EQ(recorder->summary().removed_files, 1U) << "then its own";
 }
 
 TEST_F(RecorderRingTest, ARingSaysAtOnceWhatItCannotRemove) {

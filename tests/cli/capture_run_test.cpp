@@ -309,7 +309,7 @@ TEST_F(CaptureRun, ASummaryEachInterval) {
   auto how = setup();
   auto steady = std::make_shared<std::chrono::steady_clock::time_point>();
   how.observers.push_back(
-      std::make_unique<EverySummary>(std::chrono::seconds(10), true, [steady] { return *steady; }));
+      std::make_unique<EverySummary>(std::chrono::seconds(10), true, true, [steady] { return *steady; }));
   /// Lets 25 seconds pass and then stops.
   struct Time final : CaptureObserver {
     explicit Time(std::shared_ptr<std::chrono::steady_clock::time_point> time) : time_(std::move(time)) {}
@@ -374,6 +374,12 @@ TEST_F(CaptureRun, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_EQ(wrong([](CaptureOptions& o) { o.write = "a.pcapng.zst"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.before = "5s"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.trigger_memory_mib = 8; }), "");
+  EXPECT_NE(wrong([](CaptureOptions& o) {
+              o.write = "f";
+              o.ring = {"duration:60"};
+              o.whole_ring = true;
+            }),
+            "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.compress = "zstd"; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) {
               o.trigger = {"warning"};
