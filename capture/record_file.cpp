@@ -51,11 +51,12 @@ Expected<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, 
       return refused(taken ? "another capture writes this file" : "cannot be opened for writing");
     }
   }
-  return std::unique_ptr<RecordFile>(new RecordFile(path, descriptor, regular, compress));
+  return std::unique_ptr<RecordFile>(
+      new RecordFile(path, descriptor, regular, existing == Existing::refuse, compress));
 }
 
-RecordFile::RecordFile(std::string path, int descriptor, bool regular, bool compress)
-    : path_(std::move(path)), descriptor_(descriptor), regular_(regular) {
+RecordFile::RecordFile(std::string path, int descriptor, bool regular, bool made, bool compress)
+    : path_(std::move(path)), descriptor_(descriptor), regular_(regular), made_(made) {
   if (!compress) return;
   compressor_ = make_zstd_compressor();
   thread_ = std::thread([this] { compress_all(); });
@@ -75,6 +76,11 @@ bool RecordFile::in_place() const noexcept {
 bool RecordFile::removed() const noexcept {
   struct stat ours {};
   return regular_ && descriptor_ >= 0 && fstat(descriptor_, &ours) == 0 && ours.st_nlink == 0;
+}
+
+bool RecordFile::discard_if_empty() {
+  (void)drain();
+  return regular_ && made_ && kept_bytes_ == 0 && in_place() && ::unlink(path_.c_str()) == 0;
 }
 
 Expected<void> RecordFile::result() const {

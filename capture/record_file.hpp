@@ -63,6 +63,8 @@ class RecordFile {
   [[nodiscard]] bool in_place() const noexcept;
   /// Whether it lies under no name any more: with finish() it is gone.
   [[nodiscard]] bool removed() const noexcept;
+  /// Removes the file, if open() made it and nothing was kept; before finish().
+  [[nodiscard]] bool discard_if_empty();
 
  private:
   /// One append.
@@ -71,7 +73,7 @@ class RecordFile {
     std::uint64_t packets = 0;
   };
 
-  RecordFile(std::string path, int descriptor, bool regular, bool compress);
+  RecordFile(std::string path, int descriptor, bool regular, bool made, bool compress);
   [[nodiscard]] std::optional<Error> write_blocks(const ByteBuffer& blocks, std::uint64_t packets);
   [[nodiscard]] std::optional<Error> write_compressed(const Waiting& waiting);
   [[nodiscard]] Error cut_back(int number);
@@ -81,6 +83,7 @@ class RecordFile {
   const std::string path_;  ///< as given, for messages
   int descriptor_;
   const bool regular_;
+  const bool made_;  ///< by open(), under a name that there was not
   std::atomic<std::uint64_t> kept_bytes_{0};
   std::atomic<std::uint64_t> kept_packets_{0};
   std::atomic<std::uint64_t> pending_{0};

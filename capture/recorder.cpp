@@ -200,7 +200,7 @@ Expected<void> Recorder::open_next() {
   file_ = std::move(*file);
   ++opened_;
   in_file_ = 0;
-  last_path_ = file_->path();
+  path_before_ = std::exchange(last_path_, file_->path());
   file_began_ = written_out_ = options_.clocks.steady();
   last_words_ = {};
   last_words_.start_ns = nanoseconds_of(now);
@@ -218,6 +218,12 @@ void Recorder::close_file() {
   }
   moved_away_ = !file_->in_place();
   const bool removed = file_->removed();
+  // Nothing but its name: a service that is started again every ten seconds would leave one each time.
+  const bool discarded = file_->discard_if_empty();
+  if (discarded) {
+    --opened_;
+    last_path_ = path_before_;
+  }
   if (auto done = file_->finish(); !done) fail(std::move(done.error()));
   const KeptBlocks kept = file_->kept();
   all_closed_.bytes += kept.bytes;
@@ -228,7 +234,7 @@ void Recorder::close_file() {
     ++gone_files_;
     note(file_->path() + ": somebody removed this file while it was written, with " +
          std::to_string(kept.packets) + (kept.packets == 1 ? " packet" : " packets"));
-  } else if (options_.files_kept != 0) {
+  } else if (options_.files_kept != 0 && !discarded) {
     closed_.push_back({file_->path(), kept.bytes, kept.packets, false});
   }
   file_.reset();

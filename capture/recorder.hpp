@@ -124,6 +124,7 @@ class Recorder final : public Recording {
   std::uint64_t removed_earlier_ = 0;
   std::uint64_t gone_files_ = 0;
   std::string last_path_;
+  std::string path_before_;  ///< what last_path_ was one file ago
   bool moved_away_ = false;  ///< the file closed last lay no longer under its name
   std::optional<Error> error_;
   std::vector<std::string> notices_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that follow each other: rings, their names, and files that somebody removes or moves meanwhile.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -118,6 +119,24 @@ TEST_F(RecorderRingTest, AWholeRingHasTheFilesOfCapturesBefore) {
   EXPECT_TRUE(std::filesystem::exists(beside->summary().last_path));
   EXPECT_EQ(record(*recorder, 7), 7U);
   EXPECT_EQ(recorder->summary().removed_files, 1U) << "then its own";
+}
+
+TEST_F(RecorderRingTest, AFileThatHoldsNothingDoesNotStay) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  for (const bool compress : {false, true}) {
+    RecorderOptions ring = options("r.pcapng");
+    ring.file_packets = 7;
+    ring.compress = compress;
+    rlimit none = before;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+    const auto made = Recorder::create(std::move(ring), interfaces);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().system_errno, EFBIG);
+    EXPECT_TRUE(names_in(folder).empty());
+  }
 }
 
 TEST_F(RecorderRingTest, ARingSaysAtOnceWhatItCannotRemove) {
