@@ -63,7 +63,7 @@ struct OperationStats {
 /// A request that the responder refused, and what it was about.
 struct RefusedRequest {
   std::uint8_t syndrome = 0;  ///< of the AETH
-  std::uint8_t opcode = 0;    ///< of the request's first packet
+  std::uint8_t opcode = 0;    ///< of the packet with that PSN; of a READ, of its request
   bool has_reth = false;
   std::uint32_t psn = 0;
   std::uint32_t r_key = 0;

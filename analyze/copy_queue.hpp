@@ -23,6 +23,10 @@ class CopyQueue {
   [[nodiscard]] bool sure() const noexcept { return taken_ >= enough; }
   /// Whether a packet of before may be the copy that comes next, so long after the first of it was seen.
   [[nodiscard]] bool fits(std::int64_t psn, std::int64_t lag_ns) const noexcept;
+  /// Whether an answer may be the copy of one with its PSN that was seen so long ago.
+  [[nodiscard]] bool may_be_answers(std::int64_t lag_ns) const noexcept {
+    return sure() && lag_ns != unknown_ns && lag_fits(lag_ns);
+  }
   /// It is: those before it will not come any more.
   void take(std::int64_t psn, std::int64_t count, std::int64_t lag_ns);
   /// Sent, or captured, behind others with higher PSNs; `next`: behind the highest so far. `again`: for the

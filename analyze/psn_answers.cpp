@@ -103,7 +103,7 @@ void PsnSpace::answer(Step& s) {
     duplicate(s, answer_facts_, seen);
     return;
   }
-  if (const Seen* seen = answers_.find(psn)) {
+  if (Seen* seen = answers_.find(psn)) {
     const Same same = same_transmission(answer_facts_, *seen, r);
     // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
     const bool tells = answer_facts_.ids_tell(r) || seen->path != r.path;
@@ -113,7 +113,11 @@ void PsnSpace::answer(Step& s) {
                       r.time_ns - seen->time_ns < copied_ns;
     const bool copy = same == Same::unknown && (soon || copies_.sure()) && requests_seen_ &&
                       (psn >= repeated_to_ || copies_.sure()) && unasked_response(s, psn);
-    if ((same == Same::same && tells) || copy || same_record(*seen, r)) {
+    // Where everything is shown twice so is each answer, once.
+    const bool twin = same == Same::unknown && seen->ask == 0 && copies_.may_be_answers(lag_of(seen, r)) &&
+                      s.info.operation != Operation::read_response;
+    if (twin) seen->ask = 1;
+    if ((same == Same::same && tells) || copy || twin || same_record(*seen, r)) {
       duplicate(s, answer_facts_, seen);
       // A sender reacts to a NAK as often as it comes.
       if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn &&

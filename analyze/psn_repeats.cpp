@@ -113,7 +113,11 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   // a copy comes right behind its packet, or in its turn.
   const bool alone = !answers_seen_ && s.flow(side_ ^ 1U) == nullptr;
   const bool may_go_back = alone && psn + again.count < next_ && !in_turn;
-  const bool soon = same == Same::unknown && !may_go_back && too_soon(*again.seen, r, psn);
+  constexpr std::int64_t held_back_ns = 100'000'000;  // no network does it that long
+  const bool uc =
+      s.info.service == dissect::Service::uc && lag != CopyQueue::unknown_ns && lag < held_back_ns;
+  // UC sends nothing again.
+  const bool soon = same == Same::unknown && (uc || (!may_go_back && too_soon(*again.seen, r, psn)));
   if ((same == Same::same && !moved) || soon) {
     if (in_turn) copies_.take(psn, again.count, lag);
     duplicate(s, request_facts_, again.seen, in_turn);

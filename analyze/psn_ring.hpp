@@ -26,7 +26,7 @@ struct Seen {
   std::uint8_t guessed : 1 = 0;    ///< taken for an answer to a repeat, because the first request seemed lost
   std::uint8_t filled : 1 = 0;     ///< a repeat of what had not been captured, counted as lost
   std::uint8_t late : 1 = 0;       ///< came after PSNs behind it
-  std::uint8_t ask : 1 = 0;        ///< AckReq was set
+  std::uint8_t ask : 1 = 0;        ///< of a request: AckReq was set; of an answer: its copy came
   std::uint8_t of_repeat : 1 = 0;  ///< and what it filled was missing in a repeat: of an answer
 };
 static_assert(sizeof(Seen) == 32);

@@ -7,6 +7,7 @@
 #include "analyze/findings/chains.hpp"
 #include "analyze/findings/hosts.hpp"
 #include "analyze/findings/mtu_probe.hpp"
+#include "analyze/halves.hpp"
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
@@ -66,7 +67,12 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   const std::string to = endpoint_text(c.to());
   std::string text;
   if (connection.packets[1 - c.side] == 0) {
-    text = fmt::format(" No packet of {} was captured at all.", to);
+    text =
+        Halves(snapshot).other_may_be_there(connection)
+            ? fmt::format(
+                  " No packet is known to be of {}: there are some the other way, but nothing tells whose.",
+                  to)
+            : fmt::format(" No packet of {} was captured at all.", to);
   } else {
     text = fmt::format(" {} had answered before ({}).", to, packets_text(connection.packets[1 - c.side]));
   }

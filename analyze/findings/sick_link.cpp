@@ -8,10 +8,31 @@ namespace roce::analyze {
 namespace {
 
 std::string blame_text(const SickLink& link) {
-  if (!link.without_others) return "what they share is the path between them.";
+  if (!link.sum.may_be_path())
+    return "All of it are answers of a host that is not ready or refuses: not the path between them.";
+  if (link.others == 0) {
+    return "Neither host has other connections in the capture, so it may be either host or what is between.";
+  }
   return fmt::format(
-      "it is the path between them, or {} itself, of which the capture holds no other connection.",
-      address_text(*link.without_others));
+      "Of the {} other connections of these hosts {} are sick: {}", link.others, link.others_sick,
+      link.without_others
+          ? fmt::format("it is the path between them, or {} itself, of which the capture holds no "
+                        "other connection.",
+                        address_text(*link.without_others))
+          : std::string("what they share is the path between them."));
+}
+
+std::string advice_text(const SickLink& link, const std::string& a, const std::string& b) {
+  if (!link.sum.may_be_path()) {
+    return fmt::format(
+        "Look at the applications of {} and {}: findings rnr and those of refused requests say which "
+        "of them answers so and why.",
+        a, b);
+  }
+  return fmt::format(
+      "Follow the path between {} and {}: errors, drops and PFC counters of each switch port on it, the ECMP "
+      "member or LAG port that its flows hash to (do all sick ones share one), ethtool -S DEV at both ends.",
+      a, b);
 }
 
 }  // namespace
@@ -30,21 +51,15 @@ void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
     finding.last_time_ns = link.sum.proof.last_time_ns;
     finding.confidence = link.others >= 5 ? 0.9 : 0.5;
     finding.connections = link.sum.ids;
-    finding.explanation = fmt::format(
-        "{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections, link.connections, a,
-        b, sickness_text(link.sum, b),
-        link.others == 0 ? std::string("Neither host has other connections in the capture, so it "
-                                       "may be either host or what is between.")
-                         : fmt::format("Of the {} other connections of these hosts {} are sick: {}",
-                                       link.others, link.others_sick, blame_text(link)));
+    finding.explanation =
+        fmt::format("{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections,
+                    link.connections, a, b, sickness_text(link.sum, b), blame_text(link));
     if (link.sum.fatal != 0)
       finding.explanation +=
           fmt::format(" {} ended by it.", plural(link.sum.fatal, "connection", "connections"));
-    finding.advice = fmt::format(
-        "Follow the path between {} and {}: errors, drops and PFC counters of each switch port on it, the "
-        "ECMP member or LAG port that its flows hash to (do all sick ones share one), ethtool -S DEV at both "
-        "ends. All their packets: {}",
-        a, b, packets_command(snapshot, fmt::format("roce.addr == {} && roce.addr == {}", a, b)));
+    finding.advice =
+        fmt::format("{} All their packets: {}", advice_text(link, a, b),
+                    packets_command(snapshot, fmt::format("roce.addr == {} && roce.addr == {}", a, b)));
     sink.add(std::move(finding));
   }
 }

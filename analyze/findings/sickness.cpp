@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "analyze/findings/chains.hpp"
 #include "analyze/units.hpp"
 
@@ -93,6 +96,14 @@ Sickness sickness_of(const Snapshot& snapshot, const Connection& connection) {
     }
   }
   return sickness;
+}
+
+bool SicknessSum::may_be_path() const noexcept {
+  constexpr Trouble of_paths[] = {Trouble::loss, Trouble::silence, Trouble::corruption};
+  return std::any_of(std::begin(of_paths), std::end(of_paths), [&](Trouble trouble) {
+    const auto t = static_cast<std::size_t>(trouble);
+    return towards[t] + from[t] != 0;
+  });
 }
 
 void SicknessSum::add(const Connection& connection, const Sickness& sickness, unsigned host_side) {

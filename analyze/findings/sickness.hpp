@@ -35,6 +35,8 @@ struct SicknessSum {
   Proof proof;
   std::vector<std::uint32_t> ids;  ///< the first few
 
+  /// Whether any of it can come from what is between the hosts; RNR NAKs and refusals are answers of one.
+  [[nodiscard]] bool may_be_path() const noexcept;
   /// `host_side`: the side of the host that the sum is about.
   void add(const Connection& connection, const Sickness& sickness, unsigned host_side);
 };

@@ -30,7 +30,7 @@ struct Flows {
     PacketRecord r;
     r.key = flow.key;
     r.opcode = opcode;
-    r.traffic_class = static_cast<std::uint8_t>(dscp << 2U | 2U);
+    r.traffic_class = static_cast<std::uint8_t>(unsigned{dscp} << 2U | 2U);
     r.ttl = ttl;
     flow.count(r, ++number);
     flow.settle();

@@ -57,5 +57,52 @@ TEST(TrackerCopiesNoIds, ElseTheNetworkMadeThem) {
   EXPECT_GE(copies.by_network, 95U);
 }
 
+/// A mirror shows everything twice, acknowledgements and NAKs as well.
+TEST(TrackerCopiesNoIds, AnswersComeTwiceAsRequestsDo) {
+  Wire wire;
+  const auto send = [&](PacketRecord r) {
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    wire.send(r);
+    r.time_ns += 300;
+    wire.send(r);
+  };
+  const auto answer = [&](std::uint32_t psn, std::uint8_t syndrome) {
+    PacketRecord r = wire.make(b, a, acknowledge, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = std::uint32_t{syndrome} << 24U | (psn - 99);
+    send(r);
+  };
+  for (std::uint32_t psn = 100; psn < 140; ++psn) {
+    send(wire.make(a, b, write_only, psn));
+    answer(psn, 0x1f);
+  }
+  for (std::uint32_t psn = 141; psn < 144; ++psn) send(wire.make(a, b, write_only, psn));
+  answer(140, nak_sequence);
+  wire.now_ns += 5000;
+  for (std::uint32_t psn = 140; psn < 144; ++psn) send(wire.make(a, b, write_only, psn));
+  answer(143, 0x1f);
+  wire.finish();
+  EXPECT_GE(wire.flow(b, a).sequence().duplicate_captures, 37U);
+  EXPECT_LE(wire.connection().requester[0].acks, 46U);
+  EXPECT_EQ(wire.connection().sent[1].count(Event::nak_sequence_error), 1U);
+  EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 4U);
+}
+
+TEST(TrackerCopiesNoIds, UcRepeatsNothing) {
+  Wire wire;
+  for (std::uint32_t psn = 100; psn < 140; ++psn) {
+    PacketRecord r = wire.make(a, b, uc_send_only, psn);
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    wire.send(r);
+    r.time_ns += 50'000;
+    if (psn % 2 == 0) wire.send(r);
+  }
+  wire.finish();
+  const SequenceCounts& counts = wire.flow(a, b).sequence();
+  EXPECT_EQ(counts.duplicate_captures + counts.duplicate_network, 20U);
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -188,7 +188,9 @@ TEST(FaultSimulator, CausesHaveTheirEvidence) {
   std::map<SpaceId, std::vector<std::pair<Time, std::uint32_t>>> naks;
   std::map<Cause, std::size_t> causes;
   for (std::size_t i = 0; i < run.collector.seen.size(); ++i) {
-    const auto& [p, time, copy, bytes] = run.collector.seen[i];
+    const auto& seen = run.collector.seen[i];
+    const auto& p = seen.packet;
+    const auto& time = seen.time;
     if (p.kind == Kind::sequence_nak) {
       naks[p.space].emplace_back(time, p.psn);
     }
