@@ -119,8 +119,8 @@ void PsnSpace::answer(Step& s) {
     if (twin) seen->ask = 1;
     if ((same == Same::same && tells) || copy || twin || same_record(*seen, r)) {
       duplicate(s, answer_facts_, seen);
-      // A sender reacts to a NAK as often as it comes.
-      if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn &&
+      // A sender reacts to a NAK as often as it comes, until that is confirmed.
+      if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn && psn >= acked_ &&
           last_nak_.frame == seen->frame) {
         naks_.push(last_nak_);
       }

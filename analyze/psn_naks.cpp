@@ -118,6 +118,8 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
     refuse(s, psn);
     return;
   }
+  // What was confirmed since nobody sends again for it: it was overtaken, or comes a second time.
+  if (acked_known_ && psn < acked_ && psn >= first_) return;
   const bool for_rnr = rnr_psn_ == psn;
   const bool named_before = last_nak_.psn == psn;
   const std::uint64_t last_nak_frame = last_nak_.frame;

@@ -28,6 +28,8 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
       s.info.operation == Operation::read_request &&
       ((psn < acked_ && answers_.find(psn) == nullptr) || response_holes_.find(psn) != nullptr);
   if (asked == nullptr && !answer_missing && !keeps_all()) asked = naks_.up_to(psn);
+  if (asked == nullptr && !answer_missing && begins_message_of_nak(psn, r.time_ns))
+    asked = naks_.find(last_nak_.psn);
   // Answered here, and what the NAK asked for has come: in doubt only what comes as soon as reactions do.
   const bool answered = answered_on_its_own(s.info.operation) && psn < acked_;
   if (asked != nullptr && asked->psn < psn && answered && !reacts_by(*asked, r.time_ns)) asked = nullptr;
@@ -187,6 +189,17 @@ bool PsnSpace::implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcep
   constexpr std::int64_t slow_reaction_ns = 10'000'000;  // of a host; less than most timers
   return response_next_ > psn + 1 && time_ns != capture::no_time && last_answer_ns_ != capture::no_time &&
          time_ns - last_answer_ns_ < slow_reaction_ns;
+}
+
+/// Whether the sender goes back to the beginning of the message of which the last NAK asked for a later
+/// packet, as some NICs do.
+bool PsnSpace::begins_message_of_nak(std::int64_t psn, std::int64_t time_ns) noexcept {
+  if (naks_.empty() || naks_.newest().psn != last_nak_.psn) return false;
+  const OpenNak& nak = naks_.newest();
+  if (nak.psn <= psn || nak.for_rnr || nak.passed || !reacts_by(nak, time_ns)) return false;
+  std::size_t i = pending_.size();
+  while (i > 0 && pending_[i - 1].first > nak.psn) --i;
+  return i > 0 && pending_[i - 1].first == psn;
 }
 
 /// Whether the sender goes back at once, though not to the oldest that is not confirmed, as a timer makes it

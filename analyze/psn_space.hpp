@@ -263,6 +263,7 @@ class alignas(64) PsnSpace {
     return last_copy_ >= 0 && psn == last_copy_ + 1 && next_ == last_copy_next_;
   }
   void take_back_copy(Step& s);
+  [[nodiscard]] bool begins_message_of_nak(std::int64_t psn, std::int64_t time_ns) noexcept;
   [[nodiscard]] bool leaves_out_oldest(std::int64_t psn, const PacketBrief& r) const noexcept;
   [[nodiscard]] bool read_stood_still(const Step& s, std::int64_t psn) const noexcept;
   [[nodiscard]] bool implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept;

@@ -51,7 +51,7 @@ constexpr std::string_view answers_why =
 constexpr Reason reasons[] = {
     {Cause::timeout, answers_why, answers_advice},
     {Cause::unknown, answers_why, answers_advice},
-    {Cause::nak, "a NAK asked for what came a little later, and {} goes back for all behind it",
+    {Cause::nak, "a NAK asked for what came a little later, or {} goes back further than the NAK asked",
      "What overtakes what, and why, is the thing to mend, not the timeout: findings reordering and "
      "loss_after_capture tell of it. {1} may take packets out of order (mlx5: adaptive routing with "
      "selective repeat or "

@@ -148,5 +148,48 @@ TEST(TrackerNaks, ARefusedReadIsTheReadWhateverPsnOfItsIsNamed) {
   EXPECT_EQ(c.requester[0].trouble->refused.front().request_frame, frame);
 }
 
+/// Its second copy comes when all is confirmed; the next loss is one all the same.
+TEST(TrackerNaks, AStaleNakIsForgotten) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  std::uint32_t psn = 120;
+  for (unsigned times = 0; times < 4; ++times, psn += 8) {
+    for (std::uint32_t i = 0; i < 8; ++i) wire.request(a, b, psn + i);
+    PacketRecord nak = wire.make(b, a, acknowledge, psn + 3);
+    nak.flags |= PacketRecord::has_aeth;
+    nak.aeth = std::uint32_t{nak_sequence} << 24U;
+    wire.send(nak);
+    for (std::uint32_t i = 3; i < 8; ++i) wire.request(a, b, psn + i);
+    wire.answer(b, a, psn + 7);
+    nak.time_ns = wire.now_ns += 1000;
+    wire.send(nak);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 4U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 20U);
+}
+
+/// Some NICs begin the message again of which a packet was lost.
+TEST(TrackerNaks, TheWholeMessageAgain) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  std::uint32_t psn = 120;
+  const auto part = [&](std::uint32_t i) {
+    PacketRecord r = wire.make(a, b, i == 0 ? 0x06 : i == 7 ? 0x08 : 0x07, psn + i);
+    r.payload = 1024;
+    r.dma_length = i == 0 ? 8192 : 0;
+    return wire.send(r);
+  };
+  for (unsigned times = 0; times < 6; ++times, psn += 8) {
+    for (std::uint32_t i = 0; i < 8; ++i) part(i);
+    wire.answer(b, a, psn + 5, nak_sequence);
+    for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(wire.verdict(part(i)).cause, Cause::nak) << psn + i;
+    wire.answer(b, a, psn + 7);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 6U);
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 48U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
