@@ -214,7 +214,6 @@ class Tracing {
     trace_.frames = number_;
     trace_.stride = plain_.stride();
     trace_.remarkable_stride = remarkable_.stride();
-    trace_.operation_stride = operations_.stride();
     trace_.points = std::move(plain_.items());
     trace_.points.insert(trace_.points.end(), remarkable_.items().begin(), remarkable_.items().end());
     remarkable_.items() = {};
@@ -222,7 +221,15 @@ class Tracing {
     std::sort(trace_.points.begin(), trace_.points.end(), [timed](const TracePoint& a, const TracePoint& b) {
       return timed && a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.packet < b.packet;
     });
+    for (TracedMessages& messages : messages_) {
+      completed_.clear();
+      messages.finish(completed_);
+      for (const TracedOperation& operation : completed_) operations_.add(operation);
+    }
+    trace_.operation_stride = operations_.stride();
     trace_.operations = std::move(operations_.items());
+    std::stable_sort(trace_.operations.begin(), trace_.operations.end(),
+                     [](const TracedOperation& a, const TracedOperation& b) { return a.answer < b.answer; });
     trace_.pauses = pauses_.finish(priorities_ | 1U << TracedPause::all_priorities, last_ns_);
     trace_.pauses_left_out = pauses_.left_out();
     trace_.without_verdict = verdicts_.lost();

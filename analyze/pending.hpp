@@ -32,7 +32,8 @@ struct alignas(64) Pending {
   bool broken = false;    ///< a part: not measured
   bool open_end = false;  ///< a READ whose number of PSNs is not known yet
   bool done = false;
-  bool ended = false;  ///< of a part: the message's last packet is in it
+  bool ended =
+      false;  ///< of a part: the message's last packet is in it; of a READ: asked for again when answered
 
   /// Of a part: the message's first packet is in it.
   [[nodiscard]] bool begun() const noexcept { return dissect::opcode_info(opcode).starts_message(); }

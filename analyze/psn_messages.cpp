@@ -3,6 +3,7 @@
 // (IBTA 9.7.4.1).
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "analyze/operation_kind.hpp"
 #include "analyze/psn_short.hpp"
@@ -88,6 +89,9 @@ void PsnSpace::complete_rest(const PacketBrief& r, bool counts) {
     // that it came.
     const bool own_answer = op.answered_by_response() || op.kind == OperationKind::atomic;
     if (own_answer && response_holes_.any_in(op.first, op.last + 1)) continue;
+    // What was answered before and asked for again waits for the answers, not for those of others.
+    constexpr std::int64_t awaited_at_most = 4096;
+    if (own_answer && op.ended && acked_ - op.last < awaited_at_most) continue;
     if (op.broken) {
       // What follows may still come, unless it is confirmed without.
       const bool last = i + 1 == pending_.size();
@@ -249,6 +253,57 @@ void PsnSpace::mend_message(Step& s, std::int64_t psn, std::int64_t count, bool 
   }
   Pending& op = pending_[place];
   if (!op.broken && op.last >= 0 && s.counts) finish_message(op);
+}
+
+/// Its requester may yet ask again: what it says is counted when others have come in its place.
+void PsnSpace::keep_answered(const PacketBrief& r, bool counts, const Pending& op, bool measured) {
+  std::vector<AnsweredOperation>& kept = *answered_operations_;
+  if (kept.size() == AnsweredOperation::kept) {
+    settle_answered(kept.front());
+    kept.erase(kept.begin());
+  }
+  kept.push_back({op.first, op.last, op.start_ns, measured ? r.time_ns : capture::no_time, op.frame, op.kind,
+                  op.opcode, op.retried, counts});
+}
+
+void PsnSpace::settle_answered(const AnsweredOperation& op) {
+  if (!op.counts) return;
+  OperationStats& kind = stats_of(op.kind);
+  if (op.retried) ++kind.retried;
+  if (op.end_ns == capture::no_time || op.start_ns == capture::no_time || op.end_ns < op.start_ns) return;
+  kind.latency_ns.add(static_cast<std::uint64_t>(op.end_ns - op.start_ns));
+}
+
+/// The operation that this PSN is part of, which is under way again although all answers to it were captured;
+/// nullptr if it was not or is forgotten.
+Pending* PsnSpace::asked_again(std::int64_t psn) {
+  if (!answered_operations_.there()) return nullptr;
+  std::vector<AnsweredOperation>& kept = *answered_operations_;
+  const auto found = std::find_if(kept.rbegin(), kept.rend(), [psn](const AnsweredOperation& op) {
+    return op.first <= psn && psn <= op.last;
+  });
+  if (found == kept.rend()) return nullptr;
+  const AnsweredOperation answered = *found;
+  std::size_t place = pending_.size();
+  while (place > 0 && pending_[place - 1].first > answered.first) --place;
+  const bool there = place > 0 && pending_[place - 1].first == answered.first;
+  if (there) {
+    --place;
+    pending_[place].done = false;
+  } else {
+    Pending op;
+    op.first = answered.first;
+    op.last = answered.last;
+    op.start_ns = answered.start_ns;
+    op.frame = answered.frame;
+    op.kind = answered.kind;
+    op.opcode = answered.opcode;
+    op.packets = 1;
+    if (!pending_.insert(place, op)) return nullptr;
+  }
+  kept.erase(std::next(found).base());
+  pending_[place].ended = true;
+  return &pending_[place];
 }
 
 /// A part of a message of which the rest will not come: with the message's end, its own or that the next

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyze/connection.hpp"
 #include "analyze/packet_record.hpp"
 #include "analyze/psn_ring.hpp"
 #include "analyze/verdict.hpp"
@@ -101,6 +102,21 @@ struct Issued {
   bool repeated = false;  ///< the responder has executed it before
   bool instead = false;   ///< of requests that seem lost: it may be executed for the first time after all
   Cause cause = Cause::none;
+};
+
+/// A READ, or another operation with answers of its own, of which all answers were captured: complete, unless
+/// its requester asks for some again, for they were lost behind the capture.
+struct AnsweredOperation {
+  static constexpr std::size_t kept = 16;  ///< of one side, before what they say is counted
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t start_ns = capture::no_time;
+  std::int64_t end_ns = capture::no_time;  ///< no_time: not measured
+  std::uint64_t frame = 0;
+  OperationKind kind = OperationKind::read;
+  std::uint8_t opcode = 0;
+  bool retried = false;
+  bool counts = false;
 };
 
 /// READ responses that were given again since: the last ones.

@@ -326,7 +326,9 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   holes_.fill(again.psn, again.count);
   issue(s, again.psn, again.count, cause);
   sent_.put(now, needed_from(again.psn), s.shared.budget);
-  if (Pending* op = pending(again.psn)) op->retried = true;
+  Pending* op = answered_on_its_own(s.info.operation) ? asked_again(again.psn) : nullptr;
+  if (op == nullptr) op = pending(again.psn);
+  if (op != nullptr) op->retried = true;
 }
 
 /// Go-back-N sends what had come as well: the receiver threw it away, or has it twice.

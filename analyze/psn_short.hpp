@@ -77,6 +77,10 @@ inline void PsnSpace::finish_message(const Pending& op) {
 
 inline void PsnSpace::complete(const PacketBrief& r, bool counts, Pending& op, bool measured) {
   op.done = true;
+  if (op.kind > OperationKind::write) {
+    keep_answered(r, counts, op, measured);
+    return;
+  }
   if (!counts || (!op.retried && (!measured || op.broken))) return;
   OperationStats& kind = stats_of(op.kind);
   if (op.retried) ++kind.retried;

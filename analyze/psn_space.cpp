@@ -292,6 +292,10 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.idle_from_frame = idle_from_frame_;
   requester.fastest_answer_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(fast_answer_ns_, 0));
   settle_alike();
+  if (answered_operations_.there()) {
+    for (const AnsweredOperation& op : *answered_operations_) settle_answered(op);
+    answered_operations_->clear();
+  }
   // What was never completed was sent again all the same.
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     if (pending_[i].done || pending_[i].last < 0) continue;

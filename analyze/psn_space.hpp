@@ -292,6 +292,9 @@ class alignas(64) PsnSpace {
   void finish_message(const Pending& op);
   void mend_message(Step& s, std::int64_t psn, std::int64_t count, bool again);
   bool count_part(std::size_t i);
+  void keep_answered(const PacketBrief& r, bool counts, const Pending& op, bool measured);
+  void settle_answered(const AnsweredOperation& op);
+  [[nodiscard]] Pending* asked_again(std::int64_t psn);
   void settle_alike();
 
   // answers.cpp
@@ -483,6 +486,7 @@ class alignas(64) PsnSpace {
   DeepPtr<std::array<Seen, 8>> replaced_answers_;
   std::uint8_t replaced_next_ = 0;
   Lazy<ReplacedResponses> replaced_responses_;
+  Lazy<std::vector<AnsweredOperation>> answered_operations_;  ///< the last ones
   std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;
   std::int64_t response_next_ = -1;  ///< READ response expected next

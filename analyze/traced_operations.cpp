@@ -70,6 +70,7 @@ void TracedMessages::request(TracePoint& point) {
   if (message != nullptr) point.message = message->number;
   if (message != nullptr && message->own_answer) {
     message->retried = message->retried || again;
+    if (again && message->ended) ask_again(*message, point.psn);
     if (!again) message->bytes += point.bytes;
     return;
   }
@@ -100,16 +101,43 @@ void TracedMessages::take_waiting(Message& message) {
   }
 }
 
-void TracedMessages::complete(Message& message, const TracePoint& point,
-                              std::vector<TracedOperation>& done) const {
+void TracedMessages::complete(Message& message, const TracePoint& point, std::vector<TracedOperation>& done) {
   message.ended = true;
   message.early.clear();
   if (!message.measured || point.time_ns == capture::no_time || message.start_ns == capture::no_time ||
       point.time_ns < message.start_ns) {
     return;
   }
-  done.push_back({message.start_ns, point.time_ns - message.start_ns, message.packet, point.packet,
-                  message.bytes, message.number, message.kind, side_, message.retried});
+  const TracedOperation operation{message.start_ns, point.time_ns - message.start_ns,
+                                  message.packet,   point.packet,
+                                  message.bytes,    message.number,
+                                  message.kind,     side_,
+                                  message.retried};
+  if (!message.own_answer) {
+    done.push_back(operation);
+    return;
+  }
+  if (answered_.size() == answered_kept) {
+    done.push_back(answered_.front());
+    answered_.pop_front();
+  }
+  answered_.push_back(operation);
+}
+
+void TracedMessages::finish(std::vector<TracedOperation>& done) {
+  done.insert(done.end(), answered_.begin(), answered_.end());
+  answered_.clear();
+}
+
+/// All answers were captured, but did not all arrive.
+void TracedMessages::ask_again(Message& message, std::int64_t psn) {
+  const auto found = std::find_if(answered_.begin(), answered_.end(), [&](const TracedOperation& operation) {
+    return operation.message == message.number;
+  });
+  if (found == answered_.end()) return;
+  answered_.erase(found);
+  message.ended = false;
+  message.answered = psn;
 }
 
 /// Response packets may come twice and out of order; the last PSN that was missing completes it.

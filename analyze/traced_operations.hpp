@@ -19,6 +19,7 @@ class TracedMessages {
  public:
   static constexpr std::size_t limit = 8'192;         ///< messages that are remembered
   static constexpr std::size_t open_limit = 1'024;    ///< that wait for their end; older ones are given up
+  static constexpr std::size_t answered_kept = 16;    ///< operations that may be asked for again
   static constexpr std::size_t early_limit = 65'536;  ///< responses of one message that came out of order
 
   explicit TracedMessages(std::uint8_t side) : side_(side) {}
@@ -28,8 +29,11 @@ class TracedMessages {
 
   /// Sets the point's message. Copies of captured packets are none of its business.
   void request(TracePoint& point);
-  /// The same; what it completes goes to `done`.
+  /// The same; what it completes goes to `done`, operations with answers of their own some later: their
+  /// requester may ask again for what was lost behind the capture.
   void answer(TracePoint& point, std::vector<TracedOperation>& done);
+  /// The end: what is still kept.
+  void finish(std::vector<TracedOperation>& done);
 
  private:
   struct Message {
@@ -61,9 +65,11 @@ class TracedMessages {
   void take_waiting(Message& message);
   void begin(const TracePoint& point);
   void respond(Message& message, const TracePoint& point, std::vector<TracedOperation>& done);
-  void complete(Message& message, const TracePoint& point, std::vector<TracedOperation>& done) const;
+  void complete(Message& message, const TracePoint& point, std::vector<TracedOperation>& done);
+  void ask_again(Message& message, std::int64_t psn);
 
   std::deque<Message> messages_;          ///< by first PSN
+  std::deque<TracedOperation> answered_;  ///< the last ones with answers of their own
   std::map<std::int64_t, Part> waiting_;  ///< by PSN
   std::size_t open_ = 0;                  ///< the ones before it have ended
   std::int64_t next_ = 0;                 ///< PSN behind the highest one

@@ -431,5 +431,43 @@ TEST(TrackerReads, WhereTheCaptureBeginsInsideAReadNothingElseIs) {
   EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
 }
 
+/// All answers were captured, but one was lost behind the capture: it takes until that came again.
+TEST(TrackerReads, ItLastsUntilWhatIsAskedForAgainHasCome) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  PacketRecord read = wire.make(a, b, read_request, 120);
+  read.dma_length = 4096;
+  const auto respond = [&](std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t i = from; i < to; ++i) {
+      PacketRecord r = wire.make(b, a, i == from ? 0x0d : i == 3 ? 0x0f : 0x0e, 120 + i);
+      r.payload = 1024;
+      if (i == from || i == 3) {
+        r.flags |= PacketRecord::has_aeth;
+        r.aeth = 0x1f000000U | 21;
+      }
+      wire.send(r);
+    }
+  };
+  const std::int64_t began = read.time_ns;
+  wire.send(read);
+  respond(0, 4);
+  wire.now_ns += 20'000;
+  PacketRecord again = wire.make(a, b, read_request, 122);
+  again.dma_length = 2048;
+  wire.send(again);
+  respond(2, 4);
+  const std::int64_t ended = wire.now_ns;
+  wire.talk(a, b, 124, 5);
+  wire.finish();
+  for (const OperationStats& stats : wire.connection().requester[0].operations) {
+    if (stats.kind != OperationKind::read) continue;
+    EXPECT_EQ(stats.count, 1U);
+    EXPECT_EQ(stats.retried, 1U);
+    EXPECT_EQ(stats.latency_ns.count(), 1U);
+    EXPECT_EQ(stats.latency_ns.max(), static_cast<std::uint64_t>(ended - began));
+  }
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
