@@ -38,6 +38,7 @@ bool PsnSpace::comes_behind_its_answer(Step& s, std::int64_t psn, std::int64_t c
   const bool timed = r.time_ns != capture::no_time && hole->time_ns != capture::no_time;
   if (!next_sent && timed && r.time_ns - hole->time_ns >= silence_ns) return false;
 
+  ++behind_answers_;
   const std::int64_t taken = std::max<std::int64_t>(count, 1);
   take_back_missed(s, psn, taken);
   holes_.fill(psn, taken);

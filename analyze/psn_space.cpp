@@ -305,6 +305,8 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
     kind.retried = std::min(kind.retried + 1, kind.count);
   }
   requester.operations = std::move(operations_);
+  constexpr std::uint64_t no_accident = 8;
+  if (behind_answers_ >= no_accident && behind_answers_ >= requests_ / 2) connection.answers_first = true;
   connection.pairing.answered += answered_;
   connection.pairing.unfitting += unfitting_;
 

@@ -443,6 +443,7 @@ class alignas(64) PsnSpace {
   std::uint64_t idle_from_frame_ = 0;
   std::uint64_t unfitting_ = 0;
   std::uint64_t requests_left_out_ = 0;
+  std::uint64_t behind_answers_ = 0;  ///< requests that came behind their answers
   std::uint64_t acks_left_out_ = 0;
   bool run_after_silence_ = false;
   bool lone_ = false;              ///< the run has one packet so far

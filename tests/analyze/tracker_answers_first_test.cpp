@@ -133,6 +133,29 @@ TEST_P(TrackerAnswersFirst, BehindALaterRequestItIsNotTheNext) {
   EXPECT_TRUE(wire.verdict(again).has(Verdict::retransmission));
 }
 
+/// Two clocks stamped the directions: that is said.
+TEST_P(TrackerAnswersFirst, WhereMostDoItIsTold) {
+  talk(100, 120);
+  for (std::uint32_t psn = 120; psn < 160; ++psn) {
+    send(ack(psn));
+    send(request(psn));
+  }
+  wire.finish();
+  expect_nothing_wrong();
+  EXPECT_TRUE(wire.connection().answers_first);
+}
+
+TEST_P(TrackerAnswersFirst, AFewTellNothing) {
+  talk(100, 120);
+  for (std::uint32_t psn = 120; psn < 124; ++psn) {
+    send(ack(psn));
+    send(request(psn));
+  }
+  talk(124, 150);
+  wire.finish();
+  EXPECT_FALSE(wire.connection().answers_first);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ids, TrackerAnswersFirst, ::testing::Bool());
 
 }  // namespace
