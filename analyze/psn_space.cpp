@@ -120,7 +120,8 @@ bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
   constexpr std::int64_t setting_up_ns = 10'000'000;  // of queue pairs takes longer
   if (!requests_seen_ || !acked_known_ || !msn_known_ || answers_cut_) return false;
   const std::int64_t psn = place(r.psn);
-  if (psn >= acked_ || !dissect::opcode_info(r.opcode).starts_message()) return false;
+  const bool elsewhere = psn < acked_ || (psn > next_ && acked_ >= next_);
+  if (!elsewhere || !dissect::opcode_info(r.opcode).starts_message()) return false;
   if (request_facts_.ids_tell(r)) {  // a copy, of a capture that was merged into this one
     const Seen* seen = sent_.find(psn);
     if ((seen != nullptr && seen->ip_id == r.ip_id) || request_facts_.is_behind(r)) return false;

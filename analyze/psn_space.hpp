@@ -110,8 +110,8 @@ class alignas(64) PsnSpace {
   void answer(Step& s);
   /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
   [[nodiscard]] bool far_off(const PacketBrief& r) const noexcept;
-  /// Whether a request goes back behind what was confirmed, after silence longer than answers take: sent
-  /// again, or of another use of the queue pairs' numbers.
+  /// Whether a request goes back behind what was confirmed, or leaves PSNs out, after silence longer than
+  /// answers take: sent again, behind some that were missed, or of another use of the queue pairs' numbers.
   [[nodiscard]] bool may_begin_anew(const PacketBrief& r) noexcept;
   /// Whether the answer counts fewer messages than were counted before, as only another use of them would.
   [[nodiscard]] bool counts_anew(const PacketRecord& r) const noexcept;

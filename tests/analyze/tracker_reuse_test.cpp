@@ -88,7 +88,7 @@ TEST(TrackerReuse, AnswersToAnotherQueuePairNearThePsnsBefore) {
 
 /// Both numbers are in use again, and so are the PSNs: the responder counts its messages anew.
 TEST(TrackerReuse, TheSameQueuePairsWithTheSamePsns) {
-  for (const std::uint32_t first : {100U, 90U, 105U}) {
+  for (const std::uint32_t first : {100U, 90U, 105U, 130U, 5000U}) {
     Wire wire;
     wire.talk(a, b, 100, 20);
     wire.now_ns += 100'000'000;
@@ -108,6 +108,18 @@ TEST(TrackerReuse, TheSameQueuePairsWithTheSamePsns) {
     EXPECT_EQ(wire.connection(1).requester[0].requests, 32U);
     wire.expect_all_counted();
   }
+}
+
+/// The count goes on: the capture missed some.
+TEST(TrackerReuse, AfterSilenceSomeMayBeMissing) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.now_ns += 100'000'000;
+  wire.talk(a, b, 130, 20);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 10U);
+  wire.expect_all_counted();
 }
 
 /// The count goes on: the answer had not reached the sender.
