@@ -39,6 +39,9 @@ void PsnSpace::begin(const PacketBrief& r) {
   first_ = next_;
   // A missing response is asked for: the READ was sent before, and so was what is answered since.
   if (response_holes_.find(first_) != nullptr) next_ = std::max(next_, response_next_);
+  // So was what a NAK asks for, and one behind it, which made the responder ask (IBTA 9.7.5.1.1).
+  if (const OpenNak* asked = naks_.find(first_)) next_ = std::max(next_, first_ + (asked->for_rnr ? 1 : 2));
+  if (rnr_open_ && rnr_psn_ == first_) next_ = std::max(next_, first_ + 1);
   copies_.begin(first_);
   taken_ = first_;
   if (response_next_ < 0) response_next_ = first_;

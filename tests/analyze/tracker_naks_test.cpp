@@ -169,6 +169,30 @@ TEST(TrackerNaks, AStaleNakIsForgotten) {
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 20U);
 }
 
+/// The packet that it asks for was sent before, and one behind it that made the responder ask.
+TEST(TrackerNaks, ACaptureThatBeginsWithOne) {
+  Wire wire;
+  wire.answer(b, a, 103, nak_sequence);
+  for (std::uint32_t i = 3; i < 8; ++i) wire.request(a, b, 100 + i);
+  wire.answer(b, a, 107);
+  wire.talk(a, b, 108, 20);
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 2U);
+  EXPECT_TRUE(wire.verdict(2).has(Verdict::retransmission));
+  EXPECT_FALSE(wire.verdict(4).has(Verdict::retransmission)) << "how far the sender had come is not known";
+}
+
+TEST(TrackerNaks, ACaptureThatBeginsWithAnRnrNak) {
+  Wire wire;
+  wire.answer(b, a, 103, rnr_code_14);
+  wire.now_ns += 1'280'000;
+  for (std::uint32_t i = 3; i < 8; ++i) wire.request(a, b, 100 + i);
+  wire.answer(b, a, 107);
+  wire.talk(a, b, 108, 20);
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 1U);
+}
+
 /// Some NICs begin the message again of which a packet was lost.
 TEST(TrackerNaks, TheWholeMessageAgain) {
   Wire wire;
