@@ -187,7 +187,7 @@ std::int64_t PsnSpace::lag_of(const Seen* seen, const PacketBrief& r) noexcept {
 /// `in_turn`: as copies come where a capture shows everything twice.
 void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_turn) {
   facts.count_doubled();
-  // A capture that shows things twice does so all the time; a network now and then.
+  // A capture that shows things twice does so nearly all the time; a network now and then.
   const std::uint32_t path = seen != nullptr ? seen->path : facts.path;
   constexpr std::int64_t merged_ns = 100'000'000;  // no network holds a copy back that long
   const bool timed = seen != nullptr && seen->time_ns != capture::no_time && s.r.time_ns != capture::no_time;
@@ -197,7 +197,7 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_
   // Without IDs not every copy of a READ response is known for one; where all requests come twice, it is.
   const bool as_requests =
       &facts == &answer_facts_ && ((mostly(request_facts_, 2) && mostly(facts, 16)) || copies_.sure());
-  const bool by_capture = seen == nullptr || path != s.r.path || in_turn || mostly(facts, 2) || as_requests ||
+  const bool by_capture = seen == nullptr || path != s.r.path || in_turn || mostly(facts, 3) || as_requests ||
                           (timed && (s.r.time_ns - seen->time_ns >= merged_ns || same_record(*seen, s.r)));
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   s.verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
