@@ -82,9 +82,10 @@ struct RetryChain {
   std::uint64_t last_frame = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
-  std::uint64_t min_spacing_ns = 0;  ///< between resends
+  std::uint64_t min_spacing_ns = 0;  ///< between resends; from the first time on, where the waits double
   std::uint64_t max_spacing_ns = 0;
-  bool answered = false;    ///< the last resend was answered in the end
+  std::uint64_t first_spacing_ns = 0;  ///< of the first resend, until it is known whether they do
+  bool answered = false;               ///< the last resend was answered in the end
   bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend
   bool needless = false;    ///< the answer had been captured before the first resend
   bool too_late = false;    ///< the answer came when another resend had been due for long

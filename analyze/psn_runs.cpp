@@ -2,6 +2,7 @@
 // Why a sender goes back: a run of repeats begins (IBTA 9.7.5.1, 9.7.5.2.8, 9.7.9.2).
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyze/psn_short.hpp"
 
@@ -251,12 +252,21 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     if (s.counts) ++requester.trouble->chains;
   }
   const bool timed = r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;
-  // The first resend is timed from the last packet sent, not from the one that is repeated.
-  if (timed && chain_->resends > 0 && r.time_ns >= chain_->last_time_ns) {
+  if (timed && r.time_ns >= chain_->last_time_ns) {
     const auto spacing = static_cast<std::uint64_t>(r.time_ns - chain_->last_time_ns);
-    chain_->min_spacing_ns =
-        chain_->min_spacing_ns == 0 ? spacing : std::min(chain_->min_spacing_ns, spacing);
-    chain_->max_spacing_ns = std::max(chain_->max_spacing_ns, spacing);
+    // The first resend is timed from the last packet sent, not from the one that is repeated. Where each wait
+    // is about twice the one before, it is the one to begin with all the same.
+    const std::uint64_t first = std::exchange(chain_->first_spacing_ns, 0);
+    if (chain_->resends == 0) {
+      chain_->first_spacing_ns = spacing;
+    } else {
+      const bool doubles = spacing > chain_->max_spacing_ns * 3 / 2 && spacing > first * 3 / 2;
+      if (doubles && chain_->resends == 1) chain_->first_spacing_ns = first;
+      if (doubles && chain_->resends == 2 && first != 0) chain_->min_spacing_ns = first;
+      chain_->min_spacing_ns =
+          chain_->min_spacing_ns == 0 ? spacing : std::min(chain_->min_spacing_ns, spacing);
+      chain_->max_spacing_ns = std::max(chain_->max_spacing_ns, spacing);
+    }
   }
   ++chain_->resends;
   chain_->last_frame = s.number;

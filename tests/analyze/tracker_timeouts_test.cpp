@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a timer ran out: resends after silence, READs that stood still among them.
+#include <initializer_list>
+#include <utility>
+
 #include "analyze/tracker.hpp"
 #include "tests/analyze/tracker_support.hpp"
 
@@ -57,6 +60,28 @@ TEST(TrackerTimeouts, EachResendOfAChainIsOne) {
   EXPECT_EQ(trouble(wire).timeouts, 5U);
   EXPECT_EQ(trouble(wire).read_timeouts, 0U);
   EXPECT_FALSE(trouble(wire).worst_chain.needless);
+}
+
+/// Adaptive timers wait twice as long each time: the shortest wait, the first, is the timer that was set.
+TEST(TrackerTimeouts, WhereWaitsDoubleTheFirstIsTheTimer) {
+  constexpr std::int64_t ms = 1'000'000;
+  const auto spacings = [&](std::initializer_list<std::int64_t> waits) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    wire.request(a, b, 120);
+    for (const std::int64_t wait : waits) {
+      wire.now_ns += wait - 1000;
+      wire.request(a, b, 120);
+    }
+    wire.finish();
+    const RetryChain& chain = trouble(wire).worst_chain;
+    return std::pair(chain.min_spacing_ns, chain.max_spacing_ns);
+  };
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(spacings({4 * ms, 8 * ms, 16 * ms, 32 * ms}), Pair(4 * ms, 32 * ms));
+  // A timer that was running already when the packet was sent.
+  EXPECT_EQ(spacings({4 * ms, 67 * ms, 67 * ms, 67 * ms}), Pair(67 * ms, 67 * ms));
+  EXPECT_EQ(spacings({4 * ms}), Pair(0, 0));
 }
 
 TEST(TrackerTimeouts, AReadThatNothingAnswersStandsStill) {
