@@ -27,7 +27,8 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
   finding.confidence = most == nullptr ? 0.5 : 0.8;
   if (most != nullptr && most->connection) finding.connections.push_back(*most->connection);
   finding.explanation = fmt::format(
-      "{} of UDP datagrams. NICs do not put RoCE packets together again, so each one cut is one lost.{}",
+      "{} of UDP datagrams. NICs do not put RoCE packets together again: there each one cut is one lost. "
+      "Soft-RoCE does.{}",
       plural(fragments, "IP fragment", "IP fragments"),
       most == nullptr
           ? std::string(" All RoCE packets seen forbid it (DF), so these may be other UDP traffic.")
