@@ -58,8 +58,7 @@ void CopyQueue::skip_moved() noexcept {
 void CopyQueue::out_of_turn(std::int64_t psn, std::int64_t count, std::int64_t next, bool again) {
   if (next_ < 0) return;
   if (taken_ == 0 && (again || (moved_.there() && moved_->size() >= kept_early))) {
-    next_ = -1;  // sent again, where no copy of anything has come
-    moved_ = {};
+    stop();  // sent again, where no copy of anything has come
     return;
   }
   const std::int64_t end = psn + std::max<std::int64_t>(count, 1);

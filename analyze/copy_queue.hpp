@@ -19,6 +19,12 @@ class CopyQueue {
 
   /// The PSN of the first request of all.
   void begin(std::int64_t first) noexcept { next_ = first; }
+  /// Nothing is copied.
+  void stop() noexcept {
+    next_ = -1;
+    taken_ = 0;
+    moved_ = {};
+  }
   /// Whether the capture is known to show everything twice.
   [[nodiscard]] bool sure() const noexcept { return taken_ >= enough; }
   /// Whether a packet of before may be the copy that comes next, so long after the first of it was seen.

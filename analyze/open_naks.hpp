@@ -51,6 +51,13 @@ class OpenNaks {
     }
     return false;
   }
+  /// Whether one asks for just this PSN, and a repeat went by it that need not have been the reaction.
+  [[nodiscard]] bool passed(std::int64_t psn) const noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if ((*naks_)[i].psn == psn && (*naks_)[i].passed) return true;
+    }
+    return false;
+  }
   /// The sender has reacted to this one, and so to those before it.
   void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_->data())); }
   /// A repeat that began at that frame is through.

@@ -99,6 +99,11 @@ void PsnSpace::answer(Step& s) {
   const bool too_late = s.info.operation == Operation::acknowledge && r.time_ns != capture::no_time &&
                         answer_facts_.last_ns != capture::no_time &&
                         r.time_ns - answer_facts_.last_ns >= held_back_at_most_ns;
+  if (first_answer) {
+    first_answer_ = psn;
+    first_aeth_ = r.aeth;
+  }
+  if (doubted_.there() && !doubted_->packets.empty()) judge_doubted(s, psn);
   if (const Seen* seen = find_replaced(psn, r)) {
     duplicate(s, answer_facts_, seen);
     return;

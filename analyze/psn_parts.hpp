@@ -119,6 +119,18 @@ struct AnsweredOperation {
   bool counts = false;
 };
 
+/// Requests taken for copies that the capture made, for they come in turn, though a sender that goes back to
+/// its very first one sends them so too: until an answer, or the order, tells.
+struct DoubtedCopies {
+  static constexpr std::size_t most = 256;
+  struct Packet {
+    PacketRecord record;
+    std::uint64_t number = 0;
+  };
+  std::vector<Packet> packets;
+  std::int64_t next = 0;  ///< behind the highest request when the first came
+};
+
 /// READ responses that were given again since: the last ones.
 struct ReplacedResponses {
   std::array<Seen, 64> last{};

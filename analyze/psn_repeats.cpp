@@ -94,6 +94,7 @@ bool PsnSpace::next_copy(Step& s, std::int64_t psn, std::int64_t count) {
     const bool asked_for = expected_again(seen != nullptr ? *seen : unknown, psn);
     if (!answers_seen_ || r.time_ns == capture::no_time || !soon || asked_for) return false;
   }
+  if (!ids_tell) doubt(s, psn, lag);
   copies_.take(psn, count, lag);
   duplicate(s, request_facts_, seen, true);
   return true;
@@ -116,8 +117,10 @@ bool PsnSpace::is_copy(Step& s, const Again& again) {
   constexpr std::int64_t held_back_ns = 100'000'000;  // no network does it that long
   const bool uc =
       s.info.service == dissect::Service::uc && lag != CopyQueue::unknown_ns && lag < held_back_ns;
-  // UC sends nothing again.
-  const bool soon = same == Same::unknown && (uc || (!may_go_back && too_soon(*again.seen, r, psn)));
+  // A second one in a row, with no other request between: a sender that goes back. UC sends nothing again.
+  const bool in_a_row = copy_was_head(psn) && last_repeat_ < last_copy_frame_;
+  const bool soon =
+      same == Same::unknown && (uc || (!may_go_back && !in_a_row && too_soon(*again.seen, r, psn)));
   if ((same == Same::same && !moved) || soon) {
     if (in_turn) copies_.take(psn, again.count, lag);
     duplicate(s, request_facts_, again.seen, in_turn);

@@ -160,7 +160,7 @@ PsnSpace::Same PsnSpace::same_transmission(const StreamFacts& facts, const Seen&
 /// Whether an answer has asked for that PSN again since it was seen.
 bool PsnSpace::expected_again(const Seen& seen, std::int64_t psn) const noexcept {
   return (in_run_ && psn >= run_next_) || naks_.any_since(seen.late != 0 ? 0 : seen.frame, psn) ||
-         (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
+         naks_.passed(psn) || (rnr_open_ && psn <= rnr_psn_) || response_holes_.any_in(psn, psn + 1);
 }
 
 /// Whether a second packet comes too soon to have been sent again, where nothing on it tells: a sender
@@ -252,6 +252,7 @@ void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
 }
 
 void PsnSpace::release(RingBudget& budget) noexcept {
+  forget_doubted(budget);
   sent_.release(budget);
   answers_.release(budget);
 }

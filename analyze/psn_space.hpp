@@ -303,6 +303,11 @@ class alignas(64) PsnSpace {
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_turn = false);
   [[nodiscard]] static std::int64_t lag_of(const Seen* seen, const PacketBrief& r) noexcept;
   bool next_copy(Step& s, std::int64_t psn, std::int64_t count);
+  [[nodiscard]] bool surely_copies(std::int64_t psn, std::int64_t lag_ns) const noexcept;
+  void doubt(const Step& s, std::int64_t psn, std::int64_t lag_ns);
+  void judge_doubted(Step& s, std::int64_t psn);
+  void take_back_doubted(Step& s);
+  void forget_doubted(RingBudget& budget) noexcept;
   void keep_replaced(const Seen& seen);
   [[nodiscard]] const Seen* find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept;
   static void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int64_t psn) noexcept {
@@ -443,6 +448,10 @@ class alignas(64) PsnSpace {
   std::uint64_t rnr_frame_ = 0;
 
   CopyQueue copies_;  ///< of requests
+  Lazy<DoubtedCopies> doubted_;
+  std::int64_t first_answer_ = -1;  ///< the first of all
+  std::uint32_t first_aeth_ = 0;
+  bool copies_known_ = false;  ///< no answer has to say that they are copies
   OpenNaks naks_;
   OpenNak last_nak_;
   DeepPtr<Interrupted> interrupted_;

@@ -374,6 +374,27 @@ TEST_F(TrackerNoIdsReads, AResponseThatOnlyTheSecondReadBroughtWasLost) {
 }
 
 /// What made the sender go back was not captured, so nobody knows how soon it can.
+/// Two NAKs, and the sender goes back for each, for the second one in the midst of the first repeat.
+TEST_F(TrackerNoIds, ASecondStepBackSoonAfterTheFirst) {
+  talk(100, 20);
+  for (std::uint32_t psn = 120; psn < 160; ++psn) request(psn);
+  wire.now_ns += 20'000;
+  answer(123, nak_sequence);
+  answer(124, nak_sequence);
+  for (std::uint32_t psn = 123; psn < 149; ++psn) {
+    request(psn);
+    wire.now_ns -= 500;
+  }
+  for (std::uint32_t psn = 124; psn < 160; ++psn) {
+    request(psn);
+    wire.now_ns -= 500;
+  }
+  answer(159);
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 26U + 36U);
+  EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
+}
+
 TEST_F(TrackerNoIds, OneDirectionAloneGoesBackSoon) {
   for (std::uint32_t psn = 100; psn < 140; ++psn) request(psn);
   const auto again = request(130);
