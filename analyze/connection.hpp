@@ -108,6 +108,7 @@ struct RequesterTrouble {
   /// How often a timer ran out: each resend of a chain, but for a missing response; and of them for a READ.
   std::uint64_t timeouts = 0;
   std::uint64_t read_timeouts = 0;
+  std::uint64_t responses_anew = 0;  ///< to READs issued again that the responder had not executed before
   std::array<std::uint64_t, cause_count> needless{};  ///< repeats of what had been acknowledged, by cause
   DeepPtr<RnrStats> rnr;                              ///< only with RNR NAKs
   Histogram nak_generation_ns;                        ///< packet that shows the gap to the NAK, as captured

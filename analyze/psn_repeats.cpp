@@ -251,7 +251,7 @@ void PsnSpace::advance_run(const Step& s, const Again& again) {
 }
 
 /// From here on the run may be the reaction to something that came while it was under way.
-void PsnSpace::join_nak(const Step& s, const Again& again) noexcept {
+void PsnSpace::join_nak(const Step& s, const Again& again) {
   OpenNak* nak = naks_.up_to(again.psn);
   if (nak != nullptr && joins_run(*nak, again.psn, s.r.time_ns) &&
       (nak->frame < run_frame_ || again.seen == nullptr || again.seen->frame < nak->frame)) {
@@ -260,6 +260,8 @@ void PsnSpace::join_nak(const Step& s, const Again& again) noexcept {
     run_cause_ = Cause::nak;
     run_nak_ = again.psn;
     nak->passed = true;
+    // What went by between the NAK and this was thrown away.
+    forget_refused(again.psn);
   } else if (again.continuing && rnr_open_ && again.psn == rnr_psn_ && !rnr_waits(s.r.time_ns)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;

@@ -145,6 +145,28 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
     happened(s, s.side, Event::response_repeated);
 }
 
+/// Whether the responder executes the READ just now, so this is the first answer of all to it, though the
+/// READ was sent again: it counts (MSN) this message and none behind it, which are there, or was counting
+/// less when it answered since the request was sent again (IBTA 9.7.7.1). What is given again comes with the
+/// count of today.
+bool PsnSpace::executed_now(const Step& s, std::int64_t psn, const Issued& issued) noexcept {
+  if (psn >= executed_from_ && psn < executed_to_) return true;  // the rest of it
+  if (!s.r.has(PacketRecord::has_aeth) || !msn_known_ || !acked_known_ || psn < acked_) return false;
+  std::uint32_t messages = 0;
+  std::size_t i = 0;
+  for (; i < pending_.size() && pending_[i].first <= psn; ++i) {
+    if (pending_[i].first >= acked_) ++messages;
+  }
+  if (messages == 0 || (s.r.aeth & msn_mask) != ((last_msn_ + messages) & msn_mask)) return false;
+  const bool others_behind = i < pending_.size();
+  const Seen* before = answers_.find(psn - 1);
+  const bool answered_since = before != nullptr && before->frame > issued.frame;
+  if (!others_behind && !answered_since) return false;
+  executed_from_ = psn;
+  executed_to_ = std::max(psn, pending_[i - 1].last) + 1;
+  return true;
+}
+
 /// An atomic's answer: it has a PSN of its own, as READ responses have.
 void PsnSpace::own_answer(Step& s, std::int64_t psn, const Seen* before) {
   if (response_next_ < 0) response_next_ = psn;
@@ -300,6 +322,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   bool filled = false;
   bool guessed = false;
   bool late = false;
+  bool anew = false;
   if (earlier) answer_facts_.count_late();
   if (earlier && seen != nullptr && seen->filled != 0) {
     unlose_filled(s, *seen, responder);
@@ -333,6 +356,8 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     Issued& issued = issued_[index];
     issued.next = psn + 1;
     const bool repeated = issued.repeated || (issued.cause != Cause::none && given_before);
+    anew = issued.repeated && executed_now(s, psn, issued);
+    if (anew && s.counts) ++s.connection.requester[side_].trouble->responses_anew;
     const Cause cause = issued.repeated ? issued.cause : Cause::read_retry;
     if ((!issued.open_end && issued.next >= issued.end) || (issued.open_end && s.info.ends_message())) {
       issued_head_ = index + 1;
@@ -382,6 +407,11 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     unseen(s, psn);
   } else if (requests_seen_ && psn >= acked_ && s.counts) {
     ++answered_;
+  }
+  if (r.has(PacketRecord::has_aeth) && (anew || !s.verdict.has(Verdict::retransmission))) {
+    const std::uint32_t msn = r.aeth & msn_mask;
+    if (!msn_known_ || rose(msn, last_msn_)) last_msn_ = msn;
+    msn_known_ = true;
   }
   Pending* op = pending(psn);
   if (op != nullptr && psn == op->last && !op->done) {

@@ -334,6 +334,15 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
                                   last_answer_ns_ != capture::no_time &&
                                   s.r.time_ns - last_answer_ns_ < at_once_ns;
   if (!has_those_before && !later_ones_went_by) return false;
+  // It came before one that comes before it: a requester that takes them in order had no use for it.
+  bool too_early = false;
+  constexpr std::int64_t looked_at = 512;
+  if (answer != nullptr && answer_facts_.late != 0) {
+    answers_.for_each_in(psn - looked_at, psn, [&](const Seen& seen) {
+      too_early = too_early || (seen.late != 0 && seen.frame > answer->frame);
+    });
+  }
+  if (too_early) return true;
   // What shows that it is missing is the next one.
   const Seen* next = answers_.find(psn + 1);
   const bool next_timed = next != nullptr && next->time_ns != capture::no_time;

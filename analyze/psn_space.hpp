@@ -172,7 +172,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool run_goes_on(const Step& s, const Again& again) noexcept;
   void skip_in_run(Step& s, const Again& again, std::uint16_t id_before, std::uint16_t step_before);
   void advance_run(const Step& s, const Again& again);
-  void join_nak(const Step& s, const Again& again) noexcept;
+  void join_nak(const Step& s, const Again& again);
   [[nodiscard]] Cause cause_of(const Step& s, const Again& again) const noexcept;
   [[nodiscard]] bool say_repeated(Step& s, const Again& again, Cause cause);
   void settle_holes(Step& s, const Again& again);
@@ -254,6 +254,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
+  [[nodiscard]] bool executed_now(const Step& s, std::int64_t psn, const Issued& issued) noexcept;
   void own_answer(Step& s, std::int64_t psn, const Seen* before);
   void take_back_guesses(Step& s, std::int64_t psn);
   void take_back_guess(Step& s, Seen& seen);
@@ -436,6 +437,8 @@ class alignas(64) PsnSpace {
   std::int64_t again_from_ = 0;      ///< the last READ issued again: its PSNs
   std::int64_t again_to_ = 0;
   std::uint64_t again_frame_ = 0;
+  std::int64_t executed_from_ = 0;  ///< answers that were given for the first time, to what was sent again
+  std::int64_t executed_to_ = 0;
   std::int64_t ask_again_ns_ = 0;  ///< how soon a missing response is asked for again, at least; 0: unknown
   std::int64_t reaction_ns_ = 0;   ///< how long the sender takes to react to a NAK: an average
   std::int64_t loss_psn_ = 0;      ///< of a loss after the capture that may yet turn out to be a delay

@@ -13,7 +13,10 @@ namespace {
 bool is_storm(const Connection& connection, unsigned responder) {
   constexpr std::uint64_t least_reads = 3;
   constexpr std::uint64_t least_repeats = 16;
-  const std::uint64_t repeats = connection.sent[responder].count(Event::response_repeated);
+  // Where the READ itself was lost its responses are the first ones.
+  const std::uint64_t anew = connection.requester[1 - responder].trouble->responses_anew;
+  std::uint64_t repeats = connection.sent[responder].count(Event::response_repeated);
+  repeats -= std::min(repeats, anew);
   return reads_asked_again(connection.requester[1 - responder]) >= least_reads && repeats >= least_repeats &&
          10 * repeats >= all_packets(connection, responder);
 }

@@ -235,6 +235,9 @@ TEST(ReadStormFinding, NearMiss) {
   Connection& both = read_from(maker, 7, 8, 20);  // 8 asks 7 as well, and its own repeats are no responses
   happen(both.sent[1], Event::retransmitted_read_retry, 1600);
   happen(both.sent[1], Event::response_repeated, 900);
+  Connection& anew = read_from(maker, 9, 10, 58);  // the READs were lost, so these are the first responses
+  happen(anew.sent[1], Event::response_repeated, 1600);
+  anew.requester[0].trouble->responses_anew = 1000;
   EXPECT_TRUE(maker.run("read_storm").empty());
 }
 

@@ -432,6 +432,87 @@ TEST(TrackerReads, WhereTheCaptureBeginsInsideAReadNothingElseIs) {
 }
 
 /// All answers were captured, but one was lost behind the capture: it takes until that came again.
+/// A requester that takes responses in order ignores what comes before the late one, and asks for it again.
+TEST(TrackerReads, WhatCameBeforeALateResponseIsAskedForAgainAndNotLost) {
+  Wire wire;
+  warm_up(wire);
+  read(wire, 124, 8);
+  wire.send(response(wire, 124, first));
+  PacketRecord late = response(wire, 125, middle);
+  respond(wire, 126, 132, false);
+  late.time_ns = wire.now_ns += 1000;
+  wire.send(late);
+  wire.now_ns += 40'000;
+  read(wire, 125, 7);
+  wire.now_ns += 4'000;
+  const auto again = read(wire, 126, 6);
+  wire.now_ns += 10'000;
+  respond(wire, 125, 132, false);
+  respond(wire, 126, 132, false);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+  EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+}
+
+/// Its answers came for the first time: the READ had not been executed, for it was behind what a NAK asked
+/// for.
+TEST(TrackerReads, AReadBehindANakIsAnsweredWhenItComesAgain) {
+  Wire wire;
+  warm_up(wire);
+  constexpr std::uint8_t fetch_add = 0x14, atomic_acknowledge = 0x12;
+  const auto answer_atomic = [&] {
+    PacketRecord r = wire.make(b, a, atomic_acknowledge, 124);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1f000018U;
+    wire.send(r);
+  };
+  wire.request(a, b, 124, fetch_add);
+  for (std::uint32_t psn = 125; psn < 130; ++psn) wire.request(a, b, psn);
+  answer_atomic();
+  wire.answer(b, a, 125, nak_sequence);
+  read(wire, 130, 4);
+  wire.request(a, b, 134);
+  wire.now_ns += 5'000;
+  wire.request(a, b, 124, fetch_add);  // its answer was lost behind the capture
+  for (std::uint32_t psn = 125; psn < 128; ++psn) wire.request(a, b, psn);
+  answer_atomic();
+  for (std::uint32_t psn = 128; psn < 130; ++psn) wire.request(a, b, psn);
+  read(wire, 130, 4);
+  wire.request(a, b, 134);
+  wire.answer(b, a, 129);
+  respond(wire, 130, 134);
+  wire.answer(b, a, 134);
+  wire.talk(a, b, 135, 5);
+  wire.finish();
+  EXPECT_EQ(wire.flow(b, a).sequence().out_of_order, 0U);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+}
+
+/// Eight READs come twice and are answered once, the first with that count of messages (MSN), each by `step`
+/// more.
+std::uint64_t responses_anew(std::uint32_t msn, std::uint32_t step) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (unsigned times = 0; times < 2; ++times) {
+    for (std::uint32_t i = 0; i < 8; ++i) read(wire, 120 + i, 1);
+    wire.now_ns += 4'000'000;
+  }
+  for (std::uint32_t i = 0; i < 8; ++i, msn += step) {
+    PacketRecord r = response(wire, 120 + i, read_response_only);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1f000000U | msn;
+    wire.send(r);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 8U);
+  return wire.connection().requester[0].trouble->responses_anew;
+}
+
+TEST(TrackerReads, WhatIsExecutedWhenItComesAgainIsKnownByItsCount) {
+  EXPECT_EQ(responses_anew(21, 1), 8U) << "the READs were lost";
+  EXPECT_EQ(responses_anew(28, 0), 0U) << "the responses were, and are given again";
+}
+
 TEST(TrackerReads, ItLastsUntilWhatIsAskedForAgainHasCome) {
   Wire wire;
   wire.talk(a, b, 100, 20);
