@@ -311,6 +311,19 @@ void PsnSpace::missed_below(Step& s, std::int64_t psn) {
     holes[i] = hole;
     lose(s, side_, Lost::by_capture, static_cast<std::uint64_t>(hole.to - hole.from));
   }
+  // A responder that takes in order had thrown away what came behind the packet that its NAK names: what it
+  // confirms, and nobody sent again, it got from the repeat.
+  const bool from_repeat = run_cause_ == Cause::nak && run_nak_ >= 0 && !keeps_all();
+  for (const Hole& hole : holes) {
+    if (!hole.of_repeat || hole.to > psn || !hole.counted || !from_repeat) continue;
+    if (hole.from < run_nak_ || hole.frame < run_frame_) continue;
+    // Or from one before, of a timer, that had been under way.
+    const Seen* seen = sent_.find(hole.from);
+    if (seen == nullptr || seen->cause != 0) continue;
+    const auto missing = static_cast<std::uint64_t>(hole.to - hole.from);
+    unlose(s, side_, Lost::before_capture, missing, hole.frame);
+    lose(s, side_, Lost::by_capture, missing);
+  }
   std::erase_if(holes_.list(), [&](const Hole& hole) { return hole.of_repeat && hole.to <= psn; });
 }
 

@@ -340,5 +340,26 @@ TEST(TrackerLosses, AnRnrNakWithoutATimeTellsNoWait) {
   EXPECT_EQ(rnr->wait_ns.count(), 0U);
 }
 
+/// The capture misses one packet of a repeat that its NAK's responder needed, and confirms.
+TEST(TrackerLosses, WhatARepeatLacksAndIsConfirmedTheCaptureMissed) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (std::uint32_t psn = 120; psn < 132; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 123, nak_sequence);
+  for (std::uint32_t psn = 123; psn < 132; ++psn) {
+    if (psn == 127) {
+      static_cast<void>(wire.make(a, b, write_only, psn));
+    } else {
+      wire.request(a, b, psn);
+    }
+  }
+  wire.answer(b, a, 131);
+  wire.talk(a, b, 132, 5);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 1U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 1U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
