@@ -102,6 +102,7 @@ void PsnSpace::answer(Step& s) {
   if (first_answer) {
     first_answer_ = psn;
     first_aeth_ = r.aeth;
+    first_answer_point_ = r.point;
   }
   if (doubted_.there() && !doubted_->packets.empty()) judge_doubted(s, psn);
   if (const Seen* seen = find_replaced(psn, r)) {

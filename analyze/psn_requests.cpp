@@ -39,6 +39,14 @@ void PsnSpace::begin(const PacketBrief& r) {
   first_ = next_;
   // A missing response is asked for: the READ was sent before, and so was what is answered since.
   if (response_holes_.find(first_) != nullptr) next_ = std::max(next_, response_next_);
+  // So was a READ that has been answered, unless the capture holds each direction for a while.
+  constexpr std::int64_t held_ns = 10'000;
+  const bool read = dissect::opcode_info(r.opcode).operation == Operation::read_request;
+  const bool timed = r.time_ns != capture::no_time && last_answer_ns_ != capture::no_time;
+  if (read && answers_.find(first_) != nullptr && r.point == first_answer_point_ && timed &&
+      r.time_ns - last_answer_ns_ >= held_ns) {
+    next_ = std::max(next_, response_next_);
+  }
   // So was what a NAK asks for, and one behind it, which made the responder ask (IBTA 9.7.5.1.1).
   if (const OpenNak* asked = naks_.find(first_)) next_ = std::max(next_, first_ + (asked->for_rnr ? 1 : 2));
   if (rnr_open_ && rnr_psn_ == first_) next_ = std::max(next_, first_ + 1);

@@ -312,6 +312,8 @@ bool PsnSpace::answer_asked_again(Step& s, std::int64_t psn, std::int64_t count)
   if (response_next_ <= psn) return true;  // no response yet
   const Seen* answer = answers_.find(psn);
   if (answer != nullptr && answer->late != 0) return true;
+  if (answer == nullptr && psn < first_answer_)
+    return true;                  // answered before the capture began, or lost then
   if (!begins_run) return false;  // only goes with the one that is missing
   // The response was captured, and the requester asks for it again. It has the ones before, or it
   // would ask for them too; or it saw a later one: this one was lost on the rest of the way.

@@ -454,6 +454,7 @@ class alignas(64) PsnSpace {
   Lazy<DoubtedCopies> doubted_;
   std::int64_t first_answer_ = -1;  ///< the first of all
   std::uint32_t first_aeth_ = 0;
+  std::uint32_t first_answer_point_ = 0;
   bool copies_known_ = false;  ///< no answer has to say that they are copies
   OpenNaks naks_;
   OpenNak last_nak_;

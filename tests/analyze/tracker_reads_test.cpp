@@ -432,6 +432,33 @@ TEST(TrackerReads, WhereTheCaptureBeginsInsideAReadNothingElseIs) {
 }
 
 /// All answers were captured, but one was lost behind the capture: it takes until that came again.
+/// The capture begins behind the READ, in the midst of its answers.
+TEST(TrackerReads, OneThatHadBeenAnsweredIsAskedForAgain) {
+  Wire wire;
+  respond(wire, 1050, 1064, false);
+  wire.now_ns += 17'000;
+  const auto again = read(wire, 1054, 10);
+  wire.now_ns += 4'000;
+  respond(wire, 1054, 1064);
+  wire.talk(a, b, 1064, 20);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 10U);
+}
+
+TEST(TrackerReads, WhatWasAnsweredBeforeTheCaptureIsNotLostBehindIt) {
+  Wire wire;
+  respond(wire, 1050, 1064, false);
+  read(wire, 1080, 4);
+  wire.now_ns += 17'000;
+  read(wire, 1030, 34);
+  respond(wire, 1080, 1084);
+  respond(wire, 1030, 1064);
+  wire.talk(a, b, 1084, 20);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+}
+
 /// A requester that takes responses in order ignores what comes before the late one, and asks for it again.
 TEST(TrackerReads, WhatCameBeforeALateResponseIsAskedForAgainAndNotLost) {
   Wire wire;
