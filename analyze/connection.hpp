@@ -84,6 +84,8 @@ struct RetryChain {
   std::int64_t last_time_ns = 0;
   std::uint64_t min_spacing_ns = 0;  ///< between resends; from the first time on, where the waits double
   std::uint64_t max_spacing_ns = 0;
+  std::uint32_t missing_before =
+      0;  ///< PSNs just before it that the responder lacks, and that never came here
   std::uint64_t first_spacing_ns = 0;  ///< of the first resend, until it is known whether they do
   bool answered = false;               ///< the last resend was answered in the end
   bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend

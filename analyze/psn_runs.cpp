@@ -251,6 +251,10 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_->needless = chain_->answered;
     if (s.counts) ++requester.trouble->chains;
   }
+  // The responder waits for what does not come, and so for ever.
+  const bool headless = acked_known_ && psn > acked_ && holes_.any_in(acked_, acked_ + 1);
+  const auto missing = headless ? static_cast<std::uint32_t>(psn - acked_) : 0;
+  chain_->missing_before = chain_->resends == 0 ? missing : std::min(chain_->missing_before, missing);
   const bool timed = r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;
   if (timed && r.time_ns >= chain_->last_time_ns) {
     const auto spacing = static_cast<std::uint64_t>(r.time_ns - chain_->last_time_ns);

@@ -52,6 +52,22 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   return text;
 }
 
+std::string missing_text(const Connection& connection, unsigned side) {
+  const RetryChain& chain = connection.requester[side].trouble->worst_chain;
+  if (chain.missing_before == 0 || chain.answered) return {};
+  const std::string from = address_text(connection.ends[side].address);
+  const bool one = chain.missing_before == 1;
+  return fmt::format(
+      " Each time {} before it, which {} waits for, {} lost on the way from {} to the capture point: "
+      "something "
+      "does not let {} pass, whatever comes behind (their length: a path MTU hole; their content: a bad link "
+      "or "
+      "memory; a filter).",
+      one ? fmt::format("PSN {}", (chain.psn - 1) & 0xffffffU)
+          : plural(chain.missing_before, "packet", "packets"),
+      address_text(connection.ends[1 - side].address), one ? "was" : "were", from, one ? "it" : "them");
+}
+
 bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
   const Requester& requester = connection.requester[side];
   if (!requester.retries_exhausted) return false;

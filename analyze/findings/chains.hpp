@@ -12,6 +12,8 @@ namespace roce::analyze {
 /// local ACK timeout of 14 (4.096 µs · 2^14 = 67.1 ms); the CM agreed on 18 (1.07 s)". No full stop. Empty
 /// without a chain.
 [[nodiscard]] std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side);
+/// " Each time PSN 263 before it was missing: ...", where the responder cannot answer; else nothing.
+[[nodiscard]] std::string missing_text(const Connection& connection, unsigned side);
 
 /// Whether a side's requester gave up for silence. One resend without an answer may as well be the end of
 /// a program that did not wait for its last acknowledgement, unless the CM agreed on so few.

@@ -118,6 +118,8 @@ std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Cas
                                  answered ? ", and heard no answer in time" : ", and was never answered");
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
   if (cm != nullptr && cm->retry_count) text += fmt::format(" The CM said retry count {}.", *cm->retry_count);
+  if (const std::string missing = missing_text(*c.connection, c.side); !missing.empty())
+    return text + missing;
   return text + (answered ? answered_text(c) : silence_text(snapshot, hosts, c));
 }
 

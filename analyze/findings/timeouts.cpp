@@ -125,7 +125,11 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
                           needless, verb(needless, "was", "were"));
     }
     if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
-    text += " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
+    const std::string missing = missing_text(*longest->connection, longest->side);
+    text +=
+        missing.empty()
+            ? " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder."
+            : missing;
     const std::string end = end_text(snapshot, group);
     if (!end.empty()) severity = Severity::error;
     text += end + goodput_text(group) + worst_text(group);

@@ -54,6 +54,17 @@ TEST_F(TimeoutsThenDisconnect, IsTold) {
   EXPECT_TRUE(told());
 }
 
+/// A packet that never passes: the responder cannot answer what comes behind it.
+TEST_F(TimeoutsThenDisconnect, NamesWhatIsMissingBeforeItEachTime) {
+  chain().missing_before = 1;
+  const std::vector<Finding> found = maker_.run("timeouts");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(
+      found[0], "Each time PSN 156 before it, which 10.0.0.2 waits for, was lost on the way from 10.0.0.1"))
+      << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "a lost acknowledgement")) << found[0].explanation;
+}
+
 TEST_F(TimeoutsThenDisconnect, NotWithTriesLeft) {
   cm().retry_count = 7;
   EXPECT_FALSE(told());

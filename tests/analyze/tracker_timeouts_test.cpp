@@ -84,6 +84,27 @@ TEST(TrackerTimeouts, WhereWaitsDoubleTheFirstIsTheTimer) {
   EXPECT_EQ(spacings({4 * ms}), Pair(0, 0));
 }
 
+/// One PSN never comes to the capture, and the responder waits for it.
+TEST(TrackerTimeouts, APacketThatNeverPasses) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  for (int i = 0; i < 5; ++i) {
+    for (std::uint32_t psn = 120; psn < 124; ++psn) {
+      if (psn == 121) {
+        static_cast<void>(wire.make(a, b, write_only, psn));
+      } else if (psn != 120 || i == 0) {
+        wire.request(a, b, psn);
+      }
+    }
+    if (i == 0) wire.answer(b, a, 121, nak_sequence);
+    wire.now_ns += timer_ns;
+  }
+  wire.finish();
+  const RetryChain& chain = trouble(wire).worst_chain;
+  EXPECT_EQ(chain.psn, 122U);
+  EXPECT_EQ(chain.missing_before, 1U);
+}
+
 TEST(TrackerTimeouts, AReadThatNothingAnswersStandsStill) {
   Wire wire;
   std::uint32_t psn = read_well(wire, 100, 20);
