@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyze/assessment.hpp"
 #include "analyze/flow_columns.hpp"
 #include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
@@ -61,9 +62,8 @@ class Screen {
 };
 
 std::string_view verdict_code(const Snapshot& s) {
-  if (s.findings.empty()) return s.totals.roce_packets != 0 ? "1;32" : "1";
-  const Severity worst = s.findings.front().severity;
-  return worst >= Severity::warning ? codes[static_cast<std::size_t>(worst)] : "1;32";
+  const analyze::Assessment assessment = analyze::assess(s);
+  return assessment.good() ? "1;32" : codes[static_cast<std::size_t>(assessment.level())];
 }
 
 /// "12 resent, 3 lost, ...", zeros too: what stays in its place is easier to read.
@@ -194,10 +194,12 @@ void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
 }  // namespace
 
 std::string verdict_line(const Snapshot& s) {
-  if (s.totals.roce_packets == 0 && s.findings.empty()) return "no RoCE packets yet";
+  const analyze::Assessment assessment = analyze::assess(s);
+  if (!assessment.anything) return "no RoCE packets yet";
   std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
   if (text.empty()) text = "nothing wrong found";
-  return text + " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
+  text += " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
+  return text.append(assessment.but());
 }
 
 std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style) {

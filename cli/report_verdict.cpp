@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/advice.hpp"
+#include "analyze/assessment.hpp"
 #include "analyze/checked_text.hpp"
 #include "analyze/finding.hpp"
 #include "analyze/severity_counts.hpp"
@@ -132,19 +133,17 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
 
 void write_verdict(Page& page, const Snapshot& s) {
   const std::vector<Finding>& findings = s.findings;
-  const bool serious = std::any_of(findings.begin(), findings.end(),
-                                   [](const Finding& f) { return f.severity >= Severity::warning; });
+  const analyze::Assessment assessment = analyze::assess(s);
+  page.section("Verdict", assessment.good() ? "1;32" : style_of(assessment.level()).code);
+  if (!assessment.anything) return page.line(assessment.nothing("no RoCE packets"));
   if (findings.empty()) {
     const std::string checked = analyze::checked_text(s);
-    page.section("Verdict", s.totals.roce_packets != 0 ? "1;32" : "1");
-    page.line(s.totals.roce_packets == 0 ? std::string("no RoCE packets, so nothing to judge")
-                                         : fmt::format("nothing wrong found {}{}{}", where_text(s),
-                                                       checked.empty() ? "" : ". Checked: ", checked));
+    page.line(fmt::format("nothing wrong found {}{}{}{}", where_text(s), assessment.but(),
+                          checked.empty() ? "" : ". Checked: ", checked));
     return;
   }
-  page.section("Verdict", serious ? style_of(findings.front().severity).code : "1;32");
-  page.line(fmt::format("{}{} {}", serious ? "" : "nothing serious: ",
-                        severities_text(severity_counts(findings)), where_text(s)));
+  page.line(fmt::format("{}{} {}{}", assessment.serious() ? "" : "nothing serious: ",
+                        severities_text(severity_counts(findings)), where_text(s), assessment.but()));
   const std::size_t shown = std::min(most, findings.size());
   for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i]);
   if (shown == findings.size() && s.findings_dropped == 0) return;

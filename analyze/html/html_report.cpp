@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyze/assessment.hpp"
 #include "analyze/html/html_parts.hpp"
 #include "analyze/severity_counts.hpp"
 #include "analyze/units.hpp"
@@ -33,15 +34,16 @@ struct Headline {
 
 Headline headline_of(const Snapshot& s) {
   const std::string so_far = s.final ? "" : " so far";
-  const std::string where = "in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets") + so_far;
-  if (s.findings.empty()) {
-    if (s.totals.roce_packets == 0) return {"No RoCE packets" + so_far + ", so nothing to judge", {}};
-    return {"Nothing wrong found " + where, "good"};
-  }
-  const Severity worst = s.findings.front().severity;  // most severe first
-  const std::string counts = severities_text(severity_counts(s.findings));
-  return worst >= Severity::warning ? Headline{counts + " " + where, severity_name(worst)}
-                                    : Headline{"Nothing serious: " + counts + " " + where, "good"};
+  const Assessment assessment = assess(s);
+  const std::string_view kind = assessment.good()                          ? "good"
+                                : assessment.anything || !assessment.whole ? severity_name(assessment.level())
+                                                                           : std::string_view{};
+  if (!assessment.anything) return {assessment.nothing("No RoCE packets" + so_far), kind};
+  std::string what = severities_text(severity_counts(s.findings));
+  what = what.empty() ? "Nothing wrong found" : (assessment.serious() ? "" : "Nothing serious: ") + what;
+  return {fmt::format("{} in {}{}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"),
+                      so_far, assessment.but()),
+          kind};
 }
 
 std::string title_of(const Snapshot& s) {

@@ -7,6 +7,7 @@
 #include <QUrl>
 #include <algorithm>
 
+#include "analyze/assessment.hpp"
 #include "analyze/units.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
@@ -100,6 +101,11 @@ QString icrc_text(const Snapshot& s) {
       {{Text::tr("match"), match}, {Text::tr("MISMATCH"), mismatch}, {Text::tr("not checkable"), unknown}});
 }
 
+QString diagnostic_text(const analyze::Diagnostic& d) {
+  return d.count == 1 ? Text::tr("once: %1").arg(to_qt(d.help))
+                      : Text::tr("%1 times: %2").arg(number(d.count), to_qt(d.help));
+}
+
 /// To the packets that pass a display filter.
 QString packets_link(const char* filter) {
   return QStringLiteral("packets:") + QString::fromLatin1(QUrl::toPercentEncoding(QLatin1String(filter)));
@@ -176,31 +182,42 @@ std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
 }
 
 Health health_of(const Snapshot& s) {
-  Health health;
+  const analyze::Assessment assessment = analyze::assess(s);
   const QString so_far = s.final ? QString() : Text::tr(" so far");
-  if (s.totals.roce_packets == 0 && s.findings.empty()) {
-    health.line = s.totals.packets == 0 ? Text::tr("No packets%1, so nothing to judge").arg(so_far)
-                                        : Text::tr("No RoCE packets%1, so nothing to judge").arg(so_far);
-    return health;
-  }
-  health.judged = true;
-  const QString where = Text::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets)) + so_far;
-  if (s.findings.empty()) {
-    health.line = Text::tr("Nothing wrong found %1").arg(where);
+  Health health;
+  health.shown = assessment.anything || !assessment.whole;
+  if (assessment.worst || !assessment.whole) health.sign = assessment.level();
+  if (!assessment.anything) {
+    const QString none =
+        (s.totals.packets == 0 ? Text::tr("No packets") : Text::tr("No RoCE packets")) + so_far;
+    health.line = assessment.whole ? Text::tr("%1, so nothing to judge").arg(none)
+                                   : Text::tr("%1 in what could be analysed, so nothing to judge").arg(none);
     return health;
   }
   const std::array<std::uint64_t, 4> counts = count_findings(s);
   QStringList parts;
   for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] == 0) continue;
-    const auto severity = static_cast<Severity>(i);
-    if (!health.worst) health.worst = severity;
-    parts << count_text(severity, counts[i]);
+    if (counts[i] != 0) parts << count_text(static_cast<Severity>(i), counts[i]);
   }
-  const QString what = parts.join(QStringLiteral(", "));
-  health.line = *health.worst >= Severity::warning ? QStringLiteral("%1 %2").arg(what, where)
-                                                   : Text::tr("Nothing serious: %1 %2").arg(what, where);
+  const QString found = parts.join(QStringLiteral(", "));
+  const QString where =
+      (s.totals.roce_packets == 1 ? Text::tr("in 1 RoCE packet")
+                                  : Text::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
+      so_far;
+  health.line = parts.isEmpty()        ? Text::tr("Nothing wrong found %1").arg(where)
+                : assessment.serious() ? QStringLiteral("%1 %2").arg(found, where)
+                                       : Text::tr("Nothing serious: %1 %2").arg(found, where);
+  if (!assessment.but().empty())
+    health.line = Text::tr("%1, but not all of the capture could be judged").arg(health.line);
   return health;
+}
+
+QStringList what_was_lost(const Snapshot& s) {
+  QStringList lines;
+  for (const capture::Error& error : s.errors) lines << to_qt(error_text(error));
+  // An input that failed says where and why; all diagnostics are among the facts.
+  if (lines.isEmpty() && !analyze::assess(s).whole) lines << diagnostic_text(s.diagnostics.front());
+  return lines;
 }
 
 Facts capture_facts(const Snapshot& s) {
@@ -234,7 +251,7 @@ Facts capture_facts(const Snapshot& s) {
   if (const QString text = listing(others); !text.isEmpty())
     facts.emplace_back(Text::tr("Not RoCE"), text, packets_link("!infiniband"));
   for (const analyze::Diagnostic& d : s.diagnostics)
-    facts.emplace_back(Text::tr("Doubtful"), Text::tr("%1 times: %2").arg(number(d.count), to_qt(d.help)));
+    facts.emplace_back(Text::tr("Doubtful"), diagnostic_text(d));
   return facts;
 }
 

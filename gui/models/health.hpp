@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,11 +16,14 @@ namespace roce::gui {
 
 /// How a capture is, in one line.
 struct Health {
-  std::optional<analyze::Severity> worst;  ///< of the findings; nullopt: nothing was found
-  bool judged = false;                     ///< there was something to judge
+  bool shown = false;                     ///< there is something to judge, or a reason why there is not
+  std::optional<analyze::Severity> sign;  ///< nullopt: healthy
   QString line;
 };
 [[nodiscard]] Health health_of(const analyze::Snapshot& snapshot);
+/// Why not all of the capture could be judged, a line each: where and why inputs failed, else the worst that
+/// was skipped. Empty where it was read whole.
+[[nodiscard]] QStringList what_was_lost(const analyze::Snapshot& snapshot);
 
 /// Findings by analyze::Severity.
 [[nodiscard]] std::array<std::uint64_t, 4> count_findings(const analyze::Snapshot& snapshot);

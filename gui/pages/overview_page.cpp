@@ -174,6 +174,7 @@ QWidget* OverviewPage::make_banner() {
   auto* row = new QHBoxLayout(banner);
   row->setContentsMargins(4, 2, 4, 6);
   row->setSpacing(10);
+  sign_->setObjectName(QStringLiteral("sign"));
   row->addWidget(sign_);
   auto* texts = new QVBoxLayout;
   texts->setSpacing(1);
@@ -270,20 +271,21 @@ void OverviewPage::show_banner() {
   stack_->setCurrentIndex(empty ? 0 : 1);
   std::array<std::uint64_t, 4> counts{};
   std::optional<QIcon> sign;
-  QString line, below;
+  QString line, below, meaning;
   if (state == AnalysisSession::State::failed) {
     sign = severity_icon(analyze::Severity::error, palette());
+    meaning = severity_text(analyze::Severity::error);
     line = tr("Nothing could be read");
     below = session_.failure();
   } else if (snapshot) {
     const Health health = health_of(*snapshot);
-    if (health.judged) sign = severity_icon(health.worst, palette());
+    if (health.shown) sign = severity_icon(health.sign, palette());
+    meaning = health.sign ? severity_text(*health.sign) : tr("healthy");
     line = health.line;
     below = names_text(session_.files());
     if (state == AnalysisSession::State::stopped)
       below += tr(": stopped after %1 packets, this is what they say").arg(snapshot->frames_read);
-    for (const capture::Error& error : snapshot->errors)
-      below += QStringLiteral("\n") + QString::fromStdString(error_text(error));
+    for (const QString& lost : what_was_lost(*snapshot)) below += QLatin1Char('\n') + lost;
     counts = count_findings(*snapshot);
   } else if (state == AnalysisSession::State::loading) {
     line = tr("Reading…");
@@ -291,6 +293,8 @@ void OverviewPage::show_banner() {
   }
   sign_->setPixmap(sign ? sign->pixmap(40, 40) : QPixmap());
   sign_->setVisible(sign.has_value());
+  sign_->setAccessibleName(meaning);
+  sign_->setToolTip(meaning);
   headline_->setText(line);
   headline_->setAccessibleName(line);
   below_->setText(below);

@@ -266,6 +266,9 @@ class Page(unittest.TestCase):
         with open(cut, "wb") as file:
             file.write(data[:5000])
         root, _ = parsed(page(cut))
+        verdict = next(p for p in root.iter(f"{HTML}p") if "verdict" in p.get("class", ""))
+        self.assertEqual(verdict.get("class"), "verdict notice")
+        self.assertIn("but not all of the capture could be judged", verdict.text)
         self.assertIn("cut_short", "".join(root.find(f".//{HTML}section[@id='doubts']").itertext()))
 
     def test_usage_and_a_full_disk(self):

@@ -48,6 +48,14 @@ TEST(LiveScreen, begins_with_the_verdict) {
   EXPECT_EQ(screen_of({}, {80, 24, false})[0], "Verdict     no RoCE packets yet");
 }
 
+TEST(LiveScreen, does_not_reassure_where_data_was_lost) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.diagnostics.push_back({"encrypted", analyze::DiagnosticSeverity::data_loss, 1, "", {}});
+  EXPECT_EQ(
+      screen_of(snapshot, {120, 24, false})[0],
+      "Verdict     nothing wrong found in 1300 RoCE packets, but not all of the capture could be judged");
+}
+
 TEST(LiveScreen, shows_the_worst_connection_first_and_the_newest_finding) {
   const std::deque<FoundLine> found{{second, Severity::notice, "NOTICE old"},
                                     {61 * second, Severity::error, "ERROR new"}};

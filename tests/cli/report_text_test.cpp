@@ -47,6 +47,20 @@ TEST(ReportText, says_first_that_nothing_is_wrong_and_what_was_checked) {
       << text;
 }
 
+TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.diagnostics.push_back({"cut_short", analyze::DiagnosticSeverity::data_loss, 1, "It was cut.", {}});
+  const std::string text = report_text(snapshot, {200, true, 20});
+  EXPECT_TRUE(
+      contains(text,
+               "nothing wrong found in 1300 RoCE packets, but not all of the capture could be judged. "
+               "Checked: losses"))
+      << text;
+  EXPECT_TRUE(text.starts_with("\x1b[1;36mVerdict")) << text.substr(0, 60);  // of a notice, not green
+  snapshot.findings.push_back(made_finding("b", Severity::notice));
+  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets, but not all of"));
+}
+
 TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("loss_before_capture", Severity::error));

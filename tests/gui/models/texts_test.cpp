@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <QFile>
 #include <QProcess>
+#include <QTemporaryDir>
 #include <array>
 #include <cstdio>
 
@@ -72,6 +74,35 @@ TEST(Health, SaysWhatTheReportSays) {
     EXPECT_TRUE(verdict.startsWith(line, Qt::CaseInsensitive)) << verdict.toStdString() << "\n"
                                                                << line.toStdString();
   }
+}
+
+TEST(Health, OfADamagedCaptureIsNotGood) {
+  // Nothing wrong in it, cut at every place that a full disk may leave.
+  QFile whole(QString::fromStdString(sample("06_flush.pcap")));
+  ASSERT_TRUE(whole.open(QFile::ReadOnly));
+  const QByteArray bytes = whole.readAll();
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath(QStringLiteral("cut.pcap")).toStdString();
+  for (const qsizetype cut : {bytes.size() - 1, bytes.size() / 2 + 1, bytes.size() / 3}) {
+    QFile part(QString::fromStdString(path));
+    ASSERT_TRUE(part.open(QFile::WriteOnly | QFile::Truncate));
+    part.write(bytes.first(cut));
+    part.close();
+    auto source = capture::open_files({path});
+    ASSERT_TRUE(source);
+    const auto snapshot = analyze::analyze(**source, {});
+    const Health health = health_of(*snapshot);
+    EXPECT_TRUE(health.shown);
+    EXPECT_EQ(health.sign, analyze::Severity::notice);
+    EXPECT_TRUE(health.line.endsWith(QStringLiteral(", but not all of the capture could be judged")));
+    const QStringList lost = what_was_lost(*snapshot);
+    ASSERT_EQ(lost.size(), 1) << lost.join(QLatin1Char('\n')).toStdString();
+    EXPECT_TRUE(lost.front().contains(QStringLiteral("inside a record"))) << lost.front().toStdString();
+    const std::string report = cli::report_text(*snapshot, {400, false, 5});
+    EXPECT_TRUE(QString::fromStdString(report).contains(health.line, Qt::CaseInsensitive)) << report;
+  }
+  EXPECT_EQ(health_of(*analyzed("06_flush.pcap")).sign, std::nullopt);
+  EXPECT_TRUE(what_was_lost(*analyzed("06_flush.pcap")).isEmpty());
 }
 
 TEST(ShownText, EscapesWhatADisplayWouldObey) {

@@ -4,6 +4,8 @@
 #include <QClipboard>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QFile>
+#include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QRegularExpression>
@@ -268,6 +270,26 @@ TEST(MainWindow, SaysWhatIsWrongWithAFile) {
   action(*window, "close")->trigger();
   EXPECT_EQ(window->connections().table().rows().rowCount(), 0);
   EXPECT_TRUE(window->overview().headline().isEmpty());
+}
+
+TEST(MainWindow, ShowsNoGoodSignForACaptureThatWasCut) {
+  const auto window = make_window();
+  const auto sign = [&] {
+    const auto* label = window->overview().findChild<QLabel*>(QStringLiteral("sign"));
+    return label->isVisible() ? label->accessibleName() : QString();
+  };
+  open_sample(*window, "06_flush.pcap");
+  EXPECT_EQ(sign(), QStringLiteral("healthy"));
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("cut.pcap"));
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(sample("06_flush.pcap")), path));
+  QFile file(path);
+  ASSERT_TRUE(file.resize(file.size() - 7));
+  window->open({path});
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_EQ(sign(), QStringLiteral("notice"));
+  EXPECT_TRUE(window->overview().headline().contains(QStringLiteral("not all of the capture")));
+  EXPECT_EQ(window->message(), window->overview().headline());
 }
 
 TEST(MainWindow, ClosesWhileItReads) {
