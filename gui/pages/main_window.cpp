@@ -25,9 +25,6 @@ namespace {
 /// Written with a layout: one of other docks or another version is not taken.
 constexpr int layout_version = 1;
 
-/// In a list of several files: no name holds it.
-constexpr QLatin1Char between_files('\0');
-
 QStringList ask_for_files(QWidget* parent) {
   return QFileDialog::getOpenFileNames(
       parent, MainWindow::tr("Open captures"), QString(),
@@ -171,8 +168,7 @@ void MainWindow::make_status() {
 void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::severity_chosen, findings_, &FindingsPage::show_severity);
   connect(overview_, &OverviewPage::recent_chosen, this, [this](int place) {
-    const QList<QAction*> actions = recent_->actions();
-    if (place >= 0 && place < actions.size()) actions[place]->trigger();
+    if (place >= 0 && place < recent_files_.entries().size()) open(recent_files_.entries()[place].files);
   });
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
@@ -219,7 +215,8 @@ void MainWindow::open(const QStringList& files) {
   if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
   session_.open(files);
   selection_.clear();
-  remember(files);
+  QSettings kept = settings();
+  recent_files_.add(kept, files);
 }
 
 void MainWindow::show_packet(const QStringList& files, qulonglong packet, const QVariant& connection) {
@@ -284,6 +281,8 @@ void MainWindow::show_state() {
   reload_->setEnabled(!files.isEmpty());
   close_->setEnabled(!files.isEmpty());
   save_->setEnabled(!files.isEmpty() && !loading);
+  // The first page offers them now, and what is gone by now is told.
+  if (state == State::empty || state == State::failed) recent_files_.load(settings());
   setWindowModified(packets_->has_unsaved_comments());
   if (loading) {
     show_progress();
@@ -315,46 +314,6 @@ void MainWindow::show_selection() {
     parts << tr("%1 to %2").arg(shown_time(s, selection_.time()->from), shown_time(s, selection_.time()->to));
   }
   selected_->setText(parts.join(QStringLiteral(" · ")));
-}
-
-void MainWindow::remember(const QStringList& files) {
-  constexpr qsizetype most = 10;
-  QStringList names;
-  for (const QString& file : files) names << QFileInfo(file).absoluteFilePath();
-  QSettings kept = settings();
-  // Several files opened together are one entry.
-  const QString entry = names.join(between_files);
-  QStringList all = kept.value(QStringLiteral("recent")).toStringList();
-  all.removeAll(entry);
-  all.prepend(entry);
-  kept.setValue(QStringLiteral("recent"), all.mid(0, most));
-  fill_recent();
-}
-
-void MainWindow::fill_recent() {
-  recent_->clear();
-  const QStringList all = settings().value(QStringLiteral("recent")).toStringList();
-  QStringList names;
-  int number = 0;
-  for (const QString& entry : all) {
-    const QStringList files = entry.split(between_files);
-    QString name = shown_name(files.front());
-    if (files.size() > 1) name = tr("%1 and %2 more").arg(name).arg(files.size() - 1);
-    names << name;
-    name.replace(QLatin1Char('&'), QStringLiteral("&&"));
-    QAction* action = recent_->addAction(QStringLiteral("&%1 %2").arg(++number).arg(name));
-    action->setData(files.front());
-    connect(action, &QAction::triggered, this, [this, files] { open(files); });
-  }
-  overview_->offer_recent(names);
-  recent_->addSeparator();
-  QAction* clear = recent_->addAction(tr("&Clear list"));
-  clear->setEnabled(!all.isEmpty());
-  connect(clear, &QAction::triggered, this, [this] {
-    settings().remove(QStringLiteral("recent"));
-    // Not while its own menu is in use.
-    QMetaObject::invokeMethod(this, &MainWindow::fill_recent, Qt::QueuedConnection);
-  });
 }
 
 void MainWindow::restore_layout() {

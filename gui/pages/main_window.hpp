@@ -15,8 +15,8 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/analysis_session.hpp"
-#include "gui/models/path_check.hpp"
 #include "gui/models/preferences.hpp"
+#include "gui/models/recent_files.hpp"
 #include "gui/models/selection.hpp"
 #include "gui/pages/compare_page.hpp"
 #include "gui/pages/connections_page.hpp"
@@ -105,15 +105,14 @@ class MainWindow : public QMainWindow {
   void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
   void save_layout();
+  void show_recent();
   void fill_recent();
-  void remember(const QStringList& files);
   void show_state();
   void show_progress();
   void show_selection();
   void say(const QString& text);
   void apply_preferences(const Preferences& preferences);
   void fill_profiles();
-  void mark_missing(const QStringList& missing);
 
   // Handlers of actions.
   void ask_files();
@@ -149,12 +148,12 @@ class MainWindow : public QMainWindow {
   LivePage* live_ = nullptr;
   ComparePage* compare_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
-  QTimer behind_;  ///< runs as long as a page may have to catch up
+  QTimer behind_;                       ///< runs as long as a page may have to catch up
   std::function<void()> after_saving_;  ///< what waits for that
   QByteArray first_layout_;
+  RecentFiles recent_files_;
   QMenu* recent_ = nullptr;
   QMenu* profiles_ = nullptr;
-  PathCheck recent_check_;
   QActionGroup* policies_ = nullptr;
   QString policy_name_;
   QLabel* message_ = nullptr;

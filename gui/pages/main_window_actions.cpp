@@ -31,14 +31,8 @@ void MainWindow::make_menus() {
   fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one capture or several"),
                &MainWindow::ask_files}});
   recent_ = file->addMenu(tr("Open &recent"));
-  connect(recent_, &QMenu::aboutToShow, this, [this] {
-    QStringList paths;
-    for (const QAction* action : recent_->actions()) {
-      if (const QString path = action->data().toString(); !path.isEmpty()) paths << path;
-    }
-    recent_check_.check(paths);
-  });
-  connect(&recent_check_, &PathCheck::checked, this, &MainWindow::mark_missing);
+  connect(recent_, &QMenu::aboutToShow, this, [this] { recent_files_.load(settings()); });
+  connect(&recent_files_, &RecentFiles::changed, this, &MainWindow::show_recent);
   fill(file, {{"open_ring",
                tr("Open whole rin&g"),
                {},
@@ -118,7 +112,7 @@ void MainWindow::make_menus() {
   close_ = findChild<QAction*>(QStringLiteral("close"));
   save_ = findChild<QAction*>(QStringLiteral("save_capture"));
   stop_->setDefaultAction(cancel_);
-  fill_recent();
+  show_recent();
 }
 
 void MainWindow::add_page_actions(QMenu* menu) {

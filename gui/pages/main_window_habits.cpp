@@ -97,12 +97,43 @@ void MainWindow::use_profile(const QString& name) {
   say(tr("Profile: %1").arg(name));
 }
 
-void MainWindow::mark_missing(const QStringList& missing) {
-  for (QAction* action : recent_->actions()) {
-    const QString path = action->data().toString();
-    const QString note = tr(" (missing)");
-    if (missing.contains(path) && !action->text().endsWith(note)) action->setText(action->text() + note);
+void MainWindow::fill_recent() {
+  recent_->clear();
+  for (const RecentFiles::Entry& entry : recent_files_.entries()) {
+    QAction* action = recent_->addAction(QString());
+    action->setData(entry.files);
+    connect(action, &QAction::triggered, this, [this, files = entry.files] { open(files); });
   }
+  recent_->addSeparator();
+  QAction* clear = recent_->addAction(tr("&Clear list"));
+  clear->setEnabled(!recent_files_.entries().isEmpty());
+  // Not while its own menu is in use.
+  connect(
+      clear, &QAction::triggered, this,
+      [this] {
+        QSettings kept = settings();
+        recent_files_.clear(kept);
+      },
+      Qt::QueuedConnection);
+}
+
+/// In the menu and on the first page.
+void MainWindow::show_recent() {
+  QList<QStringList> offered;
+  for (const QAction* action : recent_->actions()) {
+    if (action->data().isValid()) offered << action->data().toStringList();
+  }
+  QList<QStringList> wanted;
+  QStringList names;
+  for (const RecentFiles::Entry& entry : recent_files_.entries()) {
+    wanted << entry.files;
+    names << entry.name();
+  }
+  // A menu that is open keeps its rows: only what they say changes while files are looked for.
+  if (offered != wanted || recent_->isEmpty()) fill_recent();
+  for (qsizetype i = 0; i < names.size(); ++i)
+    recent_->actions()[i]->setText(QStringLiteral("&%1 %2").arg(i + 1).arg(menu_text(names[i])));
+  overview_->offer_recent(names);
 }
 
 void MainWindow::open_ring() {

@@ -10,6 +10,7 @@
 
 #include "gui/models/path_check.hpp"
 #include "gui/models/preferences.hpp"
+#include "gui/models/recent_files.hpp"
 #include "gui/models/ring_set.hpp"
 #include "gui/models/time_format.hpp"
 #include "tests/gui/support.hpp"
@@ -161,6 +162,32 @@ TEST(PathCheck, TellsWhichPathsLeadNowhere) {
   EXPECT_EQ(spy.front().front().toStringList(),
             (QStringList{QStringLiteral("/nowhere/a"), QStringLiteral("/nowhere/b")}));
   EXPECT_EQ(spy.size(), 1);
+}
+
+TEST(RecentFiles, MarksEntriesOfWhichAnyFileIsGone) {
+  Kept own;
+  QSettings& kept = own.settings;
+  const QString there = QString::fromStdString(sample("03_rping.pcap"));
+  RecentFiles recent;
+  QSignalSpy changes(&recent, &RecentFiles::changed);
+  recent.add(kept, {there});
+  recent.add(kept, {there, QStringLiteral("/nowhere/b.pcap")});
+  recent.add(kept, {QStringLiteral("/nowhere/c\n.pcap")});
+  ASSERT_TRUE(eventually([&] { return recent.entries().front().missing; }));
+  ASSERT_EQ(recent.entries().size(), 3);
+  EXPECT_EQ(recent.entries()[0].name().toStdString(), "/nowhere/c\\n.pcap (missing)");
+  EXPECT_EQ(recent.entries()[1].name(), there + QStringLiteral(" and 1 more (missing)"));
+  EXPECT_EQ(recent.entries()[2].name(), there);
+  // Opened again it is first, once, and still known to be gone; nothing changes where nothing is new.
+  recent.add(kept, {there, QStringLiteral("/nowhere/b.pcap")});
+  ASSERT_EQ(recent.entries().size(), 3);
+  EXPECT_TRUE(recent.entries().front().missing);
+  changes.clear();
+  recent.load(kept);
+  EXPECT_TRUE(changes.isEmpty());
+  recent.clear(kept);
+  EXPECT_TRUE(recent.entries().isEmpty());
+  EXPECT_EQ(changes.size(), 1);
 }
 
 }  // namespace

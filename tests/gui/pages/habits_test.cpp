@@ -259,9 +259,36 @@ TEST(Habits, MarksFilesThatAreGone) {
   QFile::remove(gone);
   QMenu* recent = recent_menu(*window);
   ASSERT_NE(recent, nullptr);
+  const auto marked = [](const QString& text) {
+    return text.contains(QStringLiteral("gone.pcap (missing)"));
+  };
+  EXPECT_FALSE(marked(recent->actions().front()->text()));
   Q_EMIT recent->aboutToShow();
-  EXPECT_TRUE(
-      eventually([&] { return recent->actions().front()->text().endsWith(QStringLiteral("(missing)")); }));
+  EXPECT_TRUE(eventually([&] { return marked(recent->actions().front()->text()); }));
+  EXPECT_TRUE(marked(window->overview().welcome().text()));
+  // The page of a window without a capture tells it without having been asked.
+  const auto next = make_window();
+  EXPECT_TRUE(eventually([&] { return marked(next->overview().welcome().text()); }));
+  // Also as it comes back into sight when the capture is closed, here with the file there again.
+  ASSERT_TRUE(QFile::copy(QString::fromStdString(sample("03_rping.pcap")), gone));
+  next->open({gone});
+  ASSERT_TRUE(has_ended(*next));
+  next->findChild<QAction*>(QStringLiteral("close"))->trigger();
+  EXPECT_TRUE(eventually([&] { return !marked(next->overview().welcome().text()); }));
+  EXPECT_TRUE(eventually([&] { return !marked(recent_menu(*next)->actions().front()->text()); }));
+}
+
+TEST(Habits, ListsFilesThatAnotherWindowOpened) {
+  const auto first = make_window();
+  const auto second = make_window();
+  open_sample(*first, "03_rping.pcap");
+  QMenu* recent = recent_menu(*second);
+  Q_EMIT recent->aboutToShow();
+  EXPECT_TRUE(recent->actions().front()->text().contains(QStringLiteral("03_rping.pcap")));
+  // Cleared there, they are gone everywhere.
+  recent->actions().back()->trigger();
+  EXPECT_TRUE(eventually([&] { return recent->actions().size() == 2; }));
+  EXPECT_FALSE(second->overview().welcome().text().contains(QStringLiteral("rping")));
 }
 
 }  // namespace
