@@ -5,6 +5,7 @@
 
 #include "analyze/findings/hosts.hpp"
 #include "analyze/findings/marked.hpp"
+#include "analyze/mark_times.hpp"
 #include "analyze/units.hpp"
 
 namespace roce::analyze {
@@ -44,6 +45,7 @@ void find_ecn_off(const Snapshot& snapshot, FindingSink& sink) {
       proof.count += row.packets;
       proof.add_frame(row.first_packet);
       proof.add_time(row.first_time_ns);
+      proof.add_time(latest_time(flow, row));
     }
     flows += any ? 1 : 0;
   }

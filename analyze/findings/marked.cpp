@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyze/mark_times.hpp"
 #include "analyze/policy/subject.hpp"
 #include "analyze/units.hpp"
 
@@ -69,6 +70,7 @@ void Marked::add(const Flow& flow, const MarkRow& row, std::string test) {
   proof.count += row.packets;
   proof.add_frame(row.first_packet);
   proof.add_time(row.first_time_ns);
+  proof.add_time(latest_time(flow, row));
 }
 
 Marked& marked_of(MarkedPairs& pairs, const Flow& flow) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analyze/mark_times.hpp"
 #include "analyze/policy/subject.hpp"
 #include "capture/frame.hpp"
 
@@ -100,6 +101,7 @@ class Entries {
     rule.packets += row.packets;
     keep_first(rule.first_packets, row.first_packet);
     add_time(rule, row.first_time_ns);
+    add_time(rule, latest_time(flow, row));
     add_flow(rule, flow.id, row);
     add_found(at->second, std::move(breach.found), row.packets);
     if (std::find(of_flow_.begin(), of_flow_.end(), &rule) == of_flow_.end()) {

@@ -46,7 +46,7 @@ struct RuleBreach {
   std::uint64_t found_otherwise = 0;         ///< packets of others
   std::vector<std::uint64_t> first_packets;  ///< ascending
   std::optional<std::int64_t> first_time_ns;
-  std::optional<std::int64_t> last_time_ns;  ///< last first packet of a flow; flows know no more
+  std::optional<std::int64_t> last_time_ns;  ///< of their flows: see latest_time()
 };
 
 /// By the order of MarkCheck, then by key. Fills what the policy says of the matrix of these flows: what it

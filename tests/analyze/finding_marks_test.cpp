@@ -232,6 +232,9 @@ TEST(NotEctFinding, EverywhereAlthoughThereAreCnps) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 300U);
   EXPECT_TRUE(says(found[0], "while there are 20 CNPs in the capture")) << found[0].explanation;
+  // As long as such packets are sent, not only when the first was.
+  EXPECT_EQ(found[0].first_time_ns, 1'000);
+  EXPECT_EQ(found[0].last_time_ns, 300'000);
 }
 
 TEST(NotEctFinding, NearMiss) {
@@ -258,6 +261,8 @@ TEST(EcnOffFinding, Trigger) {
   EXPECT_EQ(found[0].count, 1000U);
   EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{1, 1300}));
   EXPECT_TRUE(says(found[0], "All 1000 packets of RoCE data (2 flows) are Not-ECT")) << found[0].explanation;
+  maker.send(c, 0, {write_only, 26, not_ect}, 500);
+  EXPECT_EQ(maker.look("ecn_off")[0].last_time_ns, 1'800'000);
 }
 
 TEST(EcnOffFinding, NearMiss) {
