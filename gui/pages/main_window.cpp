@@ -6,8 +6,10 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QHoverEvent>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QPaintEvent>
 #include <QStatusBar>
 #include <QUrl>
 #include <algorithm>
@@ -328,6 +330,32 @@ void MainWindow::save_layout() {
   kept.setValue(QStringLiteral("window/geometry"), saveGeometry());
   kept.setValue(QStringLiteral("window/layout"), saveState(layout_version));
   for (const TableView* table : findChildren<TableView*>()) table->save_layout(kept);
+}
+
+/// What the pages take that do not float. Tabs that are not in front lie where they were last.
+QRect MainWindow::docked() const {
+  QRect all;
+  for (const QDockWidget* dock : docks_) {
+    if (!dock->isFloating() && !dock->visibleRegion().isEmpty()) all |= dock->geometry();
+  }
+  return all;
+}
+
+/// Qt puts a handle between docks and a central widget also where there is none, at the window's edge. It
+/// would resize nothing, so it is neither painted nor taken.
+bool MainWindow::event(QEvent* event) {
+  if (event->type() == QEvent::Paint) {
+    QPaintEvent inside(static_cast<QPaintEvent*>(event)->region() & docked());
+    return QMainWindow::event(&inside);
+  }
+  const bool outside = (event->type() == QEvent::HoverMove || event->type() == QEvent::MouseButtonPress) &&
+                       !docked().contains(static_cast<QSinglePointEvent*>(event)->position().toPoint());
+  if (!outside) return QMainWindow::event(event);
+  if (cursor().shape() != Qt::ArrowCursor) {  // of a handle that the mouse has just left
+    QHoverEvent leave(QEvent::HoverLeave, QPointF(), QPointF(), QPointF());
+    QMainWindow::event(&leave);
+  }
+  return QWidget::event(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QString message() const { return message_->text(); }
 
  protected:
+  bool event(QEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
@@ -97,6 +98,7 @@ class MainWindow : public QMainWindow {
   void add_theme_menu(QMenu* menu);
   void add_page_actions(QMenu* menu);
   void connect_pages();
+  [[nodiscard]] QRect docked() const;
   void catch_up_later();
   void catch_up();
   /// Whether what is open may be forgotten; asks where comments would be lost. If they are to be saved first,

@@ -2,14 +2,17 @@
 #include "gui/pages/main_window.hpp"
 
 #include <QClipboard>
+#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
+#include <QHoverEvent>
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QUrl>
@@ -315,6 +318,33 @@ TEST(MainWindow, FiltersAHundredTimesQuickly) {
   ASSERT_TRUE(has_ended(*window));
   window->connections().search({});
   EXPECT_EQ(table.rows().rowCount(), table.rows().all_rows());
+}
+
+TEST(MainWindow, HasHandlesOnlyWhereSomethingCanBeResized) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  auto* packets = window->findChild<QDockWidget*>(QStringLiteral("packets"));
+  auto* overview = window->findChild<QDockWidget*>(QStringLiteral("overview"));
+  const auto shape_at = [&](const QPoint& at) {
+    QHoverEvent hover(QEvent::HoverMove, at, window->mapToGlobal(at), at - QPoint(1, 0));
+    QApplication::sendEvent(window.get(), &hover);
+    return window->cursor().shape();
+  };
+  // Below the pages, where the status bar is: nothing of the window's own.
+  const QRect below(0, overview->geometry().bottom() + 1, window->width(), 8);
+  EXPECT_EQ(shape_at(below.center()), Qt::ArrowCursor);
+  QImage strip(below.size(), QImage::Format_RGB32);
+  window->render(&strip, QPoint(), below, QWidget::DrawWindowBackground);
+  for (int x = 0; x < strip.width(); ++x) {
+    for (int y = 0; y < strip.height(); ++y) ASSERT_EQ(strip.pixel(x, y), strip.pixel(0, 0)) << x << ' ' << y;
+  }
+  // Of two pages below each other both can be resized.
+  window->addDockWidget(Qt::BottomDockWidgetArea, packets);
+  QApplication::processEvents();
+  const int above = overview->geometry().bottom(), under = packets->geometry().top();
+  ASSERT_LT(above, under);
+  EXPECT_EQ(shape_at({window->width() / 2, (above + under + 1) / 2}), Qt::SplitVCursor);
+  EXPECT_EQ(shape_at({window->width() / 2, packets->geometry().bottom() + 3}), Qt::ArrowCursor);
 }
 
 TEST(MainWindow, TakesDroppedFiles) {
