@@ -33,6 +33,7 @@ ComparePage::ComparePage(AnalysisSession& session, Selection& selection, QWidget
   auto* grid = new QGridLayout;
   make_choice(grid);
   layout->addLayout(grid);
+  setFocusProxy(fields_[0]);
   headline_ = new QLabel;
   headline_->setWordWrap(true);
   headline_->setTextFormat(Qt::PlainText);

@@ -34,6 +34,7 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
+  setFocusProxy(table_);
 
   bar_->limit_times(selection, tr("Only connections with packets in the chosen time range; their figures are "
                                   "of the whole capture. Click to show all times"));

@@ -68,6 +68,7 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(split);
+  setFocusProxy(tree_);
 
   bar_->limit_times(selection, tr("Only findings of the chosen time range; click to show all times"));
   bar_->drive(this, filter_);

@@ -93,6 +93,7 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
   layout->addWidget(table_, 3);
+  setFocusProxy(table_);
   layout->addWidget(how_);
   layout->addLayout(form);
   layout->addLayout(buttons);

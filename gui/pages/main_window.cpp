@@ -94,6 +94,8 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
   first_layout_ = saveState(layout_version);
   restore_layout();
+  // Whatever was in front last: what is wrong is on the first page.
+  if (!docks_[0]->isHidden()) show_page(PageId::overview);
   for (const TableView* table : findChildren<TableView*>())
     connect(table, &TableView::says, this, &MainWindow::say);
   const Preferences preferences = Preferences::load(settings());

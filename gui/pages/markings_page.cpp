@@ -58,6 +58,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(judged_);
   layout->addWidget(tabs_, 1);
+  setFocusProxy(tabs_);
   auto* dcbx = new TableView(tr("DCBX by port"), dcbx_model_);
   auto* pauses = new TableView(tr("PAUSE and PFC by port and priority"), pause_model_);
   auto* spreads = new TableView(tr("UDP source ports by addresses"), spread_model_);

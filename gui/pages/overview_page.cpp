@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/overview_page.hpp"
 
+#include <QApplication>
 #include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
@@ -268,7 +269,11 @@ void OverviewPage::show_banner() {
   const SnapshotPtr& snapshot = shown();
   const AnalysisSession::State state = session_.state();
   const bool empty = state == AnalysisSession::State::empty || state == AnalysisSession::State::failed;
+  const QWidget* focus = QApplication::focusWidget();
+  const bool has_focus = focus != nullptr && isAncestorOf(focus);
   stack_->setCurrentIndex(empty ? 0 : 1);
+  setFocusProxy(empty ? static_cast<QWidget*>(welcome_) : findings_);
+  if (has_focus && QApplication::focusWidget() != focus) setFocus();  // it was on what is hidden now
   std::array<std::uint64_t, 4> counts{};
   std::optional<QIcon> sign;
   QString line, below, meaning;

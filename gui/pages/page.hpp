@@ -18,7 +18,8 @@ enum class PageId { overview, packets, findings, connections, markings, live, co
 inline constexpr int page_count = 7;
 
 /// One page: shows the session's snapshot and follows the selection. Everything outlives it. While a capture
-/// is read only the page that is seen takes each snapshot: six others would draw for nobody.
+/// is read only the page that is seen takes each snapshot: six others would draw for nobody. Its focus proxy is
+/// where keys go when it comes in front: its list, if it has one.
 class Page : public QWidget {
   Q_OBJECT
 

@@ -100,6 +100,58 @@ TEST(Accessibility, TabLeadsToEveryWidgetOfAPageAndBack) {
   }
 }
 
+/// Has a window that is in front, as focus is only there.
+std::unique_ptr<MainWindow> make_active_window() {
+  auto window = make_window();
+  window->activateWindow();
+  EXPECT_TRUE(QTest::qWaitForWindowActive(window.get()));
+  return window;
+}
+
+TEST(Accessibility, KeysGoToThePageThatIsInFront) {
+  const auto window = make_active_window();
+  EXPECT_EQ(QApplication::focusWidget(), &window->overview().welcome());
+  open_sample(*window, lossy);
+  EXPECT_EQ(QApplication::focusWidget(), &window->overview().findings());
+  for (int page = 0; page < page_count; ++page) {
+    window->show_page(static_cast<PageId>(page));
+    QApplication::processEvents();
+    const QWidget* focus = QApplication::focusWidget();
+    ASSERT_NE(focus, nullptr) << page;
+    EXPECT_TRUE(focus->isVisible()) << page;
+    EXPECT_EQ(qobject_cast<const Page*>(focus), nullptr) << page << ": a page itself takes no keys";
+  }
+  window->show_page(PageId::overview);
+  window->findChild<QAction*>(QStringLiteral("close"))->trigger();
+  EXPECT_EQ(QApplication::focusWidget(), &window->overview().welcome());
+}
+
+TEST(Accessibility, EnterLeadsFromTheFirstPageToThePacketsThatProveIt) {
+  const auto window = make_active_window();
+  open_sample(*window, lossy);
+  const auto finding = window->session().snapshot()->findings.front();
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  EXPECT_TRUE(window->findings().is_seen());
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  EXPECT_TRUE(window->packets().is_seen());
+  EXPECT_EQ(window->selection().packet(), finding.packets.front());
+  // On from there in the list itself.
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+  EXPECT_EQ(window->selection().packet(), finding.packets.front() + 1);
+}
+
+TEST(Habits, BeginsOnTheFirstPage) {
+  {
+    const auto window = make_window();
+    window->show_page(PageId::connections);
+    window->close();
+  }
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  EXPECT_TRUE(window->overview().is_seen());
+  EXPECT_FALSE(window->connections().is_seen());
+}
+
 TEST(Accessibility, EveryMenuEntryHasAKeyOfItsOwn) {
   const auto window = make_window();
   for (const QMenu* menu : window->findChildren<QMenu*>()) {
