@@ -230,6 +230,18 @@ int PacketListView::row_at(int y) const {
   return y >= 0 && row < model_.rowCount() ? row : -1;
 }
 
+QString PacketListView::empty_text() const {
+  const PacketListModel::State& state = model_.state();
+  if (model_.store() == nullptr) return tr("No capture is open");
+  if (state.waits_for_analysis)
+    return tr("The filter asks for what the analysis says: it begins when the capture has been read");
+  if (!state.complete) return tr("Looking...");
+  if (!state.filtered) return tr("The capture holds no packet");
+  if (!model_.time()) return tr("No packet passes the filter");
+  return model_.filter().trimmed().isEmpty() ? tr("No packet in the time range")
+                                             : tr("No packet of the time range passes the filter");
+}
+
 void PacketListView::paintEvent(QPaintEvent*) {
   QPainter painter(viewport());
   painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
@@ -243,15 +255,8 @@ void PacketListView::paintEvent(QPaintEvent*) {
     if (model_.marks_of(row).has(PacketMarks::commented)) paint_comment_sign(painter, row, y);
   }
   if (rows == 0) {
-    const PacketListModel::State& state = model_.state();
-    const QString text = model_.store() == nullptr  ? tr("No capture is open")
-                         : state.waits_for_analysis ? tr("The filter asks for what the analysis says: it "
-                                                         "begins when the capture has been read")
-                         : state.filtered && state.complete ? tr("No packet passes the filter")
-                         : state.complete                   ? tr("The capture holds no packet")
-                                                            : tr("Looking...");
     painter.setPen(palette().color(QPalette::PlaceholderText));
-    painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, text);
+    painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, empty_text());
   }
 }
 

@@ -30,6 +30,7 @@ class PacketListView : public QAbstractScrollArea {
   [[nodiscard]] QHeaderView& header() noexcept { return *header_; }
   /// Row of the current packet; -1: none.
   [[nodiscard]] int current_row() const noexcept { return current_; }
+  [[nodiscard]] QString empty_text() const;  ///< why no packet is listed
   /// Makes it the current and only selected row, and visible. -1: none.
   void set_current_row(int row);
   void scroll_to(int row);

@@ -284,7 +284,10 @@ void PacketsPage::go_to(std::uint64_t number) {
   int row = model_.row_of(number);
   if (row < 0 && model_.state().filtered && number <= model_.store()->size()) {
     // Whoever asks for a packet wants to see it.
-    Q_EMIT says(tr("The filter was taken away: it hides packet %1").arg(number));
+    Q_EMIT says((applied_.trimmed().isEmpty()
+                     ? tr("All times are listed again: packet %1 is not in the time range")
+                     : tr("The filter was taken away: it hides packet %1"))
+                    .arg(number));
     filter_->field()->clear();
     applied_.clear();
     time_chip_->setChecked(false);

@@ -7,6 +7,7 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QPainter>
 #include <QStyleOptionHeader>
 #include <QStyledItemDelegate>
 #include <QTimer>
@@ -198,6 +199,20 @@ void TableView::fit_columns() {
   horizontalHeader()->setStretchLastSection(last < 0 || measured_[static_cast<std::size_t>(last)].text);
   for (std::size_t i = 0; i < shown.size(); ++i) setColumnWidth(shown[i], widths[i]);
   fitting_ = false;
+}
+
+QString TableView::empty_text() const {
+  if (model_.rowCount() != 0 || model_.all_rows() == 0) return {};
+  return tr("None of %1 is listed: filter or time range leave them out").arg(model_.all_rows());
+}
+
+void TableView::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  const QString text = empty_text();
+  if (text.isEmpty()) return;
+  QPainter painter(viewport());
+  painter.setPen(palette().color(QPalette::PlaceholderText));
+  painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, text);
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

@@ -19,6 +19,8 @@ class TableView : public QTableView {
   TableView(const QString& name, TableModelBase& model, QWidget* parent = nullptr);
 
   [[nodiscard]] TableModelBase& rows() noexcept { return model_; }
+  /// What is said instead of rows where all are left out; empty where there are rows, or none at all.
+  [[nodiscard]] QString empty_text() const;
   /// Makes the row of that key current, if it is there and not filtered out.
   void select_key(const QString& key);
   /// Only these columns, in their order, as long as the user has not chosen others.
@@ -39,6 +41,7 @@ class TableView : public QTableView {
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* object, QEvent* event) override;
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

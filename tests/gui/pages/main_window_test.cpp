@@ -252,10 +252,34 @@ TEST(MainWindow, LimitsAllPagesToTheChosenTime) {
       TimeSpan{snapshot.connections[0].first_time_ns, snapshot.connections[0].last_time_ns});
   EXPECT_EQ(all.rowCount(), 1);
   EXPECT_EQ(worst.rowCount(), 1);
+  // A packet of another time is shown all the same, and why more than the range is listed is told.
+  window->selection().set_packet(snapshot.frames_read);
+  EXPECT_FALSE(chip_of(window->packets())->isChecked());
+  EXPECT_TRUE(window->message().contains(QStringLiteral("not in the time range")))
+      << window->message().toStdString();
   action(*window, "clear")->trigger();
   EXPECT_EQ(all.rowCount(), 2);
   EXPECT_EQ(worst.rowCount(), 2);
   for (QWidget* page : pages) EXPECT_TRUE(chip_of(*page)->isHidden());
+}
+
+TEST(MainWindow, SaysWhyNothingIsListedInARangeWhereNothingWas) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  const PacketListView& list = *window->packets().findChild<PacketListView*>();
+  EXPECT_TRUE(window->overview().findings().empty_text().isEmpty());
+  window->selection().set_time(TimeSpan{1, 2});  // of 1970
+  ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
+  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet in the time range"));
+  EXPECT_TRUE(window->overview().findings().empty_text().startsWith(QStringLiteral("None of 3 ")));
+  EXPECT_TRUE(window->connections().table().empty_text().startsWith(QStringLiteral("None of 1 ")));
+  window->packets().filter().apply(QStringLiteral("infiniband"));
+  ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
+  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet of the time range passes the filter"));
+  window->selection().set_time({});
+  window->packets().filter().apply(QStringLiteral("infiniband && frame.number == 1"));
+  ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
+  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet passes the filter"));
 }
 
 TEST(MainWindow, SaysWhatIsWrongWithAFile) {
