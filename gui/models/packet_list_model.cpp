@@ -174,6 +174,11 @@ int PacketListModel::row_of(std::uint64_t number) const {
   return row < rows_ && number_of(row) == number ? row : -1;
 }
 
+bool PacketListModel::hides(std::uint64_t number) const {
+  return store_ && state_.filtered && number <= store_->size() && row_of(number) < 0 &&
+         (state_.complete || state_.waits_for_analysis || state_.looked_at >= number);
+}
+
 PacketMarks PacketListModel::marks_of(int row) const {
   const std::uint64_t number = number_of(row);
   return number == 0 || !store_ ? PacketMarks() : store_->marks(number);

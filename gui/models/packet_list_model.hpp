@@ -81,6 +81,9 @@ class PacketListModel : public QAbstractTableModel {
   /// 0 where there is no such row.
   [[nodiscard]] std::uint64_t number_of(int row) const;
   /// -1: it is not in the list.
+  /// Whether the filter leaves that packet out: it has come to it, or will not before the capture has been
+  /// read.
+  [[nodiscard]] bool hides(std::uint64_t number) const;
   [[nodiscard]] int row_of(std::uint64_t number) const;
   /// The first row of this or a later packet; rowCount() if there is none.
   [[nodiscard]] int row_at_or_after(std::uint64_t number) const;

@@ -209,6 +209,8 @@ void PacketsPage::apply_filter() {
 }
 
 void PacketsPage::show_state() {
+  // What was asked for and does not pass, now that the filter has come to it.
+  if (insists_ && wanted_ != 0 && list_->current_row() < 0 && model_.hides(wanted_)) return go_to(wanted_);
   // The packet that was current stays it, if it is in the list.
   if (wanted_ != 0 && list_->current_row() < 0) {
     if (const int row = model_.row_of(wanted_); row >= 0) {
@@ -282,7 +284,8 @@ void PacketsPage::show_current() {
 void PacketsPage::go_to(std::uint64_t number) {
   if (model_.store() == nullptr || number == 0) return;
   int row = model_.row_of(number);
-  if (row < 0 && model_.state().filtered && number <= model_.store()->size()) {
+  insists_ = false;
+  if (model_.hides(number)) {
     // Whoever asks for a packet wants to see it.
     Q_EMIT says((applied_.trimmed().isEmpty()
                      ? tr("All times are listed again: packet %1 is not in the time range")
@@ -296,6 +299,7 @@ void PacketsPage::go_to(std::uint64_t number) {
   }
   if (row < 0) {
     wanted_ = number;  // it may come yet
+    insists_ = true;
     list_->set_current_row(-1);
     return;
   }

@@ -139,6 +139,7 @@ class PacketsPage : public Page {
   QTimer export_timer_;
   QString applied_;           ///< filter; what is typed may be another one
   std::uint64_t wanted_ = 0;  ///< packet that shall be current as soon as it comes
+  bool insists_ = false;      ///< on that one, and not on the next that passes the filter
 };
 
 }  // namespace roce::gui

@@ -254,7 +254,7 @@ TEST(MainWindow, LimitsAllPagesToTheChosenTime) {
   EXPECT_EQ(worst.rowCount(), 1);
   // A packet of another time is shown all the same, and why more than the range is listed is told.
   window->selection().set_packet(snapshot.frames_read);
-  EXPECT_FALSE(chip_of(window->packets())->isChecked());
+  EXPECT_TRUE(eventually([&] { return !chip_of(window->packets())->isChecked(); }));
   EXPECT_TRUE(window->message().contains(QStringLiteral("not in the time range")))
       << window->message().toStdString();
   action(*window, "clear")->trigger();

@@ -317,5 +317,23 @@ TEST(PacketsPage, ClosingAndReloadingWhileAFilterLooks) {
   EXPECT_EQ(static_cast<std::uint64_t>(page.model().rowCount()), window->session().snapshot()->frames_read);
 }
 
+TEST(PacketsPage, KeepsAFilterThatHasNotYetComeToThePacketThatIsAskedFor) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  PacketsPage& page = window->packets();
+  ASSERT_TRUE(eventually([&] { return page.model().state().complete; }));
+  page.filter().apply(QStringLiteral("roce.analysis.retransmission"));
+  window->selection().set_packet(1003);  // which passes
+  EXPECT_TRUE(eventually([&] { return page.model().state().complete; }));
+  EXPECT_EQ(page.model().filter(), QStringLiteral("roce.analysis.retransmission"));
+  const auto* list = page.findChild<PacketListView*>();
+  EXPECT_EQ(page.model().number_of(list->current_row()), 1003U);
+  // One that does not pass is seen all the same.
+  page.filter().apply(QStringLiteral("roce.analysis.retransmission && frame.number > 1"));
+  window->selection().set_packet(5);
+  EXPECT_TRUE(eventually([&] { return page.model().number_of(list->current_row()) == 5U; }));
+  EXPECT_EQ(page.model().filter(), QString());
+}
+
 }  // namespace
 }  // namespace roce::gui
