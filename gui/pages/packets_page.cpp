@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QInputDialog>
+#include <QPlainTextEdit>
 #include <QSettings>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -36,10 +37,14 @@ QString ask_file_to_write(QWidget* parent, PacketFormat format) {
 }
 
 std::optional<QString> ask_comment_text(QWidget* parent, const QString& title, const QString& text) {
-  bool agreed = false;
-  const QString written = QInputDialog::getMultiLineText(
-      parent, title, PacketsPage::tr("Comment; saved with the capture as pcapng:"), text, &agreed);
-  return agreed ? std::optional(written) : std::nullopt;
+  QInputDialog dialog(parent);
+  dialog.setWindowTitle(title);
+  dialog.setLabelText(PacketsPage::tr("Comment; saved with the capture as pcapng:"));
+  dialog.setOption(QInputDialog::UsePlainTextEditForTextInput);
+  dialog.setTextValue(text);
+  // To the buttons: a comment needs no tabs, and the keyboard a way out of the field.
+  for (auto* field : dialog.findChildren<QPlainTextEdit*>()) field->setTabChangesFocus(true);
+  return dialog.exec() == QDialog::Accepted ? std::optional(dialog.textValue()) : std::nullopt;
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comments as the user meets them.
+#include <QInputDialog>
+#include <QPlainTextEdit>
 #include <QTemporaryDir>
+#include <QTimer>
 
 #include "tests/gui/commented.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -26,6 +29,27 @@ void answer(MainWindow& window, const QString& comment, const QString& path = {}
 void answer_unsaved(MainWindow& window, MainWindow::Unsaved unsaved) {
   window.set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
                         [](QWidget*) {}, [unsaved](QWidget*) { return unsaved; }});
+}
+
+TEST(CommentsPage, LetTheKeyboardOutOfTheirField) {
+  const auto window = make_window();
+  open_sample(*window, pingpong);
+  PacketsPage& page = window->packets();
+  window->show_page(PageId::packets);
+  page.list().set_current_row(4);
+  bool left = false;
+  QTimer::singleShot(0, [&left] {
+    auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    auto* field = dialog->findChild<QPlainTextEdit*>();
+    QTest::keyClicks(field, QStringLiteral("late"));
+    QTest::keyClick(field, Qt::Key_Tab);  // leaves the field
+    left = dialog->focusWidget() != field;
+    dialog->accept();
+  });
+  action(*window, "add_comment")->trigger();
+  EXPECT_TRUE(left);
+  EXPECT_EQ(page.comments(5), QStringList{QStringLiteral("late")});
 }
 
 TEST(CommentsPage, AreWrittenEditedAndRemoved) {
