@@ -18,13 +18,14 @@ std::uint64_t key_of(const PacketRecord& r) noexcept {
 
 bool CopyRing::grow(CopyBudget& budget) {
   const std::size_t wanted = slots_.empty() ? first_size : slots_.size() * 2;
-  const std::size_t more = (wanted - slots_.size()) * (sizeof(Sighting) + sizeof(std::uint32_t));
+  const std::size_t more = (wanted - slots_.size()) * slot_bytes;
   if (wanted > largest_size || more > budget.left) return false;
   std::vector<Sighting> kept;
   kept.reserve(end_ - begin_);
   for_each([&](const Sighting& sighting) { kept.push_back(sighting); });
   slots_.assign(wanted, Sighting{});
   buckets_.assign(wanted, 0);
+  places_.assign(wanted, 0);
   budget.left -= more;
   begin_ = end_ = 1;
   for (const Sighting& sighting : kept) put(sighting);
@@ -35,6 +36,9 @@ void CopyRing::put(Sighting sighting) noexcept {
   std::uint32_t& bucket = buckets_[sighting.key & mask()];
   sighting.older = bucket;
   bucket = end_;
+  std::uint32_t& newest = places_[sighting.psn_place & mask()];
+  sighting.older_place = newest;
+  newest = end_;
   slots_[end_ & mask()] = sighting;
   ++end_;
 }
@@ -46,6 +50,7 @@ std::optional<Sighting> CopyRing::add(const Sighting& sighting, CopyBudget& budg
     std::vector<Sighting> kept;
     for_each([&](const Sighting& one) { kept.push_back(one); });
     std::fill(buckets_.begin(), buckets_.end(), 0);
+    std::fill(places_.begin(), places_.end(), 0);
     begin_ = end_ = 1;
     for (const Sighting& one : kept) put(one);
   }
@@ -56,6 +61,18 @@ std::optional<Sighting> CopyRing::add(const Sighting& sighting, CopyBudget& budg
   }
   put(sighting);
   return gone;
+}
+
+const Sighting* CopyRing::newest_at(std::uint32_t psn_place) const noexcept {
+  if (slots_.empty()) return nullptr;
+  std::uint32_t at = places_[psn_place & mask()];
+  for (unsigned looks = 0; looks < most_looks && is_kept(at); ++looks) {
+    const Sighting& sighting = slots_[at & mask()];
+    if (sighting.psn_place == psn_place) return &sighting;
+    if (sighting.older_place >= at) break;
+    at = sighting.older_place;
+  }
+  return nullptr;
 }
 
 Sighting* CopyRing::find_frame(std::uint64_t frame) noexcept {
@@ -73,9 +90,10 @@ Sighting* CopyRing::find_frame(std::uint64_t frame) noexcept {
 }
 
 void CopyRing::release(CopyBudget& budget) noexcept {
-  budget.left += slots_.size() * (sizeof(Sighting) + sizeof(std::uint32_t));
+  budget.left += slots_.size() * slot_bytes;
   slots_ = {};
   buckets_ = {};
+  places_ = {};
   begin_ = end_ = 1;
 }
 

@@ -8,6 +8,40 @@
 #include "analyze/tracker_impl.hpp"
 
 namespace roce::analyze {
+namespace {
+
+std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
+  return static_cast<std::int32_t>((later - psn) << 8U) >> 8U;
+}
+
+/// Whether that transmission arrived, so that the point behind, which does not show it, missed it: a
+/// responder does not acknowledge, nor does a requester go on without, what never came; and it was not sent
+/// again. Of an ACK nothing tells.
+bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
+  CaptureViews& views = *track.views;
+  constexpr std::uint32_t psns = 0xffffff;
+  const std::uint32_t psn = sighting.psn_place & psns;
+  // Of what only another point shows, no transmission was seen where the connection is followed.
+  const bool followed = views.is_followed(side, sighting.view);
+  for (const CopyRing* ring : {&views.passed[side], &views.waiting[side]}) {
+    const Sighting* newest = ring->newest_at(sighting.psn_place);
+    if (newest == nullptr || newest->frame == sighting.frame) continue;
+    if (newest->frame > sighting.frame || (!followed && ring == &views.passed[side])) return false;
+  }
+  if (sighting.repeats && !sighting.after_nak) return false;  // perhaps the one before arrived
+  if (sighting.request) return track.spaces[side] != nullptr && track.spaces[side]->confirmed(psn);
+  if (!sighting.data_answer) return false;
+  // Its requester asks for it again long before it has sent so much more.
+  constexpr std::int32_t far = 64;
+  constexpr std::uint32_t looked_at = 64;
+  bool went_on = false;
+  views.passed[side ^ 1U].for_last(looked_at, [&](const Sighting& other) {
+    went_on = went_on || (other.request && psns_behind(other.psn_place, psn) >= far);
+  });
+  return went_on;
+}
+
+}  // namespace
 
 /// The packet says that one of the other side, seen here, was lost behind this point: a NAK, or a request
 /// that asks for its answer again.
@@ -164,6 +198,7 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     const PointOfView& point = views.points[at];
     if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
     if (!point.crossed[side].within(here.frame) || point.behind() != side) continue;
+    if (arrived(track, side, here)) return;
     lose_between(track, side, here);
     if (!here.selected) return;
     SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
@@ -186,7 +221,7 @@ void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& t
   const PointOfView& point = views.points[there.view];
   const auto behind = point.behind();
   if (there.seen_at != 0 || !behind || *behind == side) return;
-  if (!point.crossed[side].within_there(there.frame)) return;
+  if (!point.crossed[side].within_there(there.frame) || arrived(track, side, there)) return;
   lose_between(track, side, there);
   if (there.selected) ++views.lost_on_the_way[side];
 }
@@ -197,6 +232,8 @@ void Tracker::Impl::judge_all(Track& track) {
   for (unsigned side = 0; side < 2; ++side) {
     views.passed[side].for_each([&](const Sighting& here) { judge_passed(track, side, here); });
     views.waiting[side].for_each([&](const Sighting& there) { judge_waiting(track, side, there); });
+  }
+  for (unsigned side = 0; side < 2; ++side) {
     views.passed[side].release(copy_budget);
     views.waiting[side].release(copy_budget);
     // Those that repeats have shown were counted as lost before the capture.

@@ -233,6 +233,7 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
   Sighting here = sighting_of(record, number, at);
   here.repeats = verdict.has(Verdict::retransmission);
   here.copy = verdict.has(Verdict::duplicate_capture);
+  here.after_nak = here.repeats && verdict.cause == Cause::nak && !verdict.has(Verdict::spurious);
   bool first_there = false;
   for (unsigned other = 0; other < views.points.size(); ++other) {
     if (views.is_followed(side, other)) continue;

@@ -194,6 +194,62 @@ TEST(TrackerPoints, ALossBetweenTwoPointsIsProved) {
   }
 }
 
+// A responder does not acknowledge what never came: what was not sent again came, and the capture there
+// missed it. So does the last of several transmissions that a NAK asked for.
+TEST(TrackerPoints, WhatWasAcknowledgedAndNeverRepeatedWasMissedThere) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 60; ++psn) {
+      both.request(psn, psn == 53 || psn == 57);
+      both.answer(psn, psn + 1);
+    }
+    const std::size_t lost = both.request(60, true);
+    for (std::uint32_t psn = 61; psn < 66; ++psn) both.request(psn);
+    both.answer(60, 60, nak_sequence);
+    for (std::uint32_t psn = 60; psn < 66; ++psn) both.request(psn, psn == 63);
+    both.answer(65, 66);
+    both.talk(66, 50);
+    both.finish();
+    const EventLog* log = both.wire.connection().sent[0].find(Event::lost_between_points);
+    ASSERT_NE(log, nullptr);
+    EXPECT_EQ(log->count, 1U);
+    EXPECT_EQ(log->frames[0], both.frame(lost, 0));
+    both.wire.expect_all_counted();
+  }
+}
+
+// The same of what only the point before shows, and of answers with data.
+TEST(TrackerPoints, WhatWasMissedWhereItIsFollowedIsNotLost) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    constexpr std::uint32_t other = 0x5000;  // the requests of b
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      PacketRecord r = both.wire.make(b, a, write_only, other + i);
+      r.flags |= PacketRecord::ack_requested;
+      both.pass(r, i == 20);
+      PacketRecord ack = both.wire.make(a, b, acknowledge, other + i);
+      ack.flags |= PacketRecord::has_aeth;
+      ack.aeth = 0x1fU << 24U | (i + 1);
+      both.pass(ack);
+    }
+    for (std::uint32_t i = 0; i < 150; ++i) {
+      both.pass(both.wire.make(a, b, read_request, 50 + i));
+      PacketRecord r = both.wire.make(b, a, read_response_only, 50 + i);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | (51 + i);
+      both.pass(r, i == 30);
+    }
+    both.finish();
+    for (const Events& sent : both.wire.connection().sent) {
+      EXPECT_EQ(sent.count(Event::lost_between_points), 0U);
+    }
+  }
+}
+
 TEST(TrackerPoints, ARecordThatIsThereTwiceIsLostOnceAtMost) {
   for (const std::int64_t ahead : offsets) {
     SCOPED_TRACE(ahead);
