@@ -65,6 +65,8 @@ struct LostPacket {
   std::uint8_t opcode = 0;
   /// What brought the same once more, or for an acknowledge one that covers it; of the same file.
   std::optional<std::uint64_t> repaired_by;
+  bool sent_again = false;                  ///< whether or not that arrived
+  bool arrived_before = false;              ///< another transmission of the same
   std::optional<std::uint64_t> connection;  ///< as in that file's report, once it is named
 };
 
@@ -99,13 +101,15 @@ struct CompareDirection {
   Counted lost;                    ///< numbers of the first point's file, as all below but where told
   std::uint64_t repaired = 0;      ///< of the lost ones
   std::uint64_t lost_damaged = 0;  ///< of the lost ones, damaged already at the first point
-  std::uint64_t unrepaired = 0;    ///< of RC, never sent again though the connection went on far behind them
-  Counted missed;                  ///< the second point shows them, the first one should have; its numbers
-  Counted duplicated;              ///< arrived more often than they were sent; numbers of the second file
-  Counted corrupted;               ///< damaged between the points
-  Counted late;                    ///< overtaken between the points
-  std::int64_t most_late_ns = 0;   ///< behind the first that overtook it
-  std::uint64_t not_covered = 0;   ///< not seen at the other point while that did not capture yet or any more
+  /// In no count of the lost ones: reliable, acknowledged and never sent again, so that they arrived although
+  /// the second point does not show them.
+  Counted missed_behind;
+  Counted missed;      ///< the second point shows them, the first one should have; numbers of the second file
+  Counted duplicated;  ///< arrived more often than they were sent; numbers of the second file
+  Counted corrupted;   ///< damaged between the points
+  Counted late;        ///< overtaken between the points
+  std::int64_t most_late_ns = 0;  ///< behind the first that overtook it
+  std::uint64_t not_covered = 0;  ///< not seen at the other point while that did not capture yet or any more
   RepeatCauses repeats;
   std::optional<DelayStats> delay;  ///< relative to the fastest where the clock offset is unknown
 };

@@ -89,8 +89,13 @@ void write_counts(JsonWriter& json, const CompareResult& result) {
   json.field("lost_a_to_b", result.directions[0].lost.count);
   json.field("lost_b_to_a", result.directions[1].lost.count);
   write_both(json, "repaired", result, &CompareDirection::repaired);
-  write_both(json, "not_repeated", result, &CompareDirection::unrepaired);
-  write_both(json, "missed_by_capture", result, &CompareDirection::missed);
+  write_both(json, "not_repeated", result, &CompareDirection::missed_behind);
+  json.key("missed_by_capture").begin_object();
+  for (unsigned i = 0; i < direction_names.size(); ++i) {
+    const CompareDirection& d = result.directions[i];
+    json.field(direction_names[i], d.missed.count + d.missed_behind.count);
+  }
+  json.end_object();
   write_both(json, "not_covered", result, &CompareDirection::not_covered);
   write_both(json, "duplicated", result, &CompareDirection::duplicated);
   write_both(json, "damaged", result, &CompareDirection::corrupted);

@@ -151,8 +151,26 @@ void Comparison::finish_lost() {
     return pair == nullptr || pair->matched == 0 ||
            (!pair->either && pair->direction.value_or(0) != packet.direction);
   });
-  for (const LostPacket& packet : lost) {
-    if (!packet.repaired_by && book_.went_on(packet)) ++result_.directions[packet.direction].unrepaired;
+  const auto missed = std::stable_partition(
+      lost.begin(), lost.end(), [this](const LostPacket& packet) { return !book_.arrived(packet); });
+  for (auto packet = missed; packet != lost.end(); ++packet) {
+    CompareDirection& counts = result_.directions[packet->direction];
+    counts.missed_behind.add(packet->packet, packet->time_ns);
+    --counts.lost.count;
+  }
+  lost.erase(missed, lost.end());
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    CompareDirection& counts = result_.directions[direction];
+    if (counts.missed_behind.count == 0) continue;
+    // The numbers of those that remain: the list has the first ones.
+    Counted remain;
+    for (const LostPacket& packet : lost) {
+      if (packet.direction == direction) remain.add(packet.packet, packet.time_ns);
+    }
+    counts.lost.first = std::move(remain.first);
+    if (remain.count != counts.lost.count) continue;
+    counts.lost.first_time_ns = remain.first_time_ns;
+    counts.lost.last_time_ns = remain.last_time_ns;
   }
   result_.lost_omitted = result_.directions[0].lost.count + result_.directions[1].lost.count - lost.size();
 }

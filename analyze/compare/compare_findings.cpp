@@ -46,13 +46,11 @@ std::string doubt_text(const CompareResult& result, unsigned direction, double& 
                     point_names[1 - direction], packets_text(*second.dropped));
     confidence = *second.dropped >= result.directions[direction].lost.count ? 0.3 : 0.6;
   }
-  const std::uint64_t unrepaired = result.directions[direction].unrepaired;
-  if (unrepaired != 0) {
-    text += fmt::format(
-        " {} of a reliable connection were never sent again though it went on far behind them: they arrived, "
-        "and it is the capture at {} that missed them.",
-        packets_text(unrepaired), point_names[1 - direction]);
-    confidence = std::min(confidence, unrepaired * 2 >= result.directions[direction].lost.count ? 0.3 : 0.7);
+  const std::uint64_t missed = result.directions[direction].missed_behind.count;
+  if (missed != 0) {
+    text += fmt::format(" The capture at {} missed {} besides that arrived, so some of these may have, too.",
+                        point_names[1 - direction], packets_text(missed));
+    confidence = std::min(confidence, missed >= result.directions[direction].lost.count ? 0.6 : 0.8);
   }
   return text;
 }
@@ -231,22 +229,39 @@ void find_changes(const CompareResult& result, std::vector<Finding>& findings) {
   }
 }
 
+/// Packets of a direction that the capture at `point` did not get.
+void add_missed(const Counted& missed, unsigned direction, std::string_view shown, unsigned point,
+                std::vector<Finding>& findings) {
+  Finding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
+                         fmt::format("the capture at {}", point_names[point]));
+  prove(finding, missed);
+  finding.explanation = fmt::format("{} on their way from {} to {} {}", packets_text(missed.count),
+                                    point_names[direction], point_names[1 - direction], shown);
+  finding.advice =
+      "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
+      "a mirror port drops what its link cannot carry.";
+  findings.push_back(std::move(finding));
+}
+
 void find_captures(const CompareResult& result, std::vector<Finding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
-    if (d.missed.count == 0) continue;
-    Finding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
-                           fmt::format("the capture at {}", point_names[direction]));
-    prove(finding, d.missed);
-    finding.explanation = fmt::format(
-        "{} on their way from {} to {} are in {} alone (its numbers): the capture at {} did not get them, so "
-        "it may also have missed others that seem lost.",
-        packets_text(d.missed.count), point_names[direction], point_names[1 - direction],
-        point_names[1 - direction], point_names[direction]);
-    finding.advice =
-        "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
-        "a mirror port drops what its link cannot carry.";
-    findings.push_back(std::move(finding));
+    if (d.missed.count != 0) {
+      add_missed(
+          d.missed, direction,
+          fmt::format("are in {} alone (its numbers): the capture at {} did not get them, so it may also "
+                      "have missed others that seem lost.",
+                      point_names[1 - direction], point_names[direction]),
+          direction, findings);
+    }
+    if (d.missed_behind.count != 0) {
+      add_missed(
+          d.missed_behind, direction,
+          fmt::format("are in {} alone (its numbers), but were acknowledged and never sent again: they "
+                      "arrived, and the capture at {} did not get them.",
+                      point_names[direction], point_names[1 - direction]),
+          1 - direction, findings);
+    }
   }
   for (unsigned side = 0; side < 2; ++side) {
     const ComparePointFacts& point = result.points[side];

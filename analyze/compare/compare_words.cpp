@@ -33,6 +33,7 @@ constexpr Count counts[] = {
     {"damaged between", false, false, [](const D& d) { return d.corrupted.count; }},
     {"doubled between", false, false, [](const D& d) { return d.duplicated.count; }},
     {"missed by the first capture", false, false, [](const D& d) { return d.missed.count; }},
+    {"missed by the second capture", false, false, [](const D& d) { return d.missed_behind.count; }},
     {"before or after the other capture", false, false, [](const D& d) { return d.not_covered; }},
     {"repeats", false, true, [](const D& d) { return d.repeats.packets(); }},
     {"for a loss before both points", true, false, [](const D& d) { return d.repeats.before; }},

@@ -11,6 +11,12 @@ constexpr std::size_t most_damaged = 1024;
 constexpr std::uint64_t progress_step = 4096;
 constexpr std::int64_t doubled_within_ns = 10'000'000;
 
+/// Its AETH, if it has one, is that of an ACK (IBTA 9.7.5.2.8).
+bool confirms(const PacketSeen& seen) noexcept {
+  constexpr unsigned kind = 29;  // of the syndrome: the top bits
+  return seen.has(PointPacket::extended_known) && seen.extended >> kind == 0;
+}
+
 }  // namespace
 
 Comparison::Comparison(const ComparePoint& a, const ComparePoint& b, const CompareOptions& options)
@@ -167,8 +173,9 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
     return;
   }
   const PacketSeen& whole = damaged_a ? b : a;
-  book_.sent({flow, whole.opcode, whole.psn, first.number, true, second.number, second.time_ns}, std::nullopt,
-             result_.lost, counts);
+  book_.sent(
+      {flow, whole.opcode, whole.psn, confirms(whole), first.number, true, second.number, second.time_ns},
+      std::nullopt, result_.lost, counts);
 }
 
 bool Comparison::has_matched_copy(const PacketSeen& seen) {
@@ -240,7 +247,8 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   if (seen.has(PointPacket::damaged)) ++counts.lost_damaged;
   const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
   if (pair.direction && !pair.either)
-    book_.sent({seen.flow, seen.opcode, seen.psn, seen.number, false, 0, 0}, listed, result_.lost, counts);
+    book_.sent({seen.flow, seen.opcode, seen.psn, confirms(seen), seen.number, false, 0, 0}, listed,
+               result_.lost, counts);
 }
 
 }  // namespace roce::analyze

@@ -4,7 +4,9 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/opcode.hpp"
@@ -41,9 +43,22 @@ struct Run {
   std::uint64_t RepeatCauses::*cause = nullptr;
 };
 
-struct Sequence {
+/// PSNs from the first one seen to the highest.
+struct Range {
   bool any = false;
-  Psn highest;
+  Psn first, highest;
+
+  /// Whether it is the highest.
+  bool add(Psn psn) noexcept {
+    if (any && psn.distance_from(highest) <= 0) return false;
+    if (!any) first = psn;
+    any = true;
+    highest = psn;
+    return true;
+  }
+};
+
+struct Sequence : Range {
   Run run;
 };
 
@@ -58,6 +73,9 @@ struct FlowState {
   FlowKey key;
   std::uint32_t pair = 0;
   Sequence sequence[spaces];
+  Range confirmed;                       ///< by its answers, of the other direction's requests
+  std::optional<Psn> delivered[spaces];  ///< up to there, see Impl::delivered()
+  bool delivered_known[spaces]{};
   std::vector<Arrival> arrivals;                 ///< ascending
   bool reorders = false;                         ///< it remembers more of them
   std::vector<std::uint32_t> open_acknowledges;  ///< lost ones that none has covered yet; places in the list
@@ -74,6 +92,7 @@ struct Slot {
   std::uint32_t psn_space = 0;  ///< PSN and Space
   std::uint32_t lost = 0;       ///< place in the list plus one, if it was lost and is listed
   bool arrived = false;
+  bool any_arrived = false;  ///< or one before it
 };
 constexpr std::size_t slot_count = std::size_t{1} << 19U;
 
@@ -147,11 +166,9 @@ struct FlowBook::Impl {
     const Psn psn(passage.psn);
     Slot& slot = slots[slot_of(place, space, psn)];
     const std::uint32_t psn_space = passage.psn | space << 24U;
-    const bool newer = !sequence.any || psn.distance_from(sequence.highest) > 0;
+    const bool newer = sequence.add(psn);
     const bool known = !newer && slot.flow == place && slot.psn_space == psn_space;
     if (newer) {
-      sequence.any = true;
-      sequence.highest = psn;
       sequence.run.active = false;
     } else {
       Run& run = sequence.run;
@@ -168,7 +185,10 @@ struct FlowBook::Impl {
       ++(direction.repeats.*run.cause);
     }
     const std::uint32_t waiting = known ? slot.lost : 0;
-    slot = {place, psn_space, 0, passage.arrived};
+    if (waiting != 0) lost[waiting - 1].sent_again = true;
+    const bool arrived_before = known && slot.any_arrived;
+    if (lost_place && arrived_before) lost[*lost_place].arrived_before = true;
+    slot = {place, psn_space, 0, passage.arrived, passage.arrived || arrived_before};
     if (passage.arrived) {
       for (std::uint32_t one = waiting; one != 0; one = lost_before[one - 1])
         repair(lost[one - 1], passage.number, direction);
@@ -180,6 +200,28 @@ struct FlowBook::Impl {
     if (lost_before.size() <= *lost_place) lost_before.resize(*lost_place + 1);
     lost_before[*lost_place] = waiting;
     slot.lost = *lost_place + 1;
+  }
+
+  /// The PSN up to which what the flow sent came to its receiver, as the flows say that may be the other
+  /// direction of its connection: all of them, for no number tells which one is.
+  std::optional<Psn> delivered(std::uint32_t place, Space space) {
+    FlowState& flow = flows[place];
+    if (std::exchange(flow.delivered_known[space], true)) return flow.delivered[space];
+    constexpr std::int32_t in_flight = 1 << 16;
+    constexpr std::uint32_t asked_ahead = 64;  // a requester asks again long before it has sent so much more
+    const Range& sent = flow.sequence[space];
+    std::optional<Psn>& least = flow.delivered[space];
+    if (!sent.any) return least;
+    for (const FlowState& other : flows) {
+      if (other.key.src != flow.key.dst || other.key.dst != flow.key.src) continue;
+      const Range& back = space == requests ? other.confirmed : other.sequence[requests];
+      if (!back.any || std::abs(sent.highest.distance_from(back.highest)) > in_flight ||
+          std::abs(sent.first.distance_from(back.first)) > in_flight)
+        continue;
+      const Psn to = space == requests ? back.highest : back.highest + (Psn::modulus - asked_ahead);
+      if (!least || to.distance_from(*least) < 0) least = to;
+    }
+    return least;
   }
 
   void acknowledges(FlowState& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,
@@ -251,21 +293,31 @@ void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_pl
   FlowState& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
   if (passage.arrived) impl_->order(flow, passage, direction);
-  if (is_answer(info)) impl_->acknowledges(flow, passage, lost_place, lost, direction);
+  if (is_answer(info)) {
+    impl_->acknowledges(flow, passage, lost_place, lost, direction);
+    // A NAK acknowledges what comes before it.
+    flow.confirmed.add(Psn(passage.psn) + (passage.confirms ? 0U : Psn::modulus - 1U));
+  }
   if (!is_sequenced(info)) return;
   const Space space = info.request ? requests : answers;
   impl_->repeats(passage.flow, flow.sequence[space], space, passage, lost_place, lost, direction);
 }
 
-bool FlowBook::went_on(const LostPacket& lost) noexcept {
+bool FlowBook::arrived(const LostPacket& lost) {
   // More than any sender has in flight.
   constexpr std::int32_t far = 1 << 16;
   const dissect::OpcodeInfo& info = dissect::opcode_info(lost.opcode);
-  if (info.service != dissect::Service::rc || !info.request) return false;
+  const bool reliable = info.service == dissect::Service::rc || info.service == dissect::Service::xrc;
+  if (!reliable || !is_sequenced(info) || lost.repaired_by || lost.sent_again || lost.arrived_before)
+    return false;
   const auto found = impl_->places.find(lost.key);
   if (found == impl_->places.end()) return false;
-  const Sequence& sequence = impl_->flows[found->second].sequence[requests];
-  return sequence.any && sequence.highest.distance_from(Psn(lost.psn)) > far;
+  const Psn psn(lost.psn);
+  const Space space = info.request ? requests : answers;
+  const Sequence& sequence = impl_->flows[found->second].sequence[space];
+  if (info.request && sequence.any && sequence.highest.distance_from(psn) > far) return true;
+  const std::optional<Psn> delivered = impl_->delivered(found->second, space);
+  return delivered && delivered->distance_from(psn) >= 0;
 }
 
 }  // namespace roce::analyze

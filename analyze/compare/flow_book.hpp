@@ -29,6 +29,7 @@ struct Passage {
   std::uint32_t flow = 0;
   std::uint8_t opcode = 0;
   std::uint32_t psn = 0;
+  bool confirms = false;             ///< an answer with the AETH of an ACK: it acknowledges its own PSN too
   std::uint64_t number = 0;          ///< at the first point
   bool arrived = false;              ///< at the second one
   std::uint64_t arrival_number = 0;  ///< there
@@ -60,8 +61,10 @@ class FlowBook {
   /// `lost_place`: where the packet stands in `lost`, if it is there.
   void sent(const Passage& passage, std::optional<std::uint32_t> lost_place, std::vector<LostPacket>& lost,
             CompareDirection& direction);
-  /// Whether the flow went on far behind that packet: its sender must know that it arrived.
-  [[nodiscard]] bool went_on(const LostPacket& lost) noexcept;
+  /// Whether that packet came to its receiver, so that the capture at the second point missed it: it is of a
+  /// reliable connection, was not sent again, and its receiver acknowledged it or its sender went on far
+  /// behind it. For when all packets were seen.
+  [[nodiscard]] bool arrived(const LostPacket& lost);
 
  private:
   struct Impl;

@@ -225,6 +225,44 @@ TEST(Compare, NamesWhatTheFirstCaptureMissed) {
   EXPECT_NE(find_finding(r, "missed_by_capture"), nullptr);
 }
 
+// Nobody acknowledges what never came; of what was sent again, or is not acknowledged, that is not known.
+TEST(Compare, NamesWhatTheSecondCaptureMissed) {
+  TwoPoints points;
+  TwoPoints::Way unseen;
+  unseen.in_second = false;
+  points.talk(50);
+  points.send(0, 50, 5'000'000, unseen);
+  points.talk(20, 5'100'000, 51);
+  points.send(0, 71, 7'500'000, unseen);  // lost: all behind it is sent again
+  points.send(0, 72, 7'501'000);
+  for (std::uint32_t i = 0; i < 2; ++i) points.send(0, 71 + i, 8'000'000 + i * 1000);
+  points.talk(20, 8'100'000, 73);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].missed_behind.count, 1U);
+  EXPECT_EQ(r.directions[0].missed_behind.first, (std::vector<std::uint64_t>{101}));
+  EXPECT_EQ(r.directions[0].lost.count, 1U);
+  EXPECT_EQ(r.directions[0].lost.first, (std::vector<std::uint64_t>{142}));
+  ASSERT_EQ(r.lost.size(), 1U);
+  EXPECT_EQ(r.lost[0].psn, 71U);
+  EXPECT_TRUE(r.lost[0].repaired_by.has_value());
+  const Finding* finding = find_finding(r, "missed_by_capture");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->subject, "the capture at B");
+}
+
+TEST(Compare, WhatNobodyAcknowledgesIsLost) {
+  TwoPoints points;
+  TwoPoints::Way unseen;
+  unseen.in_second = false;
+  points.talk(50);
+  points.send(0, 50, 5'000'000, unseen);
+  for (std::uint32_t i = 51; i < 60; ++i) points.send(0, i, std::int64_t{i} * 101'000);
+  points.send(1, 49, 6'000'000);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].missed_behind.count, 0U);
+  EXPECT_EQ(r.directions[0].lost.count, 1U);
+}
+
 TEST(Compare, JudgesOnlyWhileBothCapture) {
   TwoPoints points;
   TwoPoints::Way unseen;
@@ -336,7 +374,7 @@ TEST(Compare, MatchesBySequenceWhereThereAreNoTimes) {
   const CompareResult r = compare({&a, {}}, {&b, {}});
   EXPECT_FALSE(r.times_known);
   EXPECT_EQ(r.matched(), 80U);
-  EXPECT_EQ(r.directions[0].lost.count, 1U);
+  EXPECT_EQ(r.directions[0].missed_behind.count, 1U);
   EXPECT_FALSE(r.directions[0].delay.has_value());
 }
 
@@ -347,7 +385,7 @@ TEST(Compare, KeepsItsWindowAndSaysSo) {
   points.talk(10);
   for (std::uint32_t i = 10; i < 3000; ++i)
     points.send(0, i, 2'000'000 + i * 100, i % 2 == 0 ? lost : TwoPoints::Way{});
-  points.talk(10, 20'000'000, 3000);
+  for (std::uint32_t i = 3000; i < 3010; ++i) points.send(0, i, 20'000'000 + i);
   CompareOptions options;
   options.window_packets = 1024;
   options.lost_limit = 100;
