@@ -23,14 +23,17 @@ struct Match {
 /// The packets of a beginning by what makes them one of a kind.
 class Anchors {
  public:
-  explicit Anchors(const std::deque<PointPacket>& packets) {
+  /// `doubled`: the capture has its packets twice.
+  Anchors(const std::deque<PointPacket>& packets, bool doubled) {
     const std::size_t count = std::min(packets.size(), beginning);
     places_.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       const PointPacket& packet = packets[i];
       const auto [place, made] = places_.try_emplace(key_of(packet), Entry{&packet, false});
+      if (made) continue;
       // What a mirror shows twice is still one packet.
-      if (!made && packet.time_ns - place->second.packet->time_ns > soon_ns) place.value().several = true;
+      const bool soon = packet.time_ns - place->second.packet->time_ns <= soon_ns;
+      if (!soon || (!doubled && !packet.has(PointPacket::numbered))) place.value().several = true;
     }
   }
   [[nodiscard]] const PointPacket* find(const PointPacket& packet) const {
@@ -178,22 +181,57 @@ std::int64_t shift_of(const std::vector<PairDifferences>& pairs, FlowBook& book)
   return any;
 }
 
+/// A packet to the last byte that is compared.
+std::uint64_t bytes_of(const PointPacket& packet) noexcept {
+  return packet.sign ^ packet.icrc ^ std::uint64_t{packet.extended} << 32U;
+}
+
+/// How often each packet comes in a beginning.
+using Occurrences = tsl::robin_map<std::uint64_t, std::uint32_t>;
+Occurrences count_occurrences(const std::deque<PointPacket>& packets) {
+  Occurrences counts;
+  const std::size_t count = std::min(packets.size(), beginning);
+  for (std::size_t i = 0; i < count; ++i) ++counts[bytes_of(packets[i])];
+  return counts;
+}
+
 /// Whether a good part of the packets comes again at once, as they are or by another way: two mirrors, or
-/// both ports of a bridge.
-bool is_doubled(const std::deque<PointPacket>& packets) {
+/// both ports of a bridge. Without an IPv4 ID packets are alike, too, that their sender repeats: those come
+/// to the other point as often, and no sender repeats nearly each of them right behind it.
+bool is_doubled(const std::deque<PointPacket>& packets, const Occurrences& at_other) {
   constexpr std::uint64_t part = 4;
-  tsl::robin_map<std::uint64_t, std::int64_t> last;
-  std::uint64_t again = 0;
+  struct Again {
+    std::uint64_t judged = 0;
+    std::uint64_t again = 0;
+  } sure, alike;
+  struct Seen {
+    std::int64_t last_ns = 0;
+    std::size_t last = 0;  // its place
+    std::uint32_t times = 0;
+  };
+  constexpr std::size_t right_behind = 4;  // packets
+  tsl::robin_map<std::uint64_t, Seen> all_seen;
   const std::size_t count = std::min(packets.size(), beginning);
   for (std::size_t i = 0; i < count; ++i) {
     const PointPacket& packet = packets[i];
-    const auto [place, made] =
-        last.try_emplace(packet.sign ^ packet.icrc ^ std::uint64_t{packet.extended} << 32U, packet.time_ns);
-    if (made) continue;
-    if (packet.time_ns - place.value() <= soon_ns) ++again;
-    place.value() = packet.time_ns;
+    const std::uint64_t bytes = bytes_of(packet);
+    Seen& seen = all_seen[bytes];
+    const bool soon = seen.times != 0 && packet.time_ns - seen.last_ns <= soon_ns;
+    const bool behind = soon && i - seen.last <= right_behind;
+    seen = {packet.time_ns, i, seen.times + 1};
+    const bool numbered = packet.has(PointPacket::numbered);
+    if (!numbered) {
+      ++alike.judged;
+      alike.again += behind ? 1U : 0U;
+    }
+    const auto other = at_other.find(bytes);
+    if (!numbered && other == at_other.end()) continue;
+    ++sure.judged;
+    if (soon && (numbered || seen.times > other->second)) ++sure.again;
   }
-  return again * part >= count && again != 0;
+  if (sure.again != 0 && sure.again * part >= sure.judged) return true;
+  constexpr std::uint64_t enough_alike = 64;
+  return alike.judged >= enough_alike && alike.again * 5 >= alike.judged * 2;  // four in five, once more each
 }
 
 }  // namespace
@@ -203,9 +241,9 @@ Alignment align(PointReader& a, PointReader& b, const ComparePoint& again_a, con
   Alignment alignment;
   const std::deque<PointPacket>& first_a = a.look_ahead(beginning);
   const std::deque<PointPacket>& first_b = b.look_ahead(beginning);
-  alignment.doubled[0] = is_doubled(first_a);
-  alignment.doubled[1] = is_doubled(first_b);
-  const Anchors of_a(first_a), of_b(first_b);
+  alignment.doubled[0] = is_doubled(first_a, count_occurrences(first_b));
+  alignment.doubled[1] = is_doubled(first_b, count_occurrences(first_a));
+  const Anchors of_a(first_a, alignment.doubled[0]), of_b(first_b, alignment.doubled[1]);
   std::vector<Match> matches = compare_beginnings(first_a, of_b, of_a);
   const bool whole = first_a.size() < beginning && first_b.size() < beginning;
   if (matches.empty() && !whole && again_a.again && again_b.again)

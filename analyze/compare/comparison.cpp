@@ -82,15 +82,29 @@ void Comparison::take(unsigned side) {
     options_.progress(readers_[side].source(), readers_[side].frames());
 }
 
+/// Where the capture has it twice. Without an IPv4 ID what its sender repeats is alike: the first of two on
+/// another way, or of two on one way that is shown twice, is the transmission.
 void Comparison::mark_if_doubled(PacketSeen& seen) {
+  const bool numbered = seen.has(PointPacket::numbered);
+  constexpr std::int64_t mirrored_within_ns = 100'000;
+  std::uint32_t on_this_way = 0, elsewhere = 0;
+  bool mirrored = false;
   window_.for_sign(seen.sign, [&](const PacketSeen& other, std::uint64_t) {
     if (other.point != seen.point || other.icrc != seen.icrc || !same_extended(other, seen)) return true;
     seen.set(PacketSeen::again);
-    if (std::abs(seen.time_ns - other.time_ns) > doubled_within_ns) return false;
-    // Seen at another place of one capture; or as all packets of it are.
-    if (other.path != seen.path || alignment_.doubled[seen.point]) seen.set(PacketSeen::doubled);
-    return !seen.is(PacketSeen::doubled);
+    const std::int64_t lag_ns = std::abs(seen.time_ns - other.time_ns);
+    if (lag_ns > doubled_within_ns) return false;
+    const bool same_way = other.path == seen.path;
+    if (same_way && on_this_way == 0 && alignment_.doubled[seen.point])
+      mirrored = numbered || (lag_ns <= mirrored_within_ns && !other.is(PacketSeen::doubled));
+    if (same_way) {
+      ++on_this_way;
+    } else if (!other.is(PacketSeen::doubled)) {
+      ++elsewhere;
+    }
+    return !numbered || (!mirrored && elsewhere == 0);
   });
+  if (mirrored || (numbered ? elsewhere != 0 : elsewhere > on_this_way)) seen.set(PacketSeen::doubled);
 }
 
 void Comparison::handle_front(bool early) {

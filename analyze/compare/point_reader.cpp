@@ -78,6 +78,7 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     packet.flags |= PointPacket::damaged;
     ++damaged_;
   }
+  if (record.has(PacketRecord::has_ip_id) && record.ip_id != 0) packet.flags |= PointPacket::numbered;
   if (record.has(PacketRecord::tagged)) packet.flags |= PointPacket::tagged;
   packet.key = record.key;
   packet.key_hash = record.key_hash;

@@ -26,6 +26,7 @@ struct PointPacket {
     icrc_known = 2,
     damaged = 4,         ///< its ICRC or its IPv4 header checksum is wrong
     extended_known = 8,  ///< its AETH, RETH or AtomicETH is there: no snap length cut it off
+    numbered = 16,       ///< it has an IPv4 ID that is not 0: repeats differ
   };
 
   FlowKey key;

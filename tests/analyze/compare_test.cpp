@@ -191,6 +191,66 @@ TEST(Compare, LeavesOutWhatOneCaptureMirrorsTwice) {
   EXPECT_TRUE(r.findings.empty());
 }
 
+/// Requests with a loss in each window of 16, which goes back at once; each ACK twice, as for doubled
+/// requests.
+void go_back_soon(TwoPoints& points, unsigned windows) {
+  TwoPoints::Way lost;
+  lost.in_second = false;
+  constexpr std::uint32_t window = 16;
+  for (std::uint32_t w = 0; w < windows; ++w) {
+    const std::int64_t at = w * 200'000;
+    for (std::uint32_t i = 0; i < window; ++i)
+      points.send(0, w * window + i, at + i * 1000, i == 2 ? lost : TwoPoints::Way{});
+    for (std::uint32_t i = 2; i < window; ++i) points.send(0, w * window + i, at + 40'000 + i * 1000);
+    points.send(1, w * window + window - 1, at + 80'000);
+    points.send(1, w * window + window - 1, at + 80'500);
+  }
+}
+
+// Without an IPv4 ID what is sent again is alike to the last byte; it comes to both points.
+TEST(Compare, RepeatsWithoutIdsAreNoCopiesOfTheCapture) {
+  TwoPoints points;
+  points.ipv6 = true;
+  go_back_soon(points, 20);
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.points[0].doubled + r.points[1].doubled, 0U);
+  EXPECT_EQ(r.directions[0].lost.count, 20U);
+  EXPECT_EQ(r.directions[0].repaired, 20U);
+  EXPECT_EQ(r.directions[0].repeats.between, 280U);
+  EXPECT_EQ(r.directions[0].late.count, 0U);
+  ASSERT_TRUE(r.directions[0].delay.has_value());
+  EXPECT_EQ(r.directions[0].delay->max, 10'000);
+}
+
+TEST(Compare, AMirrorOfPacketsWithoutIdsIsLeftOut) {
+  for (const bool another_way : {false, true}) {
+    SCOPED_TRACE(another_way);
+    TwoPoints points;
+    points.ipv6 = true;
+    go_back_soon(points, 20);
+    points.fill();
+    MemorySource twice;
+    capture::FrameBatch batch;
+    (void)points.b.next_batch(batch, 10'000);
+    std::vector<std::pair<std::int64_t, std::vector<std::uint8_t>>> frames;
+    for (const capture::Frame& frame : batch.frames) {
+      std::vector<std::uint8_t> bytes{frame.data, frame.data + frame.captured};
+      frames.emplace_back(frame.time_ns, bytes);
+      if (another_way) bytes[0] ^= 0x10;  // MAC address
+      frames.emplace_back(frame.time_ns + 100, bytes);
+    }
+    std::stable_sort(frames.begin(), frames.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (auto& [time_ns, bytes] : frames) twice.add(bytes, time_ns);
+    const CompareResult r = compare({&points.a, {}}, {&twice, {}});
+    EXPECT_EQ(r.points[0].doubled, 0U);
+    EXPECT_EQ(r.points[1].doubled, frames.size() / 2);
+    EXPECT_EQ(r.directions[0].lost.count, 20U);
+    EXPECT_EQ(r.directions[0].repaired, 20U);
+    EXPECT_EQ(r.directions[0].duplicated.count, 0U);
+  }
+}
+
 TEST(Compare, DoesNotCallLostWhatTheOtherCaptureNeverShows) {
   TwoPoints points;
   for (std::uint32_t i = 0; i < 100; ++i) {
