@@ -13,10 +13,19 @@ bool acknowledges(dissect::Service service) noexcept {
   return service == dissect::Service::rc || service == dissect::Service::xrc;
 }
 
+/// Longer than answers take: a window that is not answered yet proves nothing, nor do answers to one that was
+/// sent before the capture.
+bool lasts(const Connection& connection) {
+  constexpr std::int64_t answered_within_ns = 1'000'000;
+  if (connection.first_time_ns == capture::no_time) return true;  // nobody knows
+  return span_ns(connection.first_time_ns, connection.last_time_ns) >= answered_within_ns;
+}
+
 /// Packets flow on although nothing answers, so the answers must have gone another way. A sender that
 /// repeats itself for want of an answer shows the opposite: silence.
 bool goes_on_unanswered(const Connection& connection, unsigned side) {
   constexpr std::uint64_t enough = 8;
+  if (!lasts(connection)) return false;
   const Requester& requester = connection.requester[side];
   if (all_packets(connection, side) < enough || requester.retries_exhausted) return false;
   return 4 * repeats_of(connection.sent[side]) < all_packets(connection, side);
