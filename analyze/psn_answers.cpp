@@ -232,6 +232,7 @@ void PsnSpace::unseen(Step& s, std::int64_t psn) {
   }
   if (!pending_.empty() && pending_.back().open_end) {
     next_ = psn + 1;  // responses or acknowledgements inside a READ whose length is not known
+    message_known_ = false;
     return;
   }
   s.verdict.set(Verdict::ack_unseen);

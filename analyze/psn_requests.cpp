@@ -99,6 +99,7 @@ void PsnSpace::request(Step& s) {
   } else if (psn > next_) {
     const bool explained = close_open_read(s, psn);
     if (explained) {
+      message_known_ = false;  // nobody knows whether the READ ends where this one begins
       accept(s, psn, count, true);
     } else {
       const std::int64_t missing = psn - next_;

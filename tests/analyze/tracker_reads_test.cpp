@@ -378,6 +378,36 @@ TEST(TrackerReads, WhereLengthsAreCutNoResponseIsCalledLost) {
   }
 }
 
+// A WRITE of three whose first packet is lost behind a READ: where the READ ends is not known.
+TEST(TrackerReads, BehindAReadOfUnknownLengthNoOrderIsIllegal) {
+  constexpr std::uint8_t write_first = 0x06, write_middle = 0x07, write_last = 0x08;
+  for (const bool cut : {false, true}) {
+    for (const std::uint32_t lost : {0U, 1U}) {
+      SCOPED_TRACE(::testing::Message() << cut << lost);
+      Wire wire;
+      warm_up(wire);
+      PacketRecord read = wire.make(a, b, read_request, 124);
+      read.dma_length = cut ? 0 : 64;
+      if (cut) read.more = static_cast<std::uint8_t>(read.more & ~unsigned{PacketRecord::has_reth});
+      wire.send(read);
+      PacketRecord begin = wire.make(a, b, write_first, 125);
+      if (lost == 0) begin = wire.make(a, b, write_middle, 125);  // no First at all
+      begin.payload = 1024;
+      if (lost == 0) wire.send(begin);
+      PacketRecord goes_on = wire.make(a, b, write_middle, 126);
+      goes_on.payload = 1024;
+      const std::uint32_t number = wire.send(goes_on);
+      PacketRecord end = wire.make(a, b, write_last, 127);
+      end.payload = 1024;
+      wire.send(end);
+      wire.finish();
+      EXPECT_FALSE(wire.verdict(number).has(Verdict::illegal_sequence));
+      // One behind the READ there is nothing between them, whatever it asks for.
+      EXPECT_EQ(wire.connection().sent[0].count(Event::illegal_sequence), lost == 0 ? 1U : 0U);
+    }
+  }
+}
+
 TEST(TrackerReads, ALateCopyOfAResponseGivenAgainSinceIsACopy) {
   Wire wire;
   warm_up(wire);
