@@ -45,7 +45,13 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   interrupt_run(s);
   last_run_cause_ = run_cause_;
   run_id_ = r.ip_id;
-  if (rnr_open_ && !rnr_waits(r.time_ns) && reacts_to(rnr_psn_)) {
+  // Sooner than coded, but for what was under way when the RNR NAK came: a sender that does not wait so long,
+  // for no timer runs then.
+  constexpr std::int64_t under_way_ns = 100'000;  // where reactions are not known
+  const bool timed_rnr = r.time_ns != capture::no_time && rnr_time_ns_ != capture::no_time;
+  const bool too_early = timed_rnr && psn == rnr_psn_ && asked == nullptr && !answer_missing &&
+                         r.time_ns - rnr_time_ns_ >= (reactions_ == 0 ? under_way_ns : 2 * reaction_ns_);
+  if (rnr_open_ && (too_early || !rnr_waits(r.time_ns)) && reacts_to(rnr_psn_)) {
     run_cause_ = Cause::rnr;
     rnr_open_ = false;
     run_nak_ = expected = rnr_psn_;

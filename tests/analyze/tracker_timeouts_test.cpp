@@ -43,6 +43,42 @@ std::uint32_t read_well(Wire& wire, std::uint32_t psn, unsigned times) {
   return psn;
 }
 
+// The sender waits far less than the RNR NAK says. No timer runs meanwhile.
+TEST(TrackerTimeouts, WhoRepeatsTooSoonAfterAnRnrNakRepeatsForIt) {
+  Wire wire;
+  wire.talk(a, b, 0, 50);
+  wire.request(a, b, 50);
+  for (int i = 0; i < 4; ++i) {
+    wire.answer(b, a, 50, rnr_code_14);  // 1.28 ms
+    wire.now_ns += 300'000;
+    wire.request(a, b, 50);
+    EXPECT_EQ(wire.said.cause, Cause::rnr);
+  }
+  wire.answer(b, a, 50);
+  wire.talk(a, b, 51, 20);
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 4U);
+  EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 4U);
+}
+
+// Sent again before the RNR NAK came to its sender: the reaction to that is still to come.
+TEST(TrackerTimeouts, WhatWasUnderWayWhenAnRnrNakCameIsNoReaction) {
+  Wire wire;
+  wire.talk(a, b, 0, 50);
+  wire.request(a, b, 50);
+  wire.now_ns += 5'000'000;
+  wire.answer(b, a, 50, rnr_code_14);
+  wire.request(a, b, 50);  // the timer
+  EXPECT_NE(wire.said.cause, Cause::rnr);
+  wire.now_ns += 1'300'000;
+  wire.request(a, b, 50);
+  EXPECT_EQ(wire.said.cause, Cause::rnr);
+  wire.answer(b, a, 50);
+  wire.talk(a, b, 51, 20);
+  wire.finish();
+  EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 1U);
+}
+
 TEST(TrackerTimeouts, EachResendOfAChainIsOne) {
   Wire wire;
   wire.talk(a, b, 100, 20);
