@@ -279,10 +279,8 @@ void PsnSpace::settle_answered(const AnsweredOperation& op) {
 Pending* PsnSpace::asked_again(std::int64_t psn) {
   if (!answered_operations_.there()) return nullptr;
   std::vector<AnsweredOperation>& kept = *answered_operations_;
-  const auto found = std::find_if(kept.rbegin(), kept.rend(), [psn](const AnsweredOperation& op) {
-    return op.first <= psn && psn <= op.last;
-  });
-  if (found == kept.rend()) return nullptr;
+  const AnsweredOperation* const found = find_answered(kept, psn);
+  if (found == nullptr) return nullptr;
   const AnsweredOperation answered = *found;
   std::size_t place = pending_.size();
   while (place > 0 && pending_[place - 1].first > answered.first) --place;
@@ -301,7 +299,7 @@ Pending* PsnSpace::asked_again(std::int64_t psn) {
     op.packets = 1;
     if (!pending_.insert(place, op)) return nullptr;
   }
-  kept.erase(std::next(found).base());
+  kept.erase(kept.begin() + (found - kept.data()));
   pending_[place].ended = true;
   return &pending_[place];
 }

@@ -131,6 +131,15 @@ struct DoubtedCopies {
   std::int64_t next = 0;  ///< behind the highest request when the first came
 };
 
+/// The last of them that takes this PSN; nullptr if none does.
+[[nodiscard]] inline const AnsweredOperation* find_answered(const std::vector<AnsweredOperation>& kept,
+                                                            std::int64_t psn) noexcept {
+  const auto found = std::find_if(kept.rbegin(), kept.rend(), [psn](const AnsweredOperation& op) {
+    return op.first <= psn && psn <= op.last;
+  });
+  return found == kept.rend() ? nullptr : &*found;
+}
+
 /// READ responses that were given again since: the last ones.
 struct ReplacedResponses {
   std::array<Seen, 64> last{};

@@ -2,6 +2,7 @@
 // Requests sent again: of which run, with which cause, and what that says of losses (IBTA 9.7.5).
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyze/psn_short.hpp"
 
@@ -300,6 +301,8 @@ bool PsnSpace::say_repeated(Step& s, const Again& again, Cause cause) {
     s.verdict.original = static_cast<std::uint32_t>(again.seen->frame);
   } else if (const Pending* op = s.info.operation == Operation::read_request ? pending(psn) : nullptr) {
     s.verdict.original = static_cast<std::uint32_t>(op->frame);  // issued again from its middle
+  } else if (const AnsweredOperation* answered = find_answered(*std::as_const(answered_operations_), psn)) {
+    s.verdict.original = static_cast<std::uint32_t>(answered->frame);  // long ago
   }
   const bool has_answer = answered_on_its_own(s.info.operation);
   const bool answer_missing = has_answer && answer_asked_again(s, psn, again.count);
@@ -342,7 +345,10 @@ void PsnSpace::count_waste(Step& s, const Again& again, Cause cause, bool spurio
   if (!s.counts) return;
   if (spurious) {
     happened(s, side_, Event::spurious);
-    ++s.connection.requester[side_].trouble->needless[static_cast<std::size_t>(cause)];
+    // For want of an answer to an ATOMIC: of none of the causes.
+    const bool for_atomic = run_implied_ && (cause == Cause::timeout || cause == Cause::unknown);
+    ++s.connection.requester[side_]
+          .trouble->needless[static_cast<std::size_t>(for_atomic ? Cause::none : cause)];
   }
   const bool thrown_away = cause == Cause::nak && again.seen != nullptr && again.psn != run_nak_ && !spurious;
   if (thrown_away) happened(s, side_, Event::wasted);

@@ -94,7 +94,13 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
                                                                   : Cause::unknown;
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
-  run_implied_ = run_cause_ == Cause::read_retry && implied_nak(r.time_ns, psn);
+  const bool atomic = answered_on_its_own(s.info.operation) && s.info.operation != Operation::read_request;
+  // An answer beyond it came since it was sent, and tells that its own is missing.
+  const bool told =
+      seen == nullptr || (last_answer_ns_ != capture::no_time && seen->time_ns < last_answer_ns_);
+  const bool passed_over =
+      atomic && told && run_nak_ < 0 && acked_known_ && acked_ > psn + 1 && !silent_before(r.time_ns);
+  run_implied_ = passed_over || (run_cause_ == Cause::read_retry && implied_nak(r.time_ns, psn));
   if (acked_known_) expected = std::max(expected, std::min(acked_, psn));
   // Nobody answers any more: the requests, or the responses, are gone. What comes now answers the repeats.
   const bool no_answers =
@@ -249,6 +255,11 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
       chain_->first_seen = true;
       chain_->first_frame = op->frame;
       chain_->first_time_ns = op->start_ns;
+    } else if (const AnsweredOperation* answered = find_answered(*std::as_const(answered_operations_), psn);
+               seen == nullptr && answered != nullptr) {
+      chain_->first_seen = true;
+      chain_->first_frame = answered->frame;
+      chain_->first_time_ns = answered->start_ns;
     }
     chain_->last_time_ns = chain_->first_time_ns;
     chain_psn_ = psn;

@@ -32,8 +32,9 @@ std::string copies_text(const RetryChain& chain) {
 std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
   const RetryChain& chain = connection.requester[side].trouble->worst_chain;
   if (chain.resends == 0) return {};
-  std::string text = fmt::format("{} with PSN {} was sent {} ({})", dissect::operation_name(chain.opcode),
-                                 chain.psn, times_text(std::uint64_t{chain.resends} + 1), copies_text(chain));
+  std::string text = fmt::format("{} with PSN {} was sent {}{} ({})", dissect::operation_name(chain.opcode),
+                                 chain.psn, chain.first_seen ? "" : "at least ",
+                                 times_text(std::uint64_t{chain.resends} + 1), copies_text(chain));
   if (chain.min_spacing_ns == 0) {
     const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
     return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;

@@ -48,6 +48,9 @@ constexpr std::string_view answers_advice =
     "timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
 constexpr std::string_view answers_why =
     "the acknowledgement was lost or late on its way to {}, or its timer is too short";
+constexpr std::string_view lost_answer_advice =
+    "Look for the lost answers: findings loss_before_capture and loss_after_capture of what {1} sends. No "
+    "timeout would help.";
 constexpr Reason reasons[] = {
     {Cause::timeout, answers_why, answers_advice},
     {Cause::unknown, answers_why, answers_advice},
@@ -57,8 +60,9 @@ constexpr Reason reasons[] = {
      "selective repeat or "
      "out-of-order placement)."},
     {Cause::read_retry, "{} asks again for a READ response that it missed, and goes back for all behind it",
-     "Look for the lost READ responses: findings loss_before_capture and loss_after_capture of what {1} "
-     "sends. No timeout would help."},
+     lost_answer_advice},
+    {Cause::none, "{} asks again for an ATOMIC answer that it missed, and goes back for all behind it",
+     lost_answer_advice},
     {Cause::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
 };
 

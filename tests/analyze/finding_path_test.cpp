@@ -180,6 +180,18 @@ TEST(DuplicatesNetworkFinding, Trigger) {
   EXPECT_EQ(found[0].subject, "10.0.0.2 QP 0x000200 > 10.0.0.1 QP 0x000100");
 }
 
+TEST(DuplicatesNetworkFinding, SaysWhatReceiversDoWithCopies) {
+  for (const auto service : {dissect::Service::rc, dissect::Service::uc}) {
+    SnapshotMaker maker;
+    happen(maker.connect(1, 2, service).sent[0], Event::duplicate_network, 100);
+    const std::vector<Finding> found = maker.run("duplicates_network");
+    ASSERT_EQ(found.size(), 1U);
+    const bool reliable = service == dissect::Service::rc;
+    EXPECT_EQ(says(found[0], "acknowledged again"), reliable) << found[0].explanation;
+    EXPECT_EQ(says(found[0], "Over UC the receiver does not know them"), !reliable) << found[0].explanation;
+  }
+}
+
 TEST(DuplicatesNetworkFinding, NearMiss) {
   SnapshotMaker maker;
   happen(maker.connect(1, 2).sent[1], Event::duplicate_capture, 10'000);  // a mirror that sees both ports

@@ -43,6 +43,35 @@ std::uint32_t read_well(Wire& wire, std::uint32_t psn, unsigned times) {
   return psn;
 }
 
+// A later ACK tells the requester that the answer to its ATOMIC is missing (implied NAK): no timer ran out.
+// The first time is known although it is long ago.
+TEST(TrackerTimeouts, AnAtomicWhoseAnswerIsMissingIsAskedForAgain) {
+  constexpr std::uint8_t fetch_add = 0x14, atomic_acknowledge = 0x12;
+  Wire wire;
+  wire.talk(a, b, 0, 50);
+  const auto answer = [&] {
+    PacketRecord r = wire.make(b, a, atomic_acknowledge, 50);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1fU << 24U | 51U;
+    wire.send(r);
+  };
+  const std::uint32_t first = wire.request(a, b, 50, fetch_add);
+  wire.request(a, b, 51);
+  answer();  // lost behind the capture
+  wire.answer(b, a, 51);
+  wire.now_ns += 5'000;
+  wire.request(a, b, 50, fetch_add);
+  EXPECT_EQ(wire.said.original, first);
+  EXPECT_TRUE(wire.said.has(Verdict::spurious));
+  wire.request(a, b, 51);
+  answer();
+  wire.answer(b, a, 51);
+  wire.talk(a, b, 52, 20);
+  wire.finish();
+  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(Cause::none)], 2U);
+  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(Cause::timeout)], 0U);
+}
+
 // The sender waits far less than the RNR NAK says. No timer runs meanwhile.
 TEST(TrackerTimeouts, WhoRepeatsTooSoonAfterAnRnrNakRepeatsForIt) {
   Wire wire;
