@@ -114,50 +114,6 @@ void MergedSource::find_same() {
   }
 }
 
-/// The same of the interfaces of an only file, as mergecap makes it of captures of several places. Their
-/// clocks may set them far apart, so it looks at many frames, but not at all.
-bool MergedSource::interfaces_show_the_same() {
-  constexpr std::size_t looked_at = 262'144;
-  constexpr std::size_t at_once = 4096;
-  Lane& lane = *lanes_.front();
-  if (!Input::can_reopen(files_.front().path)) return false;
-  // As in probe().
-  std::vector<InterfaceInfo> interfaces;
-  std::vector<std::uint32_t> ids;
-  FileInfo file = files_.front();
-  Statistics statistics;
-  FrameBatch batch;
-  if (!lane.input.open({&interfaces, &ids, &file, &statistics, 0})) return false;
-  struct Beginning {
-    std::size_t frames = 0;
-    Marks marks;
-  };
-  std::vector<Beginning> beginnings;
-  std::size_t open = 0;  // of interfaces, those of which more frames are looked at
-  for (std::size_t seen = 0; seen < looked_at;) {
-    batch.clear();
-    const auto got = lane.input.read(batch, seen == 0 ? 1 : at_once);
-    // One interface, or what goes wrong here and goes wrong again when it is read.
-    if (!got || *got == 0 || interfaces.size() < 2 || interfaces.size() > same_traffic_files) break;
-    seen += *got;
-    open += interfaces.size() - beginnings.size();
-    beginnings.resize(interfaces.size());
-    for (const Frame& frame : batch.frames) {
-      Beginning& of = beginnings[frame.interface];
-      if (of.frames == same_traffic_frames) continue;
-      if (of.frames == 0) of.marks.first_time = frame.time_ns;
-      add_mark(of.marks, frame);
-      if (++of.frames == same_traffic_frames) --open;
-    }
-    if (open == 0) break;
-  }
-  lane.input.close();
-  std::vector<Marks> marks;
-  for (Beginning& of : beginnings) finish(marks.emplace_back(std::move(of.marks)));
-  const std::vector<bool> same = show_the_same(marks);
-  return std::find(same.begin(), same.end(), true) != same.end();
-}
-
 bool MergedSource::open_lane(std::size_t number) {
   Lane& lane = *lanes_[number];
   auto opened = lane.input.open(context_of(number));
@@ -195,7 +151,6 @@ MergedSource::Due MergedSource::pop_due() {
 
 Expected<void> MergedSource::open() {
   bool any = false;
-  if (lanes_.size() == 1) shows_copies_ = interfaces_show_the_same();
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     // A pipe is read once, and so is an only input: no look ahead.
     if (lanes_.size() == 1 || !Input::can_reopen(files_[i].path)) {

@@ -70,7 +70,6 @@ class MergedSource final : public CaptureSource {
   [[nodiscard]] bool nearly_over(std::size_t lane);
   bool probe(std::size_t lane);
   void find_same();
-  [[nodiscard]] bool interfaces_show_the_same();
   bool open_lane(std::size_t lane);
   void close_lane(std::size_t lane);
   void push_due(std::int64_t time, std::size_t lane);

@@ -41,27 +41,21 @@ std::size_t shared_by(const std::vector<std::uint64_t>& a, const std::vector<std
 
 }  // namespace
 
-void add_mark(Marks& marks, const Frame& frame) {
-  if (!may_be_roce(frame)) return;
-  const std::uint64_t mark = mark_of(frame);
-  marks.all.push_back(mark);
-  if (marks.first.size() < beginning &&
-      std::find(marks.first.begin(), marks.first.end(), mark) == marks.first.end()) {
-    marks.first.push_back(mark);
-  }
-}
-
-void finish(Marks& marks) {
-  std::sort(marks.first.begin(), marks.first.end());
-  std::sort(marks.all.begin(), marks.all.end());
-  marks.all.erase(std::unique(marks.all.begin(), marks.all.end()), marks.all.end());
-}
-
 Marks marks_of(const std::vector<Frame>& frames) {
   Marks marks;
   if (!frames.empty()) marks.first_time = frames.front().time_ns;
-  for (const Frame& frame : frames) add_mark(marks, frame);
-  finish(marks);
+  for (const Frame& frame : frames) {
+    if (!may_be_roce(frame)) continue;
+    const std::uint64_t mark = mark_of(frame);
+    marks.all.push_back(mark);
+    if (marks.first.size() < beginning &&
+        std::find(marks.first.begin(), marks.first.end(), mark) == marks.first.end()) {
+      marks.first.push_back(mark);
+    }
+  }
+  std::sort(marks.first.begin(), marks.first.end());
+  std::sort(marks.all.begin(), marks.all.end());
+  marks.all.erase(std::unique(marks.all.begin(), marks.all.end()), marks.all.end());
   return marks;
 }
 

@@ -7,10 +7,10 @@
 
 #include "capture/frame.hpp"
 
-// Internal: whether files, or interfaces of one, hold the same packets, whatever their clocks say.
+// Internal: whether files hold the same packets, whatever their clocks say.
 namespace roce::capture {
 
-/// Frames of a file's beginning that are looked at, and files or interfaces.
+/// Frames of a file's beginning that are looked at, and files.
 inline constexpr std::size_t same_traffic_frames = 256;
 inline constexpr std::size_t same_traffic_files = 64;
 
@@ -21,15 +21,12 @@ struct Marks {
   std::vector<std::uint64_t> first;  ///< the first different ones of these, sorted too
   std::int64_t first_time = 0;       ///< of the first frame
 };
-/// Adds one that comes behind those before; finish() sorts.
-void add_mark(Marks& marks, const Frame& frame);
-void finish(Marks& marks);
 [[nodiscard]] Marks marks_of(const std::vector<Frame>& frames);
 
-/// Which files, or interfaces of one file, share so many packets with another one that they show the same
-/// traffic: by their marks. The one that is later by its clock shows it from its beginning on; where it shows
-/// something else before, it goes on with the other one, whose packets it shows again because the two are
-/// pieces of one capture that has all of them twice.
+/// Which files share so many packets with another one that they show the same traffic: by their marks. The
+/// one that is later by its clock shows it from its beginning on; where it shows something else before, it
+/// goes on with the other one, whose packets it shows again because the two are pieces of one capture that
+/// has all of them twice.
 [[nodiscard]] std::vector<bool> show_the_same(const std::vector<Marks>& marks);
 
 }  // namespace roce::capture

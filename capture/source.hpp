@@ -111,8 +111,7 @@ class CaptureSource {
   /// better used before it is called again.
   [[nodiscard]] virtual bool may_wait() const noexcept { return false; }
 
-  /// Whether inputs, or interfaces of an only one, begin with the same packets: captures of one traffic at
-  /// several places.
+  /// Whether inputs begin with the same packets: captures of one traffic at several places.
   [[nodiscard]] virtual bool shows_copies() const noexcept { return false; }
 
   [[nodiscard]] virtual const std::vector<InterfaceInfo>& interfaces() const = 0;

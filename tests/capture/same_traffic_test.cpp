@@ -92,30 +92,6 @@ TEST(SameTraffic, OneFileIsNotLookedAt) {
   EXPECT_FALSE(seen_of({roce_file(0, 100, 10)}).copies);
 }
 
-/// One pcapng of the frames of both files, each of an interface of its own.
-Bytes merged(const Bytes& first, const Bytes& second) {
-  Builder file;
-  file.section().interface().interface();
-  constexpr std::size_t pcap_header_bytes = 24, record_header_bytes = 16, frame_bytes = 64;
-  unsigned number = 0;
-  for (const Bytes* part : {&first, &second}) {
-    for (std::size_t at = pcap_header_bytes; at < part->size(); at += record_header_bytes + frame_bytes) {
-      const auto begin = part->begin() + static_cast<std::ptrdiff_t>(at + record_header_bytes);
-      file.enhanced_packet(number, at, {begin, begin + frame_bytes});
-    }
-    ++number;
-  }
-  return file.bytes;
-}
-
-TEST(SameTraffic, InterfacesOfOneFileWhoseClocksAreFarApart) {
-  const Seen seen = seen_of({merged(roce_file(0, 1000, 10), roce_file(0, 1000, 12))});
-  EXPECT_TRUE(seen.copies);
-  EXPECT_EQ(seen.points, (std::vector<unsigned>{0, 1}));
-  EXPECT_FALSE(seen_of({merged(roce_file(0, 1000, 10), roce_file(1000, 1000, 12))}).copies);
-  EXPECT_FALSE(seen_of({merged(roce_file(0, 1000, 10), {})}).copies);
-}
-
 TEST(SameTraffic, EmptyFilesAndNothing) {
   EXPECT_TRUE(show_the_same({}).empty());
   EXPECT_EQ(show_the_same({{}, {}}), (std::vector<bool>{false, false}));
