@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "analyze/findings/exchanges.hpp"
 #include "analyze/units.hpp"
 #include "dissect/cm.hpp"
@@ -68,35 +73,62 @@ std::string reason_text(std::uint32_t kind) {
   return fmt::format("{} {}{}{}", sidr ? "status" : "reason", reason, name.empty() ? "" : ", ", name);
 }
 
+/// How often each kind, the most frequent first.
+std::vector<std::pair<std::uint64_t, std::uint32_t>> kinds_of(const ExchangeGroup& group) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (const ExchangeCase* c : group.cases) ++counts[c->kind];
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> kinds;
+  for (const auto& [kind, count] : counts) kinds.emplace_back(count, kind);
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  return kinds;
+}
+
+/// "with reason 8, invalid service ID: nobody listens there.", or of several how often each was given.
+std::string given_text(const std::vector<std::pair<std::uint64_t, std::uint32_t>>& kinds,
+                       std::string_view means) {
+  if (kinds.size() == 1) {
+    const std::string reason = reason_text(kinds.front().second);
+    return means.empty() ? fmt::format("with {}.", reason) : fmt::format("with {}: {}.", reason, means);
+  }
+  constexpr std::size_t told = 8;
+  std::string text = "for different reasons:";
+  for (std::size_t i = 0; i < std::min(kinds.size(), told); ++i) {
+    const auto& [count, kind] = kinds[i];
+    text += fmt::format("{} {}{}", i == 0 ? "" : ";", reason_text(kind),
+                        (kind & by_client_bit) != 0 ? " (by the client)" : "");
+    if (count > 1) text += fmt::format(", {} times", count);
+  }
+  return text + (kinds.size() > told ? fmt::format("; and {} more.", kinds.size() - told) : ".");
+}
+
 }  // namespace
 
 void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink) {
   const std::vector<ExchangeCase> cases = cases_of(snapshot);
   for (const ExchangeGroup& group : group_exchanges(cases)) {
-    const std::uint32_t reason = group.kind & ~by_client_bit;
+    const auto kinds = kinds_of(group);
     std::string_view means;
     std::string_view advice = "see the logs of both programs";
     for (const auto& row : reasons) {
-      if (row.kind != reason) continue;
+      if (kinds.size() != 1 || row.kind != (kinds.front().second & ~by_client_bit)) continue;
       means = row.means;
       advice = row.advice;
     }
+    const bool by_client = std::all_of(kinds.begin(), kinds.end(),
+                                       [](const auto& kind) { return (kind.second & by_client_bit) != 0; });
+    const std::string who = by_client ? group.client_text() : group.server_text();
     Finding finding = finding_of(group);
     finding.severity = Severity::warning;
-    const bool by_client = (group.kind & by_client_bit) != 0;
-    finding.explanation = by_client
-                              ? fmt::format("{} rejected {} of {} to {} with {}", group.client_text(),
-                                            plural(finding.count, "reply", "replies"), group.server_text(),
-                                            group.service_text(), reason_text(group.kind))
-                              : fmt::format("{} rejected {} of {} to {} with {}", group.server_text(),
-                                            plural(finding.count, "request", "requests"), group.client_text(),
-                                            group.service_text(), reason_text(group.kind));
-    finding.explanation += means.empty() ? std::string(".") : fmt::format(": {}.", means);
-    finding.advice =
-        fmt::format("On {}: {}. {}", by_client ? group.client_text() : group.server_text(), advice,
-                    messages_command(snapshot, group,
-                                     "infiniband.cm.req or infiniband.cm.rej or infiniband.cm.sidrreq or "
-                                     "infiniband.cm.sidrrep"));
+    finding.explanation = fmt::format(
+        "{} rejected {} of {} to {} {}", who,
+        by_client ? plural(finding.count, "reply", "replies") : plural(finding.count, "request", "requests"),
+        by_client ? group.server_text() : group.client_text(), group.service_text(),
+        given_text(kinds, means));
+    finding.advice = fmt::format("On {}: {}. {}", who, advice,
+                                 messages_command(snapshot, group,
+                                                  "infiniband.cm.req or infiniband.cm.rej or "
+                                                  "infiniband.cm.sidrreq or infiniband.cm.sidrrep"));
     sink.add(std::move(finding));
   }
 }

@@ -13,7 +13,7 @@ namespace roce::analyze {
 
 struct ExchangeCase {
   const CmExchange* exchange = nullptr;  ///< never null
-  std::uint32_t kind = 0;                ///< of failure, the rule's own numbers: others are told apart
+  std::uint32_t kind = 0;                ///< of failure, the rule's own numbers
   Proof proof;
   std::vector<CmSeen CmExchange::*> messages;  ///< that prove it
 
@@ -22,7 +22,7 @@ struct ExchangeCase {
 };
 
 struct ExchangeGroup {
-  std::uint32_t kind = 0;
+  std::uint32_t kind = 0;  ///< of the first case; where there are many kinds others may be among them
   const CmExchange* first = nullptr;
   Proof proof;  ///< count: exchanges
   std::set<dissect::IpAddress> clients;

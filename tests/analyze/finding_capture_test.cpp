@@ -249,6 +249,23 @@ TEST(CmRejectedFinding, NearMiss) {
   EXPECT_TRUE(maker.run("cm_rejected").empty());
 }
 
+TEST(CmRejectedFinding, ManyReasonsAreAllTold) {
+  SnapshotMaker maker;
+  for (unsigned i = 0; i < 7; ++i) {
+    CmExchange& sidr = exchange(maker, 1, 2, 10 + i);
+    sidr.sidr = true;
+    sidr.sidr_status = static_cast<std::uint8_t>(1 + i % 6);
+    sidr.rep = {20 + i, test_second, 1};
+  }
+  const std::vector<Finding> found = maker.run("cm_rejected");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].count, 7U);
+  EXPECT_TRUE(says(found[0], "10.0.0.2 rejected 7 requests of 10.0.0.1"));
+  EXPECT_TRUE(says(found[0], "for different reasons: status 1, service ID not supported, 2 times; status 2, "))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "; status 6")) << found[0].explanation;
+}
+
 TEST(CmRejectedFinding, AHundredClientsAreOneFinding) {
   SnapshotMaker maker;
   for (unsigned i = 0; i < 100; ++i) {
