@@ -89,8 +89,13 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
     publish(number, verdict);
     return verdict;
   }
-  Sighting* here =
-      views.passed[side].find(there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0; });
+  Crossing& crossed = views.points[at].crossed[side];
+  // Where no ID tells, what was sent twice has one key: the one in its order, before one that would be late.
+  Sighting* here = views.passed[side].find(
+      there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0 && s.frame > crossed.last; });
+  if (here == nullptr) {
+    here = views.passed[side].find(there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0; });
+  }
   ++views.since_followed;
   if (here != nullptr) {
     here->seen_at = static_cast<std::uint8_t>(here->seen_at | 1U << at);
@@ -98,7 +103,6 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
     publish(number, verdict);
     std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
     while (!unfollowed.empty() && unfollowed.front().number < number) unfollowed.pop_front();
-    Crossing& crossed = views.points[at].crossed[side];
     if (here->frame < crossed.last) came_late(track, side, at, *here, number, record.time_ns);
     cross(crossed, *here, number, record.time_ns);
     if (crossed.matched == 1 && !views.perhaps_late.empty()) settle_late(track);

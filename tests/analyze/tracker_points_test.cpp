@@ -535,5 +535,42 @@ TEST(TrackerPoints, AnythingFromAnywhereIsCounted) {
   }
 }
 
+/// Where no ID tells, the copy of the repeat is not a late one of what was lost.
+TEST(TrackerPoints, LossesAndRepeatsWithoutIds) {
+  for (const std::int64_t reaction_ns : {2'000, 20'000, 200'000, 2'000'000}) {
+    TwoPoints points(0);
+    const auto request = [&](std::uint32_t psn, bool lost) {
+      PacketRecord r = points.wire.make(a, b, write_only, psn);
+      r.flags |= PacketRecord::ack_requested;
+      r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+      points.pass(r, lost);
+    };
+    std::uint32_t msn = 1;
+    const auto answer = [&](std::uint32_t psn, std::uint8_t syndrome = 0x1f) {
+      points.answer(psn, syndrome == 0x1f ? ++msn : msn, syndrome);
+    };
+    for (std::uint32_t psn = 100; psn < 120; ++psn) {
+      request(psn, false);
+      answer(psn);
+    }
+    for (std::uint32_t psn = 120; psn < 200; psn += 16) {
+      for (std::uint32_t i = 0; i < 16; ++i) request(psn + i, i == 5);
+      answer(psn + 5, nak_sequence);
+      points.wire.now_ns += reaction_ns;
+      for (std::uint32_t i = 5; i < 16; ++i) request(psn + i, false);
+      answer(psn + 15);
+    }
+    for (std::uint32_t psn = 200; psn < 220; ++psn) {
+      request(psn, false);
+      answer(psn);
+    }
+    points.finish();
+    const Connection& c = points.wire.connection();
+    EXPECT_EQ(c.sent[0].count(Event::lost_between_points), 5U) << reaction_ns;
+    EXPECT_EQ(c.sent[0].count(Event::out_of_order), 0U) << reaction_ns;
+    EXPECT_EQ(Wire::resent(points.wire.flow(a, b), Cause::nak), 55U) << reaction_ns;
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
