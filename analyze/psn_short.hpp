@@ -168,7 +168,8 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
                                    TrackerShared& shared, Verdict& verdict) {
   using dissect::Operation;
   constexpr std::uint32_t psn_mask = 0xffffff;
-  if (!requests_seen_ || in_run_ || !message_known_ || r.time_ns < last_packet_ns_) return false;
+  if (!requests_seen_ || in_run_ || chain_open_ || !message_known_ || r.time_ns < last_packet_ns_)
+    return false;
   if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool only = info.position == dissect::Position::only;

@@ -120,7 +120,11 @@ bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
   constexpr std::int64_t setting_up_ns = 10'000'000;  // of queue pairs takes longer
   if (!requests_seen_ || !acked_known_ || !msn_known_ || answers_cut_) return false;
   const std::int64_t psn = place(r.psn);
-  const bool elsewhere = psn < acked_ || (psn > next_ && acked_ >= next_);
+  // Long after the timer would have sent it once more.
+  const bool gave_up =
+      chain_open_ && chain_->resends > 1 && chain_->max_spacing_ns != 0 && r.time_ns > chain_->last_time_ns &&
+      static_cast<std::uint64_t>(r.time_ns - chain_->last_time_ns) / 2 > chain_->max_spacing_ns;
+  const bool elsewhere = psn < acked_ || psn > next_ || gave_up;
   if (!elsewhere || !dissect::opcode_info(r.opcode).starts_message()) return false;
   if (request_facts_.ids_tell(r)) {  // a copy, of a capture that was merged into this one
     const Seen* seen = sent_.find(psn);
@@ -130,6 +134,18 @@ bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
     return then_ns == capture::no_time || r.time_ns - then_ns >= setting_up_ns;
   };
   return r.time_ns != capture::no_time && silent_since(last_request_ns_) && silent_since(last_answer_ns_);
+}
+
+bool PsnSpace::begins_anew_unasked(const PacketBrief& r) noexcept {
+  constexpr std::int64_t setting_up_ns = 10'000'000, no_copy_ns = 1'000'000'000;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
+  if (info.service != dissect::Service::uc || !requests_seen_ || !info.starts_message()) return false;
+  if (place(r.psn) >= next_ || r.time_ns == capture::no_time || last_request_ns_ == capture::no_time)
+    return false;
+  const bool ids = request_facts_.ids_tell(r);
+  if (r.time_ns - last_request_ns_ < (ids ? setting_up_ns : no_copy_ns)) return false;
+  const Seen* seen = sent_.find(place(r.psn));
+  return !ids || ((seen == nullptr || seen->ip_id != r.ip_id) && !request_facts_.is_behind(r));
 }
 
 bool PsnSpace::counts_anew(const PacketRecord& r) const noexcept {

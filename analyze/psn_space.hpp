@@ -50,6 +50,8 @@ class alignas(64) PsnSpace {
   /// Whether a request goes back behind what was confirmed, or leaves PSNs out, after silence longer than
   /// answers take: sent again, behind some that were missed, or of another use of the queue pairs' numbers.
   [[nodiscard]] bool may_begin_anew(const PacketBrief& r) noexcept;
+  /// Whether a message of UC, which repeats nothing, goes back behind others after silence.
+  [[nodiscard]] bool begins_anew_unasked(const PacketBrief& r) noexcept;
   /// Whether the answer counts fewer messages than were counted before, as only another use of them would.
   [[nodiscard]] bool counts_anew(const PacketRecord& r) const noexcept;
   /// Whether nobody asked for the answer: everything is confirmed, and it is not that once more.

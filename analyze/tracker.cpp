@@ -295,16 +295,20 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   const bool followed = believed(place, record);
   if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
-    const bool far = track.spaces[side]->far_off(record);
-    if (far && track.restart != nullptr && track.restart->side == side) {
-      release_restart(connection);
+    if (track.views == nullptr && track.spaces[side]->begins_anew_unasked(record)) {
+      leave_to_another(track);
       track_long(record, number, verdict);
       return verdict;
     }
-    if (!far && (track.restart != nullptr || track.spaces[side]->may_begin_anew(record)) &&
-        awaits_answer(connection, side, record, number, verdict)) {
+    const bool far = track.spaces[side]->far_off(record);
+    const bool waits = track.restart != nullptr && track.restart->first_of(side) != nullptr;
+    if (far && waits) {
+      jumped_again(connection, side, record, number, verdict);
       return verdict;
     }
+    const bool may_wait =
+        waits || ((!far || track.restart != nullptr) && track.spaces[side]->may_begin_anew(record));
+    if (may_wait && awaits_answer(connection, side, record, number, verdict)) return verdict;
     if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict)) {
       return verdict;
     }
@@ -312,10 +316,8 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
 
   if (info.response && track.spaces[side ^ 1U] != nullptr && followed) {
     Verdict verdict;
-    if (track.restart != nullptr && track.restart->side != side &&
-        restarted(connection, record, number, verdict)) {
-      return verdict;
-    }
+    if (track.restart != nullptr && restarted(connection, side, record, number, verdict)) return verdict;
+    if (answers_jump(connection, side, record, number, verdict)) return verdict;
     const bool elsewhere =
         track.spaces[side ^ 1U]->far_off(record) || answers_another(track, side, record, place);
     if ((track.far_answer != nullptr || elsewhere) &&

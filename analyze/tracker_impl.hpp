@@ -130,7 +130,16 @@ struct CmPeer {
 struct Restart {
   static constexpr std::size_t limit = 256;
   std::vector<Held> held;
-  unsigned side = 0;  ///< who sent them
+  std::vector<std::uint8_t> sides;  ///< who sent each of them
+  void add(const Held& packet, unsigned side) {
+    held.push_back(packet);
+    sides.push_back(static_cast<std::uint8_t>(side));
+  }
+  /// The first that this side sent; nullptr if none did.
+  [[nodiscard]] const PacketRecord* first_of(unsigned side) const noexcept {
+    const auto found = std::find(sides.begin(), sides.end(), side);
+    return found == sides.end() ? nullptr : &held[static_cast<std::size_t>(found - sides.begin())].record;
+  }
 };
 
 /// A connection while it is followed.
@@ -194,8 +203,15 @@ struct Tracker::Impl {
   void release_far_answer(std::uint32_t connection);
   bool awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
                      std::uint64_t number, Verdict& verdict);
-  bool restarted(std::uint32_t connection, const PacketRecord& record, std::uint64_t number,
+  bool answers_jump(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                    Verdict& verdict);
+  void leave_to_another(const Track& track);
+  void begin_at_jump(Track& track);
+  void begin_anew(std::uint32_t connection);
+  bool restarted(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                  Verdict& verdict);
+  void jumped_again(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                    Verdict& verdict);
   void release_restart(std::uint32_t connection);
   void release_held_back(std::uint32_t connection);
   void publish(std::uint64_t number, const Verdict& verdict);

@@ -37,14 +37,36 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
     drop_stray(track);
     return jumped(connection, side, record, number, place, verdict);
   }
-  const std::unique_ptr<Held> first = std::move(track.jump);
+  begin_at_jump(track);
+  track_long(record, number, verdict);
+  return true;
+}
+
+/// The answer to a request far off: nobody answers a stray. True if the packet was dealt with.
+bool Tracker::Impl::answers_jump(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                                 std::uint64_t number, Verdict& verdict) {
+  Track& track = tracks[connection];
+  if (track.jump == nullptr || track.jump_side == side || !track.spaces[side ^ 1U]->far_off(record))
+    return false;
+  if (((record.psn - track.jump->record.psn) & 0xffffffU) > 4096) return false;
+  begin_at_jump(track);
+  track_long(record, number, verdict);
+  return true;
+}
+
+/// The queue pair numbers belong to another connection from now on.
+void Tracker::Impl::leave_to_another(const Track& track) {
   for (const std::uint32_t each : track.places) {
     if (each != no_place && !states[each].retired) retire(each);
   }
+}
+
+/// Another connection begins with the request far off.
+void Tracker::Impl::begin_at_jump(Track& track) {
+  const std::unique_ptr<Held> first = std::move(track.jump);
+  leave_to_another(track);
   Verdict of_first;
   track_long(first->record, first->number, of_first);
-  track_long(record, number, verdict);
-  return true;
 }
 
 /// An answer far from all that was asked waits for the next one: if that goes on from there, its flow's queue

@@ -110,6 +110,46 @@ TEST(TrackerReuse, TheSameQueuePairsWithTheSamePsns) {
   }
 }
 
+/// Both sides begin anew at the same time, near what was sent before, far from it, or one of each; also where
+/// the last request was never answered.
+TEST(TrackerReuse, BothSidesAtOnce) {
+  struct Anew {
+    std::uint32_t of_a, of_b;
+    bool gave_up;
+  };
+  for (const Anew& anew : {Anew{0, 0, false}, Anew{5000, 9000, false}, Anew{0, 9'500'000, false},
+                           Anew{8'000'000, 0, false}, Anew{0, 0, true}, Anew{5900, 9900, true}}) {
+    Wire wire;
+    const auto live = [&](std::uint32_t of_a, std::uint32_t of_b) {
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        wire.request(a, b, of_a + i);
+        wire.request(b, a, of_b + i);
+        wire.answer(a, b, of_b + i);
+        wire.answer(b, a, of_a + i);
+      }
+    };
+    live(5000, 9000);
+    for (unsigned i = 0; anew.gave_up && i < 8; ++i) {
+      wire.now_ns += 67'000'000;
+      wire.request(b, a, 9020);
+    }
+    wire.now_ns += 60'000'000'000;
+    wire.forget_counts();
+    live(anew.of_a, anew.of_b);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << anew.of_a << ' ' << anew.of_b;
+    const auto before = wire.connection(0);
+    for (unsigned side = 0; side < 2; ++side) {
+      EXPECT_EQ(wire.connection(1).requester[side].requests, 20U) << anew.of_a << ' ' << anew.of_b;
+      EXPECT_EQ(before.sent[side].count(Event::spurious), 0U) << anew.of_a << ' ' << anew.of_b;
+      EXPECT_EQ(before.sent[side].count(Event::lost_by_capture), 0U) << anew.of_a << ' ' << anew.of_b;
+    }
+    EXPECT_EQ(before.requester[0].requests + before.requester[1].requests, anew.gave_up ? 48U : 40U);
+    EXPECT_EQ(before.requester[0].retries_exhausted || before.requester[1].retries_exhausted, anew.gave_up);
+    wire.expect_all_counted();
+  }
+}
+
 /// The count goes on: the capture missed some.
 TEST(TrackerReuse, AfterSilenceSomeMayBeMissing) {
   Wire wire;
@@ -149,6 +189,66 @@ TEST(TrackerReuse, WhatWaitsForAnAnswerIsCountedAtTheEnd) {
   ASSERT_EQ(wire.result.connections.size(), 1U);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 5U);
   wire.expect_all_counted();
+}
+
+/// Where each request waits for its answer, the first answer tells that the numbers are another's.
+TEST(TrackerReuse, OneAfterAnother) {
+  for (const std::uint8_t opcode : {write_only, read_request, send_only}) {
+    Wire wire;
+    const auto life = [&](std::uint32_t psn) {
+      wire.forget_counts();
+      for (std::uint32_t i = 0; i < 30; ++i) {
+        wire.request(a, b, psn + i, opcode);
+        if (opcode == read_request) {
+          PacketRecord r = wire.make(b, a, read_response_only, psn + i);
+          r.flags |= PacketRecord::has_aeth;
+          r.aeth = 0x1fU << 24U | (i + 1);
+          wire.send(r);
+        } else {
+          wire.answer(b, a, psn + i);
+        }
+      }
+    };
+    life(100);
+    wire.now_ns += 1'000'000'000;
+    life(8'000'000);
+    wire.now_ns += 1'000'000'000;
+    life(3'000'000);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 3U) << int{opcode};
+    for (const Connection& c : wire.result.connections) {
+      const auto& operations = c.requester[0].operations;
+      ASSERT_EQ(operations.size(), 1U) << int{opcode};
+      EXPECT_EQ(operations[0].count, 30U) << int{opcode};
+      EXPECT_EQ(operations[0].latency_ns.count(), 30U) << int{opcode};
+      for (const Events& sent : c.sent) {
+        EXPECT_EQ(sent.count(Event::msn_backwards), 0U) << int{opcode};
+        EXPECT_EQ(sent.count(Event::lost_by_capture), 0U) << int{opcode};
+      }
+    }
+    wire.expect_all_counted();
+  }
+}
+
+/// Given up, and used again from about where it stood: not sent once more, long after its timer.
+TEST(TrackerReuse, AfterTheRetriesWereExhausted) {
+  for (const std::uint32_t first : {0U, 120U, 121U, 600U, 8'000'000U}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    for (unsigned i = 0; i < 8; ++i) {
+      wire.request(a, b, 120);
+      wire.now_ns += 67'000'000;
+    }
+    wire.now_ns += 2'000'000'000;
+    wire.forget_counts();
+    wire.talk(a, b, first, 20);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    EXPECT_TRUE(wire.connection(0).requester[0].retries_exhausted) << first;
+    EXPECT_EQ(wire.connection(0).requester[0].requests, 28U) << first;
+    EXPECT_EQ(wire.connection(1).requester[0].requests, 20U) << first;
+    wire.expect_all_counted();
+  }
 }
 
 }  // namespace

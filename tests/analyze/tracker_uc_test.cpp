@@ -101,5 +101,25 @@ TEST(TrackerUc, ALatePacketDestroysItsMessageAndIsNotLost) {
   EXPECT_EQ(wire.connection().sent[0].count(Event::out_of_order), 1U);
 }
 
+/// UC repeats nothing: who goes back after silence is another.
+TEST(TrackerUc, NumbersInUseAgain) {
+  for (const std::uint32_t first : {100U, 70U, 110U}) {
+    Wire wire;
+    const auto life = [&](std::uint32_t psn) {
+      for (std::uint32_t i = 0; i < 30; ++i) wire.request(a, b, psn + i, uc_send_only);
+    };
+    life(100);
+    wire.now_ns += 1'000'000'000;
+    life(first);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    for (const Connection& c : wire.result.connections) {
+      EXPECT_EQ(c.requester[0].operation(OperationKind::send)->count, 30U) << first;
+      EXPECT_EQ(c.requester[0].new_bytes, 30U * 64U) << first;
+    }
+    wire.expect_all_counted();
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
