@@ -84,6 +84,8 @@ class PendingQueue {
 
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// As many as were in it at a time, or somewhat more.
+  [[nodiscard]] std::size_t room() const noexcept { return capacity_; }
   [[nodiscard]] Pending& operator[](std::size_t i) noexcept { return slots_[(head_ + i) & (capacity_ - 1U)]; }
   [[nodiscard]] const Pending& operator[](std::size_t i) const noexcept {
     return slots_[(head_ + i) & (capacity_ - 1U)];

@@ -3,6 +3,7 @@
 // (IBTA 9.7.4.1).
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 
 #include "analyze/operation_kind.hpp"
@@ -24,33 +25,44 @@ std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
 /// PSNs that a READ request takes (IBTA 9.7.5.2.1); 0 = not known before the path MTU is.
 std::int64_t PsnSpace::read_packets(Step& s) const noexcept {
   if (!s.r.has(PacketRecord::has_reth)) return 0;
-  if (s.r.dma_length <= 256) return 1;
+  if (s.r.dma_length <= pmtu_at_least_) return 1;
   if (s.connection.pmtu == 0) return 0;
   return packets_of(s.r.dma_length, s.connection.pmtu);
 }
 
-/// A READ whose length in PSNs was unknown ends where the next request begins, if some path MTU
-/// explains that; then the path MTU is known too.
+/// So many bytes came in one packet, or have one PSN.
+void PsnSpace::fit_in_one(Connection& connection, std::uint32_t bytes) noexcept {
+  if (bytes <= pmtu_at_least_ || bytes > largest_pmtu) return;
+  pmtu_at_least_ = static_cast<std::uint16_t>(std::bit_ceil(bytes));
+  // Two losses behind READs looked like longer ones.
+  if (connection.pmtu == pmtu_taught_ && pmtu_taught_ < pmtu_at_least_) connection.pmtu = 0;
+}
+
+/// A READ whose length in PSNs was unknown ends where the next request begins, if some path MTU explains
+/// that. What is missing there may have been lost as well: only the second that says the same is believed.
 bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
   if (pending_.empty() || !pending_.back().open_end) return false;
   Pending& read = pending_.back();
   const std::int64_t count = psn - read.first;
-  if (count > std::int64_t{1} << 23U) return false;
-  if (read.has_reth) {
-    if (count > packets_of(read.length, 256)) return false;
-    for (std::uint32_t pmtu = 256; pmtu <= 4096; pmtu *= 2) {
-      if (packets_of(read.length, pmtu) == count && !s.connection.pmtu_by_cm && s.connection.pmtu == 0) {
-        // Several may fit a short READ; only a clear case teaches.
-        if (packets_of(read.length, pmtu * 2) != count) s.connection.pmtu = pmtu;
-      }
+  if (count <= 0 || count > std::int64_t{1} << 23U) return false;
+  if (read.has_reth && count == 1) {
+    fit_in_one(s.connection, read.length);
+  } else if (read.has_reth) {
+    bool fits = false;
+    for (std::uint32_t pmtu = pmtu_at_least_; pmtu <= largest_pmtu; pmtu *= 2) {
+      if (packets_of(read.length, pmtu) != count) continue;
+      fits = true;
+      // Several may fit a short READ; only a clear case teaches.
+      if (packets_of(read.length, pmtu * 2) == count) continue;
+      if (pmtu_guess_ == pmtu && !s.connection.pmtu_by_cm && s.connection.pmtu == 0)
+        s.connection.pmtu = pmtu_taught_ = pmtu_guess_;
+      pmtu_guess_ = static_cast<std::uint16_t>(pmtu);
     }
+    if (!fits) return false;
   }
   read.open_end = false;
   read.last = psn - 1;
-  if (issued_head_ < issued_.size() && issued_.back().open_end) {
-    issued_.back().end = psn;
-    issued_.back().open_end = false;
-  }
+  close_issued(read.first, psn);
   next_ = psn;
   return true;
 }
@@ -169,8 +181,9 @@ void PsnSpace::track_message(Step& s, std::int64_t psn, std::int64_t count, bool
   const OperationKind kind = operation_kind_of(s.info.operation);
   if (!in_order && !pending_.empty() && pending_.back().last < 0) {
     Pending& open = pending_.back();
+    // A READ is in its request; only where it ends is not known.
+    open.broken = !open.open_end;
     open.last = open.open_end ? psn - 1 : open.end() - 1;
-    open.broken = true;
     open.open_end = false;
   }
   const bool starts = s.info.starts_message();
@@ -258,7 +271,9 @@ void PsnSpace::mend_message(Step& s, std::int64_t psn, std::int64_t count, bool 
 /// Its requester may yet ask again: what it says is counted when others have come in its place.
 void PsnSpace::keep_answered(const PacketBrief& r, bool counts, const Pending& op, bool measured) {
   std::vector<AnsweredOperation>& kept = *answered_operations_;
-  if (kept.size() == AnsweredOperation::kept) {
+  const std::size_t most =
+      std::clamp(pending_.room(), AnsweredOperation::kept, AnsweredOperation::kept_of_many);
+  if (kept.size() >= most) {
     settle_answered(kept.front());
     kept.erase(kept.begin());
   }

@@ -107,7 +107,10 @@ struct Issued {
 /// A READ, or another operation with answers of its own, of which all answers were captured: complete, unless
 /// its requester asks for some again, for they were lost behind the capture.
 struct AnsweredOperation {
-  static constexpr std::size_t kept = 16;  ///< of one side, before what they say is counted
+  /// Of one side, before what they say is counted: what was in flight together may be asked for again, and
+  /// more than that not (128 is max_rd_atomic of Soft-RoCE).
+  static constexpr std::size_t kept = 16;
+  static constexpr std::size_t kept_of_many = 128;
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t start_ns = capture::no_time;

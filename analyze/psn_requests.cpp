@@ -77,6 +77,9 @@ void PsnSpace::request(Step& s) {
   learn_pmtu(s);
   if (!requests_seen_) begin(r);
   const std::int64_t psn = place(r.psn);
+  const bool right_behind = psn == next_;
+  // Where a READ ends with this request, nobody knows whether all between them is the READ's.
+  if (psn >= next_ && close_open_read(s, psn)) message_known_ = right_behind;
   std::int64_t count = 1;
   if (s.info.operation == Operation::read_request) {
     count = read_packets(s);
@@ -97,17 +100,11 @@ void PsnSpace::request(Step& s) {
   if (psn == next_) [[likely]] {
     accept(s, psn, count, true);
   } else if (psn > next_) {
-    const bool explained = close_open_read(s, psn);
-    if (explained) {
-      message_known_ = false;  // nobody knows whether the READ ends where this one begins
-      accept(s, psn, count, true);
-    } else {
-      const std::int64_t missing = psn - next_;
-      note_gap(s, missing);
-      holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
-      if (s.info.service == dissect::Service::uc) break_message(s);
-      accept(s, psn, count, false);
-    }
+    const std::int64_t missing = psn - next_;
+    note_gap(s, missing);
+    holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
+    if (s.info.service == dissect::Service::uc) break_message(s);
+    accept(s, psn, count, false);
   } else if (holes_.empty() || !comes_behind_its_answer(s, psn, count)) {
     repeat(s, psn, count == 0 ? 1 : count);
   }
@@ -156,7 +153,7 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_ord
   count_goodput(s);
   message_operation_ = s.info.operation;
   inside_message_ = !s.info.ends_message();
-  message_known_ = true;
+  message_known_ = count != 0;  // else the next request tells where this READ ends
 }
 
 void PsnSpace::count_goodput(Step& s) noexcept {

@@ -16,8 +16,15 @@ void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
   const bool full = s.info.position == Position::first || s.info.position == Position::middle;
   const bool sane = bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
   if (full && sane && !s.connection.pmtu_by_cm && bytes > s.connection.pmtu) s.connection.pmtu = bytes;
+  fit_in_one(s.connection, bytes);
   Pending* op = pending(psn);
-  if (op == nullptr || !op->open_end) return;
+  if (op == nullptr) return;
+  // The last response to a READ that was asked for once; an Only one to all of it.
+  const bool only = s.info.starts_message() && s.info.ends_message();
+  const bool last = s.info.ends_message() && op->kind == OperationKind::read && !op->retried &&
+                    (only ? psn == op->first && op->has_reth && bytes == op->length : psn > op->first);
+  if (last && !op->open_end && op->last > psn) end_read_at(s, *op, psn);
+  if (!op->open_end) return;
   const std::uint32_t pmtu = s.connection.pmtu;
   if (op->has_reth && pmtu != 0) {
     op->last = op->first + std::max<std::int64_t>(1, (std::int64_t{op->length} + pmtu - 1) / pmtu) - 1;
@@ -30,10 +37,37 @@ void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
       op->open_end = false;
     }
   }
-  if (!op->open_end && issued_head_ < issued_.size() && issued_.back().open_end) {
-    issued_.back().end = op->last + 1;
-    issued_.back().open_end = false;
+  if (!op->open_end) close_issued(op->first, op->last + 1);
+}
+
+/// The READ from `first` on ends there, however often it was issued without that being known.
+void PsnSpace::close_issued(std::int64_t first, std::int64_t end) noexcept {
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
+    Issued& issued = issued_[i];
+    if (issued.first != first || !issued.open_end) continue;
+    issued.end = std::max(end, issued.next);
+    issued.open_end = false;
   }
+}
+
+/// The READ has fewer PSNs than it seemed to have: those behind were of requests that are missing.
+void PsnSpace::end_read_at(Step& s, Pending& read, std::int64_t psn) {
+  const std::int64_t end = read.last + 1;
+  read.last = psn;
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
+    if (issued_[i].first == read.first && issued_[i].end == end) issued_[i].end = psn + 1;
+  }
+  if (end > next_) return;
+  if (end == next_) {
+    next_ = psn + 1;  // nothing came behind it yet
+    return;
+  }
+  const Seen* shown_by = sent_.find(end);
+  bool late = false;  // one of them came since
+  sent_.for_each_in(psn + 1, end, [&](const Seen&) { late = true; });
+  if (shown_by == nullptr || late || holes_.any_in(psn + 1, end)) return;
+  holes_.add({psn + 1, end, shown_by->time_ns, shown_by->frame, false, false, true, shown_by->ip_id, false});
+  note_gap_at(s, side_, shown_by->frame, shown_by->time_ns, end - psn - 1);
 }
 
 /// No request packet has a PSN inside a READ: the gap behind one whose number of PSNs was unknown was none.
@@ -274,6 +308,12 @@ void PsnSpace::take_back_guess(Step& s, Seen& seen) {
   }
 }
 
+/// Whether it is the last response that the READ was issued again for, and those behind it have come: a
+/// requester that keeps what it got asks for what is missing alone.
+bool PsnSpace::ends_repair(const Pending& op, std::int64_t psn) const noexcept {
+  return op.retried && psn + 1 == again_to_ && response_next_ > op.last;
+}
+
 /// The READ was asked for before the capture. Inside it no PSN can be anything but a response.
 void PsnSpace::miss_inside_read(Step& s, std::int64_t psn) {
   constexpr std::int64_t missing_at_most = 1024;
@@ -414,8 +454,9 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     msn_known_ = true;
   }
   Pending* op = pending(psn);
-  if (op != nullptr && psn == op->last && !op->done) {
-    if (!response_holes_.any_in(op->first, op->last + 1)) complete(s.r, s.counts, *op, true);
+  if (op != nullptr && !op->done && (psn == op->last || ends_repair(*op, psn)) &&
+      !response_holes_.any_in(op->first, op->last + 1)) {
+    complete(s.r, s.counts, *op, true);
   }
   progress(s, psn + 1);
 }

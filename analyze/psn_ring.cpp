@@ -25,6 +25,7 @@ Seen& PsnRing::make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget&
 }
 
 void Holes::add(const Hole& hole) {
+  if (hole.from >= hole.to) return;
   std::vector<Hole>& holes = list();
   if (holes.size() >= limit) holes.erase(holes.begin());
   holes.push_back(hole);

@@ -90,11 +90,20 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
   s.connection.sent[side].take_back(lost_event[static_cast<std::size_t>(where)], frame, count);
 }
 
-void note_gap(Step& s, std::int64_t missing) {
+void note_gap_at(Step& s, unsigned side, std::uint64_t frame, std::int64_t time_ns, std::int64_t missing) {
   const auto count = static_cast<std::uint32_t>(std::clamp<std::int64_t>(missing, 0, psn_range - 1));
-  s.verdict.gap += count;
-  happened(s, s.side, Event::gap, count);
-  if (s.counts && s.flow(s.side) != nullptr) s.flow(s.side)->sequence_to_change().gaps += count;
+  if (frame == s.number) {
+    s.verdict.gap += count;
+  } else if (s.shared.verdicts != nullptr) {
+    if (Verdict* verdict = s.shared.verdicts->at(frame)) verdict->gap += count;
+  }
+  if (!s.counts) return;
+  s.connection.sent[side].add(Event::gap, frame, time_ns, count);
+  if (s.flow(side) != nullptr) s.flow(side)->sequence_to_change().gaps += count;
+}
+
+void note_gap(Step& s, std::int64_t missing) {
+  note_gap_at(s, s.side, s.number, s.r.time_ns, missing);
 }
 
 void StreamFacts::halve() noexcept {

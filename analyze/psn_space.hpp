@@ -148,7 +148,10 @@ class alignas(64) PsnSpace {
   void check_order(Step& s);
   void break_message(Step& s);
   void track_message(Step& s, std::int64_t psn, std::int64_t count, bool in_order);
+  void close_issued(std::int64_t first, std::int64_t end) noexcept;
+  void fit_in_one(Connection& connection, std::uint32_t bytes) noexcept;
   bool close_open_read(Step& s, std::int64_t psn);
+  void end_read_at(Step& s, Pending& read, std::int64_t psn);
   [[nodiscard]] bool inside_read(std::int64_t psn) noexcept;
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
   /// A request at or before what was sent last, on its way through repeat().
@@ -243,6 +246,7 @@ class alignas(64) PsnSpace {
   void refuse(Step& s, std::int64_t psn);
   void miss_inside_read(Step& s, std::int64_t psn);
   void read_response(Step& s, std::int64_t psn);
+  [[nodiscard]] bool ends_repair(const Pending& op, std::int64_t psn) const noexcept;
   void learn_from_response(Step& s, std::int64_t psn);
   void fill_inside_read(Step& s, std::int64_t psn);
   [[nodiscard]] std::size_t issued_for(std::int64_t psn, const dissect::OpcodeInfo& info) const noexcept;
@@ -333,6 +337,7 @@ class alignas(64) PsnSpace {
 
   static constexpr std::size_t issued_at_most = 512;
   static constexpr std::uint32_t every_pmtu = 256;  ///< no path MTU is less (IBTA 9.4)
+  static constexpr std::uint32_t largest_pmtu = 4096;
 
   // What nearly every packet touches, in a few cache lines.
   std::uint8_t side_;
@@ -407,8 +412,11 @@ class alignas(64) PsnSpace {
   Cause last_run_cause_ = Cause::none;
   std::uint16_t run_id_ = 0;  ///< IPv4 ID of the run's first packet
   std::uint16_t id_before_run_ = 0;
-  std::int8_t keeping_ = 0;     ///< the responder keeps what comes early: for (> 0) and against
-  std::uint8_t reactions_ = 0;  ///< that reaction_ns_ is made of: none, one, more
+  std::uint16_t pmtu_at_least_ = every_pmtu;  ///< one packet was that large
+  std::uint16_t pmtu_guess_ = 0;   ///< what the last READ that ended where the next request began suggests
+  std::uint16_t pmtu_taught_ = 0;  ///< what two of them made the connection's
+  std::int8_t keeping_ = 0;        ///< the responder keeps what comes early: for (> 0) and against
+  std::uint8_t reactions_ = 0;     ///< that reaction_ns_ is made of: none, one, more
   std::int64_t rnr_psn_ = -1;
   std::int64_t first_ = 0;
   std::int64_t run_next_ = 0;

@@ -75,8 +75,10 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
 inline void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
   unlose(s, side, where, count, frame, s.counts);
 }
-/// PSNs before this packet were not captured in their place: says and counts it, the only place that does.
+/// PSNs before this packet were not captured in their place.
 void note_gap(Step& s, std::int64_t missing);
+/// The same of an earlier packet, of `side`.
+void note_gap_at(Step& s, unsigned side, std::uint64_t frame, std::int64_t time_ns, std::int64_t missing);
 /// Counts the packet, sent by `side`, as sent again.
 void count_repeat(Step& s, unsigned side, Cause cause);
 

@@ -70,7 +70,7 @@ void TracedMessages::request(TracePoint& point) {
   if (message != nullptr) point.message = message->number;
   if (message != nullptr && message->own_answer) {
     message->retried = message->retried || again;
-    if (again && message->ended) ask_again(*message, point.psn);
+    if (again && message->ended) ask_again(*message, point);
     if (!again) message->bytes += point.bytes;
     return;
   }
@@ -130,14 +130,18 @@ void TracedMessages::finish(std::vector<TracedOperation>& done) {
 }
 
 /// All answers were captured, but did not all arrive.
-void TracedMessages::ask_again(Message& message, std::int64_t psn) {
+void TracedMessages::ask_again(Message& message, const TracePoint& point) {
   const auto found = std::find_if(answered_.begin(), answered_.end(), [&](const TracedOperation& operation) {
     return operation.message == message.number;
   });
   if (found == answered_.end()) return;
   answered_.erase(found);
   message.ended = false;
-  message.answered = psn;
+  message.answered = point.psn;
+  // A requester that keeps what it got asks for what is missing alone.
+  const std::int64_t rest = point.psn + std::max<std::int64_t>(point.psns, 1);
+  if (message.last - rest >= static_cast<std::int64_t>(early_limit)) return;
+  for (std::int64_t got = rest; got <= message.last; ++got) message.early.insert(got);
 }
 
 /// Response packets may come twice and out of order; the last PSN that was missing completes it.

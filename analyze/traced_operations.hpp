@@ -19,7 +19,7 @@ class TracedMessages {
  public:
   static constexpr std::size_t limit = 8'192;         ///< messages that are remembered
   static constexpr std::size_t open_limit = 1'024;    ///< that wait for their end; older ones are given up
-  static constexpr std::size_t answered_kept = 16;    ///< operations that may be asked for again
+  static constexpr std::size_t answered_kept = 128;   ///< operations that may be asked for again
   static constexpr std::size_t early_limit = 65'536;  ///< responses of one message that came out of order
 
   explicit TracedMessages(std::uint8_t side) : side_(side) {}
@@ -66,7 +66,7 @@ class TracedMessages {
   void begin(const TracePoint& point);
   void respond(Message& message, const TracePoint& point, std::vector<TracedOperation>& done);
   void complete(Message& message, const TracePoint& point, std::vector<TracedOperation>& done);
-  void ask_again(Message& message, std::int64_t psn);
+  void ask_again(Message& message, const TracePoint& point);
 
   std::deque<Message> messages_;          ///< by first PSN
   std::deque<TracedOperation> answered_;  ///< the last ones with answers of their own

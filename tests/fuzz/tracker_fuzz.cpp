@@ -68,7 +68,10 @@ class Maker {
     r.wire = r.payload + 62;
     if (info.remote_offset != dissect::OpcodeInfo::absent) {
       r.more |= PacketRecord::has_reth;
-      r.dma_length = (b[8] & 128U) != 0 ? std::uint32_t{b[8]} << (b[8] & 31U) : r.payload;
+      // READs of one packet and of a few, for any path MTU.
+      r.dma_length = (b[8] & 128U) != 0 ? std::uint32_t{b[8]} << (b[8] & 31U)
+                     : info.has_payload ? r.payload
+                                        : std::uint32_t{b[8]} * 40U;
       r.virtual_address = b[4];
     }
     r.icrc = b[9] & 3U;
