@@ -87,6 +87,7 @@ struct RetryChain {
   std::uint32_t missing_before =
       0;  ///< PSNs just before it that the responder lacks, and that never came here
   std::uint64_t first_spacing_ns = 0;  ///< of the first resend, until it is known whether they do
+  std::uint64_t unheard_nak = 0;       ///< a NAK before the first resend, to which nothing was sent; 0: none
   bool answered = false;               ///< the last resend was answered in the end
   bool first_seen = false;  ///< the first copy was captured: first_frame; else that is the first resend
   bool needless = false;    ///< the answer had been captured before the first resend
@@ -101,6 +102,17 @@ struct RnrStats {
   Histogram wait_ns;                ///< actual: RNR NAK to resend
 };
 
+/// Why what had been acknowledged was sent again.
+enum class Needless : std::uint8_t {
+  timer,        ///< the acknowledgement was lost or late
+  unheard_nak,  ///< a NAK acknowledged it, but did not come, so the timer ran out
+  nak,          ///< the sender goes back further than a NAK asks
+  read_answer,  ///< a READ response is missing
+  atomic_answer,
+  rnr,
+  count_
+};
+
 /// What few requesters have.
 struct RequesterTrouble {
   std::array<std::uint64_t, 6> naks{};  ///< by AETH code 0..4, [5] = RNR
@@ -111,10 +123,10 @@ struct RequesterTrouble {
   std::uint64_t timeouts = 0;
   std::uint64_t read_timeouts = 0;
   std::uint64_t responses_anew = 0;  ///< to READs issued again that the responder had not executed before
-  std::array<std::uint64_t, cause_count> needless{};  ///< repeats of what had been acknowledged, by cause
-  DeepPtr<RnrStats> rnr;                              ///< only with RNR NAKs
-  Histogram nak_generation_ns;                        ///< packet that shows the gap to the NAK, as captured
-  Histogram nak_reaction_ns;                          ///< NAK to the first packet sent again
+  std::array<std::uint64_t, static_cast<std::size_t>(Needless::count_)> needless{};  ///< such repeats
+  DeepPtr<RnrStats> rnr;                                                             ///< only with RNR NAKs
+  Histogram nak_generation_ns;  ///< packet that shows the gap to the NAK, as captured
+  Histogram nak_reaction_ns;    ///< NAK to the first packet sent again
   Histogram read_rerequest_ns;  ///< response that shows a missing one to the READ issued again
 };
 

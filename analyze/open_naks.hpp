@@ -16,7 +16,8 @@ struct OpenNak {
   std::int64_t psn = -1;
   std::int64_t time_ns = 0;
   std::uint64_t frame = 0;
-  bool for_rnr = false;  ///< a sequence NAK that only follows an RNR NAK
+  bool for_rnr = false;   ///< a sequence NAK that only follows an RNR NAK
+  bool confirms = false;  ///< nothing else confirmed what is before it
   bool passed = false;  ///< a repeat went by its PSN: that may have been the reaction, or it is still to come
 };
 

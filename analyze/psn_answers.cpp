@@ -259,7 +259,8 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   if (acked_known_ || acked > first_) {
     missed_below(s, acked);
   }
-  acked_ = std::max(acked_, acked);
+  // That all before the capture had been confirmed was taken for granted.
+  acked_ = acked_known_ ? std::max(acked_, acked) : acked;
   acked_known_ = true;
   take_confirmed();
   if (chain_open_ && acked_ > chain_psn_) {
@@ -319,9 +320,14 @@ void PsnSpace::missed_below(Step& s, std::int64_t psn) {
   for (const Hole& hole : holes) {
     if (!hole.of_repeat || hole.to > psn || !hole.counted || !from_repeat) continue;
     if (hole.from < run_nak_ || hole.frame < run_frame_) continue;
-    // Or from one before, of a timer, that had been under way.
+    // Or from one before, of a timer, that had been under way; not from that of an earlier NAK, in which this
+    // one's packet was missing.
     const Seen* seen = sent_.find(hole.from);
-    if (seen == nullptr || seen->cause != 0) continue;
+    const bool of_nak_before = run_nak_before_ >= 0 && run_nak_before_ < run_nak_;
+    const bool thrown_away =
+        seen != nullptr &&
+        (seen->cause == 0 || (seen->cause == static_cast<unsigned>(Cause::nak) && of_nak_before));
+    if (!thrown_away) continue;
     const auto missing = static_cast<std::uint64_t>(hole.to - hole.from);
     unlose(s, side_, Lost::before_capture, missing, hole.frame);
     lose(s, side_, Lost::by_capture, missing);

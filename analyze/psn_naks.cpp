@@ -113,6 +113,7 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   forget_refused(psn);
   // That all before the capture had been confirmed was taken for granted; this says what was not.
   if (!acked_known_ && requests_seen_ && psn >= first_ - 65536) acked_ = std::min(acked_, psn);
+  const bool confirms = acked_known_ && psn > acked_;
   progress(s, psn);
   if (code != sequence_error) {
     refuse(s, psn);
@@ -124,8 +125,8 @@ void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   const bool named_before = last_nak_.psn == psn;
   const std::uint64_t last_nak_frame = last_nak_.frame;
   // One NAK after another with nothing sent again between them: packets come late, not never.
-  const bool no_reaction_yet = !naks_.empty() && psn > naks_.newest().psn;
-  last_nak_ = {psn, s.r.time_ns, s.number, for_rnr};
+  const bool no_reaction_yet = !naks_.empty() && !naks_.newest().passed && psn > naks_.newest().psn;
+  last_nak_ = {psn, s.r.time_ns, s.number, for_rnr, confirms};
   naks_.push(last_nak_);
   if (for_rnr || !requests_seen_) return;
   nak_behind_ = next_;

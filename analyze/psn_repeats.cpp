@@ -207,7 +207,7 @@ bool PsnSpace::run_goes_on(const Step& s, const Again& again) noexcept {
   const std::int64_t psn = again.psn;
   // Asked for itself, or what was asked for is in the gap before it.
   const OpenNak* asked = naks_.up_to(psn);
-  const bool asked_for = asked != nullptr && (asked->psn == psn ? !stale(*asked, s.r.time_ns)
+  const bool asked_for = asked != nullptr && (asked->psn == psn ? !stale(*asked, psn, s.r)
                                                                 : asked->psn >= run_next_ && !asked->passed);
   // After silence the timer sends what is the oldest unconfirmed; where all is confirmed the answer did not
   // reach the sender.
@@ -254,7 +254,7 @@ void PsnSpace::advance_run(const Step& s, const Again& again) {
 /// From here on the run may be the reaction to something that came while it was under way.
 void PsnSpace::join_nak(const Step& s, const Again& again) {
   OpenNak* nak = naks_.up_to(again.psn);
-  if (nak != nullptr && joins_run(*nak, again.psn, s.r.time_ns) &&
+  if (nak != nullptr && joins_run(*nak, again.psn, s.r) &&
       (nak->frame < run_frame_ || again.seen == nullptr || again.seen->frame < nak->frame)) {
     // It began earlier for an answer that is missing; from here on the NAK asked for it. Or the NAK is
     // still on its way, and the sender will go back once more.
@@ -298,7 +298,8 @@ bool PsnSpace::say_repeated(Step& s, const Again& again, Cause cause) {
   s.verdict.set(Verdict::retransmission);
   s.verdict.cause = cause;
   if (again.seen != nullptr) {
-    s.verdict.original = static_cast<std::uint32_t>(again.seen->frame);
+    // What was doubted for a while may come here behind others.
+    if (again.seen->frame < s.number) s.verdict.original = static_cast<std::uint32_t>(again.seen->frame);
   } else if (const Pending* op = s.info.operation == Operation::read_request ? pending(psn) : nullptr) {
     s.verdict.original = static_cast<std::uint32_t>(op->frame);  // issued again from its middle
   } else if (const AnsweredOperation* answered = find_answered(*std::as_const(answered_operations_), psn)) {
@@ -339,16 +340,20 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   if (op != nullptr) op->retried = true;
 }
 
+Needless PsnSpace::needless_by(Cause cause) const noexcept {
+  if (cause == Cause::nak) return Needless::nak;
+  if (cause == Cause::rnr) return Needless::rnr;
+  if (cause == Cause::read_retry) return Needless::read_answer;
+  return run_implied_ ? Needless::atomic_answer : run_unheard_nak_ ? Needless::unheard_nak : Needless::timer;
+}
+
 /// Go-back-N sends what had come as well: the receiver threw it away, or has it twice.
 void PsnSpace::count_waste(Step& s, const Again& again, Cause cause, bool spurious) {
   count_repeat(s, side_, cause);
   if (!s.counts) return;
   if (spurious) {
     happened(s, side_, Event::spurious);
-    // For want of an answer to an ATOMIC: of none of the causes.
-    const bool for_atomic = run_implied_ && (cause == Cause::timeout || cause == Cause::unknown);
-    ++s.connection.requester[side_]
-          .trouble->needless[static_cast<std::size_t>(for_atomic ? Cause::none : cause)];
+    ++s.connection.requester[side_].trouble->needless[static_cast<std::size_t>(needless_by(cause))];
   }
   const bool thrown_away = cause == Cause::nak && again.seen != nullptr && again.psn != run_nak_ && !spurious;
   if (thrown_away) happened(s, side_, Event::wasted);
@@ -373,13 +378,19 @@ void PsnSpace::end_run(const Step& s, const Again& again) {
 }
 
 /// Whether a run that began for another reason is the reaction to a NAK as well, from its PSN on.
-bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept {
+bool PsnSpace::joins_run(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) noexcept {
   if (nak.passed || nak.psn <= run_start_ || run_cause_ == Cause::nak || run_cause_ == Cause::rnr)
     return false;
   const bool exact = nak.psn == psn && !nak.for_rnr;
   const bool before = nak.frame < run_frame_;
+  // A timer ran out, later than a sender reacts: the NAK did not come. Unless it goes back for an answer,
+  // too.
+  const Seen* start = sent_.find(run_start_);
+  const bool by_timer = start != nullptr && run_cause_ == Cause::timeout && !reacts_by(nak, start->time_ns) &&
+                        !answered_on_its_own(dissect::opcode_info(start->opcode).operation);
+  if (before && by_timer) return false;
   const bool asked = exact || (before && nak.psn >= acked_);
-  return asked && !(before && run_after_silence_) && !stale(nak, time_ns);
+  return asked && !(before && run_after_silence_) && !stale(nak, psn, r);
 }
 
 /// Without IDs a packet that comes after its NAK looks repeated. But a sender that goes back goes on from

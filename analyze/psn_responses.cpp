@@ -55,7 +55,8 @@ void PsnSpace::end_read_at(Step& s, Pending& read, std::int64_t psn) {
   const std::int64_t end = read.last + 1;
   read.last = psn;
   for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
-    if (issued_[i].first == read.first && issued_[i].end == end) issued_[i].end = psn + 1;
+    if (issued_[i].first == read.first && issued_[i].end == end)
+      issued_[i].end = std::max(psn + 1, issued_[i].next);
   }
   if (end > next_) return;
   if (end == next_) {
@@ -145,6 +146,20 @@ void PsnSpace::forget_refused(std::int64_t psn) {
       issued_.end());
 }
 
+/// Whether a responder that is asked again leaves what it was answering, to go on from there: so soon that it
+/// cannot have sent the rest, of which `missing` are not there.
+bool PsnSpace::rewinds(const Step& s, std::int64_t next, std::int64_t missing) noexcept {
+  constexpr std::int64_t looked_back = 8;
+  const Seen* last = answers_.find(next - 1);
+  if (last == nullptr) return false;
+  if (answer_facts_.ids_rise(s.r)) return static_cast<std::uint16_t>(s.r.ip_id - last->ip_id) <= missing;
+  const Seen* before = answers_.find(next - 1 - looked_back);
+  if (before == nullptr || before->time_ns == capture::no_time || last->time_ns == capture::no_time)
+    return false;
+  return s.r.time_ns != capture::no_time &&
+         (s.r.time_ns - last->time_ns) * 2 * looked_back < (last->time_ns - before->time_ns) * missing;
+}
+
 /// The responses between what was expected and `psn` of request `index` are missing. Returns how many.
 std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
   std::int64_t missing = 0;
@@ -153,6 +168,21 @@ std::int64_t PsnSpace::skip_to(Step& s, std::size_t index, std::int64_t psn) {
     const std::int64_t end = i == index ? psn : skipped.open_end ? skipped.next : skipped.end;
     if (skipped.next >= end) continue;
     const bool read = s.info.operation == Operation::read_response;
+    const auto covers = [&](const Issued& issued) {
+      return issued.repeated && issued.first <= skipped.next && end <= issued.end;
+    };
+    const bool comes_again =
+        std::any_of(issued_.begin() + static_cast<std::ptrdiff_t>(index), issued_.end(), covers);
+    if (read && i != index && end > response_next_ && comes_again && psn < skipped.next &&
+        rewinds(s, skipped.next, end - skipped.next)) {
+      continue;
+    }
+    // Nobody asks with a NAK for a READ issued again that was lost: where none of many answers came, it was.
+    constexpr std::int64_t many = 4;
+    if (read && i != index && skipped.repeated && skipped.next == skipped.first &&
+        end - skipped.first >= many) {
+      continue;
+    }
     if (read && i != index && skipped.next == skipped.first && !response_holes_.any_in(skipped.first, end)) {
       // One set of responses to a READ that was sent twice: the other one may never have come.
       if (skipped.repeated && end <= response_next_) continue;

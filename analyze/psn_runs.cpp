@@ -36,7 +36,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   if (asked != nullptr && asked->psn < psn && answered && !reacts_by(*asked, r.time_ns)) asked = nullptr;
   if (asked != nullptr && !reacts_to(asked->psn)) asked = nullptr;
   if (asked != nullptr && asked->passed && asked->psn != psn && acked_ != psn) asked = nullptr;
-  if (asked != nullptr && stale(*asked, r.time_ns)) asked = nullptr;
+  if (asked != nullptr && stale(*asked, head, r)) asked = nullptr;
   std::int64_t expected = -1;
   // Only what a NAK asked for was sent again: the responder keeps what comes early.
   const bool selective = in_run_ && lone_ && run_cause_ == Cause::nak && run_next_ < next_ && !goes_back_;
@@ -44,6 +44,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   keeps_early_ = !keeps_all() && selective && acked_known_ && psn == acked_;
   interrupt_run(s);
   last_run_cause_ = run_cause_;
+  run_nak_before_ = run_cause_ == Cause::nak ? run_nak_ : -1;
   run_id_ = r.ip_id;
   // Sooner than coded, but for what was under way when the RNR NAK came: a sender that does not wait so long,
   // for no timer runs then.
@@ -89,9 +90,9 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
     expected = run_nak_ = head;
   } else {
     run_nak_ = -1;
-    run_cause_ = s.info.operation == Operation::read_request      ? Cause::read_retry
-                 : hears_answers(s) && !leaves_out_oldest(psn, r) ? Cause::timeout
-                                                                  : Cause::unknown;
+    run_cause_ = s.info.operation == Operation::read_request                               ? Cause::read_retry
+                 : hears_answers(s) && !leaves_out_oldest(psn, r) && !began_before(psn, r) ? Cause::timeout
+                                                                                           : Cause::unknown;
     if (acked_known_ && psn > acked_ && psn - acked_ <= skipped_at_most) expected = acked_;
   }
   const bool atomic = answered_on_its_own(s.info.operation) && s.info.operation != Operation::read_request;
@@ -129,6 +130,7 @@ void PsnSpace::start_run(Step& s, std::int64_t psn, const Seen* seen) {
   run_acked_ = acked_;
   in_run_ = true;
   new_since_run_ = false;
+  run_unheard_nak_ = run_cause_ == Cause::timeout && nak_unheard();
   take_back_late_head(s, psn);
   follow_chain(s, psn, seen);
 }
@@ -154,9 +156,22 @@ void PsnSpace::take_back_copy(Step& s) {
   count_repeat(s, side_, run_cause_);
 }
 
-/// A NAK that is long past did not reach the sender, or had its reaction: it goes back for its own reasons.
-bool PsnSpace::stale(const OpenNak& nak, std::int64_t time_ns) const noexcept {
-  return nak.passed ? !reacts_by(nak, time_ns) : long_since(nak.time_ns, time_ns, 16);
+/// Whether the sender must have heard of the NAK, though it is long past: who goes back to just where it
+/// asked knows what it alone confirmed. Unless a first reaction was lost on the way here, and this is the
+/// timer's.
+bool PsnSpace::reacts_slowly(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) const noexcept {
+  constexpr std::int64_t sooner_than_timers_ns = 10'000'000;
+  if (!nak.confirms || nak.passed || nak.psn != psn || acked_ != psn) return false;
+  if (request_facts_.ids_rise(r)) return request_facts_.last_step == 1;
+  return nak.time_ns != capture::no_time && r.time_ns != capture::no_time &&
+         r.time_ns - nak.time_ns < sooner_than_timers_ns;
+}
+
+/// A NAK that is long past did not reach the sender, or had its reaction: it goes back, to `psn`, for its own
+/// reasons.
+bool PsnSpace::stale(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) const noexcept {
+  if (nak.passed) return !reacts_by(nak, r.time_ns);
+  return long_since(nak.time_ns, r.time_ns, 16) && !reacts_slowly(nak, psn, r);
 }
 
 /// Nothing is sent again before the RNR timer ends; half of it, for clocks that differ.
@@ -207,7 +222,7 @@ bool PsnSpace::implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcep
 /// Whether the sender goes back to the beginning of the message of which the last NAK asked for a later
 /// packet, as some NICs do.
 bool PsnSpace::begins_message_of_nak(std::int64_t psn, std::int64_t time_ns) noexcept {
-  if (naks_.empty() || naks_.newest().psn != last_nak_.psn) return false;
+  if (naks_.empty() || naks_.newest().psn != last_nak_.psn || silent_before(time_ns)) return false;
   const OpenNak& nak = naks_.newest();
   if (nak.psn <= psn || nak.for_rnr || nak.passed || !reacts_by(nak, time_ns)) return false;
   std::size_t i = pending_.size();
@@ -223,12 +238,25 @@ bool PsnSpace::leaves_out_oldest(std::int64_t psn, const PacketBrief& r) const n
          request_facts_.last_step == 1;
 }
 
+/// Whether the sender goes back to before the capture, and not after silence: what made it do so is not in
+/// it.
+bool PsnSpace::began_before(std::int64_t psn, const PacketBrief& r) const noexcept {
+  return psn < first_ && !silent_before(r.time_ns);
+}
+
 /// Whether a READ is issued again because the timer ran out.
 bool PsnSpace::read_stood_still(const Step& s, std::int64_t psn) const noexcept {
   if (run_cause_ != Cause::read_retry || !run_after_silence_ || !hears_answers(s)) return false;
   if (last_answer_ns_ == capture::no_time) return true;
   const bool later_ones_came = response_next_ > psn + 1;
   return later_ones_came ? !implied_nak(s.r.time_ns, psn) : s.r.time_ns - last_answer_ns_ >= silence_ns;
+}
+
+/// Whether the last NAK, after which nothing was sent again, did not come: what it asked for is still
+/// missing.
+bool PsnSpace::nak_unheard() const noexcept {
+  if (last_nak_.psn < 0 || last_nak_.for_rnr || !acked_known_ || last_nak_.psn != acked_) return false;
+  return last_repeat_ < last_nak_.frame;
 }
 
 void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
@@ -238,7 +266,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   }
   const PacketRecord& r = s.r;
   Requester& requester = s.connection.requester[side_];
-  if (s.counts && (run_cause_ == Cause::timeout || read_stood_still(s, psn))) {
+  if (s.counts && ((run_cause_ == Cause::timeout && !run_implied_) || read_stood_still(s, psn))) {
     ++requester.trouble->timeouts;
     if (run_cause_ == Cause::read_retry) ++requester.trouble->read_timeouts;
   }
@@ -265,7 +293,9 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     chain_psn_ = psn;
     chain_open_ = true;
     chain_->answered = acked_known_ && acked_ > psn;  // before it was repeated at all
-    chain_->needless = chain_->answered;
+    // Then the timer was not in vain.
+    chain_->unheard_nak = run_unheard_nak_ ? last_nak_.frame : 0;
+    chain_->needless = chain_->answered && chain_->unheard_nak == 0;
     if (s.counts) ++requester.trouble->chains;
   }
   // The responder waits for what does not come, and so for ever.

@@ -353,10 +353,12 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
       }
     }
   }
-  // A READ cannot complete with a response missing, so a requester that went on had it.
+  // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
+  // take to ask again, had it.
   if (!response_holes_.empty()) {
     for (const Hole& hole : response_holes_.list()) {
       if (hole.of_repeat || next_ - hole.to < 64 || last_request_ns_ <= hole.time_ns) continue;
+      if (hole.time_ns != capture::no_time && !long_since(hole.time_ns, last_request_ns_, 1)) continue;
       const auto count = static_cast<std::uint64_t>(hole.to - hole.from);
       if (back != nullptr) {
         back->sequence_to_change().lost[static_cast<std::size_t>(Lost::by_capture)] += count;

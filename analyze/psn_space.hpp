@@ -195,6 +195,7 @@ class alignas(64) PsnSpace {
     return std::uint64_t{request_facts_.late} * 64U >= request_facts_.single;
   }
   void remember_repeat(Step& s, const Again& again, Cause cause);
+  [[nodiscard]] Needless needless_by(Cause cause) const noexcept;
   void count_waste(Step& s, const Again& again, Cause cause, bool spurious);
   void end_run(const Step& s, const Again& again);
   void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);
@@ -207,8 +208,10 @@ class alignas(64) PsnSpace {
   void take_back_copy(Step& s);
   [[nodiscard]] bool begins_message_of_nak(std::int64_t psn, std::int64_t time_ns) noexcept;
   [[nodiscard]] bool leaves_out_oldest(std::int64_t psn, const PacketBrief& r) const noexcept;
+  [[nodiscard]] bool began_before(std::int64_t psn, const PacketBrief& r) const noexcept;
   [[nodiscard]] bool read_stood_still(const Step& s, std::int64_t psn) const noexcept;
   [[nodiscard]] bool implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept;
+  [[nodiscard]] bool nak_unheard() const noexcept;
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
   void asked_again_after(std::int64_t took_ns) noexcept {
     if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;
@@ -253,11 +256,13 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool unasked_response(const Step& s, std::int64_t psn) const noexcept;
   void skip_answered(Step& s, std::int64_t psn);
   void forget_refused(std::int64_t psn);
-  [[nodiscard]] bool joins_run(const OpenNak& nak, std::int64_t psn, std::int64_t time_ns) const noexcept;
+  [[nodiscard]] bool joins_run(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) noexcept;
   [[nodiscard]] bool reacts_by(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool sooner_than_reactions(const OpenNak& nak, std::int64_t time_ns) const noexcept;
   [[nodiscard]] bool rnr_waits(std::int64_t time_ns) const noexcept;
-  [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t time_ns) const noexcept;
+  [[nodiscard]] bool stale(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) const noexcept;
+  [[nodiscard]] bool reacts_slowly(const OpenNak& nak, std::int64_t psn, const PacketBrief& r) const noexcept;
+  [[nodiscard]] bool rewinds(const Step& s, std::int64_t next, std::int64_t missing) noexcept;
   std::int64_t skip_to(Step& s, std::size_t index, std::int64_t psn);
   void mark_repeated_answer(Step& s, Cause cause, const Seen* seen);
   [[nodiscard]] bool executed_now(const Step& s, std::int64_t psn, const Issued& issued) noexcept;
@@ -403,6 +408,7 @@ class alignas(64) PsnSpace {
   bool guesses_open_ = false;      ///< answers were taken for answers to repeats
   bool run_for_answer_ = false;    ///< the run asks for an answer that is missing
   bool run_implied_ = false;       ///< and a later answer made the sender ask
+  bool run_unheard_nak_ = false;   ///< the timer ran out although a NAK had come by here
   bool answers_cut_ = false;       ///< the capture cut the AETHs off
   bool reads_cut_ = false;         ///< and here RETHs of READs: how many responses one has is not known
   bool again_claimed_ = false;     ///< the READ issued again last proved a loss
@@ -423,6 +429,7 @@ class alignas(64) PsnSpace {
   std::int64_t repeated_to_ = 0;  ///< behind the highest request sent again
   std::int64_t run_start_ = -1;
   std::int64_t run_nak_ = -1;
+  std::int64_t run_nak_before_ = -1;  ///< of the run before
   std::int64_t run_acked_ = -1;
   std::int64_t last_copy_ = -1;  ///< PSN of the last packet taken for a copy, for no ID tells, and its frame
   std::uint64_t last_copy_frame_ = 0;

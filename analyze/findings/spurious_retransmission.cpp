@@ -37,7 +37,7 @@ std::string latency_text(const Case& c) {
 
 /// Why what had been acknowledged was sent again, by what made the sender go back.
 struct Reason {
-  Cause cause;
+  Needless by;
   std::string_view why;  ///< {}: who sent it
   std::string_view advice;
 };
@@ -46,35 +46,40 @@ constexpr std::string_view answers_advice =
     "DSCP and PCP of both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE "
     "'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise the "
     "timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
-constexpr std::string_view answers_why =
-    "the acknowledgement was lost or late on its way to {}, or its timer is too short";
 constexpr std::string_view lost_answer_advice =
     "Look for the lost answers: findings loss_before_capture and loss_after_capture of what {1} sends. No "
     "timeout would help.";
 constexpr Reason reasons[] = {
-    {Cause::timeout, answers_why, answers_advice},
-    {Cause::unknown, answers_why, answers_advice},
-    {Cause::nak, "a NAK asked for what came a little later, or {} goes back further than the NAK asked",
+    {Needless::timer, "the acknowledgement was lost or late on its way to {}, or its timer is too short",
+     answers_advice},
+    {Needless::unheard_nak,
+     "a NAK that asked for a packet behind it was lost or late on its way to {}, whose timer then ran out",
+     "Find what drops the NAK: answers often use another priority than the data, so compare DSCP and PCP of "
+     "both "
+     "directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE 'drop|discard|prio'. Finding "
+     "loss_before_capture or loss_after_capture tells of the packet that the NAK asked for."},
+    {Needless::nak, "a NAK asked for what came a little later, or {} goes back further than the NAK asked",
      "What overtakes what, and why, is the thing to mend, not the timeout: findings reordering and "
      "loss_after_capture tell of it. {1} may take packets out of order (mlx5: adaptive routing with "
      "selective repeat or "
      "out-of-order placement)."},
-    {Cause::read_retry, "{} asks again for a READ response that it missed, and goes back for all behind it",
+    {Needless::read_answer,
+     "{} asks again for a READ response that it missed, and goes back for all behind it", lost_answer_advice},
+    {Needless::atomic_answer,
+     "{} asks again for an ATOMIC answer that it missed, and goes back for all behind it",
      lost_answer_advice},
-    {Cause::none, "{} asks again for an ATOMIC answer that it missed, and goes back for all behind it",
-     lost_answer_advice},
-    {Cause::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
+    {Needless::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
 };
 
 std::uint64_t needless(const Group& group, const Reason& reason) {
-  const auto by = [&](Cause cause) {
+  const auto by = [&](Needless why) {
     return group.sum(
-        [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(cause)]; });
+        [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(why)]; });
   };
-  if (reason.cause != Cause::timeout) return by(reason.cause);
+  if (reason.by != Needless::timer) return by(reason.by);
   // All of which nothing else is known.
   std::uint64_t others = 0;
-  for (const Reason& other : reasons) others += other.cause == Cause::timeout ? 0 : by(other.cause);
+  for (const Reason& other : reasons) others += other.by == Needless::timer ? 0 : by(other.by);
   return group.count() - std::min(group.count(), others);
 }
 

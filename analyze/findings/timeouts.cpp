@@ -23,6 +23,13 @@ bool only_reads(const Connection& connection, unsigned side) {
          2 * sent.count(Event::spurious) < sent.count(Event::retransmitted_read_retry);
 }
 
+/// Repeats of what had been acknowledged, so that its timer need not have run out.
+std::uint64_t in_vain(const Connection& connection, unsigned side) {
+  const std::uint64_t needless = connection.sent[side].count(Event::spurious);
+  const auto unheard = static_cast<std::size_t>(Needless::unheard_nak);
+  return needless - std::min(needless, connection.requester[side].trouble->needless[unheard]);
+}
+
 std::vector<Case> cases_of(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -32,7 +39,9 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
     // Given up: retries_exhausted tells it. Mostly needless: spurious_retransmission does.
     if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
     const std::uint64_t all = all_packets(connection, side);
-    if (2 * sent.count(Event::spurious) < sent.count(Event::retransmitted_timeout)) {
+    // Asked again because an answer behind the missing one came: no timer ran out, as far as answers tell.
+    if (requester.trouble->timeouts == 0 && requester.trouble->chains != 0 && requester.acks != 0) return;
+    if (2 * in_vain(connection, side) < sent.count(Event::retransmitted_timeout)) {
       add_case(snapshot, cases, connection, {side, side, Event::retransmitted_timeout, all});
     } else if (only_reads(connection, side) &&
                add_case(snapshot, cases, connection, {side, side, Event::retransmitted_read_retry, all})) {
@@ -70,6 +79,15 @@ std::string expiries_text(const Group& group) {
   text += " " + times_text(times);
   if (reads != 0) text += reads == times ? " for a READ" : fmt::format(", {} of them for a READ", reads);
   return text;
+}
+
+/// Repeats of what a NAK acknowledged that did not come.
+std::uint64_t unheard_naks(const Group& group) {
+  return group.sum([](const Case& c) {
+    const RequesterTrouble& trouble = *c.requester().trouble;
+    return trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)] +
+           (trouble.worst_chain.unheard_nak != 0 ? 1 : 0);
+  });
 }
 
 /// Whether the CM's retry count was used up, and the DREQ is what came when the timer ran out once more: then
@@ -117,19 +135,25 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     Severity severity = severity_of(group.count(), group.of, scale);
     // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
     if (times <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
-    std::string text = fmt::format("{}{} sent by {} {} something after silence, no NAK: {}.",
-                                   scope_text(group), share_text(group.count(), group.of), from_text(group),
-                                   verb(group.count(), "repeats", "repeat"), expiries_text(group));
+    std::string text = fmt::format(
+        "{}{} sent by {} {} something after silence, {}: {}.", scope_text(group),
+        share_text(group.count(), group.of), from_text(group), verb(group.count(), "repeats", "repeat"),
+        unheard_naks(group) == 0 ? "no NAK" : "no NAK or one that did not come", expiries_text(group));
     if (needless != 0) {
       text += fmt::format(" {} of all its repeats {} needless: the first copy had already been acknowledged.",
                           needless, verb(needless, "was", "were"));
     }
     if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
     const std::string missing = missing_text(*longest->connection, longest->side);
+    const std::uint64_t unheard = longest->requester().trouble->worst_chain.unheard_nak;
     text +=
-        missing.empty()
-            ? " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder."
-            : missing;
+        !missing.empty() ? missing
+        : unheard != 0
+            ? fmt::format(
+                  " Before it a NAK (packet {}) had asked for what is missing: it was lost or late on its "
+                  "way to {}.",
+                  unheard, from_text(group))
+            : " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
     const std::string end = end_text(snapshot, group);
     if (!end.empty()) severity = Severity::error;
     text += end + goodput_text(group) + worst_text(group);

@@ -65,6 +65,34 @@ TEST_F(TimeoutsThenDisconnect, NamesWhatIsMissingBeforeItEachTime) {
   EXPECT_FALSE(says(found[0], "a lost acknowledgement")) << found[0].explanation;
 }
 
+/// What it acknowledged was sent again for good reason: the sender did not hear of it.
+TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
+  happen(connection_.sent[0], Event::spurious, 2);
+  EXPECT_TRUE(maker_.run("timeouts").empty());
+  RequesterTrouble& trouble = *connection_.requester[0].trouble;
+  trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)] = 2;
+  trouble.worst_chain.unheard_nak = 95;
+  const std::vector<Finding> found = maker_.run("timeouts");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0], "after silence, no NAK or one that did not come: the timer ran out 2 times"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "a NAK (packet 95) had asked for what is missing")) << found[0].explanation;
+  const std::vector<Finding> needless = maker_.run("spurious_retransmission");
+  ASSERT_EQ(needless.size(), 1U);
+  EXPECT_TRUE(
+      says(needless[0], "a NAK that asked for a packet behind it was lost or late on its way to 10.0.0.1"))
+      << needless[0].explanation;
+}
+
+/// Asked again because a later answer came: where answers were seen, no timer ran out.
+TEST_F(TimeoutsThenDisconnect, NotForWhatALaterAnswerTells) {
+  connection_.requester[0].trouble->timeouts = 0;
+  connection_.requester[0].acks = 40;
+  EXPECT_TRUE(maker_.run("timeouts").empty());
+  connection_.requester[0].acks = 0;  // one direction alone
+  EXPECT_EQ(maker_.run("timeouts").size(), 1U);
+}
+
 TEST_F(TimeoutsThenDisconnect, NotWithTriesLeft) {
   cm().retry_count = 7;
   EXPECT_FALSE(told());

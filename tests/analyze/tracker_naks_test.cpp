@@ -215,5 +215,71 @@ TEST(TrackerNaks, TheWholeMessageAgain) {
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 48U);
 }
 
+/// A message of 16 packets from `psn` on.
+void message(Wire& wire, std::uint32_t psn, std::uint32_t from = 0) {
+  for (std::uint32_t i = from; i < 16; ++i) {
+    PacketRecord r = wire.make(a, b, i == 0 ? 0x06 : i == 15 ? 0x08 : 0x07, psn + i);
+    r.payload = 1024;
+    r.dma_length = i == 0 ? 16 * 1024 : 0;
+    if (i == 15) r.flags |= PacketRecord::ack_requested;
+    wire.send(r);
+  }
+}
+
+/// The sender did not hear of it: its timer sends all again from the oldest on, and the next loss is one.
+TEST(TrackerNaks, ALostNak) {
+  for (const std::int64_t timer_ns : {300'000, 1'048'000, 67'000'000}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    message(wire, 120);
+    const auto nak = wire.answer(b, a, 130, nak_sequence);
+    wire.now_ns += timer_ns;
+    message(wire, 120);
+    wire.answer(b, a, 135);
+    for (std::uint32_t psn = 136; psn < 200; psn += 16) {
+      message(wire, psn);
+      wire.answer(b, a, psn + 5, nak_sequence);
+      message(wire, psn, 5);
+      wire.answer(b, a, psn + 15);
+    }
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 5U) << timer_ns;
+    EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 16U) << timer_ns;
+    const RequesterTrouble& trouble = *wire.connection().requester[0].trouble;
+    EXPECT_EQ(trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)], 10U) << timer_ns;
+    EXPECT_EQ(trouble.worst_chain.unheard_nak, nak) << timer_ns;
+    EXPECT_EQ(trouble.timeouts, 1U) << timer_ns;
+  }
+}
+
+/// What goes back to just where the NAK asked heard of it, however late: it alone confirmed what is before.
+TEST(TrackerNaks, ASlowReactionIsNoTimer) {
+  for (const bool ids : {true, false}) {
+    for (const std::int64_t reaction_ns : {800'000, 2'000'000, 8'000'000}) {
+      Wire wire;
+      for (std::uint32_t psn = 56; psn < 184; psn += 16) {
+        const auto part = [&](std::uint32_t i) {
+          PacketRecord r = wire.make(a, b, i == 0 ? 0x06 : i == 15 ? 0x08 : 0x07, psn + i);
+          r.payload = 1024;
+          r.dma_length = i == 0 ? 16 * 1024 : 0;
+          if (!ids) r.ip_id = 0;
+          wire.send(r);
+        };
+        for (std::uint32_t i = 0; i < 16; ++i) part(i);
+        if (psn >= 120) {
+          wire.answer(b, a, psn + 5, nak_sequence);
+          wire.now_ns += reaction_ns;
+          for (std::uint32_t i = 5; i < 16; ++i) part(i);
+        }
+        wire.answer(b, a, psn + 15);
+      }
+      wire.finish();
+      EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 44U) << ids << ' ' << reaction_ns;
+      EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 4U) << ids << ' ' << reaction_ns;
+      EXPECT_EQ(wire.connection().requester[0].trouble->nak_reaction_ns.count(), 4U) << reaction_ns;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -607,5 +607,65 @@ TEST(TrackerReads, ItLastsUntilWhatIsAskedForAgainHasCome) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
 }
 
+/// A requester that keeps what it got asks for what is missing alone.
+TEST(TrackerReads, OneMissingResponseEndsTheRead) {
+  for (const bool before : {true, false}) {
+    Wire wire;
+    warm_up(wire);
+    const std::int64_t began_ns = wire.now_ns + 1000;
+    read(wire, 124, 8);
+    for (std::uint32_t psn = 124; psn < 132; ++psn) {
+      const PacketRecord r = response(wire, psn, psn == 124 ? first : psn == 131 ? last : middle);
+      if (psn != 127 || !before) wire.send(r);
+    }
+    wire.now_ns += 5'000;
+    read(wire, 127, 1);
+    wire.send(response(wire, 127, read_response_only));
+    const auto took = static_cast<std::uint64_t>(wire.now_ns - began_ns);
+    for (std::uint32_t psn = 132; psn < 260; psn += 4) {
+      read(wire, psn, 4);
+      respond(wire, psn, psn + 4);
+    }
+    wire.finish();
+    const auto& operations = wire.connection().requester[0].operations;
+    const auto reads = std::find_if(operations.begin(), operations.end(),
+                                    [](const OperationStats& o) { return o.kind == OperationKind::read; });
+    ASSERT_NE(reads, operations.end());
+    EXPECT_EQ(reads->count, 34U) << before;
+    EXPECT_EQ(reads->latency_ns.count(), 34U) << before;
+    EXPECT_EQ(reads->latency_ns.max(), took) << before;
+    EXPECT_EQ(reads->retried, 1U) << before;
+  }
+}
+
+/// A responder that is asked again leaves what it was sending, and goes on from there: the rest was not sent
+/// before.
+TEST(TrackerReads, AResponderThatGoesBackAtOnce) {
+  for (const bool ids : {true, false}) {
+    Wire wire;
+    const auto send = [&](PacketRecord r) {
+      if (!ids) r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+      return wire.send(r);
+    };
+    warm_up(wire);
+    read(wire, 124, 400);
+    for (std::uint32_t psn = 124; psn < 324; ++psn) {
+      const PacketRecord r = response(wire, psn, psn == 124 ? first : middle);
+      if (psn != 300) send(r);
+    }
+    read(wire, 300, 224);
+    for (std::uint32_t psn = 300; psn < 524; ++psn)
+      send(response(wire, psn, psn == 300 ? first : psn == 523 ? last : middle));
+    for (std::uint32_t psn = 524; psn < 700; psn += 4) {
+      read(wire, psn, 4);
+      respond(wire, psn, psn + 4);
+    }
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 1U) << ids;
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U) << ids;
+    EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 224U) << ids;
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
