@@ -125,7 +125,7 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
   constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
   report_cases(sink, cases_of(snapshot), [&](const Group& group) {
     const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
-    const std::uint64_t needless = group.sum([](const Case& c) { return c.sent().count(Event::spurious); });
+    const std::uint64_t needless = group.sum([](const Case& c) { return in_vain(*c.connection, c.side); });
     const Case* longest = &group.first();
     for (const Case& c : group.cases) {
       if (c.requester().trouble->worst_chain.resends > longest->requester().trouble->worst_chain.resends)

@@ -74,7 +74,7 @@ TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
   trouble.worst_chain.unheard_nak = 95;
   const std::vector<Finding> found = maker_.run("timeouts");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "after silence, no NAK or one that did not come: the timer ran out 2 times"))
+  EXPECT_TRUE(says(found[0], "after silence, no NAK or one that did not come: the timer ran out twice"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "a NAK (packet 95) had asked for what is missing")) << found[0].explanation;
   const std::vector<Finding> needless = maker_.run("spurious_retransmission");
