@@ -92,7 +92,11 @@ void PsnSpace::request(Step& s) {
   if (overtaken) mark_late(s);
   if (sent_earlier(request_facts_, r)) request_facts_.count_late();
   if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
-  const bool asked_for_one = keeps_all() && run_cause_ == Cause::nak;
+  // A sender that goes back goes on from there: one alone, and then new ones right away, was all it sent
+  // again, or late.
+  const bool right_away =
+      !request_facts_.ids_rise(r) || static_cast<std::uint16_t>(r.ip_id - request_facts_.last_id) == 1;
+  const bool asked_for_one = run_cause_ == Cause::nak && (keeps_all() || (lone_ && right_away));
   if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_ && !asked_for_one) {
     holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, r.ip_id,
                 false});  // the end of what was sent again
