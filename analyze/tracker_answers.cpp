@@ -28,10 +28,13 @@ struct Test {
   double chance;
   double weight;  ///< of `chance`, in flows
 };
-constexpr Test of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5}, of_port{0.8, 0.45, 5};
+constexpr Test of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5}, of_port{0.8, 0.45, 5},
+    of_steady{0.8, 0.45, 5};
 /// Answers that come as soon as those before prove little more than those did: connections in lockstep have
 /// one pace.
 constexpr double most_pace = 3;
+/// Hosts differ in how steady they are, so it speaks for a flow, but never against one.
+constexpr double most_steady = 5;
 /// Not even then has an answer come to what nobody sent, unless the capture missed that very request.
 constexpr double of_nothing = 4;
 /// Some flow will be the best by chance; it must be better than chance, and than the next.
@@ -51,6 +54,7 @@ struct Look {
   Told place = Told::nothing;
   Told count = Told::nothing;
   Told pace = Told::nothing;
+  Told steady = Told::nothing;  ///< as soon as others, nearly to the same
   double delay_ns = 0;
   std::optional<std::uint32_t> messages;
 };
@@ -169,7 +173,7 @@ bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& ans
 
 /// Holds an answer against all candidates.
 void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
-  constexpr double patience = 8, slack_ns = 10'000, steady = 3;
+  constexpr double patience = 8, slack_ns = 10'000, steady = 3, stamp_ns = 1'000;
   const std::uint32_t msn = answer.aeth & 0xffffffU;
   std::vector<Candidate>& candidates = waiting.candidates;
   std::vector<Look> looked(candidates.size());
@@ -177,7 +181,7 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   for (const Candidate& c : candidates) {
     if (c.delay_ns > 0 && (promptest == 0 || c.delay_ns < promptest)) promptest = c.delay_ns;
   }
-  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port};
+  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port}, at_steady{of_steady};
   const auto on_port = [&](const Candidate& c) {
     const PacketRecord& first = states[c.place].unpaired->first;
     if (!answer.has(PacketRecord::has_ports) || !first.has(PacketRecord::has_ports)) return Told::nothing;
@@ -194,6 +198,8 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
       if (usual > 0) {
         const bool as_ever = look.delay_ns > usual / steady && look.delay_ns < usual * steady;
         look.pace = as_ever ? Told::fits : Told::contradicts;
+        const bool alike = std::abs(look.delay_ns - usual) < usual / 8 + stamp_ns;
+        look.steady = alike ? Told::fits : Told::contradicts;
       }
       c.delay_ns = c.delay_ns == 0 ? static_cast<float>(look.delay_ns)
                                    : c.delay_ns + (static_cast<float>(look.delay_ns) - c.delay_ns) / 8;
@@ -210,6 +216,7 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_place.add(look.place);
     at_count.add(look.count);
     at_pace.add(look.pace);
+    at_steady.add(look.steady);
   }
   if (answer.has(PacketRecord::has_aeth)) {
     waiting.psn_ahead = (answer.psn - msn) & 0xffffffU;
@@ -220,6 +227,8 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     const Look& look = looked[i];
     double gain = at_place.gain(look.place);
     c.pace_fit = static_cast<float>(std::clamp(c.pace_fit + at_pace.gain(look.pace), -most_pace, most_pace));
+    c.steady_fit =
+        static_cast<float>(std::clamp(c.steady_fit + at_steady.gain(look.steady), -most_steady, most_steady));
     // Said once: each answer comes from the same. Where nobody has it, each direction chose its own.
     c.port_fit = at_port.passed == 0 ? 0 : static_cast<float>(at_port.gain(on_port(c)));
     if (look.place == Told::fits && !std::exchange(c.fitted, true) && at_place.passed == 1 &&

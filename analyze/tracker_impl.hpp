@@ -41,15 +41,16 @@ struct Candidate {
   bool counted = false;              ///< messages_ahead is known
   std::uint32_t messages_ahead = 0;  ///< MSN of the last answer minus the messages up to its PSN
   std::uint64_t flow = 0;            ///< its id: places are used again
-  float fit = 0;        ///< logarithm of how much better the answers fit than to an unrelated flow
-  float count_fit = 0;  ///< the same of the messages counted
-  float pace_fit = 0;   ///< the same of how soon answers come
-  float port_fit = 0;   ///< the same of the UDP source port, which both directions may share
-  float delay_ns = 0;   ///< of answers, smoothed; 0 = none yet
+  float fit = 0;         ///< logarithm of how much better the answers fit than to an unrelated flow
+  float count_fit = 0;   ///< the same of the messages counted
+  float pace_fit = 0;    ///< the same of how soon answers come
+  float steady_fit = 0;  ///< the same of how alike the times are that they take
+  float port_fit = 0;    ///< the same of the UDP source port, which both directions may share
+  float delay_ns = 0;    ///< of answers, smoothed; 0 = none yet
   [[nodiscard]] float score() const noexcept {
     // A responder that does not count messages as it should proves nothing; so unlikely it is.
     constexpr float useless_count = -6;
-    return fit + std::max(count_fit, useless_count) + pace_fit + port_fit;
+    return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + port_fit;
   }
 };
 

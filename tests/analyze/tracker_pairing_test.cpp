@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which two flows become a connection, on what evidence, and which stay alone.
+#include <algorithm>
+#include <array>
+#include <vector>
+
 #include "tests/analyze/tracker_support.hpp"
 
 namespace roce::analyze {
@@ -282,6 +286,51 @@ TEST(TrackerPairing, ThePaceOfAnswersAloneDoesNotPair) {
   for (unsigned unswapped = 0; unswapped <= 8; ++unswapped) {
     EXPECT_EQ(paired_in_lockstep(false, unswapped), 0U) << unswapped;
     paired_in_lockstep(true, unswapped);  // never wrongly
+  }
+}
+
+/// Messages of one packet at any moment, all from PSN 0: no answer comes before its request, and those to
+/// others come any time after.
+TEST(TrackerPairing, AnswersAtAnyMomentAreToldApartByHowSteadyTheyCome) {
+  for (const std::uint32_t connections : {2U, 5U, 10U}) {
+    Wire wire;
+    struct Sent {
+      std::int64_t time_ns = 0;
+      std::uint32_t connection = 0, psn = 0;
+      bool answer = false;
+    };
+    std::vector<Sent> all;
+    std::uint32_t random = 7;
+    const auto any = [&](std::uint32_t below) {
+      random = random * 1'103'515'245U + 12'345U;
+      return (random >> 16U) % below;
+    };
+    for (std::uint32_t i = 0; i < connections; ++i) {
+      std::int64_t now_ns = wire.now_ns + any(5000);
+      for (std::uint32_t psn = 0; psn < 100; ++psn) {
+        all.push_back({now_ns, i, psn, false});
+        all.push_back({now_ns + 2500 + any(300), i, psn, true});
+        now_ns += 2000 + any(2000);
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Sent& x, const Sent& y) { return x.time_ns < y.time_ns; });
+    for (const Sent& one : all) {
+      wire.port = static_cast<std::uint16_t>(0xc000 + 97 * one.connection + (one.answer ? 31 : 0));
+      wire.now_ns = one.time_ns - 1000;
+      const std::uint32_t i = one.connection;
+      if (one.answer) {
+        wire.answer({2, 0x20 + i}, {1, 0x10 + i}, one.psn);
+      } else {
+        wire.request({1, 0x10 + i}, {2, 0x20 + i}, one.psn);
+      }
+    }
+    wire.finish();
+    EXPECT_EQ(wire.result.connections.size(), connections);
+    for (const Connection& c : wire.result.connections) {
+      ASSERT_TRUE(c.paired()) << connections;
+      EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp) << connections;
+    }
   }
 }
 
