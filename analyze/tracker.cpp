@@ -295,7 +295,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   const bool followed = believed(place, record);
   if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
-    if (track.views == nullptr && track.spaces[side]->begins_anew_unasked(record)) {
+    if (track.views == nullptr && !track.restart_known && track.spaces[side]->begins_anew_unasked(record)) {
       leave_to_another(track);
       track_long(record, number, verdict);
       return verdict;

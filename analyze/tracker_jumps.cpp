@@ -46,7 +46,8 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
 bool Tracker::Impl::answers_jump(std::uint32_t connection, unsigned side, const PacketRecord& record,
                                  std::uint64_t number, Verdict& verdict) {
   Track& track = tracks[connection];
-  if (track.jump == nullptr || track.jump_side == side || !track.spaces[side ^ 1U]->far_off(record))
+  if (track.jump == nullptr || track.jump_side == side || track.answers_stray ||
+      !track.spaces[side ^ 1U]->far_off(record))
     return false;
   if (((record.psn - track.jump->record.psn) & 0xffffffU) > 4096) return false;
   begin_at_jump(track);

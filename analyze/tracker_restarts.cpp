@@ -75,7 +75,7 @@ void Tracker::Impl::jumped_again(std::uint32_t connection, unsigned side, const 
   track_long(record, number, verdict);
 }
 
-/// They were sent again.
+/// They were sent again. What is far off nobody answered or followed: a stray.
 void Tracker::Impl::release_restart(std::uint32_t connection) {
   const std::unique_ptr<Restart> restart = std::move(tracks[connection].restart);
   if (restart == nullptr) return;
@@ -85,7 +85,12 @@ void Tracker::Impl::release_restart(std::uint32_t connection) {
   for (std::size_t i = 0; i < restart->held.size(); ++i) {
     const Held& packet = restart->held[i];
     const unsigned side = restart->sides[i];
-    step(connection, side, packet.record, packet.number, tracks[connection].places[side]);
+    const std::uint32_t place = tracks[connection].places[side];
+    if (tracks[connection].spaces[side]->far_off(packet.record)) {
+      count(place, packet.record, packet.number);
+    } else {
+      step(connection, side, packet.record, packet.number, place);
+    }
   }
   tracks[connection].restart_known = false;
 }
