@@ -157,6 +157,10 @@ void MainWindow::make_pages() {
 void MainWindow::make_status() {
   message_ = new QLabel;
   message_->setTextFormat(Qt::PlainText);
+  said_.setObjectName(QStringLiteral("said"));
+  said_.setSingleShot(true);
+  said_.setInterval(std::chrono::seconds(20));
+  connect(&said_, &QTimer::timeout, this, [this] { stand(standing_); });
   selected_ = new QLabel;
   bar_ = new QProgressBar;
   bar_->setMaximumWidth(220);
@@ -260,7 +264,17 @@ void MainWindow::show_page(PageId page) {
   dock->widget()->setFocus();
 }
 
+/// For a while; then what stands is shown again: it would be taken for news of what is done later.
 void MainWindow::say(const QString& text) {
+  message_->setText(text.simplified());
+  message_->setToolTip(text);
+  said_.start();
+}
+
+/// As long as nothing else is said.
+void MainWindow::stand(const QString& text) {
+  standing_ = text;
+  if (said_.isActive()) return;
   message_->setText(text.simplified());
   message_->setToolTip(text);
 }
@@ -288,14 +302,15 @@ void MainWindow::show_state() {
   // The first page offers them now, and what is gone by now is told.
   if (state == State::empty || state == State::failed) recent_files_.load(settings());
   setWindowModified(packets_->has_unsaved_comments());
+  said_.stop();  // of what was before
   if (loading) {
     show_progress();
   } else if (state == State::failed) {
-    say(tr("Nothing could be read: %1").arg(session_.failure()));
+    stand(tr("Nothing could be read: %1").arg(session_.failure()));
   } else if (state == State::empty) {
-    say(tr("No capture"));
+    stand(tr("No capture"));
   } else if (const auto& snapshot = session_.snapshot()) {
-    say(health_of(*snapshot).line);
+    stand(health_of(*snapshot).line);
   }
   show_selection();
 }
@@ -306,8 +321,8 @@ void MainWindow::show_progress() {
       progress.size == 0 ? 0 : std::min<std::uint64_t>(100, progress.bytes * 100 / progress.size);
   bar_->setRange(0, progress.size == 0 ? 0 : 100);
   bar_->setValue(static_cast<int>(percent));
-  if (session_.state() == AnalysisSession::State::loading)
-    say(tr("Reading: %1 packets").arg(progress.packets));
+  if (session_.state() != AnalysisSession::State::loading) return;
+  stand((session_.is_live() ? tr("Capturing: %1 packets") : tr("Reading: %1 packets")).arg(progress.packets));
 }
 
 void MainWindow::show_selection() {

@@ -113,6 +113,7 @@ class MainWindow : public QMainWindow {
   void show_progress();
   void show_selection();
   void say(const QString& text);
+  void stand(const QString& text);
   void apply_preferences(const Preferences& preferences);
   void fill_profiles();
 
@@ -159,6 +160,8 @@ class MainWindow : public QMainWindow {
   QActionGroup* policies_ = nullptr;
   QString policy_name_;
   QLabel* message_ = nullptr;
+  QString standing_;   ///< what message_ shows when nothing was said lately
+  QTimer said_{this};  ///< runs as long as it shows something else
   QLabel* selected_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QToolButton* stop_ = nullptr;

@@ -319,6 +319,26 @@ TEST(MainWindow, ShowsNoGoodSignForACaptureThatWasCut) {
   EXPECT_EQ(window->message(), window->overview().headline());
 }
 
+TEST(MainWindow, SaysThingsForAWhileOnly) {
+  const auto window = make_window();
+  open_sample(*window, "06_flush.pcap");
+  const QString stands = window->message();
+  EXPECT_EQ(stands, window->overview().headline());
+  auto* said = window->findChild<QTimer*>(QStringLiteral("said"));
+  ASSERT_NE(said, nullptr);
+  EXPECT_FALSE(said->isActive());
+  EXPECT_FALSE(window->choose_policy(QStringLiteral("/nowhere/no such policy.toml")));
+  EXPECT_NE(window->message(), stands);
+  EXPECT_TRUE(said->isActive());
+  said->start(0);  // its time is over
+  EXPECT_TRUE(eventually([&] { return window->message() == stands; }));
+  // What was said of one capture is not said of the next.
+  EXPECT_FALSE(window->choose_policy(QStringLiteral("/nowhere/no such policy.toml")));
+  open_sample(*window, "03_rping.pcap");
+  EXPECT_EQ(window->message(), window->overview().headline());
+  EXPECT_FALSE(said->isActive());
+}
+
 TEST(MainWindow, ClosesWhileItReads) {
   for (int i = 0; i < 6; ++i) {
     const auto window = make_window();
