@@ -113,8 +113,9 @@ void AnalysisSession::start(const AnalysisJob::Opener& opener) {
     QMetaObject::invokeMethod(this, &AnalysisSession::look, Qt::QueuedConnection);
   });
   timer_.start();
-  Q_EMIT packets_changed();
+  // The state first: whether it is live decides how its first packets are shown, which may be there already.
   set_state(State::loading);
+  Q_EMIT packets_changed();
 }
 
 void AnalysisSession::look() {

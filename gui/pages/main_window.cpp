@@ -221,8 +221,8 @@ bool MainWindow::is_settled() const {
 
 void MainWindow::open(const QStringList& files) {
   if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
+  selection_.clear();  // first: a short capture may be there as soon as it is opened
   session_.open(files);
-  selection_.clear();
   QSettings kept = settings();
   recent_files_.add(kept, files);
 }

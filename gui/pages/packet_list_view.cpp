@@ -146,6 +146,7 @@ void PacketListView::scroll_to(int row) {
 
 void PacketListView::set_current_row(int row) {
   const bool changed = row != current_;
+  if (row >= 0) set_follows(false);  // it is to stay in sight
   current_ = anchor_ = row;
   toggled_.clear();
   all_ = false;
@@ -379,7 +380,8 @@ void PacketListView::scrollContentsBy(int, int) {
 void PacketListView::keyPressEvent(QKeyEvent* event) {
   const int last = model_.rowCount() - 1;
   const int page = visible_rows() - 1;
-  const int from = std::max(current_, 0);
+  // Without a current row keys go on from what is seen.
+  const int from = current_ >= 0 ? current_ : std::clamp(first_visible_row() + page, 0, std::max(0, last));
   // Control moves as well: there are no single rows to be chosen with keys.
   const Qt::KeyboardModifiers extend = event->modifiers() & Qt::ShiftModifier;
   int row = -1;
@@ -392,7 +394,7 @@ void PacketListView::keyPressEvent(QKeyEvent* event) {
       row = std::max(0, from - 1);
       break;
     case Qt::Key_Down:
-      row = current_ < 0 ? 0 : std::min(last, from + 1);
+      row = std::min(last, from + 1);
       break;
     case Qt::Key_PageUp:
       row = std::max(0, from - page);

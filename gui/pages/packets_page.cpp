@@ -84,6 +84,7 @@ PacketsPage::~PacketsPage() {
 
 void PacketsPage::make_parts() {
   follow_->setCheckable(true);
+  follow_->setEnabled(false);
   progress_->setMaximumWidth(160);
   progress_->setTextVisible(false);
   progress_->setAccessibleName(tr("Progress of the filter"));
@@ -152,6 +153,13 @@ void PacketsPage::connect_parts() {
   connect(&find_timer_, &QTimer::timeout, this, [this] { find(find_step_); });
   connect(&export_timer_, &QTimer::timeout, this, &PacketsPage::watch_export);
   connect(&session_, &AnalysisSession::packets_changed, this, &PacketsPage::show_packets);
+  connect(&session_, &AnalysisSession::state_changed, this, [this] {
+    const bool loading = session_.state() == AnalysisSession::State::loading;
+    follow_->setEnabled(loading);
+    if (loading) list_->set_follows(session_.is_live());
+    if (current_number() == 0) show_no_packet();
+    show_state();
+  });
   connect(&session_, &AnalysisSession::snapshot_changed, this, &PacketsPage::take_time_format);
   connect(&selection_, &Selection::packet_changed, this, [this] {
     if (!selection_.packet()) {
@@ -229,9 +237,15 @@ void PacketsPage::show_state() {
     wanted_ = 0;
     list_->set_current_row(row);
   }
-  // A page with an empty half tells nobody that there is more to see.
+  // A page with an empty half tells nobody that there is more to see: the first packet that is seen is
+  // chosen, or the last of those that the list scrolled along with until the end of a capture.
+  const bool scrolled = list_->follows();
+  if (scrolled && model_.state().complete && session_.state() != AnalysisSession::State::loading) {
+    list_->set_follows(false);
+    if (current_number() == 0) show_no_packet();
+  }
   if (wanted_ == 0 && list_->current_row() < 0 && model_.rowCount() > 0 && !list_->follows())
-    list_->set_current_row(0);
+    list_->set_current_row(scrolled ? model_.rowCount() - 1 : list_->first_visible_row());
   const PacketListModel::State& s = model_.state();
   const bool busy = model_.store() != nullptr && s.filtered && !s.complete;
   QStringList parts;
@@ -264,14 +278,15 @@ void PacketsPage::show_state() {
   if (model_.rowCount() == 0) list_->viewport()->update();
 }
 
+void PacketsPage::show_no_packet() {
+  tree_->show_text(list_->follows() ? tr("Choose a packet to see what is in it") : QString());
+  bytes_->show_bytes({});
+}
+
 void PacketsPage::show_current() {
   const std::uint64_t number = current_number();
   evidence_->show_current(number);
-  if (number == 0) {
-    tree_->show_text({});
-    bytes_->show_bytes({});
-    return;
-  }
+  if (number == 0) return show_no_packet();
   wanted_ = 0;
   const analyze::PacketView* packet = model_.packet(number);
   if (packet == nullptr) {

@@ -86,6 +86,7 @@ class PacketsPage : public Page {
   void show_packets();
   void apply_filter();
   void show_state();
+  void show_no_packet();
   void show_current();
   void row_menu(int row, int column, const QPoint& where);
   void header_menu(int column, const QPoint& where);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QFile>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTableView>
 #include <QTemporaryDir>
+#include <QTest>
 
 #include "tests/gui/pages/window_support.hpp"
 
@@ -112,6 +116,72 @@ TEST(LivePage, CapturesFromANetworkInterface) {
   ASSERT_TRUE(has_ended(*window));
   EXPECT_EQ(window->session().snapshot()->totals.packets, file->totals.packets);
   EXPECT_EQ(window->session().snapshot()->connections.size(), file->connections.size());
+}
+
+TEST(LivePage, ScrollsTheListAlongUntilItIsTouched) {
+  const QTemporaryDir folder;
+  const QString program = stand_in(folder, "cat >/dev/null");
+  if (!runs_as_it_is(program)) GTEST_SKIP() << "pkexec would ask for a password";
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program(program);
+  page.set_discard_question([](QWidget*) { return true; });
+  PacketsPage& packets = window->packets();
+  window->show_page(PageId::packets);
+  const int all = static_cast<int>(analyzed("03_rping.pcap")->totals.packets);
+  const auto begin = [&] {
+    // The page may have looked at those of this host meanwhile.
+    page.devices().show({fake("fake0", true)});
+    page.choose_device(QStringLiteral("fake0"));
+    page.start();
+    ASSERT_EQ(page.capture().state(), LiveCapture::State::running) << page.capture().message().toStdString();
+    ASSERT_TRUE(eventually([&] { return packets.model().rowCount() == all; }));
+  };
+  const auto end = [&] {
+    page.stop();
+    ASSERT_TRUE(eventually([&] { return page.capture().state() == LiveCapture::State::idle; }));
+    ASSERT_TRUE(has_ended(*window));
+  };
+  PacketListView& list = packets.list();
+  QScrollBar& bar = *list.verticalScrollBar();
+  // Left alone it shows what came last, and then that is what there is to look at.
+  begin();
+  EXPECT_TRUE(list.follows());
+  EXPECT_EQ(list.current_row(), -1);
+  EXPECT_GT(bar.maximum(), 0);
+  EXPECT_EQ(bar.value(), bar.maximum());
+  EXPECT_EQ(window->selection().packet(), std::nullopt);
+  end();
+  ASSERT_TRUE(eventually([&] { return list.current_row() == all - 1; }));
+  EXPECT_FALSE(list.follows());
+  // A key, a click and a wheel mean that somebody looks at what is there now.
+  begin();
+  const int seen = bar.value();
+  QTest::keyClick(&list, Qt::Key_Up);
+  EXPECT_FALSE(list.follows());
+  EXPECT_GE(list.current_row(), seen);
+  end();
+  begin();
+  QTest::mouseClick(list.viewport(), Qt::LeftButton, Qt::NoModifier, QPoint(80, 5));
+  EXPECT_FALSE(list.follows());
+  EXPECT_EQ(list.current_row(), bar.value());
+  end();
+  begin();
+  bar.triggerAction(QAbstractSlider::SliderSingleStepSub);
+  EXPECT_FALSE(list.follows());
+  const int scrolled_to = bar.value();
+  EXPECT_LT(scrolled_to, bar.maximum());
+  end();
+  ASSERT_TRUE(eventually([&] { return list.current_row() >= 0; }));
+  EXPECT_EQ(list.current_row(), scrolled_to);
+  EXPECT_EQ(bar.value(), scrolled_to);
+  // A file is read from its beginning.
+  begin();
+  end();
+  window->open({QString::fromStdString(sample("03_rping.pcap"))});
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_TRUE(eventually([&] { return list.current_row() == 0; })) << list.current_row();
+  EXPECT_EQ(bar.value(), 0);
 }
 
 TEST(LivePage, SaysWhyACaptureEnded) {
