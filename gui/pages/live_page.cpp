@@ -120,6 +120,7 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
     if (!problem.isEmpty()) Q_EMIT says(tr("Devices could not be listed: %1").arg(problem));
   });
   connect(&capture_, &LiveCapture::changed, this, &LivePage::show_state);
+  connect(&session_, &AnalysisSession::progress_changed, this, &LivePage::show_message);
   show_choice();
   show_state();
 }
@@ -199,11 +200,20 @@ void LivePage::save() {
   if (capture_.has_recording()) capture_.save_as(ask_file_(this));
 }
 
+void LivePage::show_message() {
+  QString text = capture_.message();
+  if (capture_.state() == LiveCapture::State::running) {
+    const std::uint64_t packets = session_.progress().packets;
+    text += packets == 0 ? tr(": no packet yet") : tr(": %1 packets").arg(packets);
+  }
+  message_->setText(text);
+  message_->setVisible(!text.isEmpty());
+}
+
 void LivePage::show_state() {
   stop_->setEnabled(capture_.state() == LiveCapture::State::running);
   save_->setEnabled(capture_.has_recording());
-  message_->setText(capture_.message());
-  message_->setVisible(!capture_.message().isEmpty());
+  show_message();
   QPalette colours_of_text = palette();
   if (capture_.failed()) colours_of_text.setColor(QPalette::WindowText, colours(palette()).error);
   message_->setPalette(colours_of_text);

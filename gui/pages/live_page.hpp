@@ -49,6 +49,7 @@ class LivePage : public Page {
  private:
   [[nodiscard]] LiveRequest request() const;
   void show_choice();
+  void show_message();
   void show_state();
 
   LiveDeviceModel devices_;

@@ -296,6 +296,7 @@ void MainWindow::show_state() {
   bar_->setVisible(loading);
   stop_->setVisible(loading);
   cancel_->setEnabled(loading);
+  cancel_->setText(session_.is_live() ? tr("&Stop capturing") : tr("&Stop reading"));
   reload_->setEnabled(!files.isEmpty());
   close_->setEnabled(!files.isEmpty());
   save_->setEnabled(!files.isEmpty() && !loading);
