@@ -101,6 +101,12 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   layout->addWidget(log_, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &LivePage::show_choice);
+  // A click beside the rows chooses nothing else: what start would capture stays marked.
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    if (const QModelIndex row = table_->currentIndex();
+        row.isValid() && !table_->selectionModel()->hasSelection())
+      table_->selectRow(row.row());
+  });
   connect(table_, &QTableView::activated, this, &LivePage::start);
   connect(filter_, &QLineEdit::textChanged, this, &LivePage::show_choice);
   connect(filter_, &QLineEdit::returnPressed, this, &LivePage::start);
@@ -109,7 +115,9 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   connect(stop_, &QPushButton::clicked, this, &LivePage::stop);
   connect(save_, &QPushButton::clicked, this, &LivePage::save);
   connect(refresh_, &QPushButton::clicked, &devices_, &LiveDeviceModel::refresh);
+  connect(&devices_, &LiveDeviceModel::modelAboutToBeReset, this, [this] { chosen_ = request().device; });
   connect(&devices_, &LiveDeviceModel::modelReset, this, [this] {
+    choose_device(chosen_);
     table_->resizeColumnsToContents();
     constexpr int widest = 420;
     for (int i = 0; i + 1 < LiveDeviceModel::column_count; ++i)
@@ -221,7 +229,10 @@ void LivePage::show_state() {
     log_->setPlainText(capture_.log());
     log_->moveCursor(QTextCursor::End);
   }
-  if (capture_.failed()) Q_EMIT says(capture_.message());
+  if (capture_.failed()) {
+    Q_EMIT says(capture_.message());
+    if (asked_) devices_.refresh();  // it may be down now, or gone
+  }
   show_choice();
 }
 

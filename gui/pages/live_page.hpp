@@ -70,6 +70,7 @@ class LivePage : public Page {
   QPushButton* refresh_;
   QLabel* message_;
   QPlainTextEdit* log_;
+  QString chosen_;      ///< the device, while the list of them is made anew
   bool asked_ = false;  ///< for the devices, since it was shown first
 };
 

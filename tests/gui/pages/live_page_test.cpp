@@ -80,6 +80,34 @@ TEST(LivePage, CapturesShowsAndSaves) {
   EXPECT_TRUE(window->close());
 }
 
+TEST(LivePage, KeepsTheDeviceMarkedThatStartWouldCapture) {
+  const auto window = make_window();
+  LivePage& page = window->live();
+  QSignalSpy looked(&page.devices(), &LiveDeviceModel::refreshed);
+  window->show_page(PageId::live);
+  ASSERT_TRUE(eventually([&] { return looked.count() == 1; }));  // at those of this host
+  page.devices().show({fake("fake0", true), fake("fake1", true)});
+  page.choose_device(QStringLiteral("fake1"));
+  auto* table = page.findChild<QTableView*>();
+  ASSERT_NE(table, nullptr);
+  QApplication::processEvents();
+  const QPoint beside(table->viewport()->width() / 2, table->viewport()->height() - 3);
+  ASSERT_FALSE(table->indexAt(beside).isValid());
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier, beside);
+  ASSERT_TRUE(table->currentIndex().isValid());
+  EXPECT_TRUE(table->selectionModel()->isRowSelected(table->currentIndex().row()));
+  // Nor does another look at the devices, as long as it is there.
+  page.devices().show({fake("fake2", true), fake("fake1", true)});
+  EXPECT_EQ(table->currentIndex().row(), 1);
+  EXPECT_TRUE(table->selectionModel()->isRowSelected(1));
+  EXPECT_TRUE(page.command_text().contains(QStringLiteral("fake1")));
+  page.devices().show({fake("fake2", true)});
+  EXPECT_TRUE(page.command_text().isEmpty());
+  page.devices().show({fake("fake2", true), fake("fake1", true)});
+  page.choose_device(QStringLiteral("fake1"));
+  EXPECT_TRUE(page.command_text().contains(QStringLiteral("fake1")));
+}
+
 /// Not alone: live_device_test.py makes the interface and sends a sample to it.
 TEST(LivePage, CapturesFromANetworkInterface) {
   const QString interface = qEnvironmentVariable("ROCE_LIVE_INTERFACE");
