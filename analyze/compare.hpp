@@ -129,6 +129,11 @@ struct ComparePointFacts {
   std::vector<capture::Error> errors;
 };
 
+/// A finding of a comparison.
+struct CompareFinding : Finding {
+  unsigned evidence_at = 0;  ///< whose packet numbers it has; 0: A
+};
+
 struct CompareResult {
   std::array<ComparePointFacts, 2> points;
   std::array<CompareDirection, 2> directions;  ///< 0: A is passed first
@@ -144,7 +149,7 @@ struct CompareResult {
   std::vector<BlackHole> black_holes;
   std::uint64_t window_exceeded = 0;  ///< packets given up before their time, for want of room
   std::uint64_t untracked = 0;  ///< packets of flows that had no room: not looked at for repeats and order
-  std::vector<Finding> findings;
+  std::vector<CompareFinding> findings;
 
   [[nodiscard]] std::uint64_t matched() const noexcept {
     return directions[0].matched + directions[1].matched;

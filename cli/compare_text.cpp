@@ -70,7 +70,7 @@ void write_lost(Page& page, const CompareResult& result, std::size_t top) {
 
 analyze::Snapshot verdict_of(const CompareResult& result) {
   analyze::Snapshot snapshot;
-  snapshot.findings = result.findings;
+  snapshot.findings = std::vector<analyze::Finding>(result.findings.begin(), result.findings.end());
   snapshot.totals.roce_packets = result.points[0].packets + result.points[1].packets;
   snapshot.icrc_checked = false;
   return snapshot;

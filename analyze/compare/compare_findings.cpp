@@ -19,8 +19,11 @@ std::string way(unsigned direction) {
   return fmt::format("{} to {}", point_names[direction], point_names[1 - direction]);
 }
 
-Finding made(std::string_view id, Severity severity, std::string_view title, std::string subject) {
-  Finding finding;
+/// `point`: whose packet numbers prove it.
+CompareFinding made(std::string_view id, Severity severity, std::string_view title, std::string subject,
+                    unsigned point) {
+  CompareFinding finding;
+  finding.evidence_at = point;
   finding.id = id;
   finding.severity = severity;
   finding.title = title;
@@ -55,15 +58,15 @@ std::string doubt_text(const CompareResult& result, unsigned direction, double& 
   return text;
 }
 
-void find_losses(const CompareResult& result, std::vector<Finding>& findings) {
+void find_losses(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
     if (d.lost.count == 0) continue;
     const std::uint64_t sent = d.matched + d.lost.count;
     constexpr std::uint64_t serious = 100;  // one in so many
-    Finding finding =
+    CompareFinding finding =
         made("lost_between", d.lost.count * serious >= sent ? Severity::error : Severity::warning,
-             "Packets lost between the points", way(direction));
+             "Packets lost between the points", way(direction), direction);
     prove(finding, d.lost);
     finding.explanation =
         fmt::format("{} of {} ({}) that {} shows never came to {}; {} of them were sent again.", d.lost.count,
@@ -84,7 +87,7 @@ void find_losses(const CompareResult& result, std::vector<Finding>& findings) {
   }
 }
 
-void find_holes(const CompareResult& result, std::vector<Finding>& findings) {
+void find_holes(const CompareResult& result, std::vector<CompareFinding>& findings) {
   constexpr std::size_t told = 4;
   constexpr std::uint64_t enough = 3;  // fewer may be lost by chance
   for (unsigned direction = 0; direction < 2; ++direction) {
@@ -101,8 +104,9 @@ void find_holes(const CompareResult& result, std::vector<Finding>& findings) {
     }
     if (count == 0) continue;
     if (count > told) pairs += fmt::format(" and {} more", count - told);
-    Finding finding = made("black_hole_between", packets.count < enough ? Severity::warning : Severity::error,
-                           "Nothing of a pair of addresses arrives", way(direction));
+    CompareFinding finding =
+        made("black_hole_between", packets.count < enough ? Severity::warning : Severity::error,
+             "Nothing of a pair of addresses arrives", way(direction), direction);
     prove(finding, packets);
     finding.confidence = 0.8;
     finding.explanation = fmt::format(
@@ -118,12 +122,12 @@ void find_holes(const CompareResult& result, std::vector<Finding>& findings) {
   }
 }
 
-void find_damage(const CompareResult& result, std::vector<Finding>& findings) {
+void find_damage(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
     if (d.corrupted.count == 0) continue;
-    Finding finding =
-        made("damaged_between", Severity::error, "Packets damaged between the points", way(direction));
+    CompareFinding finding = made("damaged_between", Severity::error, "Packets damaged between the points",
+                                  way(direction), direction);
     prove(finding, d.corrupted);
     finding.explanation = fmt::format(
         "{} right at {} have a wrong ICRC or IP header checksum at {}: their receiver throws them away.",
@@ -135,12 +139,12 @@ void find_damage(const CompareResult& result, std::vector<Finding>& findings) {
   }
 }
 
-void find_order(const CompareResult& result, std::vector<Finding>& findings) {
+void find_order(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
     if (d.late.count != 0) {
-      Finding finding = made("reordered_between", Severity::warning, "Packets overtaken between the points",
-                             way(direction));
+      CompareFinding finding = made("reordered_between", Severity::warning,
+                                    "Packets overtaken between the points", way(direction), direction);
       prove(finding, d.late);
       finding.explanation = fmt::format("{} of {} were overtaken by later ones of their flow, by up to {}.",
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
@@ -150,8 +154,8 @@ void find_order(const CompareResult& result, std::vector<Finding>& findings) {
       findings.push_back(std::move(finding));
     }
     if (d.duplicated.count != 0) {
-      Finding finding =
-          made("duplicated_between", Severity::notice, "Packets doubled between the points", way(direction));
+      CompareFinding finding = made("duplicated_between", Severity::notice,
+                                    "Packets doubled between the points", way(direction), 1 - direction);
       prove(finding, d.duplicated);
       finding.explanation = fmt::format("{} came to {} more often than {} shows them (numbers of {}).",
                                         packets_text(d.duplicated.count), point_names[1 - direction],
@@ -201,10 +205,10 @@ constexpr ChangeRule change_rules[] = {
      "one less for each router between the points; anything else is rewritten."},
 };
 
-void find_changes(const CompareResult& result, std::vector<Finding>& findings) {
+void find_changes(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (const ChangeRule& rule : change_rules) {
     for (unsigned direction = 0; direction < 2; ++direction) {
-      Finding finding = made(rule.id, rule.severity, rule.title, way(direction));
+      CompareFinding finding = made(rule.id, rule.severity, rule.title, way(direction), direction);
       constexpr std::size_t told = 6;
       std::size_t pairs = 0;
       for (const MarkChange& change : result.changes) {
@@ -229,11 +233,11 @@ void find_changes(const CompareResult& result, std::vector<Finding>& findings) {
   }
 }
 
-/// Packets of a direction that the capture at `point` did not get.
+/// Packets of a direction that the capture at `point` did not get, by their numbers in the other one.
 void add_missed(const Counted& missed, unsigned direction, std::string_view shown, unsigned point,
-                std::vector<Finding>& findings) {
-  Finding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
-                         fmt::format("the capture at {}", point_names[point]));
+                std::vector<CompareFinding>& findings) {
+  CompareFinding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
+                                fmt::format("the capture at {}", point_names[point]), 1 - point);
   prove(finding, missed);
   finding.explanation = fmt::format("{} on their way from {} to {} {}", packets_text(missed.count),
                                     point_names[direction], point_names[1 - direction], shown);
@@ -243,7 +247,7 @@ void add_missed(const Counted& missed, unsigned direction, std::string_view show
   findings.push_back(std::move(finding));
 }
 
-void find_captures(const CompareResult& result, std::vector<Finding>& findings) {
+void find_captures(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
     if (d.missed.count != 0) {
@@ -266,8 +270,8 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
   for (unsigned side = 0; side < 2; ++side) {
     const ComparePointFacts& point = result.points[side];
     if (point.other_pairs == 0 || result.matched() == 0) continue;
-    Finding finding = made("seen_at_one_point", Severity::notice, "Traffic that only one point shows",
-                           fmt::format("the capture at {}", point_names[side]));
+    CompareFinding finding = made("seen_at_one_point", Severity::notice, "Traffic that only one point shows",
+                                  fmt::format("the capture at {}", point_names[side]), side);
     prove(finding, point.other_packets);
     finding.explanation = fmt::format(
         "{} between addresses (in that direction: {}) of which {} shows nothing: they take another way, {} "
@@ -278,11 +282,10 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
     findings.push_back(std::move(finding));
   }
   if (result.window_exceeded != 0) {
-    const Counted& some =
-        result.directions[0].lost.count != 0 ? result.directions[0].lost : result.directions[1].lost;
-    Finding finding =
-        made("window_exceeded", Severity::notice, "Packets given up before their time", "the comparison");
-    prove(finding, some);
+    const unsigned side = result.directions[0].lost.count != 0 ? 0 : 1;
+    CompareFinding finding = made("window_exceeded", Severity::notice, "Packets given up before their time",
+                                  "the comparison", side);
+    prove(finding, result.directions[side].lost);
     finding.count = result.window_exceeded;
     finding.explanation = fmt::format(
         "{} had to be judged before they had been waited for long enough, for so much traffic passed "
@@ -294,17 +297,15 @@ void find_captures(const CompareResult& result, std::vector<Finding>& findings) 
 }
 
 /// Nothing else can be said then.
-void find_strangers(const CompareResult& result, std::vector<Finding>& findings) {
+void find_strangers(const CompareResult& result, std::vector<CompareFinding>& findings) {
   const std::uint64_t a = result.points[0].packets, b = result.points[1].packets;
   if (a != 0 && b != 0 && result.matched() * 10 >= std::min(a, b)) return;
   const bool none = result.matched() == 0;
-  Finding finding =
+  CompareFinding finding =
       made("not_same_traffic", none ? Severity::error : Severity::warning,
            none ? "The two files do not show the same traffic" : "The two files have little in common",
-           "both captures");
-  Counted all = result.points[0].other_packets;
-  if (all.count == 0) all = result.points[1].other_packets;
-  prove(finding, all);
+           "both captures", result.points[0].other_packets.count != 0 ? 0 : 1);
+  prove(finding, result.points[finding.evidence_at].other_packets);
   finding.count = result.matched();
   finding.explanation =
       fmt::format("{} of {} in A and {} in B are the same.", result.matched(), packets_text(a), b);
@@ -325,8 +326,8 @@ void find_strangers(const CompareResult& result, std::vector<Finding>& findings)
 
 }  // namespace
 
-std::vector<Finding> compare_findings(const CompareResult& result) {
-  std::vector<Finding> findings;
+std::vector<CompareFinding> compare_findings(const CompareResult& result) {
+  std::vector<CompareFinding> findings;
   find_strangers(result, findings);
   find_losses(result, findings);
   find_holes(result, findings);

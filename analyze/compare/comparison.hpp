@@ -68,6 +68,6 @@ class Comparison {
 void merge(Counted& into, const Counted& from);
 
 /// What an engineer should know of it, most severe first.
-[[nodiscard]] std::vector<Finding> compare_findings(const CompareResult& result);
+[[nodiscard]] std::vector<CompareFinding> compare_findings(const CompareResult& result);
 
 }  // namespace roce::analyze

@@ -51,7 +51,7 @@ std::span<const analyze::Column<analyze::CompareFigure>> FigureTable::columns() 
 
 SnapshotPtr compare_snapshot(const analyze::CompareResult& result) {
   auto snapshot = std::make_shared<analyze::Snapshot>();
-  snapshot->findings = result.findings;
+  snapshot->findings = std::vector<analyze::Finding>(result.findings.begin(), result.findings.end());
   snapshot->totals.roce_packets = result.points[0].packets + result.points[1].packets;
   snapshot->icrc_checked = false;
   snapshot->final = true;

@@ -31,7 +31,7 @@ QString evidence_html(const Snapshot& s, const Finding& finding) {
   for (const std::uint64_t packet : finding.packets)
     numbers << link(QStringLiteral("packet"), QString::number(packet), QString::number(packet));
   QString text = numbers.join(QStringLiteral(", "));
-  if (finding.count > finding.packets.size()) text += QStringLiteral(" …");
+  if (!text.isEmpty() && finding.count > finding.packets.size()) text += QStringLiteral(" …");
   if (finding.first_time_ns && s.totals.any_time) {
     const QString first = shown_time(s, *finding.first_time_ns);
     const QString last = shown_time(s, finding.last_time_ns.value_or(*finding.first_time_ns));
@@ -75,7 +75,8 @@ QString facts_html(const Facts& facts) {
   return html + QStringLiteral("</table>");
 }
 
-QString finding_html(const Snapshot& s, const Finding& finding, const QStringList& files) {
+QString finding_html(const Snapshot& s, const Finding& finding, const QStringList& files,
+                     const QString& evidence) {
   QString html = QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
                      .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(finding.severity),
                           finding.count == 1 ? Text::tr("once") : Text::tr("%1 times").arg(finding.count),
@@ -87,7 +88,8 @@ QString finding_html(const Snapshot& s, const Finding& finding, const QStringLis
     html += QStringLiteral("<tr><td class=\"name\" style=\"padding-right:14px\">%1</td><td>%2</td></tr>")
                 .arg(name, rich);
   };
-  row(Text::tr("Packets"), evidence_html(s, finding));
+  if (const QString packets = evidence_html(s, finding); !packets.isEmpty())
+    row(evidence.isEmpty() ? Text::tr("Packets") : evidence, packets);
   if (!finding.connections.empty()) row(Text::tr("Connections"), connections_html(finding));
   if (finding.confidence < 1)
     row(Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * finding.confidence, 0, 'f', 0));

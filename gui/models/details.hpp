@@ -21,9 +21,10 @@ namespace roce::gui {
 /// that name it. Empty if there is no such connection.
 [[nodiscard]] QString connection_html(const analyze::Snapshot& snapshot, std::uint32_t id);
 
-/// Explanation, evidence, advice with its commands.
+/// Explanation, evidence, advice with its commands. `evidence`: what its packets are called, "Packets" if
+/// empty.
 [[nodiscard]] QString finding_html(const analyze::Snapshot& snapshot, const analyze::Finding& finding,
-                                   const QStringList& files);
+                                   const QStringList& files, const QString& evidence = QString());
 
 /// The commands of a finding's advice, ready to be typed; a line each.
 [[nodiscard]] QStringList finding_commands(const analyze::Finding& finding, const QStringList& files);

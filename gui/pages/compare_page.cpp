@@ -4,11 +4,13 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QFile>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include "gui/charts/theme.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/details.hpp"
 
@@ -21,6 +23,14 @@ constexpr QLatin1String between(" + ");
 CompareJob::Files encoded(const QStringList& files) {
   CompareJob::Files names;
   for (const QString& file : files) names.push_back(QFile::encodeName(file).toStdString());
+  return names;
+}
+
+/// Two names of one file are the same.
+QStringList canonical(const QStringList& files) {
+  QStringList names;
+  for (const QString& file : files) names << QFileInfo(file).canonicalFilePath();
+  names.sort();
   return names;
 }
 
@@ -160,9 +170,11 @@ QWidget* ComparePage::make_results() {
     const QModelIndex row = changes_->currentIndex();
     if (row.isValid()) Q_EMIT packet_wanted(compared_[0], change_model_.row(row.row()).first[0], QVariant());
   });
-  // Its packets and connections are those of either capture: only what can be copied leads anywhere.
+  // Its packets are those of one of the captures, which is another one than the window's, maybe.
   connect(detail_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
-    if (link.scheme() == QLatin1String("copy")) follow(link);
+    if (link.scheme() == QLatin1String("copy")) return follow(link);
+    if (const auto* finding = chosen_finding(); finding && link.scheme() == QLatin1String("packet"))
+      Q_EMIT packet_wanted(compared_[finding->evidence_at], link.path().toULongLong(), QVariant());
   });
   return tabs_;
 }
@@ -224,14 +236,25 @@ void ComparePage::look() {
   show_result(news.result);
   if (!news.failure.empty()) {
     headline_->setText(tr("Not compared: %1").arg(to_qt(news.failure)));
+    mark_failure(true);
   } else if (news.stopped && news.result) {
     headline_->setText(tr("Stopped; until then: %1").arg(compare_headline(*news.result)));
+  } else if (news.result && canonical(compared_[0]) == canonical(compared_[1])) {
+    headline_->setText(
+        tr("A and B are the same capture, so nothing can differ. %1").arg(compare_headline(*news.result)));
   }
   Q_EMIT says(headline_->text());
 }
 
+void ComparePage::mark_failure(bool failed) {
+  QPalette colours_of_text = palette();
+  if (failed) colours_of_text.setColor(QPalette::WindowText, colours(palette()).error);
+  headline_->setPalette(colours_of_text);
+}
+
 void ComparePage::show_result(CompareResultPtr result) {
   result_ = std::move(result);
+  mark_failure(false);
   show_compared(lost_model_, result_);
   show_compared(change_model_, result_);
   show_compared(figure_model_, result_);
@@ -243,8 +266,9 @@ void ComparePage::show_result(CompareResultPtr result) {
   points_->setText(result_ ? compare_html(*result_) : QString());
   points_->setVisible(result_ != nullptr);
   tabs_->setTabText(0, tr("Summary"));
-  tabs_->setTabText(1, tr("Lost (%1)").arg(result_ ? result_->lost.size() : 0));
-  tabs_->setTabText(2, tr("Changed marks (%1)").arg(result_ ? result_->changes.size() : 0));
+  // None were found, or nobody has looked yet: these are not the same.
+  tabs_->setTabText(1, result_ ? tr("Lost (%1)").arg(result_->lost.size()) : tr("Lost"));
+  tabs_->setTabText(2, result_ ? tr("Changed marks (%1)").arg(result_->changes.size()) : tr("Changed marks"));
   if (result_ && result_->lost_omitted != 0) {
     tabs_->setTabToolTip(1, tr("%1 more are counted and not listed").arg(result_->lost_omitted));
   } else {
@@ -261,16 +285,24 @@ void ComparePage::show_state() {
   for (QPushButton* current : current_) current->setEnabled(!session_.files().isEmpty());
 }
 
-void ComparePage::show_finding() {
+const analyze::CompareFinding* ComparePage::chosen_finding() const {
   const QModelIndex row = findings_->currentIndex();
-  if (!row.isValid() || !finding_snapshot_) {
+  if (!row.isValid() || !finding_snapshot_) return nullptr;
+  // The snapshot has them in the order of the result.
+  const auto place = &finding_model_.row(row.row()) - finding_snapshot_->findings.data();
+  return &result_->findings[static_cast<std::size_t>(place)];
+}
+
+void ComparePage::show_finding() {
+  const analyze::CompareFinding* finding = chosen_finding();
+  if (finding == nullptr) {
     detail_->show_html(result_ && result_->findings.empty()
                            ? QStringLiteral("<p class=\"name\">%1</p>").arg(tr("Nothing was found"))
                            : QString());
     return;
   }
-  detail_->show_html(
-      finding_html(*finding_snapshot_, finding_model_.row(row.row()), compared_[0] + compared_[1]));
+  detail_->show_html(finding_html(*finding_snapshot_, *finding, compared_[0] + compared_[1],
+                                  tr("Packets of %1").arg(finding->evidence_at == 0 ? tr("A") : tr("B"))));
 }
 
 void ComparePage::lead_on() {

@@ -44,6 +44,7 @@ class ComparePage : public Page {
   [[nodiscard]] QString headline() const { return headline_->text(); }
   [[nodiscard]] QString command() const;  ///< does the same on the command line
   [[nodiscard]] TableView& lost() noexcept { return *lost_; }
+  [[nodiscard]] DetailView& detail() noexcept { return *detail_; }
   [[nodiscard]] TableView& changes() noexcept { return *changes_; }
   [[nodiscard]] TableView& figures() noexcept { return *figures_; }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
@@ -60,6 +61,9 @@ class ComparePage : public Page {
   void show_result(CompareResultPtr result);
   void show_state();
   void show_finding();
+  /// Null: none.
+  [[nodiscard]] const analyze::CompareFinding* chosen_finding() const;
+  void mark_failure(bool failed);
   void lead_on();
 
   std::function<QStringList()> ask_;

@@ -121,8 +121,8 @@ class TwoPoints {
   std::vector<std::pair<std::int64_t, std::vector<std::uint8_t>>> packets_[2];
 };
 
-[[nodiscard]] inline const Finding* find_finding(const CompareResult& result, std::string_view id) {
-  for (const Finding& finding : result.findings) {
+[[nodiscard]] inline const CompareFinding* find_finding(const CompareResult& result, std::string_view id) {
+  for (const CompareFinding& finding : result.findings) {
     if (finding.id == id) return &finding;
   }
   return nullptr;

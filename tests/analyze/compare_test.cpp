@@ -45,6 +45,11 @@ TEST(Compare, NamesWhatWasLostAndWhatRepairedIt) {
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings.front().id, "lost_between");
   EXPECT_EQ(r.findings.front().packets, std::vector<std::uint64_t>{41});
+  EXPECT_EQ(r.findings.front().evidence_at, 0U);
+  ASSERT_GT(r.findings.size(), 1U);
+  EXPECT_EQ(r.findings[1].id, "lost_between");
+  EXPECT_EQ(r.findings[1].packets, std::vector<std::uint64_t>{44});
+  EXPECT_EQ(r.findings[1].evidence_at, 1U);
 }
 
 TEST(Compare, EachLostCopyIsRepairedByTheOneThatArrives) {
@@ -282,7 +287,9 @@ TEST(Compare, NamesWhatTheFirstCaptureMissed) {
   const CompareResult r = points.result();
   EXPECT_EQ(r.directions[0].missed.count, 1U);
   EXPECT_EQ(r.directions[0].lost.count + r.directions[1].lost.count, 0U);
-  EXPECT_NE(find_finding(r, "missed_by_capture"), nullptr);
+  const CompareFinding* finding = find_finding(r, "missed_by_capture");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->evidence_at, 1U);  // the first one has no number for it
 }
 
 // Nobody acknowledges what never came; of what was sent again, or is not acknowledged, that is not known.
@@ -305,9 +312,10 @@ TEST(Compare, NamesWhatTheSecondCaptureMissed) {
   ASSERT_EQ(r.lost.size(), 1U);
   EXPECT_EQ(r.lost[0].psn, 71U);
   EXPECT_TRUE(r.lost[0].repaired_by.has_value());
-  const Finding* finding = find_finding(r, "missed_by_capture");
+  const CompareFinding* finding = find_finding(r, "missed_by_capture");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->subject, "the capture at B");
+  EXPECT_EQ(finding->evidence_at, 0U);
 }
 
 TEST(Compare, WhatNobodyAcknowledgesIsLost) {

@@ -4,8 +4,12 @@
 #include <QClipboard>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
+#include <QHeaderView>
 #include <QSignalSpy>
+#include <QTabWidget>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "tests/gui/pages/window_support.hpp"
 
@@ -57,6 +61,54 @@ TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
   EXPECT_FALSE(window->packets().visibleRegion().isEmpty());
   ASSERT_TRUE(has_ended(*window));
   EXPECT_EQ(window->selection().packet(), lost.packet);
+}
+
+TEST(ComparePage, LeadsFromAFindingToItsPacketsInTheirCapture) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  window->show_page(PageId::compare);
+  // The other way round, so that what is lost is not in A alone.
+  for (const auto& [a, b] : {std::pair(at_a(), at_b()), std::pair(at_b(), at_a())}) {
+    window->show_page(PageId::compare);
+    compare(page, a, b);
+    ASSERT_TRUE(page.result());
+    ASSERT_EQ(page.result()->findings.front().id, "lost_between");
+    const QString& shows_it = at_a();
+    const bool in_a = a == shows_it;
+    EXPECT_TRUE(page.detail().toPlainText().contains(in_a ? QStringLiteral("Packets of A")
+                                                          : QStringLiteral("Packets of B")))
+        << page.detail().toPlainText().toStdString();
+    const std::uint64_t packet = page.result()->findings.front().packets.front();
+    Q_EMIT page.detail().anchorClicked(QUrl(QStringLiteral("packet:%1").arg(packet)));
+    EXPECT_EQ(window->session().files(), QStringList(shows_it));
+    EXPECT_EQ(window->selection().packet(), packet);
+    EXPECT_FALSE(window->packets().visibleRegion().isEmpty());
+    ASSERT_TRUE(has_ended(*window));
+    // It is one of those that were lost.
+    const auto& lost = page.result()->lost;
+    EXPECT_TRUE(std::any_of(lost.begin(), lost.end(), [&](const auto& one) { return one.packet == packet; }));
+  }
+}
+
+TEST(ComparePage, TellsNothingFoundFromNotLooked) {
+  const auto window = make_window();
+  ComparePage& page = window->compare();
+  auto* tabs = page.findChild<QTabWidget*>();
+  ASSERT_NE(tabs, nullptr);
+  EXPECT_EQ(tabs->tabText(1), QStringLiteral("Lost"));
+  // The same file under two names.
+  const QString other_name = QFileInfo(at_a()).path() + QStringLiteral("/./") + QFileInfo(at_a()).fileName();
+  compare(page, at_a(), other_name);
+  EXPECT_EQ(tabs->tabText(1), QStringLiteral("Lost (0)"));
+  EXPECT_EQ(tabs->tabText(2), QStringLiteral("Changed marks (0)"));
+  EXPECT_TRUE(page.headline().contains(QStringLiteral("same capture"))) << page.headline().toStdString();
+  compare(page, at_a(), at_b());
+  EXPECT_FALSE(page.headline().contains(QStringLiteral("same capture")));
+  // Without a packet there is no evidence to name.
+  compare(page, at_a(), path("03_rping.pcap"));
+  EXPECT_FALSE(page.detail().toPlainText().contains(QStringLiteral("Packets of")));
+  compare(page, at_a(), QStringLiteral("/nowhere/at all.pcap"));
+  EXPECT_EQ(tabs->tabText(1), QStringLiteral("Lost"));
 }
 
 TEST(ComparePage, TakesWhatTheWindowHasOpened) {
