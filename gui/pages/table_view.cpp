@@ -196,7 +196,8 @@ void TableView::fit_columns() {
   fitting_ = true;
   // Figures far away from those before them are not found.
   const int last = last_column(*this);
-  horizontalHeader()->setStretchLastSection(last < 0 || measured_[static_cast<std::size_t>(last)].text);
+  const auto side = model_.headerData(last, Qt::Horizontal, Qt::TextAlignmentRole).value<Qt::Alignment>();
+  horizontalHeader()->setStretchLastSection(!side.testFlag(Qt::AlignRight));
   for (std::size_t i = 0; i < shown.size(); ++i) setColumnWidth(shown[i], widths[i]);
   fitting_ = false;
 }
