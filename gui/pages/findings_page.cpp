@@ -8,6 +8,7 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
+#include "gui/pages/table_view.hpp"
 
 namespace roce::gui {
 namespace {
@@ -29,12 +30,27 @@ class SignDelegate final : public QStyledItemDelegate {
   }
 };
 
+/// Says why it is empty where that is the filter.
+class KindTree final : public QTreeView {
+ public:
+  explicit KindTree(const FindingsPage& page) : page_(page) {}
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    QTreeView::paintEvent(event);
+    paint_empty_text(*this, page_.empty_text());
+  }
+
+ private:
+  const FindingsPage& page_;
+};
+
 }  // namespace
 
 FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent),
       bar_(new FilterBar(tr("Search findings: title, host, queue pair"))),
-      tree_(new QTreeView),
+      tree_(new KindTree(*this)),
       detail_(new DetailView),
       show_packets_(offer(tree_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
                           [this] { lead_on(PageId::packets); })),
@@ -100,6 +116,11 @@ void FindingsPage::show_snapshot() {
 void FindingsPage::show_severity(analyze::Severity least) {
   catch_up();
   bar_->set_severity(least);
+}
+
+QString FindingsPage::empty_text() const {
+  const int all = shown() ? static_cast<int>(shown()->findings.size()) : 0;
+  return all == 0 || filter_.rowCount() != 0 ? QString() : left_out_text(all);
 }
 
 void FindingsPage::refresh() {
@@ -184,7 +205,8 @@ void FindingsPage::step(int places) {
     for (int j = 0; j < filter_.rowCount(kind); ++j) rows << filter_.index(j, 0, kind);
   }
   if (rows.isEmpty()) {
-    Q_EMIT says(tr("There are no findings"));
+    const QString why = empty_text();
+    Q_EMIT says(why.isEmpty() ? tr("There are no findings") : why);
     return;
   }
   const auto count = rows.size();

@@ -21,6 +21,8 @@ class FindingsPage : public Page {
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
   void show_severity(analyze::Severity least);
+  /// What is said instead of findings where all are left out; empty where some are listed, or there are none.
+  [[nodiscard]] QString empty_text() const;
   /// Makes the finding so many places further on current; around at the ends.
   void step(int places);
 

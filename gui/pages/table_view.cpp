@@ -64,6 +64,17 @@ int last_column(const QTableView& view) {
 
 }  // namespace
 
+QString left_out_text(int rows) {
+  return TableView::tr("None of %1 is listed: filter or time range leave them out").arg(rows);
+}
+
+void paint_empty_text(QAbstractItemView& view, const QString& text) {
+  if (text.isEmpty()) return;
+  QPainter painter(view.viewport());
+  painter.setPen(view.palette().color(QPalette::PlaceholderText));
+  painter.drawText(view.viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, text);
+}
+
 TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent)
     : QTableView(parent), name_(name), model_(model) {
   setObjectName(name);
@@ -204,16 +215,12 @@ void TableView::fit_columns() {
 
 QString TableView::empty_text() const {
   if (model_.rowCount() != 0 || model_.all_rows() == 0) return {};
-  return tr("None of %1 is listed: filter or time range leave them out").arg(model_.all_rows());
+  return left_out_text(model_.all_rows());
 }
 
 void TableView::paintEvent(QPaintEvent* event) {
   QTableView::paintEvent(event);
-  const QString text = empty_text();
-  if (text.isEmpty()) return;
-  QPainter painter(viewport());
-  painter.setPen(palette().color(QPalette::PlaceholderText));
-  painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, text);
+  paint_empty_text(*this, empty_text());
 }
 
 void TableView::resizeEvent(QResizeEvent* event) {

@@ -9,6 +9,11 @@
 
 namespace roce::gui {
 
+/// What is said in place of rows where all of them are left out.
+[[nodiscard]] QString left_out_text(int rows);
+/// Paints it into a view, over what it has painted; empty: nothing.
+void paint_empty_text(QAbstractItemView& view, const QString& text);
+
 /// A table of columns: sorted by a click on a heading, filtered, its columns chosen and moved by the user,
 /// copied as text. Models have the roles of TableModelBase.
 class TableView : public QTableView {

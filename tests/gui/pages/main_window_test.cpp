@@ -273,6 +273,10 @@ TEST(MainWindow, SaysWhyNothingIsListedInARangeWhereNothingWas) {
   EXPECT_EQ(list.empty_text(), QStringLiteral("No packet in the time range"));
   EXPECT_TRUE(window->overview().findings().empty_text().startsWith(QStringLiteral("None of 3 ")));
   EXPECT_TRUE(window->connections().table().empty_text().startsWith(QStringLiteral("None of 1 ")));
+  window->show_page(PageId::findings);
+  EXPECT_TRUE(window->findings().empty_text().startsWith(QStringLiteral("None of 3 ")));
+  window->findings().step(1);
+  EXPECT_EQ(window->message(), window->findings().empty_text());
   window->packets().filter().apply(QStringLiteral("infiniband"));
   ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
   EXPECT_EQ(list.empty_text(), QStringLiteral("No packet of the time range passes the filter"));
