@@ -254,6 +254,8 @@ void TableView::save_layout(QSettings& settings) const {
 void TableView::restore_layout(QSettings& settings) {
   const QByteArray state = settings.value(QStringLiteral("tables/") + name_).toByteArray();
   if (state.isEmpty() || !horizontalHeader()->restoreState(state)) return;
+  // An order that was chosen for one capture would hide what is worst in the next.
+  horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   // Widths that nobody chose follow the next capture as they did the last.
   sized_ = settings.value(QStringLiteral("tables/%1/sized").arg(name_), true).toBool();
 }

@@ -6,6 +6,7 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
+#include <QHeaderView>
 #include <QHoverEvent>
 #include <QLabel>
 #include <QMenuBar>
@@ -423,6 +424,25 @@ TEST(MainWindow, RemembersFilesAndLayout) {
   const QStringList recent = settings().value(QStringLiteral("recent")).toStringList();
   ASSERT_FALSE(recent.isEmpty());
   EXPECT_TRUE(recent.front().endsWith(QString::fromStdString(lossy)));
+}
+
+TEST(MainWindow, BeginsWithTheWorstHoweverTheLastOneWasSorted) {
+  const auto first_row = [](MainWindow& window) {
+    return window.overview().findings().rows().index(0, 0).data().toString();
+  };
+  QString worst;
+  {
+    const auto window = make_window();
+    open_sample(*window, lossy);
+    worst = first_row(*window);
+    window->overview().findings().sortByColumn(0, Qt::AscendingOrder);
+    ASSERT_TRUE(eventually([&] { return first_row(*window) != worst; }));
+    window->close();
+  }
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  EXPECT_EQ(first_row(*window), worst);
+  EXPECT_EQ(window->overview().findings().horizontalHeader()->sortIndicatorSection(), -1);
 }
 
 TEST(MainWindow, KeepsThePolicyItHasIfAnotherIsWrong) {
