@@ -359,15 +359,17 @@ void PacketsPage::find(int step) {
     return;
   }
   find_timer_.stop();
-  if (to == 0) {
-    find_status_->setText(state.found == 0 ? tr("no packet")
-                          : step > 0       ? tr("no further packet")
-                                           : tr("no packet before"));
+  if (state.found == 0) {
+    find_status_->setText(tr("no packet"));
     return;
   }
+  const bool round = to == 0;
+  if (round) to = found_->number_of(step > 0 ? 0 : state.found - 1);
   go_to(to);
-  find_status_->setText(state.complete ? tr("%1 of %2").arg(found_->found_before(to) + 1).arg(state.found)
-                                       : tr("%1 so far").arg(state.found));
+  QString status = state.complete ? tr("%1 of %2").arg(found_->found_before(to) + 1).arg(state.found)
+                                  : tr("%1 so far").arg(state.found);
+  if (round) status += step > 0 ? tr(", from the beginning again") : tr(", from the end again");
+  find_status_->setText(status);
 }
 
 void PacketsPage::copy(PacketFormat format) {

@@ -5,6 +5,8 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QToolButton>
+#include <algorithm>
 
 #include "gui/models/finding_columns.hpp"
 #include "gui/pages/packet_map.hpp"
@@ -242,6 +244,25 @@ TEST(PacketsPage, FindsWithoutHiding) {
   ASSERT_TRUE(eventually([&] { return page.list().current_row() > 0; }));
   EXPECT_TRUE(page.model().marks_of(page.list().current_row()).has(PacketMarks::retransmission));
   EXPECT_EQ(page.model().rowCount(), all);
+  // Behind the last one it begins again, and says so; the other way as well.
+  const auto found = [&] { return page.model().number_of(page.list().current_row()); };
+  const std::uint64_t first = found();
+  const auto says = [&](const QString& text) {
+    const auto labels = page.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const QLabel* label) { return label->text().contains(text); });
+  };
+  EXPECT_FALSE(says(QStringLiteral("again")));
+  page.list().set_current_row(all - 1);
+  QTest::keyClick(field, Qt::Key_Return);
+  EXPECT_TRUE(eventually([&] { return found() == first; }));
+  EXPECT_TRUE(says(QStringLiteral("from the beginning again")));
+  for (QToolButton* button : page.findChildren<QToolButton*>()) {
+    if (button->text() == QStringLiteral("Previous") && button->isVisible()) button->click();
+  }
+  EXPECT_GT(found(), first);
+  EXPECT_TRUE(page.model().marks_of(page.list().current_row()).has(PacketMarks::retransmission));
+  EXPECT_TRUE(says(QStringLiteral("from the end again")));
   window->activateWindow();
   field->setFocus();
   ASSERT_TRUE(eventually([&] { return window->isActiveWindow(); }));
