@@ -10,7 +10,7 @@
 namespace roce::gui {
 namespace {
 
-QString judged_text(const analyze::Snapshot* snapshot) {
+QString judged_text(const analyze::Snapshot* snapshot, bool range) {
   if (snapshot == nullptr) return {};
   QString text;
   if (!snapshot->policy) {
@@ -27,6 +27,8 @@ QString judged_text(const analyze::Snapshot* snapshot) {
   if (snapshot->markings.others != 0)
     text += MarkingsPage::tr(" %1 packets more are of flows with more marks than are kept.")
                 .arg(snapshot->markings.others);
+  if (range)
+    text += MarkingsPage::tr(" All tables here are of the whole capture, not of the chosen time range.");
   return text;
 }
 
@@ -107,7 +109,10 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   });
   connect(pause_plot_, &TimePlot::packet_activated, this, &MarkingsPage::lead_to_packet);
   connect(pause_plot_, &TimePlot::span_chosen, &selection_, &Selection::set_time);
-  connect(&selection_, &Selection::time_changed, this, [this] { pause_plot_->show_span(selection_.time()); });
+  connect(&selection_, &Selection::time_changed, this, [this] {
+    pause_plot_->show_span(selection_.time());
+    show_judged();
+  });
   connect(editor_, &PolicyEditor::applied, this,
           [this](const std::shared_ptr<const analyze::MarkingPolicy>& policy) {
             session_.set_policy(policy);
@@ -139,6 +144,10 @@ void MarkingsPage::lead_to_addresses(const QStringList& words) {
   Q_EMIT leads_to(PageId::connections);
 }
 
+void MarkingsPage::show_judged() {
+  judged_->setText(judged_text(shown().get(), selection_.time().has_value()));
+}
+
 void MarkingsPage::refresh() {
   // An empty table is an answer as well: nothing of the kind was captured.
   const auto title = [this](int tab, const QString& name, int rows) {
@@ -147,7 +156,7 @@ void MarkingsPage::refresh() {
   title(2, tr("&DCBX"), dcbx_model_.rowCount());
   title(3, tr("Pa&uses"), pause_model_.rowCount());
   title(4, tr("&Source ports"), spread_model_.rowCount());
-  judged_->setText(judged_text(shown().get()));
+  show_judged();
   bar_->show_counts(model_.rowCount(), model_.all_rows());
   // Classes that never occur would be empty columns.
   for (int column = 1; column < matrix_model_.columnCount(); ++column) {

@@ -41,6 +41,7 @@ class MarkingsPage : public Page {
 
  private:
   void refresh();
+  void show_judged();
   [[nodiscard]] std::array<TableModelBase*, 5> models();
   void lead_to_addresses(const QStringList& words);
 

@@ -103,6 +103,24 @@ TEST(MarkingsPage, JudgesByWhatIsEdited) {
   EXPECT_GT(window->connections().table().rows().rowCount(), 0);
 }
 
+TEST(MarkingsPage, SaysThatItsTablesAreOfTheWholeCapture) {
+  const auto window = make_window();
+  open_sample(*window, "02_write_bw_tclass106.pcap.zst");
+  window->show_page(PageId::markings);
+  const auto says_so = [&] {
+    const auto labels = window->markings().findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->text().contains(QStringLiteral("not of the chosen time range"));
+    });
+  };
+  EXPECT_FALSE(says_so());
+  const std::int64_t first = window->session().snapshot()->totals.first_time_ns;
+  window->selection().set_time(TimeSpan{first, first + 1000});
+  EXPECT_TRUE(says_so());
+  window->selection().set_time({});
+  EXPECT_FALSE(says_so());
+}
+
 TEST(MarkingsPage, ShowsTheSpreadOfSourcePortsOfEverySample) {
   const auto window = make_window();
   const QAbstractItemModelTester tester(const_cast<PortSpreadModel*>(&window->markings().spreads()),
