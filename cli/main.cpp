@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.hpp"
-#include "cli/export_command.hpp"
-#include "cli/host_command.hpp"
-#include "cli/output.hpp"
-#include "cli/version.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/output.hpp"
+#include "cli/core/version.hpp"
+#include "cli/export/export_command.hpp"
+#include "cli/host/host_command.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "analyze/compare.hpp"
-#include "analyze/compare/flow_book.hpp"
+#include "analyze/compare/compare.hpp"
 #include "analyze/compare/point_reader.hpp"
+#include "analyze/compare/sent_before.hpp"
 
 // Internal to compare: where two captures begin to show the same, whatever their clocks say.
 namespace roce::analyze {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "analyze/compare.hpp"
-#include "analyze/compare/flow_book.hpp"
+#include "analyze/compare/compare.hpp"
+#include "analyze/compare/sent_before.hpp"
 
 // Internal to compare.
 namespace roce::analyze {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/address_text.hpp"
+#include "analyze/base/address_text.hpp"
+#include "analyze/base/units.hpp"
 #include "analyze/compare/comparison.hpp"
-#include "analyze/flow_columns.hpp"
-#include "analyze/units.hpp"
+#include "analyze/results/flow_columns.hpp"
 
 namespace roce::analyze {
 namespace {

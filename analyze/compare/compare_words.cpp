@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "analyze/findings/texts.hpp"
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/texts.hpp"
 
 namespace roce::analyze {
 namespace {

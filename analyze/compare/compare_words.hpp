@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/compare.hpp"
+#include "analyze/compare/compare.hpp"
 
 namespace roce::analyze {
 

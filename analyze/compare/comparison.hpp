@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/compare.hpp"
 #include "analyze/compare/align.hpp"
-#include "analyze/compare/flow_book.hpp"
+#include "analyze/compare/compare.hpp"
+#include "analyze/compare/packet_window.hpp"
 #include "analyze/compare/point_reader.hpp"
-#include "analyze/compare/window.hpp"
+#include "analyze/compare/sent_before.hpp"
 
 // Internal to compare: one run of it.
 namespace roce::analyze {

@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "analyze/flow_columns.hpp"
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/results/flow_columns.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {

@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "analyze/columns.hpp"
-#include "analyze/compare.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/compare/compare.hpp"
+#include "analyze/results/columns.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/fast_record.hpp"
+#include "analyze/record/fast_record.hpp"
 #include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ip.hpp"

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/compare.hpp"
-#include "analyze/filter.hpp"
-#include "analyze/packet_record.hpp"
-#include "analyze/time_bound.hpp"
-#include "capture/batch_comments.hpp"
-#include "capture/source.hpp"
+#include "analyze/base/time_bound.hpp"
+#include "analyze/compare/compare.hpp"
+#include "analyze/filter/filter.hpp"
+#include "analyze/record/packet_record.hpp"
+#include "capture/core/batch_comments.hpp"
+#include "capture/core/source.hpp"
 #include "dissect/icrc.hpp"
 
 // Internal to compare: one capture as a row of packets.

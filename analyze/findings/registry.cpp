@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/finding.hpp"
 #include "analyze/findings/rules.hpp"
+#include "analyze/results/finding.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 
 namespace roce::analyze {
 namespace {

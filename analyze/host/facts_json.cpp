@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/address_text.hpp"
+#include "analyze/base/address_text.hpp"
 #include "analyze/host/capturable.hpp"
 
 namespace roce::analyze {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/json_writer.hpp"
-#include "capture/error.hpp"
+#include "analyze/base/json_writer.hpp"
+#include "capture/core/error.hpp"
 #include "capture/host/facts.hpp"
 
 namespace roce::analyze {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 
 namespace roce::analyze {
 

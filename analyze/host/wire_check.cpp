@@ -9,8 +9,8 @@
 #include <map>
 #include <optional>
 
+#include "analyze/base/units.hpp"
 #include "analyze/host/wire_rules.hpp"
-#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "analyze/host/difference.hpp"
 #include "analyze/host/wire_counts.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::analyze {

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "analyze/address_text.hpp"
+#include "analyze/base/address_text.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "analyze/address_text.hpp"
+#include "analyze/base/address_text.hpp"
 #include "analyze/policy/policy_parser.hpp"
 #include "dissect/headers/ip.hpp"
 

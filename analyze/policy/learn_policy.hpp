@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 

@@ -10,7 +10,7 @@
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/policy/policy_parser.hpp"
 #include "analyze/policy/policy_text.hpp"
-#include "capture/edit_distance.hpp"
+#include "capture/core/edit_distance.hpp"
 
 namespace roce::analyze {
 namespace {

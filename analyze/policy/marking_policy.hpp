@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/marking.hpp"
+#include "analyze/flow/marking.hpp"
+#include "analyze/link/priority_map.hpp"
 #include "analyze/policy/policy_error.hpp"
 #include "analyze/policy/policy_model.hpp"
-#include "analyze/priority_map.hpp"
 
 namespace roce::analyze {
 

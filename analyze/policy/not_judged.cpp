@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analyze/base/units.hpp"
 #include "analyze/policy/marking_policy.hpp"
-#include "analyze/units.hpp"
 
 namespace roce::analyze {
 namespace {

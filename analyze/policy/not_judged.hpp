@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/marking.hpp"
+#include "analyze/flow/marking.hpp"
 #include "analyze/policy/address_prefix.hpp"
 #include "analyze/policy/number_set.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "analyze/policy/policy_error.hpp"
 #include "analyze/policy/toml_tree.hpp"
-#include "capture/edit_distance.hpp"
+#include "capture/core/edit_distance.hpp"
 #include "dissect/field.hpp"
 
 namespace roce::analyze {

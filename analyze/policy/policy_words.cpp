@@ -2,7 +2,7 @@
 // What a policy expects of a packet, and what the packet shows instead, in words.
 #include <fmt/format.h>
 
-#include "analyze/address_text.hpp"
+#include "analyze/base/address_text.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "dissect/headers/ip.hpp"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/marking.hpp"
-#include "analyze/packet_record.hpp"
-#include "analyze/packet_view.hpp"
+#include "analyze/flow/marking.hpp"
+#include "analyze/packet/packet_view.hpp"
 #include "analyze/policy/marking_policy.hpp"
+#include "analyze/record/packet_record.hpp"
 
 namespace roce::analyze {
 

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <optional>
 
-#include "analyze/address_text.hpp"
-#include "capture/edit_distance.hpp"
+#include "analyze/base/address_text.hpp"
+#include "capture/core/edit_distance.hpp"
 
 namespace roce::analyze {
 namespace {

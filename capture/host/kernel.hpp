@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/error.hpp"
+#include "capture/core/error.hpp"
 
 namespace roce::capture {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/charts/chart.hpp"
 #include "gui/charts/ladder_geometry.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/charts/latency_geometry.hpp"
 #include "gui/charts/time_plot.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 
 namespace roce::gui {
 

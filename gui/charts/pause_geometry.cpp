@@ -6,9 +6,9 @@
 #include <functional>
 #include <utility>
 
-#include "analyze/pause_facts.hpp"
-#include "analyze/point_text.hpp"
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/results/capture_point_text.hpp"
+#include "analyze/results/pause_facts.hpp"
 
 namespace roce::gui {
 namespace {

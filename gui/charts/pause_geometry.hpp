@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::gui {
 

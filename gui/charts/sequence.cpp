@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "gui/charts/own_plottable.hpp"
 #include "gui/charts/plot_style.hpp"
 #include "gui/charts/timeline_geometry.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/charts/trace_marks.hpp"
 
 namespace roce::gui {

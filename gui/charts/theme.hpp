@@ -8,7 +8,7 @@
 #include <QString>
 #include <optional>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 
 namespace roce::gui {
 

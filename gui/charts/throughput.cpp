@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "gui/charts/plot_style.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/table_model.hpp"

@@ -5,7 +5,7 @@
 #include <QVector>
 #include <cstdint>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 
 namespace roce::gui {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/models/selection.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "gui/charts/plot_style.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/charts/timeline_geometry.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/models/selection.hpp"
 
 namespace roce::gui {

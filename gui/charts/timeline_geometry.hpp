@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "analyze/series.hpp"
+#include "analyze/base/series.hpp"
 #include "gui/models/selection.hpp"
 
 namespace roce::gui {

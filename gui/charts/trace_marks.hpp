@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/charts/theme.hpp"
 
 namespace roce::gui {

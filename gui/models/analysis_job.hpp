@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/analysis.hpp"
-#include "analyze/snapshot.hpp"
-#include "capture/source.hpp"
+#include "analyze/pipeline/analysis.hpp"
+#include "analyze/results/snapshot.hpp"
+#include "capture/core/source.hpp"
 #include "gui/models/packet_store.hpp"
 
 namespace roce::gui {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/commands.hpp"
 
-#include "analyze/advice.hpp"
+#include "analyze/report/advice.hpp"
 
 namespace roce::gui {
 

@@ -6,10 +6,10 @@
 #include <new>
 #include <utility>
 
-#include "analyze/analysis.hpp"
 #include "analyze/compare/lost_columns.hpp"
-#include "analyze/filter.hpp"
-#include "capture/reread.hpp"
+#include "analyze/filter/filter.hpp"
+#include "analyze/pipeline/analysis.hpp"
+#include "capture/files/reread.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "analyze/compare.hpp"
-#include "capture/source.hpp"
+#include "analyze/compare/compare.hpp"
+#include "capture/core/source.hpp"
 
 namespace roce::gui {
 

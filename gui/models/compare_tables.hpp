@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/compare.hpp"
+#include "analyze/compare/compare.hpp"
 #include "analyze/compare/compare_words.hpp"
 #include "analyze/compare/lost_columns.hpp"
 #include "gui/models/table_model.hpp"

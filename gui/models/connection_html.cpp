@@ -3,10 +3,10 @@
 #include <QUrl>
 #include <algorithm>
 
-#include "analyze/connection_columns.hpp"
-#include "analyze/flow_columns.hpp"
-#include "analyze/halves.hpp"
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/results/connection_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/unpaired_connections.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
 #include "gui/models/details.hpp"

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/models/packet_store.hpp"
 
 namespace roce::gui {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/reread.hpp"
+#include "capture/files/reread.hpp"
 
 namespace roce::gui {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "analyze/connection_trace.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/models/analysis_session.hpp"
 #include "gui/models/trace_job.hpp"
 

@@ -5,7 +5,7 @@
 #include <QUrl>
 #include <algorithm>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"

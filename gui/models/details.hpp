@@ -9,8 +9,8 @@
 #include <QStringList>
 #include <cstdint>
 
-#include "analyze/finding.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/finding.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/models/health.hpp"
 
 namespace roce::gui {

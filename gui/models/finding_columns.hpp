@@ -4,8 +4,8 @@
 
 #include <QString>
 
-#include "analyze/finding_columns.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/finding_columns.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::gui {
 

@@ -5,7 +5,7 @@
 #include <QString>
 #include <optional>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 #include "gui/models/time_span.hpp"
 
 namespace roce::gui {

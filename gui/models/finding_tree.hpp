@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {

@@ -7,8 +7,8 @@
 #include <QUrl>
 #include <algorithm>
 
-#include "analyze/assessment.hpp"
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
 #include "gui/models/shown_text.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/models/time_format.hpp"
 
 namespace roce::gui {

@@ -2,7 +2,7 @@
 // Hosts, as the reports have them.
 #pragma once
 
-#include "analyze/host_columns.hpp"
+#include "analyze/results/host_columns.hpp"
 
 namespace roce::gui {
 

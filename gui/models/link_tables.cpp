@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "analyze/flow_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
 
 namespace roce::gui {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/link_columns.hpp"
+#include "analyze/results/link_columns.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analyze/base/units.hpp"
 #include "analyze/host/capturable.hpp"
-#include "analyze/units.hpp"
 #include "capture/host/kernel.hpp"
 #include "capture/host/read_host.hpp"
 #include "gui/models/commands.hpp"

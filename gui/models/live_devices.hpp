@@ -5,7 +5,7 @@
 #include <QString>
 #include <vector>
 
-#include "capture/device_list.hpp"
+#include "capture/devices/device_list.hpp"
 #include "capture/host/facts.hpp"
 #include "gui/models/background_call.hpp"
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "capture/recorder.hpp"
-#include "capture/recording_source.hpp"
-#include "capture/section_comments.hpp"
+#include "capture/core/section_comments.hpp"
+#include "capture/write/recorder.hpp"
+#include "capture/write/recording_source.hpp"
 #include "gui/models/shown_text.hpp"
 
 namespace roce::gui {

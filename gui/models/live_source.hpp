@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "capture/recording.hpp"
-#include "capture/source.hpp"
+#include "capture/core/source.hpp"
+#include "capture/write/recording.hpp"
 
 namespace roce::gui {
 

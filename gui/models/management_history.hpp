@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/cm_tracker.hpp"
-#include "analyze/packet_record.hpp"
-#include "capture/frame.hpp"
+#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/record/packet_record.hpp"
+#include "capture/core/frame.hpp"
 #include "dissect/dissect.hpp"
 
 namespace roce::gui {

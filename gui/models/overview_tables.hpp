@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/marking.hpp"
+#include "analyze/flow/marking.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/tables.hpp"
 

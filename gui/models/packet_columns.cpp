@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "analyze/filter.hpp"
+#include "analyze/filter/filter.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/field_registry.hpp"
-#include "analyze/packet_line.hpp"
+#include "analyze/filter/field_registry.hpp"
+#include "analyze/show/packet_line.hpp"
 #include "gui/models/packet_reader.hpp"
 
 namespace roce::gui {

@@ -6,8 +6,8 @@
 #include <exception>
 #include <optional>
 
-#include "analyze/packet_json.hpp"
-#include "capture/pcapng_writer.hpp"
+#include "analyze/show/packet_json.hpp"
+#include "capture/write/pcapng_writer.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 

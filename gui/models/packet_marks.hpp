@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analyze/packet_glance.hpp"
-#include "analyze/verdict.hpp"
+#include "analyze/packet/packet_summary.hpp"
+#include "analyze/packet/verdict.hpp"
 
 namespace roce::gui {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyze/field_registry.hpp"
+#include "analyze/filter/field_registry.hpp"
 
 namespace roce::gui {
 namespace {

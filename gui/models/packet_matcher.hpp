@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/filter.hpp"
+#include "analyze/filter/filter.hpp"
 #include "gui/models/packet_reader.hpp"
 #include "gui/models/selection.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/packet_record.hpp"
+#include "analyze/record/packet_record.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/ulp.hpp"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/field_registry.hpp"
-#include "analyze/filter.hpp"
-#include "analyze/packet_view.hpp"
+#include "analyze/filter/field_registry.hpp"
+#include "analyze/filter/filter.hpp"
+#include "analyze/packet/packet_view.hpp"
 #include "gui/models/packet_store.hpp"
 
 namespace roce::gui {

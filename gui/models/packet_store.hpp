@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/analysis.hpp"
-#include "analyze/snapshot.hpp"
-#include "analyze/verdict_store.hpp"
-#include "capture/frame_store.hpp"
+#include "analyze/packet/verdict_store.hpp"
+#include "analyze/pipeline/analysis.hpp"
+#include "analyze/results/snapshot.hpp"
+#include "capture/files/frame_store.hpp"
 #include "gui/models/management_history.hpp"
 #include "gui/models/packet_comments.hpp"
 #include "gui/models/packet_marks.hpp"

@@ -6,8 +6,8 @@
 #include <QSaveFile>
 #include <algorithm>
 
-#include "analyze/html/html_report.hpp"
-#include "analyze/json/json_report.hpp"
+#include "analyze/report/html/html_report.hpp"
+#include "analyze/report/json/json_report.hpp"
 #include "gui/models/version.hpp"
 
 namespace roce::gui {

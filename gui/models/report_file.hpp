@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
 
 class QIODevice;
 

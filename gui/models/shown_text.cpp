@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/shown_text.hpp"
 
-#include "analyze/value_format.hpp"
+#include "analyze/base/value_format.hpp"
 
 namespace roce::gui {
 

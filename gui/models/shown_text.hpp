@@ -6,7 +6,7 @@
 #include <QString>
 #include <string>
 
-#include "capture/error.hpp"
+#include "capture/core/error.hpp"
 
 namespace roce::gui {
 

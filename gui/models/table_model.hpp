@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model for every table of columns (analyze/columns.hpp). Cells are made when they are asked for; rows
+// One model for every table of columns (analyze/results/columns.hpp). Cells are made when they are asked for; rows
 // have stable keys, and a new snapshot, filter or order inserts, removes and moves rows but never resets the
 // model. Rows of large tables are made, filtered and sorted on another thread, the newest wins.
 #pragma once
@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/columns.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/columns.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "gui/models/background_call.hpp"
 #include "gui/models/row_changes.hpp"
 #include "gui/models/table_rows.hpp"

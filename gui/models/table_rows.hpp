@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/columns.hpp"
-#include "analyze/finding.hpp"
+#include "analyze/results/columns.hpp"
+#include "analyze/results/finding.hpp"
 #include "gui/models/row_changes.hpp"
 #include "gui/models/time_span.hpp"
 

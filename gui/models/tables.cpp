@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "capture/frame.hpp"
+#include "capture/core/frame.hpp"
 
 namespace roce::gui {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/connection_columns.hpp"
-#include "analyze/flow_columns.hpp"
-#include "analyze/marking_columns.hpp"
+#include "analyze/results/connection_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/marking_columns.hpp"
 #include "gui/models/finding_columns.hpp"
 #include "gui/models/host_columns.hpp"
 #include "gui/models/table_model.hpp"

@@ -5,7 +5,7 @@
 #include <QDateTime>
 #include <QTimeZone>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 
 namespace roce::gui {
 namespace {

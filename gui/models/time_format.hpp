@@ -5,8 +5,8 @@
 #include <QString>
 #include <cstdint>
 
-#include "analyze/packet_line.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
+#include "analyze/show/packet_line.hpp"
 
 namespace roce::gui {
 

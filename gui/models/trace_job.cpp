@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "analyze/analysis.hpp"
-#include "capture/reread.hpp"
+#include "analyze/pipeline/analysis.hpp"
+#include "capture/files/reread.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 

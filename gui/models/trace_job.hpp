@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 
-#include "analyze/connection_trace.hpp"
-#include "analyze/verdict_store.hpp"
+#include "analyze/packet/verdict_store.hpp"
+#include "analyze/trace/connection_trace.hpp"
 #include "gui/models/analysis_job.hpp"
 
 namespace roce::gui {

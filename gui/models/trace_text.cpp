@@ -3,7 +3,7 @@
 
 #include <QCoreApplication>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
 #include "gui/models/table_model.hpp"

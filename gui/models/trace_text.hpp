@@ -5,8 +5,8 @@
 #include <QString>
 #include <QStringList>
 
-#include "analyze/connection_trace.hpp"
-#include "analyze/snapshot.hpp"
+#include "analyze/results/snapshot.hpp"
+#include "analyze/trace/connection_trace.hpp"
 
 namespace roce::gui {
 

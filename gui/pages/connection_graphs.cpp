@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analyze/flow_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/table_model.hpp"
 

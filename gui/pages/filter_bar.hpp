@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 #include "gui/pages/time_chip.hpp"
 
 namespace roce::gui {

@@ -10,8 +10,8 @@
 #include <QStringListModel>
 #include <algorithm>
 
-#include "analyze/field_registry.hpp"
-#include "analyze/filter.hpp"
+#include "analyze/filter/field_registry.hpp"
+#include "analyze/filter/filter.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/pages/main_window.hpp"

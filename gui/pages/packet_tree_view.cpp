@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyze/packet_tree.hpp"
+#include "analyze/show/packet_tree.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {

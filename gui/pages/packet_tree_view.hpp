@@ -4,11 +4,11 @@
 #include <QSet>
 #include <QTreeWidget>
 
-#include "analyze/packet_view.hpp"
+#include "analyze/packet/packet_view.hpp"
 
 namespace roce::gui {
 
-/// A packet as a tree (analyze/packet_tree.hpp). What is closed stays closed from packet to packet.
+/// A packet as a tree (analyze/show/packet_tree.hpp). What is closed stays closed from packet to packet.
 class PacketTreeView : public QTreeWidget {
   Q_OBJECT
 

@@ -6,7 +6,7 @@
 #include <QWidget>
 #include <functional>
 
-#include "analyze/finding.hpp"
+#include "analyze/results/finding.hpp"
 #include "gui/models/analysis_session.hpp"
 #include "gui/models/selection.hpp"
 #include "gui/models/table_model.hpp"

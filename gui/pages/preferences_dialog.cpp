@@ -7,8 +7,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "analyze/base/units.hpp"
 #include "analyze/policy/marking_policy.hpp"
-#include "analyze/units.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {

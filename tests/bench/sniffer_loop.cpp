@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sniffer.hpp"
+#include "capture/sniffer/sniffer.hpp"
 
 namespace {
 

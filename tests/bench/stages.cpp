@@ -10,9 +10,9 @@
 #include <ctime>
 #include <vector>
 
-#include "analyze/fast_record.hpp"
-#include "analyze/totals.hpp"
-#include "capture/source.hpp"
+#include "analyze/record/fast_record.hpp"
+#include "analyze/record/totals.hpp"
+#include "capture/core/source.hpp"
 #include "dissect/dissect.hpp"
 
 namespace {

@@ -20,7 +20,7 @@ def run(*words, stdin=None):
 
 
 def expand(name, root):
-    """The format of tests/capture/host_fixture.hpp."""
+    """The format of tests/capture/host/host_fixture.hpp."""
     with open(os.path.join(TREES, name + ".txt"), encoding="utf-8") as file:
         for line in file.read().splitlines():
             if not line or line.startswith("#"):

@@ -3,7 +3,7 @@
 // message: kind, flags, both ids, queue pair, PSN, time, and what is answered or why.
 #include <cstdlib>
 
-#include "tests/analyze/cm_messages.hpp"
+#include "tests/analyze/cm/cm_messages.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/field_registry.hpp"
-#include "analyze/filter.hpp"
+#include "analyze/filter/field_registry.hpp"
+#include "analyze/filter/filter.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/icrc.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/filter.hpp"
+#include "analyze/filter/filter.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
 #include "tests/dissect/frames.hpp"

@@ -13,9 +13,9 @@
 #include <tuple>
 #include <vector>
 
-#include "analyze/dcbx.hpp"
-#include "analyze/link_view.hpp"
-#include "analyze/pause_tracker.hpp"
+#include "analyze/link/dcbx.hpp"
+#include "analyze/link/link_view.hpp"
+#include "analyze/link/pause_tracker.hpp"
 #include "dissect/dissect.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "dissect/bytes.hpp"
-#include "tests/analyze/both_ways.hpp"
+#include "tests/analyze/record/both_ways.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace roce;

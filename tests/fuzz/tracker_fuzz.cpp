@@ -10,13 +10,13 @@
 #include <cstring>
 #include <vector>
 
-#include "analyze/packet_common.hpp"
-#include "analyze/pairing.hpp"
-#include "analyze/time_order.hpp"
-#include "analyze/tracker.hpp"
+#include "analyze/record/common_packet.hpp"
+#include "analyze/record/time_order.hpp"
+#include "analyze/tracker/pairing.hpp"
+#include "analyze/tracker/tracker.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/opcode.hpp"
-#include "tests/analyze/image_book.hpp"
+#include "tests/analyze/record/header_cache_book.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "capture/walker.hpp"
+#include "capture/files/walker.hpp"
 
 // What the fuzz targets of both capture formats share: one input, walked as a whole and in
 // pieces, must give the same.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/pcapng_writer.hpp"
+#include "capture/write/pcapng_writer.hpp"
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "analyze/analysis.hpp"
-#include "capture/source.hpp"
+#include "analyze/pipeline/analysis.hpp"
+#include "capture/core/source.hpp"
 
 namespace roce::gui {
 

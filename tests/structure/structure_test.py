@@ -45,7 +45,7 @@ MAY_USE = {
 PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "nlohmann-json",
            "prometheus-cpp", "libseccomp", "sqlite"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
-SEAMS = {"libibverbs": "capture/verbs_library.hpp"}
+SEAMS = {"libibverbs": "capture/sniffer/verbs_library.hpp"}
 IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "nlohmann-json", "prometheus-cpp", "libseccomp", "sqlite"}
 
 # What dissect must not know: files, threads, clocks, printing.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/source.hpp"
+#include "capture/core/source.hpp"
 
 namespace {
 

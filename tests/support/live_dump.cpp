@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// live_dump --device D [OPTIONS] [FILE]: captures by capture/live.hpp until it gets SIGINT or SIGTERM, writes
+// live_dump --device D [OPTIONS] [FILE]: captures by capture/devices/live.hpp until it gets SIGINT or SIGTERM, writes
 // what comes to a pcapng FILE, and prints the counts as JSON at the end. Messages go to standard error.
 // "ready" is printed once frames can come. With --hold N it takes N frames, prints "holding" and takes no
 // more until it gets a line on standard input: a reader that is too slow, whatever the machine is doing. With
@@ -12,9 +12,9 @@
 #include <optional>
 #include <string>
 
-#include "capture/device_list.hpp"
-#include "capture/live.hpp"
-#include "capture/pcapng_writer.hpp"
+#include "capture/devices/device_list.hpp"
+#include "capture/devices/live.hpp"
+#include "capture/write/pcapng_writer.hpp"
 
 namespace {
 

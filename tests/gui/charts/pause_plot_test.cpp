@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before Qt, in which "emit" is a macro.
-#include "tests/analyze/link_frames.hpp"
-#include "tests/analyze/memory_source.hpp"
+#include "tests/analyze/link/link_frames.hpp"
+#include "tests/analyze/pipeline/memory_source.hpp"
 
 #include "gui/charts/pause_plot.hpp"
 
@@ -11,7 +11,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 
-#include "analyze/analysis.hpp"
+#include "analyze/pipeline/analysis.hpp"
 #include "gui/charts/chart.hpp"
 #include "gui/models/time_format.hpp"
 #include "tests/gui/support.hpp"

@@ -8,7 +8,7 @@
 #include <QJsonObject>
 #include <algorithm>
 
-#include "cli/compare_report.hpp"
+#include "cli/compare/compare_report.hpp"
 #include "gui/models/compare_job.hpp"
 #include "gui/models/compare_tables.hpp"
 #include "tests/gui/support.hpp"

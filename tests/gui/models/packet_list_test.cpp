@@ -12,7 +12,7 @@
 #include <QTemporaryDir>
 #include <random>
 
-#include "cli/packets.hpp"
+#include "cli/packets/packets.hpp"
 #include "gui/models/analysis_session.hpp"
 #include "gui/models/packet_export.hpp"
 #include "gui/models/table_model.hpp"

@@ -12,8 +12,8 @@
 #include <random>
 #include <thread>
 
-#include "analyze/json/json_report.hpp"
-#include "cli/report.hpp"
+#include "analyze/report/json/json_report.hpp"
+#include "cli/report/report.hpp"
 #include "gui/models/finding_filter.hpp"
 #include "gui/models/finding_tree.hpp"
 #include "gui/models/overview_tables.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdio>
 
-#include "cli/report.hpp"
+#include "cli/report/report.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/details.hpp"
 #include "gui/models/finding_columns.hpp"

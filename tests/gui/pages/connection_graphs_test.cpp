@@ -7,7 +7,7 @@
 #include <QTemporaryDir>
 #include <QUrl>
 
-#include "analyze/units.hpp"
+#include "analyze/base/units.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {

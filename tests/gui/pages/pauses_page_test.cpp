@@ -2,8 +2,8 @@
 // Pauses on the page of marks: a link whose both ends pause, as a capture that is opened.
 #include <QTemporaryDir>
 
-#include "capture/pcapng_writer.hpp"
-#include "tests/analyze/link_frames.hpp"
+#include "capture/write/pcapng_writer.hpp"
+#include "tests/analyze/link/link_frames.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/base/series.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "capture/core/frame.hpp"
+
+namespace roce::analyze {
+namespace {
+
+// The widest width needed has to hold any two times in `limit` buckets; it fits 63 bits.
+static_assert(std::has_single_bit(Series::limit) && Series::limit >= 16);
+
+void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
+  into.packets += from.packets;
+  into.bytes += from.bytes;
+  into.goodput_bytes += from.goodput_bytes;
+  into.retransmitted += from.retransmitted;
+  into.in_flight_max = std::max(into.in_flight_max, from.in_flight_max);
+  into.lost += from.lost;
+  into.ce += from.ce;
+  into.cnps += from.cnps;
+}
+
+}  // namespace
+
+// All doublings at once: a jump of centuries costs one pass over the buckets, and there can be no more
+// than 64 passes in a Series' life.
+void Series::widen(unsigned doublings) {
+  width_ <<= doublings;
+  for (std::size_t i = 1; i < buckets_.size(); ++i) {
+    const std::size_t to = i >> doublings;
+    if (to == i) continue;
+    const Bucket from = buckets_[i];
+    buckets_[i] = {};
+    fold(buckets_[to], from);
+  }
+  if (!buckets_.empty()) buckets_.resize(((buckets_.size() - 1) >> doublings) + 1);
+}
+
+void Series::take_back(std::int64_t time_ns, std::uint64_t Bucket::*what, std::uint64_t count) noexcept {
+  if (buckets_.empty()) return;
+  std::size_t i = buckets_.size() - 1;
+  if (time_ns != capture::no_time) {
+    const std::uint64_t offset =
+        time_ns <= start_ ? 0 : static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(start_);
+    i = static_cast<std::size_t>(std::min<std::uint64_t>(i, offset / static_cast<std::uint64_t>(width_)));
+  }
+  for (;; --i) {
+    const std::uint64_t taken = std::min(buckets_[i].*what, count);
+    buckets_[i].*what -= taken;
+    count -= taken;
+    if (count == 0 || i == 0) return;
+  }
+}
+
+Series::Bucket& Series::move_to(std::int64_t time_ns) {
+  if (buckets_.empty()) buckets_.resize(1);
+  if (time_ns == capture::no_time) return buckets_.front();
+  if (!started_) {
+    started_ = true;
+    start_ = time_ns;
+  }
+  if (time_ns < start_) return buckets_.front();
+
+  const auto start = static_cast<std::uint64_t>(start_);
+  const std::uint64_t offset = static_cast<std::uint64_t>(time_ns) - start;
+  unsigned doublings = 0;
+  while (offset / (static_cast<std::uint64_t>(width_) << doublings) >= limit) ++doublings;
+  if (doublings > 0) widen(doublings);
+
+  current_width_ = static_cast<std::uint64_t>(width_);
+  current_ = offset / current_width_;
+  current_from_ = start + current_ * current_width_;
+  // The bucket of the latest time that there is ends with it, lest the earliest ones follow on.
+  const std::uint64_t rest =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - current_from_;
+  current_width_ = std::min(current_width_, rest + 1);
+  if (current_ >= buckets_.size()) buckets_.resize(current_ + 1);
+  return buckets_[current_];
+}
+
+}  // namespace roce::analyze

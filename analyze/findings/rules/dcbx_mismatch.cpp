@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/common.hpp"
+#include "analyze/findings/shared/port_cases.hpp"
+
+namespace roce::analyze {
+namespace {
+
+struct Differences {
+  std::vector<std::string> texts;
+  Severity severity = Severity::info;
+  std::uint8_t pfc = 0;  ///< what both should have
+  void add(Severity how, std::string text) {
+    severity = std::max(severity, how);
+    texts.push_back(std::move(text));
+  }
+};
+
+/// The version that both speak.
+struct Spoken {
+  const DcbxSettings* a = nullptr;
+  const DcbxSettings* b = nullptr;
+};
+Spoken spoken_by_both(const DcbxPort& a, const DcbxPort& b) noexcept {
+  if (a.ieee.any() && b.ieee.any()) return {&a.ieee, &b.ieee};
+  if (a.cee.any() && b.cee.any()) return {&a.cee, &b.cee};
+  return {};
+}
+
+/// Whether the port went on announcing after the other had said what it has now.
+bool had_time(const DcbxPort& port, const DcbxPort& other) noexcept {
+  return port.last_packet > std::max(other.frames.frames[0], other.last_change_packet);
+}
+
+std::string name_of(const DcbxPort& port) {
+  return mac_text(port.mac);
+}
+
+void compare_pfc(const DcbxPort& a, const DcbxPfc& x, const DcbxPort& b, const DcbxPfc& y, Differences& out) {
+  const auto both = [&](std::string_view more) {
+    out.add(Severity::warning, fmt::format("PFC is on {} at {} and on {} at {}{}", priorities_text(x.enabled),
+                                           name_of(a), priorities_text(y.enabled), name_of(b), more));
+  };
+  switch (pfc_winner(x, a.mac, y, b.mac)) {
+    case DcbxWinner::same:
+      out.pfc = x.enabled;
+      break;
+    case DcbxWinner::neither:
+      out.pfc = x.enabled | y.enabled;
+      both(", and neither is willing to take the other's");
+      break;
+    case DcbxWinner::a:
+      out.pfc = x.enabled;
+      if (had_time(b, a))
+        both(fmt::format("; {} is willing and should have taken the other's, but has not", name_of(b)));
+      break;
+    case DcbxWinner::b:
+      out.pfc = y.enabled;
+      if (had_time(a, b))
+        both(fmt::format("; {} is willing and should have taken the other's, but has not", name_of(a)));
+      break;
+  }
+  const auto capable = [&](const DcbxPort& port, const DcbxPfc& pfc) {
+    const auto wanted = static_cast<unsigned>(std::popcount(out.pfc));
+    if (pfc.max_classes != 0 && wanted > pfc.max_classes) {
+      out.add(Severity::warning, fmt::format("{} can do PFC for {} only, {} are enabled", name_of(port),
+                                             plural(pfc.max_classes, "priority", "priorities"), wanted));
+    }
+    if (!pfc.in_use)
+      out.add(Severity::warning, fmt::format("{} announces PFC as disabled or in error", name_of(port)));
+  };
+  capable(a, x);
+  capable(b, y);
+}
+
+void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
+  const Spoken spoken = spoken_by_both(a, b);
+  if (spoken.a == nullptr) {
+    if (!a.announces() && !b.announces()) return;
+    for (const DcbxPort* port : {&a, &b}) {
+      if (const auto& pfc = port->settings().pfc) out.pfc |= pfc->enabled;
+    }
+    const bool versions = a.announces() && b.announces();
+    const DcbxPort& silent = a.announces() ? b : a;
+    if (versions) {
+      out.add(Severity::warning, fmt::format("{} speaks {} and {} {}, so neither hears the other", name_of(a),
+                                             a.ieee.any() ? "IEEE DCBX" : "CEE", name_of(b),
+                                             b.ieee.any() ? "IEEE DCBX" : "CEE"));
+    } else if (!silent.incomplete) {
+      out.add(Severity::notice,
+              fmt::format("{} announces nothing, so what it does is its own choice", name_of(silent)));
+    }
+    return;
+  }
+  const DcbxSettings& x = *spoken.a;
+  const DcbxSettings& y = *spoken.b;
+  if (x.pfc && y.pfc) {
+    compare_pfc(a, *x.pfc, b, *y.pfc, out);
+  } else if (x.pfc || y.pfc) {
+    const DcbxPort& silent = x.pfc ? b : a;
+    const DcbxPfc& told = x.pfc ? *x.pfc : *y.pfc;
+    out.pfc = told.enabled;
+    if (!silent.incomplete && told.enabled != 0) {
+      out.add(Severity::warning, fmt::format("{} has PFC on {}, {} announces none", name_of(x.pfc ? a : b),
+                                             priorities_text(told.enabled), name_of(silent)));
+    }
+  }
+  if (x.ets && y.ets && !x.ets->willing && !y.ets->willing && x.ets->class_of != y.ets->class_of) {
+    out.add(Severity::notice, fmt::format("ETS puts the priorities into classes {} at {} and {} at {}",
+                                          fmt::join(x.ets->class_of, " "), name_of(a),
+                                          fmt::join(y.ets->class_of, " "), name_of(b)));
+  }
+  for (const PacketVersion version : {PacketVersion::v2, PacketVersion::v1}) {
+    const std::uint8_t on_a = announced_roce_priorities(x, version);
+    const std::uint8_t on_b = announced_roce_priorities(y, version);
+    if (on_a == 0 || on_b == 0 || on_a == on_b) continue;
+    out.add(Severity::warning,
+            fmt::format("RoCE{} is to take {} at {} and {} at {}", version == PacketVersion::v1 ? " v1" : "",
+                        priority_words(on_a), name_of(a), priority_words(on_b), name_of(b)));
+  }
+}
+
+}  // namespace
+
+void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Finding> findings;
+  for (const DcbxLink& link : links_of(snapshot.dcbx)) {
+    const DcbxPort& a = snapshot.dcbx.ports[link.a];
+    const DcbxPort& b = snapshot.dcbx.ports[link.b];
+    Differences differences;
+    compare(a, b, differences);
+    if (differences.texts.empty()) continue;
+    Proof proof;
+    for (const DcbxPort* port : {&a, &b}) {
+      proof.add_frame(port->frames.frames[0]);
+      proof.add_frame(port->last_packet);
+      proof.add_time(port->frames.first_time_ns);
+      proof.add_time(port->frames.last_time_ns);
+    }
+    proof.count = differences.texts.size();
+    Finding finding =
+        finding_of(differences.severity,
+                   fmt::format("{} - {}", mac_text(a.mac), port_text(snapshot, b.mac, b.point)), proof);
+    finding.confidence = 0.9;
+    finding.explanation = fmt::format("The two ends of a link announce by LLDP what does not fit: {}.",
+                                      fmt::join(differences.texts, "; "));
+    std::uint8_t wanted = differences.pfc;
+    for (const DcbxPort* port : {&a, &b}) {
+      if (differences.pfc == 0) wanted |= announced_roce_priorities(port->settings());
+    }
+    finding.advice = fmt::format(
+        "Set both ends alike, or let the host be willing and the switch not: mlnx_qos -i DEV --pfc {} (dcb "
+        "pfc show dev DEV), with firmware DCBX mlxconfig -d DEV set LLDP_NB_DCBX_P1=1 DCBX_IEEE_P1=1 "
+        "DCBX_WILLING_P1=1, with lldpad lldptool -T -i DEV -V PFC willing=yes; on the switch "
+        "priority-flow-control mode on for the same priorities and DCBX of the IEEE version. All LLDP frames "
+        "of the two: {}",
+        wanted != 0 ? pfc_list(wanted) : std::string("LIST"),
+        packets_command(snapshot,
+                        fmt::format("lldp && eth.src in {{{}, {}}}", mac_text(a.mac), mac_text(b.mac))));
+    findings.push_back(std::move(finding));
+  }
+  add_told_once(sink, std::move(findings));
+}
+
+}  // namespace roce::analyze

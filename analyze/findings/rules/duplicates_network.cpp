@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyze/findings/shared/common.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// What copies do to their receivers. UC begins anew with a First or Only of whatever PSN, as rxe's
+/// check_psn().
+std::string effect_text(const Group& group) {
+  const auto unreliable = [](const Case& c) { return c.connection->service == dissect::Service::uc; };
+  const bool any = std::any_of(group.cases.begin(), group.cases.end(), unreliable);
+  const bool all = std::all_of(group.cases.begin(), group.cases.end(), unreliable);
+  std::string text;
+  if (!all) {
+    text =
+        " The receiver ignores such copies, but they take bandwidth, and those of requests are acknowledged "
+        "again.";
+  }
+  if (any) {
+    text += fmt::format(
+        " {}: the copy of an Only or First begins a message once more, and a message of which a Middle comes "
+        "twice is dropped.",
+        all ? "Over UC the receiver does not know them" : "UC receivers do not know them");
+  }
+  return text;
+}
+
+}  // namespace
+
+void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection,
+             {side, side, Event::duplicate_network, all_packets(connection, side)});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} {} of one transmission that the network delivered twice.{}{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    verb(group.count(), "is a second copy", "are second copies"), effect_text(group),
+                    worst_text(group)),
+        fmt::format("Look for a loop or flooding on the way: bridge fdb show; spanning tree and MAC moves in "
+                    "the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
+                    "multicast group that replicates. If the capture itself sees the port twice (two mirror "
+                    "sessions), nothing is wrong. {}",
+                    show_command(snapshot, group, "The packets",
+                                 shown_by_flag("roce.analysis.duplicate_network", Event::duplicate_network))),
+    };
+  });
+}
+
+}  // namespace roce::analyze

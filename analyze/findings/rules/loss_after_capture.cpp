@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/findings/shared/loss_cases.hpp"
+
+namespace roce::analyze {
+
+namespace {
+
+/// A few losses among many late packets that the receiver takes for lost ones: late, rather.
+bool is_doubtful(const Case& c) {
+  return late_taken_for_lost(c.sent(), c.answered()) &&
+         4 * c.proof.count <= c.sent().count(Event::out_of_order);
+}
+
+}  // namespace
+
+void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases = loss_cases(snapshot, Event::lost_after_capture);
+  for (Case& c : cases) {
+    if (is_doubtful(c)) c.confidence *= 0.5;
+  }
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    const bool doubtful = std::all_of(group.cases.begin(), group.cases.end(), is_doubtful);
+    const std::string to = to_text(group);
+    return Words{
+        doubtful ? Severity::notice : loss_severity(group),
+        fmt::format(
+            "{}{} sent by {} passed the capture point but never came to {}, which asked for {} again. The "
+            "loss is between the capture point and {}, or inside {}. {}{}{}",
+            scope_text(group), share_text(group.count(), group.of), from_text(group), to,
+            verb(group.count(), "it", "them"), to, to,
+            doubtful
+                ? "But packets overtake each other here (finding reordering), and NAKs are sent for late "
+                  "ones: these may have been merely late."
+                : "Of packets repeated together with a lost one it cannot be told here whether they arrived.",
+            repair_text(snapshot, group), worst_text(group)),
+        fmt::format(
+            "On {}: ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc|prio'; rdma statistic show "
+            "(out_of_sequence counts these losses; rx_icrc_encapsulated means corruption). On each switch "
+            "from the capture point to there: drops of the RoCE queue, PFC counters. Is PFC on for the RoCE "
+            "priority: mlnx_qos -i DEV (or dcb pfc show dev DEV). {}",
+            to,
+            show_losses(snapshot, group,
+                        shown_by_flag("roce.analysis.lost == after_capture", Event::lost_after_capture,
+                                      Shown::By::other),
+                        Event::lost_after_capture)),
+    };
+  });
+}
+
+}  // namespace roce::analyze

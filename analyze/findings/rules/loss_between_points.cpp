@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/shared/loss_cases.hpp"
+
+namespace roce::analyze {
+
+void find_loss_between_points(const Snapshot& snapshot, FindingSink& sink) {
+  report_cases(sink, loss_cases(snapshot, Event::lost_between_points), [&](const Group& group) {
+    const std::string from = from_text(group), to = to_text(group);
+    return Words{
+        loss_severity(group),
+        fmt::format(
+            "{}{} sent by {} to {} were seen at one capture point and never at the next one on the way, "
+            "which showed those before and after them. The loss is between the two.{}{}",
+            scope_text(group), share_text(group.count(), group.of), from, to, repair_text(snapshot, group),
+            worst_text(group)),
+        fmt::format(
+            "Look at what is between the two capture points: drops of the RoCE queue on each port "
+            "(ethtool -S DEV, tc -s qdisc show dev DEV, the switch's own counters), PFC counters, "
+            "CRC and FEC errors of the links. {}",
+            show_command(snapshot, group, "The packets that were lost there",
+                         shown_by_flag("roce.analysis.lost_between_points", Event::lost_between_points))),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyze/findings/shared/marked_traffic.hpp"
+#include "analyze/findings/shared/port_cases.hpp"
+#include "analyze/results/capture_point_text.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr auto not_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
+constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+constexpr std::int64_t slack_ns = 1'000'000;  // clocks of one file agree so far, and packets need time
+constexpr std::size_t listed = 12;            // flows that a filter names
+
+using Ends = std::tuple<dissect::IpAddress, dissect::IpAddress, std::uint16_t>;
+
+/// Copies at one point between two addresses.
+struct Found {
+  Proof proof;
+  std::uint64_t of = 0;  ///< packets of these flows that the point shows
+  std::set<std::uint64_t> flows;
+  std::set<std::string> tests;
+  std::set<std::string> marks;      ///< there
+  std::set<std::string> marks_own;  ///< where the flows are followed
+  std::set<std::uint16_t> followed;
+  bool timed = true;
+};
+
+/// Whether the network may not have made it of what the flow's own packets show: CE it may.
+bool is_remarked(const std::vector<MarkRow>& own, const MarkRow& row) {
+  const auto any = [&](auto&& test) {
+    return std::any_of(own.begin(), own.end(), [&](const MarkRow& known) {
+      return known.traffic_class == row.traffic_class && test(known.marks);
+    });
+  };
+  if (!any([](const Marks&) { return true; })) return false;  // none of this class was seen there
+  if (!any([&](const Marks& m) { return m.dscp == row.marks.dscp; })) return true;
+  const bool both_tagged = row.marks.pcp && any([](const Marks& m) { return m.pcp.has_value(); });
+  if (both_tagged && !any([&](const Marks& m) { return m.pcp == row.marks.pcp; })) return true;
+  if (row.marks.ecn == ce) return false;
+  return !any([&](const Marks& m) { return (m.ecn == not_ect) == (row.marks.ecn == not_ect); });
+}
+
+std::string text_of(const Marks& marks) {
+  constexpr std::string_view names[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
+  return fmt::format("{}, {}", label_text(marks, false), names[marks.ecn & 3U]);
+}
+
+std::string test_of_copy(const MarkRow& row) {
+  return fmt::format("{} && roce.ecn == {}", test_of(row), row.marks.ecn);
+}
+
+/// What the clock of `there` says at the time that the clock of `here` calls 0, if it is known.
+std::optional<std::int64_t> offset_of(const Snapshot& snapshot, std::uint16_t here, std::uint16_t there) {
+  if (!of_several_files(snapshot.files, snapshot.interfaces, {here, there})) return 0;
+  for (const ClockOffset& clock : snapshot.clocks) {
+    if (clock.of == here && clock.ahead == there) return clock.offset_ns;
+    if (clock.of == there && clock.ahead == here) return -clock.offset_ns;
+  }
+  return std::nullopt;
+}
+
+const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) {
+  if (!flow.connection) return nullptr;
+  const auto at = std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), *flow.connection,
+                                   [](const Connection& each, std::uint32_t id) { return each.id < id; });
+  return at != snapshot.connections.end() && at->id == *flow.connection ? &*at : nullptr;
+}
+
+/// The point that the flow's own figures are of: the other one that shows it. Nothing where there are more.
+std::optional<std::uint16_t> followed_at(const Snapshot& snapshot, const Flow& flow) {
+  const Connection* connection = connection_of(snapshot, flow);
+  if (connection == nullptr || connection->followed_points != 1 || connection->points.empty())
+    return std::nullopt;
+  return connection->points.front();
+}
+
+std::string joined(const std::set<std::string>& texts) {
+  constexpr std::size_t most = 3;
+  std::string all;
+  std::size_t n = 0;
+  for (const std::string& text : texts) {
+    if (n == most) return all + fmt::format(" and {} more", texts.size() - most);
+    all += fmt::format("{}{}", n++ == 0 ? "" : "; ", text);
+  }
+  return all;
+}
+
+std::string filter_of(const Ends& ends, const Found& found) {
+  std::string test = found.flows.size() <= listed
+                         ? fmt::format("roce.flow in {{{}}}", fmt::join(found.flows, ", "))
+                         : fmt::format("roce.src == {} && roce.dst == {}", address_text(std::get<0>(ends)),
+                                       address_text(std::get<1>(ends)));
+  test += found.tests.size() == 1 ? " && " + *found.tests.begin()
+                                  : fmt::format(" && (({}))", fmt::join(found.tests, ") || ("));
+  return test + " && roce.analysis.duplicate_capture";
+}
+
+void look_at(const Snapshot& snapshot, const Flow& flow, const FlowAtPoint& there,
+             std::map<Ends, Found>& all) {
+  const std::optional<std::uint16_t> here = followed_at(snapshot, flow);
+  if (!here || *here == there.point) return;
+  const std::optional<std::int64_t> offset = offset_of(snapshot, *here, there.point);
+  const std::vector<MarkRow> own = flow.marks();
+  Found* found = nullptr;
+  for (const MarkRow& row : there.otherwise) {
+    if (row.traffic_class == TrafficClass::other || !is_remarked(own, row)) continue;
+    // What this point did not capture may have been sent with these marks.
+    if (offset && flow.any_time && row.first_time_ns != capture::no_time) {
+      const std::int64_t at = row.first_time_ns - *offset;
+      if (at < flow.first_time_ns - slack_ns || at > flow.last_time_ns + slack_ns) continue;
+    }
+    if (found == nullptr) {
+      found = &all[{flow.key.src, flow.key.dst, there.point}];
+      found->of += there.packets;
+    }
+    found->timed = found->timed && offset.has_value();
+    found->flows.insert(flow.id);
+    found->followed.insert(*here);
+    found->proof.count += row.packets;
+    found->proof.add_frame(row.first_packet);
+    found->proof.add_time(row.first_time_ns);
+    found->tests.insert(test_of_copy(row));
+    found->marks.insert(text_of(row.marks));
+    for (const MarkRow& known : own) {
+      if (known.traffic_class == row.traffic_class) found->marks_own.insert(text_of(known.marks));
+    }
+  }
+}
+
+}  // namespace
+
+void find_marking_between_points(const Snapshot& snapshot, FindingSink& sink) {
+  std::map<Ends, Found> all;
+  auto flow = snapshot.flows.begin();
+  for (const FlowAtPoint& there : snapshot.flow_points) {
+    if (there.otherwise.empty()) continue;
+    while (flow != snapshot.flows.end() && flow->id < there.flow) ++flow;
+    if (flow != snapshot.flows.end() && flow->id == there.flow) look_at(snapshot, *flow, there, all);
+  }
+  std::vector<Finding> findings;
+  for (const auto& [ends, found] : all) {
+    const std::string point = point_name(snapshot.files, snapshot.interfaces, std::get<2>(ends));
+    Finding finding = finding_of(
+        Severity::warning,
+        fmt::format("{} > {} at {}", address_text(std::get<0>(ends)), address_text(std::get<1>(ends)), point),
+        found.proof);
+    // Without common time the two points may have captured different parts.
+    finding.confidence = found.timed ? 0.9 : 0.5;
+    finding.explanation = fmt::format(
+        "{} from {} to {} that {} shows {} marked {} there, and {} at {}, where {} followed: something "
+        "between "
+        "the two points re-marks them.",
+        share_text(found.proof.count, found.of), address_text(std::get<0>(ends)),
+        address_text(std::get<1>(ends)), point, verb(found.proof.count, "is", "are"), joined(found.marks),
+        joined(found.marks_own), point_name(snapshot.files, snapshot.interfaces, *found.followed.begin()),
+        found.flows.size() == 1 ? "their flow is" : "their flows are");
+    finding.advice = fmt::format(
+        "A port between the points does not trust what it gets, or rewrites it: let it trust DSCP (mlnx_qos "
+        "-i "
+        "DEV --trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing "
+        "rule "
+        "of its class map. The command compare, with a file of each point, tells each change. All such "
+        "copies: "
+        "{}",
+        packets_command(snapshot, filter_of(ends, found)));
+    findings.push_back(std::move(finding));
+  }
+  add_told_once(sink, std::move(findings));
+}
+
+}  // namespace roce::analyze

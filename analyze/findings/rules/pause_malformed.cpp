@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/common.hpp"
+#include "analyze/findings/shared/port_cases.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// By PauseFault.
+constexpr std::array<std::string_view, pause_fault_count> words{
+    "{} with reserved bits set in the class enable vector (its high byte must be 0)",
+    "{} of PFC that enable no priority",
+    "{} to another address than 01:80:c2:00:00:01, which bridges may forward",
+    "{} behind a VLAN tag, which a MAC does not recognise", "{} that end before their times do"};
+
+}  // namespace
+
+void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Finding> findings;
+  for (const PausePort& port : snapshot.pauses.ports) {
+    Proof proof;
+    std::string text;
+    for (std::size_t i = 0; i < pause_fault_count; ++i) {
+      const Sightings& fault = port.faults[i];
+      if (fault.count == 0) continue;
+      proof.add(&fault);
+      if (!text.empty()) text += ", ";
+      text += fmt::format(fmt::runtime(words[i]), packets_text(fault.count));
+    }
+    if (proof.count == 0) continue;
+    const std::string who = port_text(snapshot, port.mac, port.point);
+    Finding finding = finding_of(Severity::warning, who, proof);
+    finding.confidence = 0.9;
+    finding.explanation = fmt::format(
+        "Port {} sends PAUSE or PFC frames that are not as IEEE 802.3, Annexes 31B and 31D have them: {}. "
+        "What their receiver makes of them is its own choice.",
+        who, text);
+    finding.advice =
+        "Update firmware and driver of that port (ethtool -i DEV). Frames of a test generator or of a mirror "
+        "that adds its own tag are no mistake of a port: where were they captured? All pause frames of that "
+        "port: " +
+        packets_command(snapshot, pause_filter(port.mac));
+    findings.push_back(std::move(finding));
+  }
+  add_told_once(sink, std::move(findings));
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/shared/policy_violation.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string advice(const PolicyModel&, const RuleBreach&) {
+  return "Find out whose address it is (ip neigh, the switch's MAC table). If it belongs there, add it to "
+         "[allow] addresses; if not, keep it out by an access list on UDP 4791 at the switch.";
+}
+
+}  // namespace
+
+void find_policy_address(const Snapshot& snapshot, FindingSink& sink) {
+  report_breaches(snapshot, sink, {MarkCheck::address}, Severity::error, advice);
+}
+
+}  // namespace roce::analyze

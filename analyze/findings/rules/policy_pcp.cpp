@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "analyze/findings/shared/policy_violation.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// The priority that the tag should have.
+unsigned wanted_pcp(const PolicyModel& policy, const RuleBreach& breach) {
+  const std::uint8_t dscp = breach.example.marks.dscp;
+  if (breach.check == MarkCheck::pcp_from_tos) return dscp >> 3U;
+  if (breach.check == MarkCheck::pcp_from_dscp) return priority_of_dscp(policy, dscp);
+  return first_of(wanted_marks(policy, breach).pcp).value_or(0);
+}
+
+/// A ToS of that service level (ToS >> 5) that says of DSCP and ECN what the policy does: that of the packets
+/// where it fits, for another one would mend the tag and break the DSCP. Nothing if no DSCP of the policy
+/// fits.
+std::optional<unsigned> tos_of(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
+  constexpr unsigned ect0 = 2, ect1 = 1, ce = 3;
+  const MarkRule marks = wanted_marks(policy, breach);
+  // The network sets CE, no sender.
+  unsigned ecn = breach.example.marks.ecn == ce ? ect0 : breach.example.marks.ecn;
+  if (marks.ecn && !marks.ecn->contains(ecn))
+    ecn = marks.ecn->contains(ect0) ? ect0 : marks.ecn->contains(ect1) ? ect1 : 0U;
+  const auto fits = [&](unsigned dscp) {
+    return dscp >> 3U == pcp && (!marks.dscp || marks.dscp->contains(dscp));
+  };
+  const unsigned own = breach.example.marks.dscp;
+  if (fits(own)) return own << 2U | ecn;
+  for (unsigned dscp = 0; dscp < DscpSet::limit; ++dscp) {
+    if (fits(dscp)) return dscp << 2U | ecn;
+  }
+  return std::nullopt;
+}
+
+/// How RDMA-CM takes the service level from the ToS, where the policy leaves one that fits.
+std::string tos_advice(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
+  const auto tos = tos_of(policy, breach, pcp);
+  if (!tos) return "(RDMA-CM takes it from ToS >> 5, which no DSCP of the policy makes so)";
+  return fmt::format("or, with RDMA-CM, by a ToS of {} (cma_roce_tos -d DEV -t {}; SL is ToS >> 5)", *tos,
+                     *tos);
+}
+
+std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+  const unsigned pcp = wanted_pcp(policy, breach);
+  if (breach.example.traffic_class == TrafficClass::cnp) {
+    return fmt::format(
+        "Set the priority of CNPs on the host that sends them: echo {} > "
+        "/sys/class/net/NETDEV/ecn/roce_np/cnp_802p_prio.",
+        pcp);
+  }
+  return fmt::format(
+      "The NIC takes PCP from the service level (SL & 7): ask for SL {} in the application (--sl, "
+      "NCCL_IB_SL, UCX_IB_SL) {} and, where the kernel maps socket priorities, ip link set VLANDEV type vlan "
+      "egress {}:{}. If the host sends it right, the switch's priority map rewrites it.",
+      pcp, tos_advice(policy, breach, pcp), pcp, pcp);
+}
+
+}  // namespace
+
+void find_policy_pcp(const Snapshot& snapshot, FindingSink& sink) {
+  report_breaches(snapshot, sink, {MarkCheck::pcp, MarkCheck::pcp_from_tos, MarkCheck::pcp_from_dscp},
+                  Severity::warning, advice);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/shared/policy_violation.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string advice(const PolicyModel&, const RuleBreach&) {
+  return "See which keys the port has (cat /sys/class/infiniband/DEV/ports/PORT/pkeys/*) and which index the "
+         "application asks for (pkey_index, NCCL_IB_PKEY, UCX_IB_PKEY). On Ethernet no switch checks the "
+         "P_Key: tenants are kept apart by VLANs or access lists.";
+}
+
+}  // namespace
+
+void find_policy_pkey(const Snapshot& snapshot, FindingSink& sink) {
+  report_breaches(snapshot, sink, {MarkCheck::p_key}, Severity::error, advice);
+}
+
+}  // namespace roce::analyze

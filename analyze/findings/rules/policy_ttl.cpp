@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/shared/policy_violation.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+  const unsigned ttl = first_of(wanted_marks(policy, breach).ttl).value_or(64);
+  return fmt::format(
+      "Set the hop limit on the sender: echo {} > /sys/class/infiniband/DEV/ttl/PORT/ttl (MLNX_OFED), or the "
+      "hop limit of the address handle in the application. Each router on the way takes one off: if it is "
+      "lower by a few, the packets were routed where the policy expects none.",
+      ttl);
+}
+
+}  // namespace
+
+void find_policy_ttl(const Snapshot& snapshot, FindingSink& sink) {
+  report_breaches(snapshot, sink, {MarkCheck::ttl}, Severity::warning, advice);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyze/findings/shared/policy_violation.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string advice(const PolicyModel& policy, const RuleBreach&) {
+  const bool v1 = policy.versions == roce_v1_allowed;
+  return fmt::format(
+      "Programs choose the version by the GID index: show_gids lists them, {} is what to take (ib_write_bw "
+      "-x N, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX). RDMA-CM takes the device's mode: cma_roce_mode -d DEV -p "
+      "PORT -m {}.",
+      v1 ? "IB/RoCE v1" : "RoCE v2", v1 ? 1 : 2);
+}
+
+}  // namespace
+
+void find_policy_version(const Snapshot& snapshot, FindingSink& sink) {
+  report_breaches(snapshot, sink, {MarkCheck::version}, Severity::warning, advice);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/hosts_seen.hpp"
+#include "analyze/findings/shared/mtu_probe.hpp"
+#include "analyze/findings/shared/retry_chains.hpp"
+#include "analyze/results/unpaired_connections.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::vector<Case> cases_of(const Snapshot& snapshot) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    const Requester& requester = connection.requester[side];
+    if (!gave_up(snapshot, connection, side)) return;
+    if (!add_case(snapshot, cases, connection, {side, side, Event::retries_exhausted, 0})) return;
+    Proof& proof = cases.back().proof;
+    proof.count = std::max<std::uint64_t>(proof.count, 1);
+    proof.add_frame(requester.trouble->worst_chain.last_frame);
+    // Packets of a connection's own other direction would show in its pairing; here silence is the point.
+    if (!connection.paired()) cases.back().confidence = std::max(cases.back().confidence, 0.7);
+  });
+  return cases;
+}
+
+/// The copies of the request that was given up.
+Shown shown_by_chain(const Case& c) {
+  const RetryChain& chain = c.requester().trouble->worst_chain;
+  Shown shown;
+  shown.test = fmt::format(
+      "infiniband.bth.psn == {} && infiniband.bth.opcode == {} && frame.number >= {} && frame.number <= {}",
+      chain.psn, chain.opcode, chain.first_frame, chain.last_frame);
+  shown.copies_pass = true;
+  shown.packets = [side = c.side, copies = chain.resends + (chain.first_seen ? 1U : 0U)](
+                      const Connection& connection, unsigned sender) -> std::uint64_t {
+    // The other side may have a request with this PSN too.
+    return sender == side ? copies : connection.requester[sender].requests;
+  };
+  return shown;
+}
+
+/// Answers passed the capture point: not the other side is silent.
+bool was_answered(const Case& c) {
+  return c.requester().trouble->worst_chain.answered;
+}
+
+std::string answered_text(const Case& c) {
+  if (c.requester().trouble->worst_chain.too_late) {
+    return " An answer was captured only when the next resend was long due: it had given up before.";
+  }
+  return fmt::format(
+      " Answers to it were captured before it was first repeated: they were lost between the capture point "
+      "and "
+      "{}, or its NIC dropped them.",
+      endpoint_text(c.from()));
+}
+
+/// What is known of the silent side.
+std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
+  const Connection& connection = *c.connection;
+  const RetryChain& chain = c.requester().trouble->worst_chain;
+  const std::string to = endpoint_text(c.to());
+  std::string text;
+  if (connection.packets[1 - c.side] == 0) {
+    text =
+        Halves(snapshot).other_may_be_there(connection)
+            ? fmt::format(
+                  " No packet is known to be of {}: there are some the other way, but nothing tells whose.",
+                  to)
+            : fmt::format(" No packet of {} was captured at all.", to);
+  } else {
+    text = fmt::format(" {} had answered before ({}).", to, packets_text(connection.packets[1 - c.side]));
+  }
+  const Flow* own = flow_of(snapshot, connection, 1 - c.side);
+  if (own != nullptr && own->any_time && own->last_time_ns > chain.first_time_ns) {
+    text +=
+        " It went on sending on this connection, but nothing that answers this request: the request is lost "
+        "or refused in silence each time, or taken for an old one (compare the first PSN of both ends).";
+  }
+  const auto host = hosts.find(c.to().address);
+  // Up while the request was repeated, not just when it was sent first.
+  const std::int64_t meanwhile = chain.first_time_ns + span_ns(chain.first_time_ns, chain.last_time_ns) / 2;
+  const auto last_other =
+      host == hosts.end() ? std::nullopt : last_time_without(host->second, connection.flow[1 - c.side]);
+  if (host == hosts.end()) {
+    text += fmt::format(
+        " Nothing else of {} was captured either: the host is down or cut off, or its direction is missing "
+        "from the capture.",
+        address_text(c.to().address));
+  } else if (last_other && *last_other > meanwhile) {
+    text += fmt::format(
+        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in error, "
+        "or one path is broken.",
+        address_text(c.to().address));
+  } else if (last_other) {
+    text += fmt::format(
+        " While it was repeated no other RoCE packet of {} came either: the host is down or cut off, or had "
+        "nothing else to send.",
+        address_text(c.to().address));
+  }
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  if (cm != nullptr && cm->dreq && cm->dreq.frame < chain.last_frame) {
+    text += fmt::format(" The CM had been told to disconnect in packet {}.", cm->dreq.frame);
+  }
+  return text;
+}
+
+std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
+  const std::string chain = chain_text(snapshot, *c.connection, c.side);
+  const bool answered = was_answered(c);
+  std::string text = fmt::format("{} gave up: {}{}.", endpoint_text(c.from()),
+                                 chain.empty() ? std::string("its last request was repeated") : chain,
+                                 answered ? ", and heard no answer in time" : ", and was never answered");
+  const CmExchange* cm = exchange_of(snapshot, *c.connection);
+  if (cm != nullptr && cm->retry_count) text += fmt::format(" The CM said retry count {}.", *cm->retry_count);
+  if (const std::string missing = missing_text(*c.connection, c.side); !missing.empty())
+    return text + missing;
+  return text + (answered ? answered_text(c) : silence_text(snapshot, hosts, c));
+}
+
+}  // namespace
+
+void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases = cases_of(snapshot);
+  if (cases.empty()) return;
+  const HostsSeen hosts = hosts_seen(snapshot);
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    std::string text = one_text(snapshot, hosts, group.first());
+    if (!group.single() && was_answered(group.first())) {
+      text = fmt::format(
+          "{}{} gave up after resending a request whose answers did not come back in time. The first: {}",
+          scope_text(group), plural(group.count(), "queue pair", "queue pairs"), text);
+    } else if (!group.single()) {
+      text = fmt::format(
+          "{}{} gave up after resending a request that nobody answered; {} silent. The first: {}",
+          scope_text(group), plural(group.count(), "queue pair", "queue pairs"),
+          to_text(group) +
+              (group.kind == Group::Kind::pair || group.kind == Group::Kind::to_host ? " is" : " are"),
+          text);
+    }
+    const RetryChain& chain = group.first().requester().trouble->worst_chain;
+    const bool one_request =
+        group.single() && std::max(chain.first_frame, chain.last_frame) <= last_filtered_frame;
+    return Words{
+        Severity::error,
+        std::move(text),
+        fmt::format(
+            "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
+            "with mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair "
+            "still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | "
+            "grep -iE 'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, for a "
+            "path MTU hole answers small ones only. Switch ACLs and ECMP paths for UDP 4791. {}",
+            to_text(group), from_text(group),
+            ping_text(group.first().connection->pmtu, group.first().connection->transport,
+                      group.first().to().address),
+            one_request ? show_command(snapshot, group, "The request", shown_by_chain(group.first()))
+                        : show_command(snapshot, group, "The repeats", shown_by_repeats())),
+        {},
+        {one_request ? chain.first_frame : 0},
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyze/findings/shared/retry_chains.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// The kind of operation that the requester used most.
+const OperationStats* main_operation(const Requester& requester) noexcept {
+  const OperationStats* most = nullptr;
+  for (const OperationStats& operation : requester.operations) {
+    if (operation.latency_ns.count() == 0) continue;
+    if (most == nullptr || operation.latency_ns.count() > most->latency_ns.count()) most = &operation;
+  }
+  return most;
+}
+
+std::string latency_text(const Case& c) {
+  const OperationStats* operation = main_operation(c.requester());
+  if (operation == nullptr) return {};
+  const Histogram& answers = operation->latency_ns;
+  constexpr std::uint64_t enough_for_percents = 100;
+  const std::string usual = wait_text(answers.percentile(0.5));
+  const std::string most = wait_text(answers.max());
+  if (usual == most) return fmt::format(" Answers take {}.", most);
+  return answers.count() < enough_for_percents
+             ? fmt::format(" Answers usually take {}, {} at most.", usual, most)
+             : fmt::format(" Answers usually take {}, the slowest percent more than {}.", usual,
+                           wait_text(answers.percentile(0.99)));
+}
+
+/// Why what had been acknowledged was sent again, by what made the sender go back.
+struct Reason {
+  Needless by;
+  std::string_view why;  ///< {}: who sent it
+  std::string_view advice;
+};
+constexpr std::string_view answers_advice =
+    "Are acknowledgements dropped on the way back: they often use another priority than the data, so compare "
+    "DSCP and PCP of both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE "
+    "'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise the "
+    "timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
+constexpr std::string_view lost_answer_advice =
+    "Look for the lost answers: findings loss_before_capture and loss_after_capture of what {1} sends. No "
+    "timeout would help.";
+constexpr Reason reasons[] = {
+    {Needless::timer, "the acknowledgement was lost or late on its way to {}, or its timer is too short",
+     answers_advice},
+    {Needless::unheard_nak,
+     "a NAK that asked for a packet behind it was lost or late on its way to {}, whose timer then ran out",
+     "Find what drops the NAK: answers often use another priority than the data, so compare DSCP and PCP of "
+     "both "
+     "directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE 'drop|discard|prio'. Finding "
+     "loss_before_capture or loss_after_capture tells of the packet that the NAK asked for."},
+    {Needless::nak, "a NAK asked for what came a little later, or {} goes back further than the NAK asked",
+     "What overtakes what, and why, is the thing to mend, not the timeout: findings reordering and "
+     "loss_after_capture tell of it. {1} may take packets out of order (mlx5: adaptive routing with "
+     "selective repeat or "
+     "out-of-order placement)."},
+    {Needless::read_answer,
+     "{} asks again for a READ response that it missed, and goes back for all behind it", lost_answer_advice},
+    {Needless::atomic_answer,
+     "{} asks again for an ATOMIC answer that it missed, and goes back for all behind it",
+     lost_answer_advice},
+    {Needless::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
+};
+
+std::uint64_t needless(const Group& group, const Reason& reason) {
+  const auto by = [&](Needless why) {
+    return group.sum(
+        [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(why)]; });
+  };
+  if (reason.by != Needless::timer) return by(reason.by);
+  // All of which nothing else is known.
+  std::uint64_t others = 0;
+  for (const Reason& other : reasons) others += other.by == Needless::timer ? 0 : by(other.by);
+  return group.count() - std::min(group.count(), others);
+}
+
+/// "the acknowledgement was lost ...", or "10 times the acknowledgement ...; 5 times ...".
+std::string reasons_text(const Group& group) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> told;
+  for (const Reason& reason : reasons) {
+    const std::uint64_t count = needless(group, reason);
+    if (count == 0) continue;
+    if (!told.empty() && told.back().first == reason.why) {
+      told.back().second += count;
+    } else {
+      told.emplace_back(reason.why, count);
+    }
+  }
+  std::string text;
+  for (const auto& [why, count] : told) {
+    if (!text.empty()) text += "; ";
+    if (told.size() > 1) text += times_text(count) + " ";
+    text += fmt::format(fmt::runtime(why), from_text(group));
+  }
+  return text;
+}
+
+std::string reasons_advice(const Group& group) {
+  std::string text;
+  std::string_view before;
+  for (const Reason& reason : reasons) {
+    if (reason.advice == before || needless(group, reason) == 0) continue;
+    before = reason.advice;
+    text += fmt::format(fmt::runtime(reason.advice), from_text(group), to_text(group)) + " ";
+  }
+  return text;
+}
+
+}  // namespace
+
+void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Case> cases;
+  for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
+    add_case(snapshot, cases, connection, {side, side, Event::spurious, all_packets(connection, side)});
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
+    constexpr Scale scale{.warning_from = 0.05, .warning_at_least = 20};
+    const Case& worst = group.worst();
+    // The longest row may be of requests that nobody had answered.
+    const std::string chain = worst.requester().trouble->worst_chain.needless
+                                  ? chain_text(snapshot, *worst.connection, worst.side)
+                                  : std::string();
+    return Words{
+        severity_of(group.count(), group.of, scale),
+        fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: {}.{}{}{}",
+                    scope_text(group), share_text(group.count(), group.of), from_text(group),
+                    verb(group.count(), "repeats", "repeat"), reasons_text(group), latency_text(worst),
+                    chain.empty() ? std::string() : fmt::format(" Longest row: {}.", chain),
+                    worst_text(group)),
+        reasons_advice(group) + show_command(snapshot, group, "The packets",
+                                             shown_by_flag("roce.analysis.spurious", Event::spurious)),
+    };
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules on marks share: which packets of which flows, told by pair of addresses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyze/findings/shared/common.hpp"
+#include "analyze/flow/marking.hpp"
+
+namespace roce::analyze {
+
+/// Packets of flows from one address to another that show what a rule looks for.
+struct Marked {
+  dissect::IpAddress src;
+  dissect::IpAddress dst;
+  std::vector<std::uint64_t> flows;  ///< ids, ascending
+  std::vector<std::string> tests;    ///< display filters, any of which such a packet passes; see test_of()
+  std::vector<std::uint32_t> connections;  ///< the first few
+  std::uint64_t of = 0;                    ///< packets that could have shown it
+  Proof proof;
+  std::string note;       ///< for the rule's own use: of the first one
+  bool meant = true;      ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
+  bool doubtful = false;  ///< for the rule's own use: some of it may be several senders'
+  bool majority = true;   ///< for the rule's own use: the others of each flow are more than these
+  bool only_tags = true;  ///< for the rule's own use: the DSCPs are the same in all of it
+
+  /// Counts a row of a flow; rows of a flow one after the other.
+  void add(const Flow& flow, const MarkRow& row);
+  /// The same for packets of that class that pass `test`.
+  void add(const Flow& flow, const MarkRow& row, std::string test);
+};
+
+/// By pair of addresses.
+using MarkedPairs = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Marked>;
+[[nodiscard]] Marked& marked_of(MarkedPairs& pairs, const Flow& flow);
+
+/// "roce.class == data && roce.dscp == 26 && roce.pcp == 3": class, DSCP and tag of a row.
+[[nodiscard]] std::string test_of(const MarkRow& row);
+/// The same with the ECN codepoint alone.
+[[nodiscard]] std::string ecn_test_of(const MarkRow& row);
+/// "DSCP 26, PCP 3", "DSCP 26, untagged" if `tags`.
+[[nodiscard]] std::string label_text(const Marks& marks, bool tags);
+
+/// `test` without the copies that the capture made, if there are any: they are counted nowhere. Those that
+/// the network made were sent.
+[[nodiscard]] std::string without_mirrored(const Snapshot& snapshot, std::string test);
+
+/// Classes that carry payload or ask for it: what a fabric means by "RoCE data".
+[[nodiscard]] constexpr bool carries(TrafficClass of) noexcept {
+  return of == TrafficClass::data || of == TrafficClass::response || of == TrafficClass::atomic;
+}
+/// DSCP, and priority where there is a tag: what switches sort packets by.
+struct Label {
+  std::uint8_t dscp = 0;
+  std::optional<std::uint8_t> pcp;
+  [[nodiscard]] auto operator<=>(const Label&) const noexcept = default;
+};
+[[nodiscard]] constexpr Label label_of(const Marks& marks) noexcept {
+  return {marks.dscp, marks.pcp};
+}
+/// Whether no switch can tell it from the rest of the traffic.
+[[nodiscard]] constexpr bool unmarked(const Label& label) noexcept {
+  return label.dscp == 0 && label.pcp.value_or(0) == 0;
+}
+
+/// Whether the policy, if there is one, judges DSCP or priority of packets of this row and finds them right:
+/// then it is meant so, whatever other packets look like.
+[[nodiscard]] bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row);
+
+/// A finding a pair while there are few, else one that describes the pair with most packets. `describe`
+/// leaves the command out; it is added to the advice.
+void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPairs& pairs,
+                   const std::function<Words(const Marked&)>& describe);
+
+}  // namespace roce::analyze

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/shared/policy_violation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/commands.hpp"
+#include "analyze/findings/shared/texts.hpp"
+#include "analyze/policy/traffic_class_file.hpp"
+#include "analyze/results/capture_point_text.hpp"
+
+namespace roce::analyze {
+namespace {
+
+const Flow* flow_of(const Snapshot& snapshot, std::uint64_t id) {
+  // By id, but for those that left the table.
+  const auto at = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), id,
+                                   [](const Flow& flow, std::uint64_t wanted) { return flow.id < wanted; });
+  return at != snapshot.flows.end() && at->id == id ? &*at : nullptr;
+}
+
+std::string flow_text(const Flow& flow) {
+  return fmt::format("{} > {} QP {:#08x}", address_text(flow.key.src), address_text(flow.key.dst),
+                     flow.key.dst_qp);
+}
+
+std::string subject_of_breach(const Snapshot& snapshot, const RuleBreach& breach) {
+  const Flow* first = flow_of(snapshot, breach.flows.front().flow);
+  if (first == nullptr) return "a flow";
+  if (breach.flow_count == 1) return flow_text(*first);
+  const bool from_one = breach.flow_count == breach.flows.size() &&
+                        std::all_of(breach.flows.begin(), breach.flows.end(), [&](const auto& each) {
+                          const Flow* flow = flow_of(snapshot, each.flow);
+                          return flow != nullptr && flow->key.src == first->key.src;
+                        });
+  if (from_one) return fmt::format("{} ({} flows)", address_text(first->key.src), breach.flow_count);
+  return fmt::format("{} flows", breach.flow_count);
+}
+
+/// "DSCP 0 (17), DSCP 24 (3) and others (1)"; without numbers where there is one.
+std::string found_list(const RuleBreach& breach) {
+  if (breach.found.size() == 1 && breach.found_otherwise == 0) return breach.found.front().text;
+  std::string text;
+  for (const RuleBreach::Found& found : breach.found)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", found.text, found.packets);
+  if (breach.found_otherwise != 0) text += fmt::format(" and others ({})", breach.found_otherwise);
+  return text;
+}
+
+std::string flow_list(const Snapshot& snapshot, const RuleBreach& breach) {
+  std::string text;
+  for (const RuleBreach::FlowBreach& each : breach.flows) {
+    const Flow* flow = flow_of(snapshot, each.flow);
+    text += fmt::format("{}flow {} ({}, {} from packet {})", text.empty() ? "" : "; ", each.flow,
+                        flow != nullptr ? flow_text(*flow) : std::string("gone"), packets_text(each.packets),
+                        each.first_packet);
+  }
+  if (breach.flow_count > breach.flows.size())
+    text += fmt::format("; and {} more", plural(breach.flow_count - breach.flows.size(), "flow", "flows"));
+  return text;
+}
+
+std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
+  std::string test = fmt::format("roce.marking.violation == \"{}\"", breach.key);
+  if (breach.point) {
+    return "All copies that break it: " +
+           packets_command(snapshot, test + " && roce.analysis.duplicate_capture");
+  }
+  const bool copies = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
+                                  [](const Flow& flow) { return flow.sequence().duplicate_captures != 0; });
+  if (copies) test += " && !roce.analysis.duplicate_capture";
+  return "The packets: " + packets_command(snapshot, test);
+}
+
+void add_connections(const Snapshot& snapshot, const RuleBreach& breach, Finding& finding) {
+  std::set<std::uint32_t> ids;
+  for (const RuleBreach::FlowBreach& each : breach.flows) {
+    const Flow* flow = flow_of(snapshot, each.flow);
+    if (flow != nullptr && flow->connection) ids.insert(*flow->connection);
+  }
+  finding.connections.assign(ids.begin(), ids.end());
+}
+
+}  // namespace
+
+void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
+                     Severity severity, PolicyAdvice advice) {
+  if (!snapshot.policy) return;
+  const std::string& name = snapshot.policy->name();
+  for (const RuleBreach& breach : snapshot.breaches) {
+    if (std::find(checks.begin(), checks.end(), breach.check) == checks.end()) continue;
+    Finding finding;
+    finding.severity = severity;
+    finding.subject = subject_of_breach(snapshot, breach);
+    finding.count = breach.packets;
+    finding.packets = breach.first_packets;
+    finding.first_time_ns = breach.first_time_ns;
+    finding.last_time_ns = breach.last_time_ns;
+    add_connections(snapshot, breach, finding);
+    std::string where;
+    if (breach.point) {
+      const std::string point = point_name(snapshot.files, snapshot.interfaces, *breach.point);
+      finding.subject += " at " + point;
+      where =
+          fmt::format(" at capture point {}, where they are copies that were re-marked on the way,", point);
+    }
+    finding.explanation =
+        fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", breach.key,
+                    name.empty() ? "" : " ", name, packets_text(breach.packets),
+                    plural(breach.flow_count, "flow", "flows"), where, verb(breach.packets, "shows", "show"),
+                    found_list(breach), breach.expected, breach.flow_count == 1 ? "It is" : "They are",
+                    flow_list(snapshot, breach));
+    finding.advice =
+        fmt::format("{} {}", advice(snapshot.policy->model(), breach), show_breach(snapshot, breach));
+    sink.add(std::move(finding));
+  }
+}
+
+MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach) {
+  MarkRule marks;
+  const auto fill = [](auto& to, const auto& from) {
+    if (!to) to = from;
+  };
+  const auto fill_all = [&](const MarkRule& from) {
+    fill(marks.dscp, from.dscp);
+    fill(marks.ecn, from.ecn);
+    fill(marks.pcp, from.pcp);
+    fill(marks.vlan, from.vlan);
+    fill(marks.ttl, from.ttl);
+    fill(marks.priority, from.priority);
+    fill(marks.lossless, from.lossless);
+  };
+  // The key tells which rule it was.
+  for (const FlowRule& rule : policy.rules) {
+    if (breach.key.starts_with("rule." + rule.name + '.')) fill_all(rule.marks);
+  }
+  for (const TrafficClassRule& rule : policy.traffic_class) {
+    std::string line = traffic_class_line(rule);
+    line.erase(0, std::min(line.find(','), line.size() - 1) + 1);
+    const std::string owner = rule.src || rule.dst ? "traffic_class[" + line + "]." : "traffic_class.global.";
+    if (!breach.key.starts_with(owner)) continue;
+    MarkRule from;
+    from.dscp.emplace().add(rule.tos >> 2U);
+    if ((rule.tos & 3U) != 0) from.ecn.emplace().add(rule.tos & 3U);
+    fill_all(from);
+  }
+  const auto& own = policy.classes[static_cast<std::size_t>(breach.example.traffic_class)];
+  const auto& data = policy.classes[static_cast<std::size_t>(TrafficClass::data)];
+  if (own) {
+    fill_all(*own);
+  } else if (breach.example.traffic_class == TrafficClass::response && data) {
+    fill_all(*data);
+  }
+  return marks;
+}
+
+std::string pfc_list(const PolicyModel& policy) {
+  std::string text;
+  for (unsigned priority = 0; priority < PrioritySet::limit; ++priority) {
+    const bool lossless = policy.lossless && policy.lossless->contains(priority);
+    text += fmt::format("{}{}", text.empty() ? "" : ",", lossless ? 1 : 0);
+  }
+  return text;
+}
+
+}  // namespace roce::analyze

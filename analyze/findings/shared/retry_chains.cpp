@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/shared/retry_chains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dissect/cm.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::string timer_text(unsigned code) {
+  return fmt::format("{} (4.096 µs · 2^{} = {})", code, code,
+                     wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
+}
+
+/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time was not captured".
+std::string copies_text(const RetryChain& chain) {
+  const std::uint64_t captured = std::uint64_t{chain.resends} + (chain.first_seen ? 1 : 0);
+  std::string text = captured == 1 ? fmt::format("packet {}", chain.last_frame)
+                     : captured == 2
+                         ? fmt::format("packets {} and {}", chain.first_frame, chain.last_frame)
+                         : fmt::format("from packet {} to {}", chain.first_frame, chain.last_frame);
+  if (!chain.first_seen) text += "; the first time is not known";
+  return text;
+}
+
+}  // namespace
+
+std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
+  const RetryChain& chain = connection.requester[side].trouble->worst_chain;
+  if (chain.resends == 0) return {};
+  std::string text = fmt::format("{} with PSN {} was sent {}{} ({})", dissect::operation_name(chain.opcode),
+                                 chain.psn, chain.first_seen ? "" : "at least ",
+                                 times_text(std::uint64_t{chain.resends} + 1), copies_text(chain));
+  if (chain.min_spacing_ns == 0) {
+    const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
+    return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;
+  }
+  text += ", " + wait_text(chain.min_spacing_ns);
+  if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + wait_text(chain.max_spacing_ns);
+  text += " apart";
+  // The timer cannot fire early, so the shortest spacing is nearest to it. Code 0 is none: no timer at all.
+  if (const unsigned code = timeout_code_of(chain.min_spacing_ns); code != 0)
+    text += ", as with local ACK timeout " + timer_text(code);
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  if (cm != nullptr && cm->ack_timeout_code) {
+    text += *cm->ack_timeout_code == 0 ? std::string("; the CM said 0 (never)")
+                                       : "; the CM said " + timer_text(*cm->ack_timeout_code);
+  }
+  return text;
+}
+
+std::string missing_text(const Connection& connection, unsigned side) {
+  const RetryChain& chain = connection.requester[side].trouble->worst_chain;
+  if (chain.missing_before == 0 || chain.answered) return {};
+  const std::string from = address_text(connection.ends[side].address);
+  const bool one = chain.missing_before == 1;
+  return fmt::format(
+      " Each time {} before it, which {} waits for, {} lost on the way from {} to the capture point: "
+      "something "
+      "does not let {} pass, whatever comes behind (their length: a path MTU hole; their content: a bad link "
+      "or "
+      "memory; a filter).",
+      one ? fmt::format("PSN {}", (chain.psn - 1) & 0xffffffU)
+          : plural(chain.missing_before, "packet", "packets"),
+      address_text(connection.ends[1 - side].address), one ? "was" : "were", from, one ? "it" : "them");
+}
+
+bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
+  const Requester& requester = connection.requester[side];
+  if (!requester.retries_exhausted) return false;
+  // Whoever has tries left did something else than give up: its program ended, or the capture did.
+  const CmExchange* cm = exchange_of(snapshot, connection);
+  const std::uint32_t least = cm != nullptr && cm->retry_count ? *cm->retry_count : 2;
+  return requester.trouble->worst_chain.resends >= least;
+}
+
+}  // namespace roce::analyze

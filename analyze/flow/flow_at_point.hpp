@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/flow/marking.hpp"
+
+namespace roce::analyze {
+
+/// What one capture point shows of a flow, in captures of several points. A flow's own figures are of the
+/// point where it is followed; elsewhere its packets are copies, and may have been re-marked on the way.
+struct FlowAtPoint {
+  std::uint64_t flow = 0;          ///< id
+  std::uint16_t point = 0;         ///< capture::Frame::point
+  std::uint64_t packets = 0;       ///< copies included
+  std::vector<MarkRow> otherwise;  ///< those marked as no packet of Flow::marks() is
+};
+
+}  // namespace roce::analyze

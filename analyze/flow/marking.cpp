@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/flow/marking.hpp"
+
+#include <array>
+
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Operation;
+
+constexpr std::array<TrafficClass, static_cast<std::size_t>(Operation::unknown) + 1> by_operation = [] {
+  std::array<TrafficClass, static_cast<std::size_t>(Operation::unknown) + 1> table{};  // data
+  const auto set = [&](Operation operation, TrafficClass traffic_class) {
+    table[static_cast<std::size_t>(operation)] = traffic_class;
+  };
+  set(Operation::acknowledge, TrafficClass::ack);
+  set(Operation::read_response, TrafficClass::response);
+  set(Operation::compare_swap, TrafficClass::atomic);
+  set(Operation::fetch_add, TrafficClass::atomic);
+  set(Operation::atomic_write, TrafficClass::atomic);
+  set(Operation::atomic_acknowledge, TrafficClass::atomic);
+  set(Operation::cnp, TrafficClass::cnp);
+  set(Operation::unknown, TrafficClass::other);
+  return table;
+}();
+
+}  // namespace
+
+std::string_view traffic_class_name(TrafficClass traffic_class) noexcept {
+  constexpr std::array<std::string_view, traffic_class_count> names{"data", "ack", "response", "atomic",
+                                                                    "cm",   "cnp", "other"};
+  return names[static_cast<std::size_t>(traffic_class)];
+}
+
+TrafficClass traffic_class(std::uint8_t opcode, std::uint32_t dst_qp) noexcept {
+  if (dst_qp == dissect::gsi_qpn) return TrafficClass::cm;
+  return by_operation[static_cast<std::size_t>(dissect::opcode_info(opcode).operation)];
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about a packet that fields, lines and trees all ask.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "analyze/packet/packet_view.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+
+/// The bytes of layer `index` of the packet (an index of Dissection, not none).
+[[nodiscard]] inline const std::uint8_t* layer_bytes(const PacketView& packet, std::uint8_t index) noexcept {
+  return packet.frame->data + packet.dissection->layers[index].offset;
+}
+/// The innermost header of that kind, or nullptr.
+[[nodiscard]] const std::uint8_t* find_header(const PacketView& packet, dissect::HeaderId id) noexcept;
+
+/// The BTH, or nullptr.
+[[nodiscard]] inline const std::uint8_t* bth_of(const PacketView& packet) noexcept {
+  const std::uint8_t bth = packet.dissection->bth;
+  return bth == dissect::Dissection::none ? nullptr : layer_bytes(packet, bth);
+}
+
+/// DSCP and ECN in one byte, as IPv4's TOS has them: of IPv4, IPv6 or the GRH, the innermost.
+[[nodiscard]] std::optional<std::uint8_t> traffic_class(const PacketView& packet) noexcept;
+/// Of the innermost tag behind the innermost Ethernet header.
+[[nodiscard]] std::optional<std::uint8_t> priority_code_point(const PacketView& packet) noexcept;
+[[nodiscard]] std::optional<std::uint16_t> vlan_id(const PacketView& packet) noexcept;
+
+/// Innermost addresses: 4 or 16 bytes each, or empty (no network header, or a LID only).
+struct Endpoints {
+  dissect::Bytes source;
+  dissect::Bytes destination;
+};
+[[nodiscard]] Endpoints endpoints(const PacketView& packet) noexcept;
+
+/// Message bytes of a transport packet, without pad and without CNP's reserved bytes.
+[[nodiscard]] std::uint32_t message_bytes(const PacketView& packet) noexcept;
+
+/// "v1", "v2_ipv4", "v2_ipv6", "native_ib"; empty for Transport::none.
+[[nodiscard]] std::string_view version_name(dissect::Transport transport) noexcept;
+/// "NVMe-oF", "iSER", "NFS/RDMA", "SMB Direct", "CM", "MAD"; empty for other headers.
+[[nodiscard]] std::string_view upper_layer_name(dissect::HeaderId id) noexcept;
+/// The innermost of them in the packet.
+[[nodiscard]] std::string_view upper_layer_of(const PacketView& packet) noexcept;
+
+}  // namespace roce::analyze

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/packet/verdict_store.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace roce::analyze {
+namespace {
+
+// 16384 verdicts are 768 KiB: few enough system calls, and amending an old one maps little.
+constexpr unsigned chunk_bits = 14;
+constexpr std::uint64_t chunk_frames = std::uint64_t{1} << chunk_bits;
+
+/// Zero bytes are an empty chunk, as anonymous memory and fresh files deliver them.
+struct Chunk {
+  std::array<std::uint64_t, chunk_frames / 64> present;
+  std::array<Verdict, chunk_frames> verdicts;
+};
+static_assert(std::is_trivially_copyable_v<Chunk> && std::is_standard_layout_v<Chunk>);
+
+constexpr std::size_t page = 64 * 1024;  // of any machine that we run on, or a multiple
+constexpr std::size_t chunk_bytes = (sizeof(Chunk) + page - 1) / page * page;
+
+constexpr std::size_t chunks_in_memory = 8;  // 6 MiB: captures of 131 072 frames need no file
+constexpr std::size_t chunks_mapped = 64;    // of the file: a million frames, 52 MiB
+/// Verdicts name frames in 32 bits; frames beyond have none.
+constexpr std::uint64_t last_frame = std::numeric_limits<std::uint32_t>::max();
+
+class Region {
+ public:
+  Region() = default;
+  Region(int descriptor, std::uint64_t offset) noexcept {
+    const int kind = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void* p =
+        ::mmap(nullptr, chunk_bytes, PROT_READ | PROT_WRITE, kind, descriptor, static_cast<off_t>(offset));
+    if (p != MAP_FAILED) chunk_ = static_cast<Chunk*>(p);
+  }
+  Region(Region&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}
+  Region& operator=(Region&& other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    return *this;
+  }
+  ~Region() {
+    if (chunk_ != nullptr) ::munmap(chunk_, chunk_bytes);
+  }
+  [[nodiscard]] Chunk* get() const noexcept { return chunk_; }
+
+ private:
+  Chunk* chunk_ = nullptr;
+};
+
+/// A file without a name, which vanishes with the process however that ends.
+class TemporaryFile {
+ public:
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+  /// Makes the file `bytes` longer, with room on the disk: a store into a mapping of a file with
+  /// holes would raise SIGBUS where the disk is full.
+  bool grow(std::uint64_t bytes) {
+    if (descriptor_ < 0 && !open()) return false;
+    // Past this limit the kernel does not just refuse, it sends SIGXFSZ.
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size_ + bytes > limit.rlim_cur) {
+      return false;
+    }
+    int error = 0;
+    do {
+      error = ::posix_fallocate(descriptor_, static_cast<off_t>(size_), static_cast<off_t>(bytes));
+    } while (error == EINTR);
+    if (error != 0) return false;
+    size_ += bytes;
+    return true;
+  }
+
+ private:
+  bool open() {
+    const char* const wish = std::getenv("TMPDIR");
+    return (wish != nullptr && *wish != '\0' && open_in(wish)) || open_in("/tmp");
+  }
+
+  bool open_in(std::string directory) {
+    descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+    if (descriptor_ >= 0) return true;
+    directory += "/roceanalyze-XXXXXX";  // a file system without O_TMPFILE
+    descriptor_ = ::mkostemp(directory.data(), O_CLOEXEC);
+    if (descriptor_ >= 0) ::unlink(directory.c_str());
+    return descriptor_ >= 0;
+  }
+
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace
+
+struct VerdictStore::Impl {
+  enum Where : std::uint32_t { nowhere = 0xffffffff, refused = 0xfffffffe };
+
+  struct Mapped {
+    std::uint32_t place = nowhere;
+    std::uint64_t used = 0;
+    Region region;
+  };
+
+  /// By chunk of frame numbers: its place, counted in memory first, then in the file. Chunks get their
+  /// places as they are needed, so that frames that never had a verdict cost nothing.
+  std::vector<std::uint32_t> places;
+  std::uint32_t taken = 0;  ///< places given away
+  std::vector<Region> memory;
+  TemporaryFile file;
+  std::vector<Mapped> mapped;
+  std::uint64_t clock = 0;
+
+  std::uint64_t current_number = std::numeric_limits<std::uint64_t>::max();  ///< chunk of the last call
+  Chunk* current = nullptr;
+
+  /// Connections that turned out to be the other direction of another: each had a flow's packets wait in
+  /// vain before, so they are far fewer than packets.
+  std::unordered_map<std::uint32_t, std::uint32_t> merged;
+
+  std::uint64_t last = last_frame;
+  std::uint64_t lost = 0;
+  std::uint64_t last_lost = 0;
+
+  /// The chunk, made if `make` says so; nullptr if it is not there or cannot be.
+  Chunk* chunk(std::uint64_t number, bool make) {
+    if (number == current_number) return current;
+    if (number >= places.size()) {
+      if (!make) return nullptr;
+      places.resize(number + 1, nowhere);
+    }
+    std::uint32_t& place = places[number];
+    if (place == nowhere && make) place = take_place();
+    if (place >= refused) return nullptr;
+    Chunk* const found = place < memory.size() ? memory[place].get() : map(place);
+    if (found == nullptr) return nullptr;
+    current_number = number;
+    return current = found;
+  }
+
+  /// A chunk that was once refused stays so: a capture whose verdicts flicker helps nobody.
+  std::uint32_t take_place() {
+    if (taken < chunks_in_memory) {
+      Region region(-1, 0);
+      if (region.get() == nullptr) return refused;
+      memory.push_back(std::move(region));
+    } else if (!file.grow(chunk_bytes)) {
+      return refused;
+    }
+    return taken++;
+  }
+
+  Chunk* map(std::uint32_t place) {
+    Mapped* oldest = nullptr;
+    for (Mapped& m : mapped) {
+      if (m.place == place) {
+        m.used = ++clock;
+        return m.region.get();
+      }
+      if (oldest == nullptr || m.used < oldest->used) oldest = &m;
+    }
+    if (mapped.size() < chunks_mapped) oldest = &mapped.emplace_back();
+    // Before the mapping goes away: nothing may lead to it any more.
+    current_number = std::numeric_limits<std::uint64_t>::max();
+    *oldest = {};
+    Region region(file.descriptor(), (std::uint64_t{place} - memory.size()) * chunk_bytes);
+    if (region.get() == nullptr) return nullptr;
+    oldest->place = place;
+    oldest->used = ++clock;
+    oldest->region = std::move(region);
+    return oldest->region.get();
+  }
+};
+
+VerdictStore::VerdictStore() : impl_(std::make_unique<Impl>()) {}
+VerdictStore::VerdictStore(std::uint64_t last) : VerdictStore() {
+  impl_->last = std::min(last, last_frame);
+}
+VerdictStore::VerdictStore(VerdictStore&&) noexcept = default;
+VerdictStore& VerdictStore::operator=(VerdictStore&&) noexcept = default;
+VerdictStore::~VerdictStore() = default;
+
+Verdict* VerdictStore::at(std::uint64_t number) {
+  if (number == 0) return nullptr;
+  Chunk* const chunk = number <= impl_->last ? impl_->chunk((number - 1) >> chunk_bits, true) : nullptr;
+  if (chunk == nullptr) {
+    // Frames come in ascending order the first time; later calls for the same ones do not count.
+    if (number > impl_->last_lost) {
+      impl_->last_lost = number;
+      ++impl_->lost;
+    }
+    return nullptr;
+  }
+  const std::uint64_t i = (number - 1) & (chunk_frames - 1);
+  std::uint64_t& word = chunk->present[i / 64];
+  const std::uint64_t bit = std::uint64_t{1} << i % 64;
+  if ((word & bit) == 0) {
+    word |= bit;
+    chunk->verdicts[i] = Verdict{};
+  }
+  return &chunk->verdicts[i];
+}
+
+const Verdict* VerdictStore::find(std::uint64_t number) {
+  if (number == 0 || number > last_frame) return nullptr;
+  Chunk* const chunk = impl_->chunk((number - 1) >> chunk_bits, false);
+  if (chunk == nullptr) return nullptr;
+  const std::uint64_t i = (number - 1) & (chunk_frames - 1);
+  if ((chunk->present[i / 64] >> i % 64 & 1U) == 0) return nullptr;
+  Verdict& verdict = chunk->verdicts[i];
+  if (impl_->merged.empty()) return &verdict;
+  for (auto into = impl_->merged.find(verdict.connection); into != impl_->merged.end();
+       into = impl_->merged.find(verdict.connection)) {
+    verdict.connection = into->second;
+    verdict.flags = static_cast<std::uint16_t>(verdict.flags ^ Verdict::b_to_a);
+  }
+  return &verdict;
+}
+
+void VerdictStore::merge_connection(std::uint32_t from, std::uint32_t to) {
+  if (from != to) impl_->merged[from] = to;
+}
+
+std::uint64_t VerdictStore::lost() const noexcept {
+  return impl_->lost;
+}
+
+}  // namespace roce::analyze

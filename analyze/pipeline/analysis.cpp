@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/pipeline/analysis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "analyze/base/prefetch.hpp"
+#include "analyze/pipeline/analysis_state.hpp"
+#include "analyze/pipeline/batch.hpp"
+#include "analyze/pipeline/dissect_stage.hpp"
+#include "analyze/pipeline/interim_snapshots.hpp"
+#include "analyze/pipeline/link_follower.hpp"
+#include "analyze/pipeline/relay.hpp"
+#include "analyze/record/cached_frames.hpp"
+#include "analyze/record/fast_record.hpp"
+#include "analyze/record/header_cache.hpp"
+#include "analyze/record/time_order.hpp"
+#include "analyze/tracker/tracker.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/ulp.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Dissection;
+
+/// The stages of a batch: read, dissect (and check ICRCs, and select), follow. See Relay.
+class Pipeline final : private Relay::Stages {
+ public:
+  Pipeline(capture::CaptureSource& source, const AnalysisOptions& options, const std::stop_token& stop)
+      : source_(source),
+        options_(options),
+        stop_(stop),
+        // A filter looks at the source's interfaces, which reading changes.
+        relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
+               options.filter != nullptr, options.publish != nullptr && source.may_wait()),
+        batches_(relay_.slots()),
+        facts_then_(options.publish ? relay_.slots() : 0),
+        stage_(options, source, images_),
+        followed_(options, source.shows_copies(),
+                  [this](std::uint16_t interface) { return speed_of(interface); }) {
+    if (options.live) facts_.clock_steps.begin(options.clock());
+    if (options.publish) interim_.emplace(options, [this] { return copy(); });
+  }
+
+  std::shared_ptr<const Snapshot> run() {
+    relay_.run(*this);
+    if (interim_) interim_->end();
+    facts_.read(source_);
+    return conclude(std::move(followed_), std::move(facts_));
+  }
+
+ private:
+  // Stage 1, one batch at a time.
+
+  Relay::Filled fill(unsigned slot) override {
+    Batch& batch = batches_[slot];
+    const std::lock_guard lock(source_mutex_);
+    do {
+      batch.read.clear();
+      if (stop_.stop_requested()) return Relay::Filled::ended;
+      const capture::Expected<std::size_t> got = source_.next_batch(batch.read, options_.epoch_frames);
+      if (!got) facts_.errors.push_back(got.error());
+      if (got && *got == 0) return Relay::Filled::ended;
+    } while (batch.read.frames.empty());
+    if (options_.live) facts_.clock_steps.mend(batch.read.frames, frames_read_ + 1, options_.clock());
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    find_first_time(frames);
+    batch.frames_before = frames_read_;
+    batch.first_time_ns = facts_.first_time_ns;
+    batch.previous_time_ns = previous_read_ns_;
+    batch.interleaved = interleaved_ = interleaved_ || several_points_in_a_file();
+    batch.several_points = several_points_ = several_points_ || several_points();
+    frames_read_ += frames.size();
+    if (frames.back().time_ns != capture::no_time) previous_read_ns_ = frames.back().time_ns;
+    if (interim_) {
+      facts_.read(source_);
+      facts_then_[slot] = facts_;
+    }
+    const bool paused = frames.size() < options_.epoch_frames && source_.may_wait();
+    return paused ? Relay::Filled::some : Relay::Filled::full;
+  }
+
+  /// A file with packets of several points is not in order of time; see TimeOrder.
+  [[nodiscard]] bool several_points_in_a_file() const {
+    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+    if (interfaces.size() <= source_.files().size()) return false;
+    std::vector<std::optional<std::uint16_t>> points(source_.files().size());
+    return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& interface) {
+      if (interface.file >= points.size()) return false;
+      std::optional<std::uint16_t>& first = points[interface.file];
+      if (!first) first = interface.point;
+      return *first != interface.point;
+    });
+  }
+
+  [[nodiscard]] bool several_points() const {
+    const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
+    return std::any_of(interfaces.begin(), interfaces.end(), [&](const capture::InterfaceInfo& interface) {
+      return interface.point != interfaces.front().point;
+    });
+  }
+
+  void find_first_time(const std::vector<capture::Frame>& frames) {
+    for (std::size_t i = 0; i < frames.size() && !facts_.any_time; ++i) {
+      facts_.any_time = frames[i].time_ns != capture::no_time;
+      if (facts_.any_time) facts_.first_time_ns = previous_read_ns_ = frames[i].time_ns;
+    }
+  }
+
+  // Stage 2, several batches at a time.
+
+  void work(unsigned slot) override { stage_.work(batches_[slot]); }
+
+  // Stage 3, in order, on the calling thread.
+
+  void finish(unsigned slot) override {
+    Batch& batch = batches_[slot];
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    std::unique_lock<std::mutex> hold;
+    if (interim_) {
+      hold = interim_->hold();
+      std::swap(facts_now_, facts_then_[slot]);
+    }
+    if (stage_.with_history()) {
+      select_and_follow(batch);
+    } else {
+      follow(batch, {batch.packets.data(), frames.size()});
+    }
+    if (options_.glances) {
+      DissectStage::glance_at(batch, glances_);
+      options_.glances(batch.frames_before + 1, glances_);
+    }
+    followed_.links.watch(batch, stage_);
+    followed_.totals.merge(batch.totals);
+    followed_.frames += frames.size();
+    if (const auto idle_before = followed_.idle.pass(followed_.frames, frames.back().time_ns)) {
+      followed_.tracker.retire_idle(*idle_before);
+    }
+    batch.read.clear();  // lets go of the memory
+    if (interim_) {
+      interim_->followed();
+      hold.unlock();
+    }
+    if (options_.progress) report_progress();
+  }
+
+  void report_progress() {
+    std::unique_lock lock(source_mutex_, std::defer_lock);
+    // A source that waits keeps it locked.
+    if (!interim_) {
+      lock.lock();
+    } else if (!lock.try_lock()) {
+      return;
+    }
+    options_.progress(source_, followed_.frames);
+  }
+
+  /// What is known now, for an interim snapshot.
+  Interim::Conclude copy() {
+    struct Copy {
+      Followed followed;
+      SourceFacts facts;
+    };
+    auto copy = std::make_shared<Copy>(Copy{followed_, facts_now_});
+    return [copy]() -> std::shared_ptr<const Snapshot> {
+      std::shared_ptr<Snapshot> snapshot = conclude(std::move(copy->followed), std::move(copy->facts));
+      snapshot->final = false;
+      return snapshot;
+    };
+  }
+
+  /// Follows the packets of a settled batch in order.
+  void follow(Batch& batch, std::span<const PacketBrief> packets) {
+    const bool order = batch.interleaved;
+    for (std::size_t begin = 0; begin < packets.size(); begin += Tracker::group) {
+      const std::size_t end = std::min(begin + Tracker::group, packets.size());
+      Tracker::Hints hints;
+      // They were written on another core.
+      for (std::size_t i = end; i < std::min(end + Tracker::group, packets.size()); ++i) {
+        prefetch(&packets[i]);
+      }
+      if (!order) followed_.tracker.approach(packets.subspan(begin, end - begin), batch.records, hints);
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t number = batch.frames_before + i + 1;
+        const capture::Frame& frame = batch.read.frames[i];
+        if (packets[i].image != 0) {
+          if (batch.several_points) {
+            followed_.points.see(packets[i], number, [&] { return stage_.record_of(frame, packets[i]); });
+          }
+          if (!followed_.tracker.track_known(packets[i], number)) {
+            followed_.tracker.track(stage_.record_of(frame, packets[i]), number, hints[i - begin]);
+          }
+          continue;
+        }
+        if (packets[i].place == Tracker::no_hint) continue;
+        const PacketRecord& record = batch.records[packets[i].place];
+        if (record.key.dst_qp <= dissect::gsi_qpn) [[unlikely]] {
+          // CM messages are few: only they are dissected again.
+          learn(number, frame, stage_.dissect_again(batch, frame));
+        }
+        if (batch.several_points) followed_.points.see(record, number);
+        if (order) {
+          followed_.order.push(record, number);
+          followed_.follow_ordered(false);
+          continue;
+        }
+        const std::uint32_t place = followed_.tracker.track(record, number, hints[i - begin]);
+        if (place == Tracker::no_hint || !stage_.wants_images()) continue;
+        if (const std::uint32_t image = put_image(images_, frame, place, record); image != 0) {
+          followed_.tracker.use_image(place, image);
+        }
+      }
+    }
+  }
+
+  std::uint64_t speed_of(std::uint16_t interface) {
+    const auto of = [interface](const std::vector<capture::InterfaceInfo>& interfaces) {
+      return interface < interfaces.size() ? interfaces[interface].speed_bps : 0;
+    };
+    if (interim_) return of(facts_now_.interfaces);
+    const std::lock_guard lock(source_mutex_);
+    return of(source_.interfaces());
+  }
+
+  void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
+    if (const CmExchange* made = followed_.managers.learn(number, frame, d)) {
+      followed_.tracker.connected(*made, followed_.managers.index_of(*made));
+    }
+  }
+
+  /// A filter on flow numbers or upper layers asks for all packets before the one it judges: the
+  /// packets are taken in order, by one thread.
+  void select_and_follow(Batch& batch) {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    const bool order = batch.interleaved;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      Dissection& d = stage_.dissect_again(batch, frames[i]);
+      const dissect::Bytes bytes{frames[i].data, frames[i].captured};
+      const std::uint64_t number = batch.frames_before + i + 1;
+      learn(number, frames[i], d);
+      dissect::dissect_ulp(bytes, d, followed_.managers.ulp_of(bytes, d));
+      PacketRecord none;
+      const std::uint32_t place = batch.packets[i].place;
+      PacketRecord& record = place == Tracker::no_hint ? none : batch.records[place];
+      std::optional<std::uint64_t> flow;
+      if (record.has(PacketRecord::valid)) flow = followed_.tracker.flow_id(record);
+      if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
+        stage_.count_if_selected(batch, i, record, flow);
+      }
+      if (flow && batch.several_points) followed_.points.see(record, number);
+      if (flow && order) {
+        followed_.order.push(record, number);
+        followed_.follow_ordered(false);
+      } else if (flow) {
+        followed_.tracker.track(record, number);
+      }
+    }
+  }
+
+  capture::CaptureSource& source_;
+  const AnalysisOptions& options_;
+  const std::stop_token& stop_;
+  Relay relay_;
+  std::vector<Batch> batches_;           ///< by slot
+  std::vector<SourceFacts> facts_then_;  ///< by slot, only with `publish`: when its batch had been read
+  FlowImages images_;                    ///< put() in stage 3, find() in stage 2
+  DissectStage stage_;
+
+  std::mutex source_mutex_;  ///< for source_ and all of stage 1:
+  SourceFacts facts_;
+  std::uint64_t frames_read_ = 0;
+  std::int64_t previous_read_ns_ = 0;
+  bool interleaved_ = false;
+  bool several_points_ = false;
+
+  // Of stage 3:
+  Followed followed_;
+  std::vector<PacketGlance> glances_;
+  SourceFacts facts_now_;           ///< only with `publish`
+  std::optional<Interim> interim_;  ///< last: its thread copies the others
+};
+
+}  // namespace
+
+AnalysisOptions live_analysis() {
+  AnalysisOptions options;
+  options.live = true;
+  options.idle_limit = std::chrono::minutes(5);
+  options.flow_limit = 32 * std::size_t{1024};
+  options.exchange_limit = 8 * std::size_t{1024};
+  return options;
+}
+
+std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source, const AnalysisOptions& options,
+                                        const std::stop_token& stop) {
+  return Pipeline(source, options, stop).run();
+}
+
+}  // namespace roce::analyze

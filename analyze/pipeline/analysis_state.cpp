@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/pipeline/analysis_state.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analyze/results/capture_point_text.hpp"
+
+namespace roce::analyze {
+
+Followed::Followed(const AnalysisOptions& analysis, bool shows_copies, LinkWatch::SpeedOf speed_of)
+    : options(analysis),
+      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
+      managers(analysis.exchange_limit),
+      idle(analysis.idle_limit),
+      links(analysis, std::move(speed_of)) {}
+
+void Followed::follow_ordered(bool all) {
+  TimeOrder::Waiting next;
+  while (order.pop(next, all)) tracker.track(next.record, next.number);
+}
+
+std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
+  const AnalysisOptions& options = followed.options;
+  Totals& totals = followed.totals;
+  CmTracker& managers = followed.managers;
+  auto snapshot = std::make_shared<Snapshot>();
+  followed.follow_ordered(true);
+  Tracker::Result result =
+      followed.tracker.finish(totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt);
+  totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
+  totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);
+  totals.diagnostics.add(DiagnosticId::clock_stepped, facts.clock_steps.count());
+  const std::vector<std::string> clocks = clock_texts(result.clocks, facts.files, facts.interfaces);
+  const std::vector<std::string> copies = copy_texts(result.connections, facts.files, facts.interfaces);
+  totals.diagnostics.add(DiagnosticId::several_points, copies.size());
+  totals.diagnostics.add(DiagnosticId::clocks_differ, clocks.size());
+  for (Connection& connection : result.connections) {
+    const bool split = connection.split && of_several_files(facts.files, facts.interfaces, connection.points);
+    connection.split = split || connection.answers_first;
+    if (connection.split) totals.diagnostics.add(DiagnosticId::order_by_clocks);
+  }
+  snapshot->clocks = std::move(result.clocks);
+  snapshot->icrc_checked = options.check_icrc;
+  snapshot->frames_read = followed.frames;
+  if (facts.any_time) snapshot->first_read_ns = facts.first_time_ns;
+  snapshot->skipped_packets = facts.statistics.skipped;
+  snapshot->filter = options.filter_text;
+  snapshot->same_packets = options.same_packets;
+  snapshot->files = std::move(facts.files);
+  snapshot->interfaces = std::move(facts.interfaces);
+  snapshot->evicted_flows = result.departed.flows;
+  snapshot->evicted_packets = result.departed.packets;
+  snapshot->departed = result.departed;
+  snapshot->flows = std::move(result.flows);
+  for (Flow& flow : snapshot->flows) {
+    const dissect::Ulp agreed = managers.ulp_of(flow.key.dst, flow.key.dst_qp);
+    if (agreed != dissect::Ulp::none) flow.upper = agreed;
+  }
+  snapshot->flow_points = followed.points.finish(snapshot->flows, result.departed.flows != 0);
+  snapshot->flow_points_dropped = followed.points.dropped();
+  snapshot->connections = std::move(result.connections);
+  for (Connection& connection : snapshot->connections) {
+    if (connection.cm) connection.cm = managers.place_of(*connection.cm);
+  }
+  snapshot->exchanges = managers.take_exchanges();
+  for (Connection& connection : snapshot->connections) {
+    if (connection.cm && connection.state != Connection::State::failed &&
+        snapshot->exchanges[*connection.cm].state == CmExchange::State::disconnected) {
+      connection.state = Connection::State::closed;
+    }
+  }
+  snapshot->series = std::move(result.series);
+  followed.links.publish(*snapshot, totals);
+  snapshot->markings = MarkingMatrix::of(snapshot->flows);
+  snapshot->congestion = std::move(result.congestion);
+  sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);
+  snapshot->diagnostics = list_diagnostics(totals.diagnostics, facts.statistics, facts.errors);
+  for (Diagnostic& diagnostic : snapshot->diagnostics) {
+    if (diagnostic.id == "clocks_differ") diagnostic.details = clocks;
+    if (diagnostic.id == "several_points") diagnostic.details = copies;
+    if (diagnostic.id == "clock_stepped") diagnostic.details = facts.clock_steps.texts();
+  }
+  snapshot->errors = std::move(facts.errors);
+  snapshot->totals = std::move(totals);
+  if (options.policy) {
+    snapshot->policy = options.policy;
+    snapshot->breaches = find_breaches(*options.policy, snapshot->flows, snapshot->markings);
+    for (RuleBreach& breach :
+         find_breaches_elsewhere(*options.policy, snapshot->flows, snapshot->flow_points)) {
+      snapshot->breaches.push_back(std::move(breach));
+    }
+  }
+  find_all(*snapshot);
+  return snapshot;
+}
+
+}  // namespace roce::analyze

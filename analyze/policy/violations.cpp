@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/policy/violations.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyze/flow/mark_times.hpp"
+#include "analyze/policy/subject.hpp"
+#include "capture/core/frame.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::size_t most_values = 256;  // told apart of one rule; what is beyond is counted
+
+struct Entry {
+  RuleBreach breach;
+  std::map<std::string, std::uint64_t> found;
+};
+
+void keep_first(std::vector<std::uint64_t>& packets, std::uint64_t packet) {
+  const auto at = std::lower_bound(packets.begin(), packets.end(), packet);
+  if (at != packets.end() && *at == packet) return;
+  packets.insert(at, packet);
+  if (packets.size() > RuleBreach::named) packets.pop_back();
+}
+
+void add_time(RuleBreach& breach, std::int64_t time_ns) {
+  if (time_ns == capture::no_time) return;
+  breach.first_time_ns = std::min(breach.first_time_ns.value_or(time_ns), time_ns);
+  breach.last_time_ns = std::max(breach.last_time_ns.value_or(time_ns), time_ns);
+}
+
+void add_flow(RuleBreach& breach, std::uint64_t flow, const MarkRow& row) {
+  const auto known = std::find_if(breach.flows.begin(), breach.flows.end(),
+                                  [flow](const RuleBreach::FlowBreach& each) { return each.flow == flow; });
+  if (known != breach.flows.end()) {
+    known->packets += row.packets;
+    known->first_packet = std::min(known->first_packet, row.first_packet);
+    return;
+  }
+  if (breach.flows.size() < RuleBreach::named) breach.flows.push_back({flow, row.packets, row.first_packet});
+}
+
+void add_found(Entry& entry, std::string text, std::uint64_t packets) {
+  const auto at = entry.found.find(text);
+  if (at != entry.found.end()) {
+    at->second += packets;
+  } else if (entry.found.size() < most_values) {
+    entry.found.emplace(std::move(text), packets);
+  } else {
+    entry.breach.found_otherwise += packets;
+  }
+}
+
+/// The most frequent values, and the sum of the rest.
+void choose_found(Entry& entry) {
+  std::vector<RuleBreach::Found>& found = entry.breach.found;
+  for (auto& [text, packets] : entry.found) found.push_back({text, packets});
+  std::stable_sort(found.begin(), found.end(), [](const RuleBreach::Found& a, const RuleBreach::Found& b) {
+    return a.packets > b.packets;
+  });
+  while (found.size() > RuleBreach::named) {
+    entry.breach.found_otherwise += found.back().packets;
+    found.pop_back();
+  }
+}
+
+/// Of several rules that a cell breaks, or of several flows in it, what the first violation was.
+void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject, const std::vector<Breach>& broken,
+                Marking& cell) {
+  constexpr std::string_view ok = "ok", violation = "violation";
+  if (cell.verdict == violation || (broken.empty() && cell.verdict == ok)) return;
+  std::string expected = policy.expected(subject);
+  for (const Breach& breach : broken) {
+    if (expected.find(breach.expected) != std::string::npos) continue;
+    expected += (expected.empty() ? "" : ", ") + breach.expected;
+  }
+  if (expected.empty()) return;
+  cell.expected = std::move(expected);
+  cell.verdict = broken.empty() ? ok : violation;
+}
+
+/// Breaches by point, check and key.
+class Entries {
+ public:
+  explicit Entries(std::optional<std::uint16_t> point = std::nullopt) : point_(point) {}
+
+  void begin_flow() { of_flow_.clear(); }
+  void add(const Flow& flow, const MarkRow& row, const MarkingSubject& subject, Breach&& breach) {
+    const auto [at, fresh] = entries_.try_emplace({breach.check, breach.key});
+    RuleBreach& rule = at->second.breach;
+    if (fresh || row.first_packet < rule.first_packets.front()) {
+      rule.check = breach.check;
+      rule.point = point_;
+      rule.key = breach.key;
+      rule.expected = std::move(breach.expected);
+      rule.example = subject;
+    }
+    rule.packets += row.packets;
+    keep_first(rule.first_packets, row.first_packet);
+    add_time(rule, row.first_time_ns);
+    add_time(rule, latest_time(flow, row));
+    add_flow(rule, flow.id, row);
+    add_found(at->second, std::move(breach.found), row.packets);
+    if (std::find(of_flow_.begin(), of_flow_.end(), &rule) == of_flow_.end()) {
+      of_flow_.push_back(&rule);
+      ++rule.flow_count;
+    }
+  }
+  void move_to(std::vector<RuleBreach>& breaches) {
+    for (auto& [key, entry] : entries_) {
+      choose_found(entry);
+      breaches.push_back(std::move(entry.breach));
+    }
+  }
+
+ private:
+  std::optional<std::uint16_t> point_;
+  std::map<std::pair<MarkCheck, std::string_view>, Entry> entries_;
+  std::vector<RuleBreach*> of_flow_;
+};
+
+/// Whether the flow's own packets of that class are marked alike in what the check looks at; also where it is
+/// no matter of the way: what a tag and a TTL are to be differs from link to link.
+bool is_own(const std::vector<MarkRow>& own, const MarkRow& row, MarkCheck check, Trust trust) {
+  const auto any = [&](auto&& alike) {
+    return std::any_of(own.begin(), own.end(), [&](const MarkRow& known) {
+      return known.traffic_class == row.traffic_class && alike(known.marks, row.marks);
+    });
+  };
+  switch (check) {
+    case MarkCheck::dscp:
+      return any([](const Marks& a, const Marks& b) { return a.dscp == b.dscp; });
+    case MarkCheck::ecn:
+      return any([](const Marks& a, const Marks& b) { return a.ecn == b.ecn; });
+    case MarkCheck::pcp:
+      return any([](const Marks& a, const Marks& b) { return a.pcp == b.pcp; });
+    case MarkCheck::priority:
+    case MarkCheck::lossless:
+      if (trust == Trust::dscp) return any([](const Marks& a, const Marks& b) { return a.dscp == b.dscp; });
+      return !row.marks.pcp || any([](const Marks& a, const Marks& b) { return a.pcp == b.pcp; });
+    case MarkCheck::pcp_from_tos:
+    case MarkCheck::pcp_from_dscp:
+      return any([](const Marks& a, const Marks& b) { return a.dscp == b.dscp && a.pcp == b.pcp; });
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::vector<RuleBreach> find_breaches(const MarkingPolicy& policy, const std::vector<Flow>& flows,
+                                      MarkingMatrix& matrix) {
+  Entries entries;
+  for (const Flow& flow : flows) {
+    entries.begin_flow();
+    for (const MarkRow& row : flow.marks()) {
+      if (row.packets == 0) continue;
+      const MarkingSubject subject = subject_of(flow.key, row);
+      std::vector<Breach> broken;
+      if (policy.test(subject).broken()) broken = policy.judge(subject);
+      if (Marking* cell = matrix.find(flow, row)) judge_cell(policy, subject, broken, *cell);
+      for (Breach& breach : broken) entries.add(flow, row, subject, std::move(breach));
+    }
+  }
+  std::vector<RuleBreach> breaches;
+  entries.move_to(breaches);
+  return breaches;
+}
+
+std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy, const std::vector<Flow>& flows,
+                                                const std::vector<FlowAtPoint>& flow_points) {
+  std::map<std::uint16_t, Entries> by_point;
+  for (const FlowAtPoint& there : flow_points) {
+    const auto flow =
+        std::lower_bound(flows.begin(), flows.end(), there.flow,
+                         [](const Flow& each, std::uint64_t wanted) { return each.id < wanted; });
+    if (flow == flows.end() || flow->id != there.flow || there.otherwise.empty()) continue;
+    Entries& entries = by_point.try_emplace(there.point, there.point).first->second;
+    entries.begin_flow();
+    const std::vector<MarkRow> own = flow->marks();
+    for (const MarkRow& row : there.otherwise) {
+      const MarkingSubject subject = subject_of(flow->key, row);
+      if (!policy.test(subject).broken()) continue;
+      for (Breach& breach : policy.judge(subject)) {
+        if (!is_own(own, row, breach.check, policy.model().trust))
+          entries.add(*flow, row, subject, std::move(breach));
+      }
+    }
+  }
+  std::vector<RuleBreach> breaches;
+  for (auto& [point, entries] : by_point) entries.move_to(breaches);
+  return breaches;
+}
+
+}  // namespace roce::analyze

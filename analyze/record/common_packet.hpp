@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "analyze/record/packet_record.hpp"
+#include "capture/core/frame.hpp"
+#include "dissect/opcode.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+/// What nearly all packets are, as far as they show it themselves; PacketRecord::common. The tracker has a
+/// short way for them.
+enum class Common : std::uint8_t {
+  no,
+  request,  ///< RC or XRC SEND or WRITE
+  ack,      ///< a positive acknowledgement that says nothing of credits
+};
+
+/// Whether the opcode can be of a common packet.
+[[nodiscard]] inline Common common_by_opcode(std::uint8_t opcode) noexcept {
+  static const std::array<Common, 256> table = [] {
+    using dissect::Operation;
+    std::array<Common, 256> kinds{};
+    for (unsigned i = 0; i < kinds.size(); ++i) {
+      const dissect::OpcodeInfo& info = dissect::opcode_info(static_cast<std::uint8_t>(i));
+      if (!info.defined || (info.service != dissect::Service::rc && info.service != dissect::Service::xrc)) {
+        continue;
+      }
+      const bool request = info.operation == Operation::send || info.operation == Operation::write;
+      kinds[i] = request                                    ? Common::request
+                 : info.operation == Operation::acknowledge ? Common::ack
+                                                            : Common::no;
+    }
+    return kinds;
+  }();
+  return table[opcode];
+}
+
+/// For a packet that is complete: its ICRC looked at, selected or not.
+[[nodiscard]] inline Common common_of(const PacketBrief& r, std::uint8_t traffic_class) noexcept {
+  constexpr unsigned ce = 3;
+  constexpr std::uint32_t no_credits = 31;
+  const Common kind = common_by_opcode(r.opcode);
+  const bool nothing_special = r.has(PacketRecord::selected) && (traffic_class & 3U) != ce && !r.damaged() &&
+                               r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
+  if (!nothing_special) return Common::no;
+  if (kind == Common::ack && (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
+    return Common::no;
+  }
+  return kind;
+}
+[[nodiscard]] inline Common common_of(const PacketRecord& r) noexcept {
+  return common_of(r, r.traffic_class);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/record/diagnostics.hpp"
+
+#include <algorithm>
+
+namespace roce::analyze {
+namespace {
+
+struct Row {
+  DiagnosticId id;
+  std::string_view name;
+  DiagnosticSeverity severity;
+  std::string_view help;
+};
+
+using enum DiagnosticSeverity;
+
+constexpr Row rows[] = {
+    {DiagnosticId::cut_before_bth, "cut_before_bth", data_loss,
+     "Datagrams to UDP port 4791 whose captured bytes end before the BTH is whole: they cannot be analysed "
+     "and are not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the "
+     "headers)."},
+    {DiagnosticId::cut_by_capture, "cut_by_capture", info,
+     "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are "
+     "used; payloads and ICRC of these packets are not checked."},
+    {DiagnosticId::contradicts_itself, "contradicts_itself", info,
+     "Frames whose own length fields leave no room for a header they announce. They were read up to there."},
+    {DiagnosticId::too_deep, "too_deep", info,
+     "Frames with more headers than are followed; read up to that depth."},
+    {DiagnosticId::unknown_link_type, "unknown_link_type", data_loss,
+     "Frames of a link type that is not understood. Capture with Ethernet, raw IP, Linux cooked, InfiniBand "
+     "or ERF."},
+    {DiagnosticId::encrypted, "encrypted", data_loss,
+     "MACsec frames with encryption: nothing behind the SecTAG can be read. Capture behind the decrypting "
+     "port."},
+    {DiagnosticId::fragment, "ip_fragment", data_loss,
+     "IP fragments of UDP datagrams. Only the first of each shows whether it is RoCE, which must not be "
+     "fragmented: compare the RDMA path MTU with the interface MTU of the hosts (ip link show) and of the "
+     "switches between them."},
+    {DiagnosticId::short_roce_datagram, "short_roce_datagram", info,
+     "Datagrams to UDP port 4791 too short for a BTH and an ICRC; not counted as RoCE."},
+    {DiagnosticId::only_source_port, "only_source_port_4791", info,
+     "Datagrams from, but not to, UDP port 4791. RoCE v2 is told by its destination port; these were not "
+     "taken for it."},
+    {DiagnosticId::cut_on_the_way, "cut_on_the_way", data_loss,
+     "Packets shorter on the wire than their own length says: a mirror or a NIC cut them before the capture. "
+     "Headers are used, the ICRC is not checkable. Raise the mirror's truncation size."},
+    {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
+     "Datagrams whose UDP length passes the end of the IP packet or is too small for its own header; the IP "
+     "length was used."},
+    {DiagnosticId::zero_ip_length, "zero_ip_length", info,
+     "IP packets with length 0, as captured before segmentation offload; the frame's end was used."},
+    {DiagnosticId::unknown_opcode, "unknown_opcode", info,
+     "Packets with a reserved or manufacturer opcode; decoded up to the BTH."},
+    {DiagnosticId::transport_version, "transport_version", info,
+     "Packets whose transport header version (TVer) is not 0."},
+    {DiagnosticId::icrc_soft_roce_flush, "icrc_soft_roce_flush", info,
+     "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept "
+     "it; other implementations drop the packet."},
+    {DiagnosticId::ip_checksum, "ip_checksum", info,
+     "RoCE packets with a wrong IPv4 header checksum, which their receiver discards. Where all of a sender "
+     "are, the capture was made before its NIC wrote them."},
+    {DiagnosticId::vcrc_mismatch, "vcrc_mismatch", info,
+     "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
+     "place."},
+    {DiagnosticId::gid_disagrees, "gid_disagrees", info,
+     "Packets with a link-local GID that encodes another MAC address or VLAN than the frame carries at that "
+     "end."},
+    {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
+     "Flows that left the bounded table because too many were active; their counters are only in the "
+     "totals."},
+    {DiagnosticId::flows_retired, "flows_retired", info,
+     "Flows of a live capture that were idle for long and are no longer followed; their counters are only in "
+     "the totals. One that goes on is listed as a new one."},
+    {DiagnosticId::clock_stepped, "clock_stepped", data_loss,
+     "The clock that stamps the packets was set forward or back during the capture. Times behind that are "
+     "shown as by the clock before, so that durations are right; files that are written hold what the clock "
+     "said. Let the clock be slewed, not stepped (chrony, phc2sys)."},
+    {DiagnosticId::several_points, "several_points", info,
+     "Connections that several capture points show. Each is followed at one of them, and its figures are "
+     "those of that point; packets of the others count as duplicates made by the capture, or prove a loss "
+     "between two points."},
+    {DiagnosticId::clocks_differ, "clocks_differ", info,
+     "Capture points whose clocks differ, by packets that both have seen. Each connection is followed at one "
+     "of them, so no verdict and no latency depends on that; times of packets of different points do not "
+     "compare. Synchronise the clocks (PTP, NTP)."},
+    {DiagnosticId::order_by_clocks, "order_by_clocks", data_loss,
+     "Connections whose two directions were captured in different files only, or by interfaces whose clocks "
+     "put answers before their requests: what came before what follows from two clocks, and cannot be "
+     "checked. The confidence of their findings is lower. Capture both directions at one place."},
+    {DiagnosticId::link_ports, "link_ports", data_loss,
+     "PAUSE, PFC and LLDP frames of more ports than are followed (1024): they are in no figure of pauses and "
+     "of DCBX."},
+    {DiagnosticId::input_failed, "input_failed", error,
+     "An input could not be read to its end; everything before that point was analysed."},
+};
+static_assert(sizeof rows / sizeof rows[0] == diagnostic_count);
+
+DiagnosticSeverity convert(capture::IncidentSeverity severity) noexcept {
+  switch (severity) {
+    case capture::IncidentSeverity::info:
+      return info;
+    case capture::IncidentSeverity::data_loss:
+      return data_loss;
+    case capture::IncidentSeverity::error:
+      return error;
+  }
+  return error;
+}
+
+}  // namespace
+
+std::string_view severity_name(DiagnosticSeverity severity) noexcept {
+  constexpr std::string_view names[] = {"info", "data_loss", "error"};
+  return names[static_cast<std::size_t>(severity)];
+}
+
+std::vector<Diagnostic> list_diagnostics(const DiagnosticCounts& counts, const capture::Statistics& capture,
+                                         const std::vector<capture::Error>& errors) {
+  std::vector<Diagnostic> list;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(capture::Incident::count_); ++i) {
+    if (capture.incidents[i] == 0) continue;
+    const capture::IncidentInfo& incident = capture::incident_info(static_cast<capture::Incident>(i));
+    list.push_back({incident.id, convert(incident.severity), capture.incidents[i], incident.help, {}});
+  }
+  for (const Row& row : rows) {
+    std::uint64_t count = counts.of(row.id);
+    std::vector<std::string> details;
+    if (row.id == DiagnosticId::input_failed) {
+      count += errors.size();
+      for (const capture::Error& failed : errors) details.push_back(failed.describe());
+    }
+    if (count != 0) list.push_back({row.name, row.severity, count, row.help, std::move(details)});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.severity > b.severity; });
+  return list;
+}
+
+}  // namespace roce::analyze

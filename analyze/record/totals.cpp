@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/record/totals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/ip.hpp"
+
+namespace roce::analyze {
+
+using namespace dissect;
+
+namespace {
+
+OtherTraffic classify(const Dissection& d) noexcept {
+  if (d.layer_count == 0) return OtherTraffic::unreadable;
+  if (d.network != Dissection::none) {
+    const HeaderId network = d.layers[d.network].id;
+    if (network == HeaderId::lrh || network == HeaderId::grh) return OtherTraffic::infiniband_link;
+    if (d.udp != Dissection::none) return OtherTraffic::udp;
+    if (d.stop != Stop::unknown_protocol) return OtherTraffic::other_ip;
+    switch (d.unknown_type) {
+      case ip_proto_tcp:
+        return OtherTraffic::tcp;
+      case ip_proto_icmp:
+      case ip_proto_icmpv6:
+        return OtherTraffic::icmp;
+      default:
+        return OtherTraffic::other_ip;
+    }
+  }
+  for (const Layer& layer : d.all()) {
+    switch (layer.id) {
+      case HeaderId::mac_pause:
+      case HeaderId::mac_pfc:
+      case HeaderId::mac_control:
+        return OtherTraffic::mac_control;
+      case HeaderId::lldp_chassis_id:
+        return OtherTraffic::lldp;
+      default:
+        break;
+    }
+  }
+  if (d.stop == Stop::unknown_protocol) {
+    if (d.unknown_type == ethertype_arp) return OtherTraffic::arp;
+    if (d.unknown_type == 0) return OtherTraffic::llc;
+    return OtherTraffic::other_ethertype;
+  }
+  if (d.stop == Stop::cut_by_capture || d.stop == Stop::contradicts_itself) return OtherTraffic::unreadable;
+  return d.find(HeaderId::erf) != nullptr ? OtherTraffic::infiniband_link : OtherTraffic::other_ethertype;
+}
+
+struct NoteRow {
+  Note note;
+  DiagnosticId id;
+};
+constexpr NoteRow note_rows[] = {
+    {Note::short_roce_datagram, DiagnosticId::short_roce_datagram},
+    {Note::only_source_port, DiagnosticId::only_source_port},
+    {Note::fragmented, DiagnosticId::fragment},
+    {Note::cut_on_the_way, DiagnosticId::cut_on_the_way},
+    {Note::udp_length_mismatch, DiagnosticId::udp_length_mismatch},
+    {Note::zero_ip_length, DiagnosticId::zero_ip_length},
+    {Note::unknown_opcode, DiagnosticId::unknown_opcode},
+    {Note::transport_version, DiagnosticId::transport_version},
+    {Note::cut_before_bth, DiagnosticId::cut_before_bth},
+};
+static_assert(sizeof note_rows / sizeof note_rows[0] == static_cast<std::size_t>(Note::count_));
+
+void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
+  switch (d.stop) {
+    case Stop::cut_by_capture:
+      if (!d.has(Note::cut_on_the_way) && !d.has(Note::cut_before_bth))
+        counts.add(DiagnosticId::cut_by_capture);
+      break;
+    case Stop::contradicts_itself:
+      counts.add(DiagnosticId::contradicts_itself);
+      break;
+    case Stop::too_deep:
+      counts.add(DiagnosticId::too_deep);
+      break;
+    case Stop::unknown_link_type:
+      counts.add(DiagnosticId::unknown_link_type);
+      break;
+    case Stop::encrypted:
+      counts.add(DiagnosticId::encrypted);
+      break;
+    case Stop::complete:
+    case Stop::unknown_protocol:
+    case Stop::fragment:
+      break;
+  }
+}
+
+/// Each thread kept its own first ones, so the first of the union are the first of all.
+void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint64_t>& others) {
+  numbers.insert(numbers.end(), others.begin(), others.end());
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() > Totals::kept_mismatches) numbers.resize(Totals::kept_mismatches);
+}
+
+}  // namespace
+
+std::string_view other_traffic_name(OtherTraffic kind) noexcept {
+  constexpr std::string_view names[] = {
+      "tcp",       "udp",         "icmp", "other_ip",        "arp",
+      "lldp",      "mac_control", "llc",  "other_ethertype", "infiniband_link",
+      "unreadable"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d,
+                   const PacketRecord& record, const IcrcResult* result) {
+  count_frame(frame);
+  if (d.notes != 0) [[unlikely]] {
+    for (const NoteRow& row : note_rows) {
+      if (d.has(row.note)) diagnostics.add(row.id);
+    }
+    if (d.has(Note::fragmented) && fragments.size() < kept_mismatches) fragments.push_back(number);
+  }
+  if (d.stop != Stop::complete) count_stop(d, diagnostics);
+  if (!record.has(PacketRecord::valid)) {
+    ++others[static_cast<std::size_t>(classify(d))];
+    return;
+  }
+  if (d.tunnels != 0) {
+    for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
+  }
+  count_transport(number, frame, record, result);
+}
+
+void Totals::count_run(std::uint64_t frames, const Run& run) noexcept {
+  if (frames == 0) return;
+  packets += frames;
+  bytes += run.bytes_;
+  captured_bytes += run.captured_bytes_;
+  roce_bytes += run.bytes_;
+  note_times(run.first_time_ns_, run.last_time_ns_);
+}
+
+void Totals::settle() noexcept {
+  const std::uint64_t n = std::exchange(alike_packets_, 0);
+  if (n == 0) return;
+  roce_packets += n;
+  by_transport[alike_.transport] += n;
+  if (alike_.icrc != Marks::unchecked) icrc[alike_.icrc] += n;
+  dscp[alike_.traffic_class >> 2U] += n;
+  ecn[alike_.traffic_class & 3U] += n;
+  (alike_.priority != Marks::untagged_priority ? pcp[alike_.priority] : untagged) += n;
+}
+
+void Totals::merge(const Totals& other) {
+  const auto add = [](auto& mine, const auto& theirs) {
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += theirs[i];
+  };
+  if (other.any_time) note_times(other.first_time_ns, other.last_time_ns);
+  packets += other.packets;
+  bytes += other.bytes;
+  captured_bytes += other.captured_bytes;
+  roce_packets += other.roce_packets;
+  roce_bytes += other.roce_bytes;
+  add(by_transport, other.by_transport);
+  add(by_tunnel, other.by_tunnel);
+  add(opcodes, other.opcodes);
+  add(icrc, other.icrc);
+  add(dscp, other.dscp);
+  add(ecn, other.ecn);
+  add(pcp, other.pcp);
+  untagged += other.untagged;
+  add(others, other.others);
+  diagnostics.merge(other.diagnostics);
+  keep_first(icrc_mismatches, other.icrc_mismatches);
+  keep_first(fragments, other.fragments);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyze/record/diagnostics.hpp"
+#include "analyze/record/packet_record.hpp"
+#include "capture/core/frame.hpp"
+#include "dissect/dissection.hpp"
+#include "dissect/icrc.hpp"
+
+namespace roce::analyze {
+
+/// What the frames are that hold no RDMA transport.
+enum class OtherTraffic : std::uint8_t {
+  tcp,
+  udp,
+  icmp,
+  other_ip,
+  arp,
+  lldp,
+  mac_control,
+  llc,
+  other_ethertype,
+  infiniband_link,
+  unreadable,
+  count_
+};
+inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(OtherTraffic::count_);
+[[nodiscard]] std::string_view other_traffic_name(OtherTraffic kind) noexcept;
+
+/// Sums over all packets; one a thread, merged in the end. Order does not matter.
+struct Totals {
+  static constexpr std::size_t kept_mismatches = 10;
+
+  std::uint64_t packets = 0;  ///< frames of any kind
+  std::uint64_t bytes = 0;    ///< on the wire
+  std::uint64_t captured_bytes = 0;
+  bool any_time = false;
+  std::int64_t first_time_ns = 0;
+  std::int64_t last_time_ns = 0;
+
+  std::uint64_t roce_packets = 0;
+  std::uint64_t roce_bytes = 0;
+  std::array<std::uint64_t, 5> by_transport{};  ///< by dissect::Transport
+  std::array<std::uint64_t, dissect::tunnel_count> by_tunnel{};
+  std::array<std::uint64_t, 256> opcodes{};
+  std::array<std::uint64_t, 3> icrc{};  ///< by dissect::CrcStatus
+  std::array<std::uint64_t, 64> dscp{};
+  std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
+  std::array<std::uint64_t, 8> pcp{};
+  std::uint64_t untagged = 0;
+  std::array<std::uint64_t, other_traffic_count> others{};
+  DiagnosticCounts diagnostics;
+  /// Numbers of the first packets with a wrong ICRC, ascending.
+  std::vector<std::uint64_t> icrc_mismatches;
+  /// Numbers of the first IP fragments of UDP datagrams, ascending.
+  std::vector<std::uint64_t> fragments;
+
+  /// Counts one dissected frame, of which make_record() made `record`. `icrc` is null when ICRCs are
+  /// not checked.
+  void count(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
+             const PacketRecord& record, const dissect::IcrcResult* icrc);
+  /// What a packet is counted by, beside its opcode.
+  struct Marks {
+    std::uint8_t traffic_class = 0;
+    std::uint8_t transport = 0;  ///< dissect::Transport
+    std::uint8_t priority = 0;   ///< PCP, or `untagged_priority`
+    std::uint8_t icrc = 0;       ///< dissect::CrcStatus, or `unchecked`
+    static constexpr std::uint8_t untagged_priority = 8, unchecked = 0xff;
+    [[nodiscard]] bool operator==(const Marks& other) const noexcept {  // all at once
+      return std::bit_cast<std::uint32_t>(*this) == std::bit_cast<std::uint32_t>(other);
+    }
+  };
+  /// Counts one frame that the short way has taken. `cut`: by the capture; `icrc`: as above, then its status
+  /// need not be in `marks`. Frames alike are counted together: settle() before anything is read.
+  void count_fast(std::uint64_t number, const capture::Frame& frame, std::uint8_t opcode, Marks marks,
+                  bool cut, const dissect::IcrcResult* icrc);
+  /// Frames of RDMA transports in a row that have a time. Summed up apart, for sums that others cannot see
+  /// stay in registers.
+  class Run {
+   public:
+    /// `time_ns`: of the first one.
+    explicit Run(std::int64_t time_ns) noexcept : first_time_ns_(time_ns), last_time_ns_(time_ns) {}
+    [[gnu::always_inline]] void add(const capture::Frame& frame) noexcept {
+      bytes_ += frame.wire;
+      captured_bytes_ += frame.captured;
+      if (frame.time_ns >= last_time_ns_) [[likely]] {
+        last_time_ns_ = frame.time_ns;
+      } else {
+        first_time_ns_ = std::min(first_time_ns_, frame.time_ns);
+      }
+    }
+
+   private:
+    friend struct Totals;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t captured_bytes_ = 0;
+    std::int64_t first_time_ns_;
+    std::int64_t last_time_ns_;
+  };
+  void count_run(std::uint64_t frames, const Run& run) noexcept;
+  /// What count_run() leaves out of each frame: as count_fast(), the ICRC in `marks`, and not wrong.
+  void count_known(std::uint8_t opcode, Marks marks, bool cut) noexcept;
+  void settle() noexcept;
+  void merge(const Totals& other);
+
+ private:
+  void count_frame(const capture::Frame& frame);
+  void note_times(std::int64_t first_ns, std::int64_t last_ns) noexcept;
+  void note_icrc(std::uint64_t number, const dissect::IcrcResult& result);
+  void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
+                       const dissect::IcrcResult* icrc);
+
+  Marks alike_;                      ///< of frames in a row,
+  std::uint32_t alike_packets_ = 0;  ///< not counted yet
+};
+
+inline void Totals::count_frame(const capture::Frame& frame) {
+  ++packets;
+  bytes += frame.wire;
+  captured_bytes += frame.captured;
+  if (frame.time_ns != capture::no_time) note_times(frame.time_ns, frame.time_ns);
+}
+
+inline void Totals::note_times(std::int64_t first_ns, std::int64_t last_ns) noexcept {
+  first_time_ns = any_time ? std::min(first_time_ns, first_ns) : first_ns;
+  last_time_ns = any_time ? std::max(last_time_ns, last_ns) : last_ns;
+  any_time = true;
+}
+
+inline void Totals::count_transport(std::uint64_t number, const capture::Frame& frame,
+                                    const PacketRecord& record, const dissect::IcrcResult* result) {
+  ++roce_packets;
+  roce_bytes += frame.wire;
+  ++by_transport[static_cast<std::size_t>(record.key.transport)];
+  ++dscp[record.traffic_class >> 2U];
+  ++ecn[record.traffic_class & 3U];
+  if (record.has(PacketRecord::tagged)) {
+    ++pcp[record.pcp()];
+  } else {
+    ++untagged;
+  }
+  ++opcodes[record.opcode];
+  if (result == nullptr) return;
+  ++icrc[static_cast<std::size_t>(result->status)];
+  note_icrc(number, *result);
+}
+
+inline void Totals::note_icrc(std::uint64_t number, const dissect::IcrcResult& result) {
+  if (result.soft_roce_flush) diagnostics.add(DiagnosticId::icrc_soft_roce_flush);
+  if (result.status == dissect::CrcStatus::mismatch && icrc_mismatches.size() < kept_mismatches)
+    icrc_mismatches.push_back(number);
+}
+
+inline void Totals::count_fast(std::uint64_t number, const capture::Frame& frame, std::uint8_t opcode,
+                               Marks marks, bool cut, const dissect::IcrcResult* result) {
+  count_frame(frame);
+  roce_bytes += frame.wire;
+  marks.icrc = result == nullptr ? Marks::unchecked : static_cast<std::uint8_t>(result->status);
+  count_known(opcode, marks, cut);
+  if (result != nullptr) note_icrc(number, *result);
+}
+
+inline void Totals::count_known(std::uint8_t opcode, Marks marks, bool cut) noexcept {
+  ++opcodes[opcode];
+  if (marks != alike_) [[unlikely]] {
+    settle();
+    alike_ = marks;
+  }
+  ++alike_packets_;  // of one batch
+  if (cut) [[unlikely]]
+    diagnostics.add(DiagnosticId::cut_by_capture);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of connections, hosts, flows, marks, pauses and DCBX: the columns of the text report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "analyze/report/html/html_parts.hpp"
+#include "analyze/results/connection_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/host_columns.hpp"
+#include "analyze/results/link_columns.hpp"
+#include "analyze/results/marking_columns.hpp"
+
+namespace roce::analyze::html {
+namespace {
+
+constexpr std::uint8_t last_printed = 3;  // columns of a higher priority number do not fit on paper
+
+template <class Row>
+using Class = std::function<std::string_view(const Row&)>;
+
+template <class Row>
+void write_cell(Page& page, const Column<Row>& column, const Row& row) {
+  const bool later = column.priority > last_printed;
+  const std::string text = column.text(row);
+  std::string exact = column.exact != nullptr ? column.exact(row) : std::string();
+  if (exact == text) exact.clear();
+  page.html.element("td", text,
+                    {{"class", column.right ? later ? "n later" : "n"
+                               : later      ? "later"
+                                            : ""},
+                     {"data-value", exact},
+                     {"align", page.is_document() && column.right ? "right" : ""}});
+}
+
+/// A column is left out where people see nothing in it, and in a document where it would not fit.
+template <class Row>
+std::vector<const Column<Row>*> shown_columns(const Page& page, std::span<const Column<Row>> columns,
+                                              const std::vector<const Row*>& rows) {
+  std::vector<const Column<Row>*> shown;
+  for (const Column<Row>& column : columns) {
+    if (column.priority == Column<Row>::hidden) continue;
+    if (page.is_document() && column.priority > last_printed) continue;
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row* row) { return !column.text(*row).empty(); }))
+      shown.push_back(&column);
+  }
+  return shown;
+}
+
+struct Heading {
+  std::string_view id, title;
+  std::string text;  ///< below the title
+};
+
+template <class Row>
+void write_table(Page& page, const Heading& heading, std::span<const Column<Row>> columns,
+                 const std::vector<const Row*>& rows, const Class<Row>& kind) {
+  HtmlWriter& html = page.html;
+  html.open("section", {{"id", heading.id}}).element("h2", heading.title);
+  html.element("p", heading.text, {{"class", "quiet"}}).line_break();
+  html.open("div", {{"class", "table"}});
+  html.open("table", {{"border", page.is_document() ? "1" : ""},
+                      {"cellspacing", page.is_document() ? "0" : ""},
+                      {"cellpadding", page.is_document() ? "3" : ""}});
+  html.open("thead").open("tr");
+  const auto shown = shown_columns(page, columns, rows);
+  for (const Column<Row>* column : shown) {
+    const bool later = column->priority > last_printed;
+    html.element("th", column->heading,
+                 {{"class", column->right ? later ? "n later" : "n"
+                            : later       ? "later"
+                                          : ""},
+                  {"scope", "col"},
+                  {"title", column->help},
+                  {"data-column", column->name}});
+  }
+  html.close().close().line_break().open("tbody").line_break();
+  for (const Row* row : rows) {
+    html.open("tr", {{"class", kind ? kind(*row) : std::string_view()}});
+    for (const Column<Row>* column : shown) write_cell(page, *column, *row);
+    html.close().line_break();
+    page.step();
+  }
+  html.close().close().close().close().line_break();
+  page.step();
+}
+
+/// The first of `all` by `before`, at most as many as are listed.
+template <class Row, class Before>
+std::vector<const Row*> first_of(const std::vector<Row>& all, std::size_t top, Before before) {
+  std::vector<const Row*> rows;
+  rows.reserve(all.size());
+  for (const Row& row : all) rows.push_back(&row);
+  if (top == 0 || rows.size() <= top) return rows;
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row* a, const Row* b) { return before(*a, *b); });
+  rows.resize(top);
+  return rows;
+}
+template <class Row>
+std::vector<const Row*> first_of(const std::vector<Row>& all, std::size_t top) {
+  return first_of(all, top, [](const Row&, const Row&) { return false; });
+}
+
+/// "12 connections", or "the 200 with most trouble of 1234 (all: roceanalyze connections FILE)".
+std::string how_many(std::size_t shown, std::size_t all, std::string_view what, std::string_view order,
+                     std::string_view command) {
+  if (shown == all) return fmt::format("{} {}", all, what);
+  return fmt::format("the {}{} of {} {} (all: roceanalyze {} FILE)", shown, order, all, what, command);
+}
+
+std::string_view kind_of(std::optional<Severity> severity) {
+  return severity && *severity >= Severity::notice ? severity_name(*severity) : std::string_view();
+}
+
+void write_connections(Page& page) {
+  const Snapshot& s = page.snapshot;
+  if (s.connections.empty()) return;
+  const std::vector<ConnectionRow> all = connection_rows(s);
+  std::vector<std::uint64_t> trouble;
+  for (const ConnectionRow& row : all) trouble.push_back(row.trouble());
+  const auto rows = first_of(all, page.options.top, [&](const ConnectionRow& a, const ConnectionRow& b) {
+    const std::uint64_t of_a = trouble[static_cast<std::size_t>(&a - all.data())];
+    const std::uint64_t of_b = trouble[static_cast<std::size_t>(&b - all.data())];
+    return of_a != of_b ? of_a > of_b : a.bytes() > b.bytes();
+  });
+  const std::vector<std::optional<Severity>> severities = connection_severities(s);
+  const Class<ConnectionRow> kind = [&](const ConnectionRow& row) {
+    return kind_of(severities[static_cast<std::size_t>(&row - all.data())]);
+  };
+  write_table<ConnectionRow>(
+      page,
+      {"connections", "Connections",
+       how_many(rows.size(), all.size(), "connections (both directions between two queue pairs)",
+                " with most trouble", "connections")},
+      connection_columns(), rows, kind);
+}
+
+void write_hosts(Page& page) {
+  const std::vector<HostRow> all = host_rows(page.snapshot);
+  if (all.empty()) return;
+  const auto rows = first_of(all, page.options.top);
+  write_table<HostRow>(page,
+                       {"hosts", "Hosts",
+                        how_many(rows.size(), all.size(), "addresses at the ends of connections",
+                                 " with most trouble", "connections")},
+                       host_columns(), rows, [](const HostRow& row) { return kind_of(row.worst); });
+}
+
+void write_flows(Page& page) {
+  const std::vector<Flow>& all = page.snapshot.flows;
+  if (all.empty()) return;
+  const auto rows =
+      first_of(all, page.options.top, [](const Flow& a, const Flow& b) { return a.bytes > b.bytes; });
+  write_table<Flow>(page,
+                    {"flows", "Flows",
+                     how_many(rows.size(), all.size(), "flows (one direction to one queue pair each)",
+                              " largest", "flows")},
+                    flow_columns(), rows, nullptr);
+}
+
+void write_marks(Page& page) {
+  const std::vector<Marking>& all = page.snapshot.markings.rows;
+  if (all.empty()) return;
+  const auto rows = first_of(all, page.options.top,
+                             [](const Marking& a, const Marking& b) { return a.packets > b.packets; });
+  write_table<Marking>(
+      page,
+      {"markings", "Marks",
+       how_many(rows.size(), all.size(), "rows of class, direction and marks", " largest", "markings")},
+      marking_columns(), rows,
+      [](const Marking& row) -> std::string_view { return row.verdict == "violation" ? "warning" : ""; });
+}
+
+void write_links(Page& page) {
+  const std::vector<PauseRow> pauses = pause_rows(page.snapshot);
+  if (!pauses.empty()) {
+    const auto rows = first_of(pauses, page.options.top);
+    write_table<PauseRow>(page,
+                          {"pauses", "Pauses",
+                           how_many(rows.size(), pauses.size(),
+                                    "ports and priorities that PAUSE or PFC stops", " first", "pauses")},
+                          pause_columns(), rows, nullptr);
+  }
+  const std::vector<DcbxRow> dcbx = dcbx_rows(page.snapshot);
+  if (!dcbx.empty()) {
+    const auto rows = first_of(dcbx, page.options.top);
+    write_table<DcbxRow>(
+        page, {"dcbx", "DCBX", how_many(rows.size(), dcbx.size(), "announcements by LLDP", " first", "dcbx")},
+        dcbx_columns(), rows, nullptr);
+  }
+}
+
+}  // namespace
+
+void write_tables(Page& page) {
+  write_connections(page);
+  write_hosts(page);
+  write_flows(page);
+  write_marks(page);
+  write_links(page);
+}
+
+}  // namespace roce::analyze::html

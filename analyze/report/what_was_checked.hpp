@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "analyze/results/snapshot.hpp"
+
+namespace roce::analyze {
+
+/// What the rules had to judge by where they found nothing: "losses, repeats and answers in 2 connections,
+/// ICRCs of 125 packets"; empty if that is nothing.
+[[nodiscard]] std::string checked_text(const Snapshot& snapshot);
+
+}  // namespace roce::analyze

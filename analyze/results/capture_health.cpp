@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/capture_health.hpp"
+
+namespace roce::analyze {
+
+Assessment assess(const Snapshot& s) {
+  Assessment assessment;
+  assessment.anything = s.totals.roce_packets != 0 || !s.findings.empty();
+  // Both are listed with what is worst first.
+  assessment.whole = s.diagnostics.empty() || s.diagnostics.front().severity == DiagnosticSeverity::info;
+  if (!s.findings.empty()) assessment.worst = s.findings.front().severity;
+  return assessment;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capture points in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyze/tracker/tracker.hpp"
+#include "capture/core/source.hpp"
+
+namespace roce::analyze {
+
+/// The file and interface that a point was first described in: "left.pcap", "both.pcapng eth1".
+[[nodiscard]] std::string point_name(const std::vector<capture::FileInfo>& files,
+                                     const std::vector<capture::InterfaceInfo>& interfaces,
+                                     std::uint16_t point);
+
+/// "3 connections, followed at a.pcap, seen at b.pcap too", one for each set of points; the first ones.
+[[nodiscard]] std::vector<std::string> copy_texts(const std::vector<Connection>& connections,
+                                                  const std::vector<capture::FileInfo>& files,
+                                                  const std::vector<capture::InterfaceInfo>& interfaces);
+
+/// "the clock of b.pcap is 3.000 ms ahead of that of a.pcap (+- 0.021 ms, 3705 packets)", a sentence a pair
+/// whose clocks differ for sure.
+[[nodiscard]] std::vector<std::string> clock_texts(const std::vector<ClockOffset>& clocks,
+                                                   const std::vector<capture::FileInfo>& files,
+                                                   const std::vector<capture::InterfaceInfo>& interfaces);
+
+/// Whether no file holds packets of all these points: then their times may be of several clocks.
+[[nodiscard]] bool of_several_files(const std::vector<capture::FileInfo>& files,
+                                    const std::vector<capture::InterfaceInfo>& interfaces,
+                                    const std::vector<std::uint16_t>& points);
+
+}  // namespace roce::analyze

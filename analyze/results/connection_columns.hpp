@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of connections: one row a column, see columns.hpp; and the figures of a connection that
+// stand in its two flows, which text, JSON and columns all ask for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyze/connection/connection.hpp"
+#include "analyze/flow/flow_table.hpp"
+#include "analyze/results/columns.hpp"
+#include "analyze/results/snapshot.hpp"
+
+namespace roce::analyze {
+
+/// A connection with the flows and the CM exchange that its snapshot has for it. Borrows from the
+/// snapshot, which must outlive it.
+class ConnectionRow {
+ public:
+  ConnectionRow(const Snapshot& snapshot, const Connection& connection) noexcept;
+
+  [[nodiscard]] const Connection& operator*() const noexcept { return *connection_; }
+  [[nodiscard]] const Connection* operator->() const noexcept { return connection_; }
+  /// The flow that side 0 (a) or 1 (b) sent; null if none was captured or listed.
+  [[nodiscard]] const Flow* flow(std::size_t side) const noexcept { return flows_[side]; }
+  [[nodiscard]] const CmExchange* cm() const noexcept { return cm_; }
+
+  /// Sums of both directions.
+  [[nodiscard]] std::uint64_t packets() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;          ///< on the wire
+  [[nodiscard]] std::uint64_t goodput_bytes() const noexcept;  ///< of messages, each once
+  [[nodiscard]] std::uint64_t acks() const noexcept;
+  [[nodiscard]] std::uint64_t cnps() const noexcept;
+  [[nodiscard]] std::array<std::uint64_t, 6> naks() const noexcept;  ///< as Requester::naks
+  [[nodiscard]] SequenceCounts sequence() const noexcept;
+  [[nodiscard]] std::uint64_t lost() const noexcept;  ///< transmissions, wherever
+  [[nodiscard]] double goodput_bps() const noexcept;  ///< from its first to its last packet
+  [[nodiscard]] double throughput_bps() const noexcept;
+  /// Of all operations of that kind; of all kinds with OperationKind::count_.
+  [[nodiscard]] Histogram latency_ns(OperationKind kind = OperationKind::count_) const;
+  /// How much there is to look at: for lists that show the sick first. 0 = nothing.
+  [[nodiscard]] std::uint64_t trouble() const noexcept;
+
+ private:
+  const Connection* connection_;
+  std::array<const Flow*, 2> flows_{};
+  const CmExchange* cm_ = nullptr;
+};
+
+/// A row for each connection, by id. Borrows from the snapshot.
+[[nodiscard]] std::vector<ConnectionRow> connection_rows(const Snapshot& snapshot);
+
+using ConnectionColumn = Column<ConnectionRow>;
+
+[[nodiscard]] std::span<const ConnectionColumn> connection_columns() noexcept;
+[[nodiscard]] const ConnectionColumn* find_connection_column(std::string_view name) noexcept;
+
+/// Keys of `naks`, by the index of Requester::naks: "sequence_error", ... "rnr".
+[[nodiscard]] std::span<const std::string_view> nak_names() noexcept;
+
+}  // namespace roce::analyze

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/finding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "analyze/results/snapshot.hpp"
+
+namespace roce::analyze {
+
+std::string_view severity_name(Severity severity) noexcept {
+  constexpr std::array<std::string_view, 4> names{"info", "notice", "warning", "error"};
+  return names[static_cast<std::size_t>(severity)];
+}
+
+void FindingSink::add(Finding finding) {
+  std::erase(finding.packets, 0U);
+  std::sort(finding.packets.begin(), finding.packets.end());
+  finding.packets.erase(std::unique(finding.packets.begin(), finding.packets.end()), finding.packets.end());
+  if (finding.packets.empty()) return;
+  if (findings_.size() == limit) {
+    ++dropped_;
+    return;
+  }
+  if (rule_ != nullptr && finding.id.empty()) finding.id = rule_->id;
+  if (rule_ != nullptr && finding.title.empty()) finding.title = rule_->title;
+  findings_.push_back(std::move(finding));
+}
+
+std::vector<Finding> FindingSink::take_sorted() {
+  std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+    return std::tuple(b.severity, a.packets.front(), a.id) < std::tuple(a.severity, b.packets.front(), b.id);
+  });
+  return std::exchange(findings_, {});
+}
+
+const FindingRule* find_rule(std::string_view id) noexcept {
+  const auto rules = finding_rules();
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const FindingRule& rule) { return rule.id == id; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+void find_all(Snapshot& snapshot) {
+  FindingSink sink;
+  for (const FindingRule& rule : finding_rules()) {
+    sink.begin(rule);
+    rule.find(snapshot, sink);
+  }
+  snapshot.findings = sink.take_sorted();
+  snapshot.findings_dropped = sink.dropped();
+}
+
+}  // namespace roce::analyze

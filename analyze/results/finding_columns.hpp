@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of findings: one row a column, see columns.hpp.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "analyze/results/columns.hpp"
+#include "analyze/results/finding.hpp"
+
+namespace roce::analyze {
+
+using FindingColumn = Column<Finding>;
+[[nodiscard]] std::span<const FindingColumn> finding_columns() noexcept;
+
+/// What makes a finding the same from one snapshot to the next: its rule and whom it is about.
+[[nodiscard]] std::string finding_key(const Finding& finding);
+
+/// Up to the first full stop that ends a sentence.
+[[nodiscard]] std::string first_sentence(const std::string& text);
+
+}  // namespace roce::analyze

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/snapshot.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace roce::analyze {
+
+std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
+  std::optional<std::uint64_t> sum;
+  for (const capture::InterfaceInfo& interface : interfaces) {
+    // What packets say of drops before them matters only where no statistics block says more.
+    std::optional<std::uint64_t> told_by_packets;
+    if (!interface.dropped_by_interface && !interface.dropped_by_kernel &&
+        interface.dropped_before_packets != 0) {
+      told_by_packets = interface.dropped_before_packets;
+    }
+    for (const auto& part : {interface.dropped_by_interface, interface.dropped_by_kernel, told_by_packets}) {
+      if (!part) continue;
+      const std::uint64_t before = sum.value_or(0);
+      sum = before + *part < before ? std::numeric_limits<std::uint64_t>::max() : before + *part;
+    }
+  }
+  if (skipped_packets != 0) {
+    const std::uint64_t before = sum.value_or(0);
+    sum = before + std::min(skipped_packets, std::numeric_limits<std::uint64_t>::max() - before);
+  }
+  return sum;
+}
+
+namespace {
+
+std::uint64_t ce_copies_of(const Snapshot& snapshot, const FlowAtPoint& there) noexcept {
+  const auto flow = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), there.flow,
+                                     [](const Flow& each, std::uint64_t wanted) { return each.id < wanted; });
+  constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+  if (flow == snapshot.flows.end() || flow->id != there.flow || flow->ecn[ce] != 0) return 0;
+  std::uint64_t packets = 0;
+  for (const MarkRow& row : there.otherwise) {
+    if (row.marks.ecn == ce && row.traffic_class != TrafficClass::cnp) packets += row.packets;
+  }
+  return packets;
+}
+
+}  // namespace
+
+std::uint64_t ce_copies(const Snapshot& snapshot, std::uint64_t flow) noexcept {
+  std::uint64_t most = 0;
+  auto at =
+      std::lower_bound(snapshot.flow_points.begin(), snapshot.flow_points.end(), flow,
+                       [](const FlowAtPoint& each, std::uint64_t wanted) { return each.flow < wanted; });
+  for (; at != snapshot.flow_points.end() && at->flow == flow; ++at)
+    most = std::max(most, ce_copies_of(snapshot, *at));
+  return most;
+}
+
+std::uint64_t ce_copies(const Snapshot& snapshot) noexcept {
+  std::uint64_t packets = 0;
+  for (const FlowAtPoint& there : snapshot.flow_points) packets += ce_copies_of(snapshot, there);
+  return packets;
+}
+
+}  // namespace roce::analyze

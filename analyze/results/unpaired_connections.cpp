@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/unpaired_connections.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// UC and the like have nothing the other way that they would lack.
+bool is_half(const Connection& connection) noexcept {
+  const bool acknowledged =
+      connection.service == dissect::Service::rc || connection.service == dissect::Service::xrc;
+  return acknowledged && !connection.paired();
+}
+
+}  // namespace
+
+unsigned seen_side(const Connection& half) noexcept {
+  return half.flow[0] ? 0 : 1;
+}
+
+Halves::Halves(const Snapshot& snapshot) {
+  for (const Connection& connection : snapshot.connections) {
+    if (!is_half(connection)) continue;
+    const unsigned side = seen_side(connection);
+    Held& held = held_[{connection.ends[side].address, connection.ends[1 - side].address}];
+    held.requests |= connection.requester[side].seen;
+    held.answers |= connection.requester[1 - side].seen;
+  }
+}
+
+bool Halves::other_may_be_there(const Connection& connection) const {
+  if (!is_half(connection)) return false;
+  if (connection.pairing.ambiguous) return true;
+  const unsigned side = seen_side(connection);
+  const auto back = held_.find({connection.ends[1 - side].address, connection.ends[side].address});
+  if (back == held_.end()) return false;
+  return (connection.requester[side].seen && back->second.answers) ||
+         (connection.requester[1 - side].seen && back->second.requests);
+}
+
+}  // namespace roce::analyze

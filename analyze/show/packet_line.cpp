@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/show/packet_line.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "analyze/base/address_text.hpp"
+#include "analyze/base/value_format.hpp"
+#include "analyze/packet/packet_facts.hpp"
+#include "analyze/show/packet_words.hpp"
+#include "dissect/aeth.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ip.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Dissection;
+using dissect::HeaderId;
+using dissect::read;
+
+constexpr std::int64_t second = 1'000'000'000;
+constexpr std::string_view arrow = " \xe2\x86\x92 ";
+
+struct TimeWord {
+  std::string_view word;
+  TimeFormat format;
+};
+constexpr TimeWord time_words[] = {
+    {"r", TimeFormat::relative},  {"d", TimeFormat::delta},          {"e", TimeFormat::epoch},
+    {"a", TimeFormat::absolute},  {"ad", TimeFormat::absolute_date}, {"u", TimeFormat::utc},
+    {"ud", TimeFormat::utc_date},
+};
+
+std::int64_t floor_divide(std::int64_t value, std::int64_t by) {
+  const std::int64_t quotient = value / by;
+  return value % by < 0 ? quotient - 1 : quotient;
+}
+
+void append_two_digits(std::string& out, std::int64_t value) {
+  out.push_back(static_cast<char>('0' + value / 10 % 10));
+  out.push_back(static_cast<char>('0' + value % 10));
+}
+
+/// Days since 1970 to the Gregorian calendar (Howard Hinnant's civil_from_days).
+void append_date(std::string& out, std::int64_t days) {
+  days += 719468;
+  const std::int64_t era = floor_divide(days, 146097);
+  const std::int64_t day_of_era = days - era * 146097;
+  const std::int64_t year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const std::int64_t shifted_month = (5 * day_of_year + 2) / 153;
+  const std::int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  const std::int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+  append_two_digits(out, year / 100);
+  append_two_digits(out, year % 100);
+  out.push_back('-');
+  append_two_digits(out, month);
+  out.push_back('-');
+  append_two_digits(out, day_of_year - (153 * shifted_month + 2) / 5 + 1);
+  out.push_back(' ');
+}
+
+/// Digits behind the point that the capture's clock has.
+unsigned decimals_of(const PacketView& packet) {
+  constexpr std::uint64_t microseconds = 1'000'000;
+  return packet.interface != nullptr && packet.interface->ticks_per_second <= microseconds ? 6 : 9;
+}
+
+void append_clock(std::string& out, std::int64_t ns, unsigned decimals, bool date) {
+  const std::int64_t seconds = floor_divide(ns, second);
+  const std::int64_t days = floor_divide(seconds, 86400);
+  const std::int64_t of_day = seconds - days * 86400;
+  if (date) append_date(out, days);
+  append_two_digits(out, of_day / 3600);
+  out.push_back(':');
+  append_two_digits(out, of_day / 60 % 60);
+  out.push_back(':');
+  std::string fraction;
+  append_two_digits(out, of_day % 60);
+  append_seconds(fraction, ns - seconds * second, decimals);
+  out.append(fraction, 1);  // without the 0 before the point
+}
+
+void append_mac_or_ip(std::string& out, dissect::Bytes bytes) {
+  if (bytes.size() == 4) {
+    append_ipv4(out, bytes.data());
+  } else if (bytes.size() == 16) {
+    append_ipv6(out, bytes.data());
+  } else if (bytes.size() == 6) {
+    append_mac(out, bytes.data());
+  }
+}
+
+/// Addresses for the two columns: network, else Ethernet's, else LIDs.
+void append_endpoint(std::string& out, const PacketView& packet, bool source) {
+  const Dissection& d = *packet.dissection;
+  const Endpoints ends = endpoints(packet);
+  if (!ends.source.empty()) {
+    append_mac_or_ip(out, source ? ends.source : ends.destination);
+  } else if (d.network != Dissection::none) {
+    const std::uint8_t* lrh = layer_bytes(packet, d.network);
+    out += "LID ";
+    append_decimal(out, source ? read<dissect::Lrh::slid>(lrh) : read<dissect::Lrh::dlid>(lrh));
+  } else if (d.ethernet != Dissection::none) {
+    append_mac(out, layer_bytes(packet, d.ethernet) + (source ? 6 : 0));
+  } else {
+    out += '-';
+  }
+}
+
+void append_key(std::string& out, std::string_view name, std::uint64_t value, unsigned digits) {
+  out += "  ";
+  out += name;
+  append_hex_number(out, value, digits);
+}
+
+/// Extended headers, in wire order.
+void append_extended_header(std::string& out, HeaderId id, const std::uint8_t* p) {
+  switch (id) {
+    case HeaderId::deth:
+      append_key(out, "from QP ", read<dissect::Deth::srcqp>(p), 6);
+      break;
+    case HeaderId::xrceth:
+      append_key(out, "SRQ ", read<dissect::Xrceth::srqn>(p), 6);
+      break;
+    case HeaderId::feth:
+      out += "  ";
+      out += dissect::name_of(dissect::placement_names, read<dissect::Feth::placement>(p));
+      break;
+    case HeaderId::reth:
+      append_key(out, "VA ", read<dissect::Reth::va>(p), 16);
+      append_key(out, "rkey ", read<dissect::Reth::r_key>(p), 8);
+      out += "  DMA ";
+      append_decimal(out, read<dissect::Reth::dmalen>(p));
+      break;
+    case HeaderId::atomiceth:
+      append_key(out, "VA ", read<dissect::AtomicEth::va>(p), 16);
+      append_key(out, "rkey ", read<dissect::AtomicEth::r_key>(p), 8);
+      out += "  swap/add ";
+      append_decimal(out, read<dissect::AtomicEth::swapdt>(p));
+      out += "  compare ";
+      append_decimal(out, read<dissect::AtomicEth::cmpdt>(p));
+      break;
+    case HeaderId::aeth: {
+      const std::uint8_t syndrome = read<dissect::Aeth::syndrome>(p);
+      out += "  ";
+      out += dissect::syndrome_text(syndrome);
+      out += "  MSN ";
+      append_decimal(out, read<dissect::Aeth::msn>(p));
+      if (dissect::aeth_kind(syndrome) != dissect::AethKind::ack) break;
+      if (const auto credits = dissect::credits(dissect::aeth_code(syndrome))) {
+        out += "  credits ";
+        append_decimal(out, *credits);
+      }
+      break;
+    }
+    case HeaderId::atomicacketh:
+      out += "  was ";
+      append_decimal(out, read<dissect::AtomicAckEth::origremdt>(p));
+      break;
+    case HeaderId::immdt:
+      append_key(out, "imm ", read<dissect::ImmDt::data>(p), 8);
+      break;
+    case HeaderId::ieth:
+      append_key(out, "invalidates rkey ", read<dissect::Ieth::r_key>(p), 8);
+      break;
+    default:
+      break;
+  }
+}
+
+void append_markings(std::string& out, const PacketView& packet) {
+  if (const auto vlan = vlan_id(packet)) {
+    out += "  VLAN ";
+    append_decimal(out, *vlan);
+    if (const auto pcp = priority_code_point(packet); pcp && *pcp != 0) {
+      out += " PCP ";
+      append_decimal(out, *pcp);
+    }
+  }
+  const std::uint8_t tos = traffic_class(packet).value_or(0);
+  if (const unsigned dscp = tos >> 2U; dscp != 0) {
+    const std::string_view name = dissect::name_of(dissect::dscp_names, dscp);
+    out += "  DSCP ";
+    if (name.empty()) {
+      append_decimal(out, dscp);
+    } else {
+      out += name;
+    }
+  }
+  if (const unsigned ecn = tos & 3U; ecn != 0) {
+    out += "  ";
+    out += dissect::name_of(dissect::ecn_names, ecn);
+  }
+}
+
+void append_tunnels(std::string& out, const PacketView& packet) {
+  for (std::size_t i = 0; i < dissect::tunnel_count; ++i) {
+    const auto tunnel = static_cast<dissect::Tunnel>(i);
+    if (!packet.dissection->in(tunnel)) continue;
+    out += "  in ";
+    out += dissect::tunnel_name(tunnel);
+  }
+}
+
+}  // namespace
+
+std::optional<TimeFormat> time_format_of(std::string_view word) noexcept {
+  for (const TimeWord& row : time_words) {
+    if (row.word == word) return row.format;
+  }
+  return std::nullopt;
+}
+
+void PacketLine::pad(std::string& out, Column column, std::size_t width, bool right, std::size_t begin) {
+  constexpr std::size_t widest = 40;  // one long name must not push every line after it away
+  std::size_t& wanted = widths_[column];
+  wanted = std::max(wanted, std::min(width, widest));
+  if (width >= wanted) return;
+  if (right) {
+    out.insert(begin, wanted - width, ' ');
+  } else {
+    out.append(wanted - width, ' ');
+  }
+}
+
+void PacketLine::append_time(std::string& out, const PacketView& packet) {
+  if (!packet.has_time()) {
+    out += '-';
+    return;
+  }
+  const unsigned decimals = decimals_of(packet);
+  const std::int64_t now = packet.frame->time_ns;
+  // Unsigned: times of hostile captures may be further apart than a signed difference can say.
+  const auto since = [now](std::int64_t earlier) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(earlier));
+  };
+  switch (time_) {
+    case TimeFormat::relative:
+      append_seconds(out, since(packet.first_time_ns), decimals);
+      return;
+    case TimeFormat::delta:
+      append_seconds(out, since(packet.previous_time_ns), decimals);
+      return;
+    case TimeFormat::epoch:
+      append_seconds(out, now, decimals);
+      return;
+    case TimeFormat::utc:
+    case TimeFormat::utc_date:
+      append_clock(out, now, decimals, time_ == TimeFormat::utc_date);
+      return;
+    case TimeFormat::absolute:
+    case TimeFormat::absolute_date: {
+      // No zone changes its offset inside a quarter of an hour; localtime_r is too slow for each line.
+      const std::int64_t quarter = floor_divide(now, 900 * second);
+      if (quarter != zone_quarter_) {
+        const std::time_t seconds = floor_divide(now, second);
+        std::tm local{};
+        zone_seconds_ = localtime_r(&seconds, &local) == nullptr ? 0 : local.tm_gmtoff;
+        zone_quarter_ = quarter;
+      }
+      const auto local = static_cast<std::int64_t>(static_cast<std::uint64_t>(now) +
+                                                   static_cast<std::uint64_t>(zone_seconds_ * second));
+      append_clock(out, local, decimals, time_ == TimeFormat::absolute_date);
+      return;
+    }
+  }
+}
+
+void PacketLine::append_operation(std::string& out, const PacketView& packet) {
+  const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
+  const std::uint8_t opcode = read<dissect::Bth::opcode>(bth);
+  const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
+  scratch_.clear();
+  append_cm_words(scratch_, packet);
+  out += scratch_.empty() ? dissect::opcode_name(opcode) : std::string_view{"CM"};
+  if (!info.defined) {
+    out += ' ';
+    out += dissect::service_name(info.service);
+  }
+}
+
+void PacketLine::append_transport(std::string& out, const PacketView& packet) {
+  const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
+  const std::size_t begin = out.size();
+  append_operation(out, packet);
+  pad(out, operation, out.size() - begin);
+  out += " QP ";
+  append_hex_number(out, read<dissect::Bth::destqp>(bth), 6);
+  out += "  PSN ";
+  append_decimal(out, read<dissect::Bth::psn>(bth), 8);
+  append_transport_words(out, packet);
+}
+
+/// What stands behind the PSN, each after two spaces. append_operation() has left the words of a CM message.
+void PacketLine::append_transport_words(std::string& out, const PacketView& packet) {
+  const Dissection& d = *packet.dissection;
+  const std::uint8_t* bth = bth_of(packet);
+  if (bth == nullptr) return;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(read<dissect::Bth::opcode>(bth));
+  if (!scratch_.empty()) {
+    out += "  ";
+    out += scratch_;
+  } else {
+    for (std::size_t i = d.bth + std::size_t{1}; i < d.layer_count; ++i) {
+      if (d.layers[i].id > HeaderId::ieth) break;
+      append_extended_header(out, d.layers[i].id, packet.frame->data + d.layers[i].offset);
+    }
+    const std::uint32_t bytes = message_bytes(packet);
+    if (bytes != 0 || info.has_payload) {
+      out += "  ";
+      append_decimal(out, bytes);
+      out += " B";
+    }
+    append_upper_words(out, packet);
+  }
+  if (read<dissect::Bth::se>(bth) != 0) out += "  SE";
+  if (read<dissect::Bth::a>(bth) != 0) out += "  AckReq";
+  if (read<dissect::Bth::fecn>(bth) != 0) out += "  FECN";
+  if (read<dissect::Bth::becn>(bth) != 0 && info.operation != dissect::Operation::cnp) out += "  BECN";
+  append_markings(out, packet);
+  append_tunnels(out, packet);
+  if (packet.icrc && packet.icrc->status == dissect::CrcStatus::mismatch) {
+    out += "  [ICRC mismatch: ";
+    append_hex_number(out, packet.icrc->found, 8);
+    out += ", computed ";
+    append_hex_number(out, packet.icrc->computed, 8);
+    out += ']';
+  } else if (packet.icrc && packet.icrc->soft_roce_flush) {
+    out += "  [ICRC as Soft-RoCE makes it]";
+  }
+}
+
+void PacketLine::append_other(std::string& out, const PacketView& packet) {
+  const std::size_t begin = out.size();
+  append_mac_control_words(out, packet);
+  append_lldp_words(out, packet);
+  append_unknown_words(out, packet);
+  if (out.size() == begin) {
+    const Dissection& d = *packet.dissection;
+    if (d.stop == dissect::Stop::fragment) {
+      out += "later IP fragment";
+    } else if (d.has(dissect::Note::cut_before_bth)) {
+      out += "RoCE, cut";
+    } else {
+      out += "not RoCE";
+    }
+  }
+  out += "  ";
+  append_decimal(out, packet.frame->wire);
+  out += " B";
+  append_markings(out, packet);
+  append_tunnels(out, packet);
+}
+
+void PacketLine::append(std::string& out, const PacketView& packet) {
+  const auto column = [&](Column which, bool right, auto&& write) {
+    const std::size_t begin = out.size();
+    write();
+    pad(out, which, out.size() - begin, right, begin);
+  };
+  column(number, true, [&] { append_decimal(out, packet.number); });
+  out += ' ';
+  column(time, true, [&] { append_time(out, packet); });
+  out += ' ';
+  column(source, true, [&] { append_endpoint(out, packet, true); });
+  out += arrow;
+  column(destination, false, [&] { append_endpoint(out, packet, false); });
+  out += "  ";
+  if (packet.dissection->is_transport()) {
+    append_transport(out, packet);
+  } else {
+    append_other(out, packet);
+  }
+  append_analysis_marks(out, packet);
+  append_dissection_notes(out, packet);
+}
+
+void PacketLine::append_source(std::string& out, const PacketView& packet) {
+  append_endpoint(out, packet, true);
+}
+
+void PacketLine::append_destination(std::string& out, const PacketView& packet) {
+  append_endpoint(out, packet, false);
+}
+
+void PacketLine::append_info(std::string& out, const PacketView& packet) {
+  const std::size_t begin = out.size();
+  if (packet.dissection->is_transport() && bth_of(packet) != nullptr) {
+    std::string column_of_its_own;
+    append_operation(column_of_its_own, packet);
+    append_transport_words(out, packet);
+  } else {
+    append_other(out, packet);
+  }
+  append_analysis_marks(out, packet);
+  append_dissection_notes(out, packet);
+  const std::size_t first = out.find_first_not_of(' ', begin);
+  out.erase(begin, (first == std::string::npos ? out.size() : first) - begin);
+}
+
+}  // namespace roce::analyze

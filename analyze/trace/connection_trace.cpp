@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/trace/connection_trace.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyze/record/packet_record.hpp"
+#include "analyze/trace/traced_operations.hpp"
+#include "analyze/trace/traced_pauses.hpp"
+#include "dissect/aeth.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/icrc.hpp"
+#include "dissect/ip_checksum.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Kind = TracePoint::Kind;
+
+Kind kind_of(const PacketRecord& record, const dissect::OpcodeInfo& info) noexcept {
+  if (info.operation == dissect::Operation::cnp) return Kind::cnp;
+  if (info.request) return Kind::request;
+  if (!info.response) return Kind::other;
+  if (info.operation != dissect::Operation::acknowledge) return Kind::response;
+  if (!record.has(PacketRecord::has_aeth)) return Kind::cut_answer;
+  switch (dissect::aeth_kind(static_cast<std::uint8_t>(record.aeth >> 24U))) {
+    case dissect::AethKind::rnr_nak:
+      return Kind::rnr_nak;
+    case dissect::AethKind::nak:
+      return Kind::nak;
+    default:
+      return Kind::acknowledge;
+  }
+}
+
+/// What is kept of a stream that is longer than there is room for: each `stride`-th, where `stride` doubles
+/// when the room is full. Which ones these are depends on the stream alone.
+template <class Item>
+class Thinned {
+ public:
+  explicit Thinned(std::size_t limit) : limit_(std::max<std::size_t>(limit, 2)) {}
+
+  void add(const Item& item) {
+    if (seen_++ % stride_ != 0) return;
+    if (items_.size() == limit_) {
+      stride_ *= 2;
+      std::size_t place = 0;
+      std::erase_if(items_, [&place](const Item&) { return place++ % 2 != 0; });
+      if ((seen_ - 1) % stride_ != 0) return;
+    }
+    items_.push_back(item);
+  }
+  [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
+  [[nodiscard]] std::vector<Item>& items() noexcept { return items_; }
+
+ private:
+  std::size_t limit_;
+  std::uint64_t seen_ = 0;
+  std::uint32_t stride_ = 1;
+  std::vector<Item> items_;
+};
+
+class Tracing {
+ public:
+  Tracing(capture::CaptureSource& source, VerdictStore& verdicts, const TraceOptions& options)
+      : source_(source),
+        verdicts_(verdicts),
+        options_(options),
+        // Half of the room for either, so that neither pushes the other out.
+        plain_(options.limit / 2),
+        remarkable_(options.limit / 2),
+        operations_(options.limit),
+        pauses_(options.pause_limit) {
+    dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
+    trace_.connection = options.connection;
+  }
+
+  ConnectionTrace run(const std::stop_token& stop) {
+    constexpr std::size_t batch_frames = 4096;
+    capture::FrameBatch batch;
+    for (;;) {
+      batch.clear();
+      const auto got = source_.next_batch(batch, batch_frames);
+      for (const capture::Frame& frame : batch.frames) use(frame);
+      if (options_.progress) options_.progress(source_, number_);
+      trace_.stopped = stop.stop_requested();
+      if (trace_.stopped || (got && *got == 0)) break;
+    }
+    finish();
+    return std::move(trace_);
+  }
+
+ private:
+  void use(const capture::Frame& frame) {
+    ++number_;
+    if (frame.time_ns != capture::no_time) last_ns_ = std::max(last_ns_, frame.time_ns);
+    const Verdict* const verdict = verdicts_.find(number_);
+    if (verdict != nullptr && verdict->connection == options_.connection) {
+      add(frame, *verdict);
+    } else if (TracedPauses::may_be_one(frame)) {
+      dissect(frame);
+      pauses_.see(number_, frame, dissection_, speed_of(frame));
+    }
+  }
+
+  void dissect(const capture::Frame& frame) {
+    dissect::dissect({frame.data, frame.captured}, frame.wire, frame.link_type, dissection_,
+                     dissect_options_);
+  }
+
+  [[nodiscard]] std::uint64_t speed_of(const capture::Frame& frame) const {
+    const auto& interfaces = source_.interfaces();
+    if (options_.link_speed_bps != 0) return options_.link_speed_bps;
+    return frame.interface < interfaces.size() ? interfaces[frame.interface].speed_bps : 0;
+  }
+
+  [[nodiscard]] bool is_damaged(const capture::Frame& frame) const {
+    if (!options_.check_icrc) return false;
+    const dissect::Bytes bytes{frame.data, frame.captured};
+    if (dissect::check_icrc(bytes, dissection_).status == dissect::CrcStatus::mismatch) return true;
+    if (dissection_.network == dissect::Dissection::none) return false;
+    const dissect::Layer& network = dissection_.layers[dissection_.network];
+    return network.id == dissect::HeaderId::ipv4 &&
+           !dissect::ipv4_checksum_right({frame.data + network.offset, frame.captured - network.offset});
+  }
+
+  void add(const capture::Frame& frame, const Verdict& verdict) {
+    dissect(frame);
+    PacketRecord r;
+    make_record(frame, dissection_, r);
+    if (!r.has(PacketRecord::valid)) return;  // another file by now
+    const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
+    TracePoint point;
+    point.time_ns = r.time_ns;
+    point.packet = number_;
+    point.bytes = r.payload;
+    point.wire = r.wire;
+    point.opcode = r.opcode;
+    point.syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
+    point.kind = kind_of(r, info);
+    point.verdict = verdict;
+    constexpr unsigned ecn_ce = 3;
+    const std::pair<TracePoint::Mark, bool> marks[] = {
+        {TracePoint::b_to_a, verdict.has(Verdict::b_to_a)},
+        {TracePoint::ce, (r.traffic_class & 3U) == ecn_ce},
+        {TracePoint::damaged, is_damaged(frame)},
+        {TracePoint::lost_behind, verdict.has(Verdict::lost_between_points)},
+        {TracePoint::ack_requested, r.has(PacketRecord::ack_requested)},
+        {TracePoint::starts_message, info.starts_message()},
+        {TracePoint::ends_message, info.ends_message()},
+        {TracePoint::no_psn, point.kind == Kind::cnp || point.kind == Kind::other}};
+    for (const auto& [mark, there] : marks) {
+      if (there) point.set(mark);
+    }
+    if (r.time_ns == capture::no_time) trace_.timed = false;
+    priorities_ |= 1U << options_.priorities.priority_of(
+                       static_cast<std::uint8_t>(r.traffic_class >> 2U),
+                       r.has(PacketRecord::tagged) ? std::optional(r.pcp()) : std::nullopt);
+    if (!point.has(TracePoint::no_psn)) place(point, r);
+    ++trace_.packets;
+    count(point);
+    if (point.remarkable()) {
+      remarkable_.add(point);
+    } else {
+      plain_.add(point);
+    }
+  }
+
+  /// PSN and message.
+  void place(TracePoint& point, const PacketRecord& r) {
+    if (point.kind == Kind::request &&
+        dissect::opcode_info(r.opcode).operation == dissect::Operation::read_request && options_.pmtu != 0 &&
+        r.has(PacketRecord::has_reth)) {
+      // IBTA 9.7.5.2.1: as many as it has responses.
+      point.psns = (r.dma_length - (r.dma_length != 0 ? 1U : 0U)) / options_.pmtu + 1U;
+      // Longer than a message may be (IBTA 9.7.7), it leads nowhere.
+      constexpr std::uint32_t longest = 1U << 31U;
+      if (r.dma_length > longest) point.psns = 1;
+    }
+    TracedMessages& messages = messages_[point.space()];
+    // What nobody takes may say anything.
+    point.psn = messages.place(r.psn, point.psns, !point.has(TracePoint::damaged));
+    if (point.kind == Kind::request) {
+      messages.request(point);
+    } else {
+      completed_.clear();
+      messages.answer(point, completed_);
+      for (const TracedOperation& operation : completed_) operations_.add(operation);
+    }
+  }
+
+  void count(const TracePoint& point) {
+    if (point.is_copy() || point.time_ns == capture::no_time) return;
+    const Verdict& v = point.verdict;
+    const unsigned side = point.side();
+    Series::Bucket& bucket = trace_.sent[side].at(point.time_ns);
+    const bool again = v.has(Verdict::retransmission) || v.has(Verdict::duplicate_network);
+    ++bucket.packets;
+    bucket.bytes += point.wire;
+    if (!again && !point.has(TracePoint::damaged)) bucket.goodput_bytes += point.bytes;
+    bucket.retransmitted += v.has(Verdict::retransmission) ? 1U : 0U;
+    bucket.ce += point.has(TracePoint::ce) ? 1U : 0U;
+    bucket.cnps += point.kind == Kind::cnp ? 1U : 0U;
+    if (v.has(Verdict::in_flight_known)) bucket.in_flight_max = std::max(bucket.in_flight_max, v.in_flight);
+    bucket.lost += v.lost_before + v.lost_itself() + v.missed;
+    if (const std::uint32_t other = v.lost_after - v.lost_itself() + v.missed_of_other; other != 0)
+      trace_.sent[side ^ 1U].at(point.time_ns).lost += other;
+  }
+
+  void finish() {
+    trace_.frames = number_;
+    trace_.stride = plain_.stride();
+    trace_.remarkable_stride = remarkable_.stride();
+    trace_.points = std::move(plain_.items());
+    trace_.points.insert(trace_.points.end(), remarkable_.items().begin(), remarkable_.items().end());
+    remarkable_.items() = {};
+    const bool timed = trace_.timed;
+    std::sort(trace_.points.begin(), trace_.points.end(), [timed](const TracePoint& a, const TracePoint& b) {
+      return timed && a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.packet < b.packet;
+    });
+    for (TracedMessages& messages : messages_) {
+      completed_.clear();
+      messages.finish(completed_);
+      for (const TracedOperation& operation : completed_) operations_.add(operation);
+    }
+    trace_.operation_stride = operations_.stride();
+    trace_.operations = std::move(operations_.items());
+    std::stable_sort(trace_.operations.begin(), trace_.operations.end(),
+                     [](const TracedOperation& a, const TracedOperation& b) { return a.answer < b.answer; });
+    trace_.pauses = pauses_.finish(priorities_ | 1U << TracedPause::all_priorities, last_ns_);
+    trace_.pauses_left_out = pauses_.left_out();
+    trace_.without_verdict = verdicts_.lost();
+    mark_lost();
+  }
+
+  /// Which transmission of a PSN an answer, or a request for another answer, says was lost behind the
+  /// capture point: the last one of the other side before it.
+  void mark_lost() {
+    using Transmission = std::tuple<unsigned, bool, std::int64_t>;  // sender, answer, PSN
+    struct Hash {
+      std::size_t operator()(const Transmission& t) const noexcept {
+        return static_cast<std::size_t>(std::get<2>(t)) * 4 + std::get<0>(t) * 2 + (std::get<1>(t) ? 1 : 0);
+      }
+    };
+    constexpr std::size_t none = ~std::size_t{0};
+    std::unordered_map<Transmission, std::size_t, Hash> latest;
+    const auto shows = [](const TracePoint& p) {
+      return p.verdict.lost_after > p.verdict.lost_itself() && !p.has(TracePoint::no_psn);
+    };
+    const auto named = [](const TracePoint& p) { return Transmission(p.side() ^ 1U, !p.answers(), p.psn); };
+    for (const TracePoint& point : trace_.points) {
+      if (shows(point)) latest.emplace(named(point), none);
+    }
+    if (latest.empty()) return;
+    for (std::size_t i = 0; i < trace_.points.size(); ++i) {
+      TracePoint& point = trace_.points[i];
+      if (point.has(TracePoint::no_psn) || point.is_copy()) continue;
+      if (shows(point)) {
+        if (const std::size_t lost = latest[named(point)]; lost != none)
+          trace_.points[lost].set(TracePoint::lost_behind);
+      }
+      const auto sent = latest.find({point.side(), point.answers(), point.psn});
+      if (sent != latest.end()) sent->second = i;
+    }
+  }
+
+  capture::CaptureSource& source_;
+  VerdictStore& verdicts_;
+  const TraceOptions& options_;
+  dissect::Options dissect_options_;
+  dissect::Dissection dissection_;
+  Thinned<TracePoint> plain_, remarkable_;
+  Thinned<TracedOperation> operations_;
+  std::vector<TracedOperation> completed_;
+  TracedPauses pauses_;
+  std::array<TracedMessages, 2> messages_{TracedMessages(0), TracedMessages(1)};
+  ConnectionTrace trace_;
+  std::uint32_t priorities_ = 0;
+  std::uint64_t number_ = 0;
+  std::int64_t last_ns_ = capture::no_time;
+};
+
+}  // namespace
+
+bool TracePoint::remarkable() const noexcept {
+  constexpr unsigned flags = Verdict::retransmission | Verdict::spurious | Verdict::duplicate_network |
+                             Verdict::out_of_order | Verdict::ack_unseen | Verdict::illegal_sequence |
+                             Verdict::wrong_length | Verdict::msn_backwards | Verdict::lost_between_points |
+                             Verdict::time_backwards;
+  return (verdict.flags & flags) != 0 || verdict.gap != 0 || verdict.any_lost() ||
+         (marks & (ce | damaged | lost_behind)) != 0 || kind == Kind::nak || kind == Kind::rnr_nak ||
+         kind == Kind::cnp || kind == Kind::other;
+}
+
+ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
+                                 const TraceOptions& options, const std::stop_token& stop) {
+  return Tracing(source, verdicts, options).run(stop);
+}
+
+}  // namespace roce::analyze

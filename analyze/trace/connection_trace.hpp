@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection packet by packet, with what the analysis says of each: what graphs and ladders draw.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "analyze/base/series.hpp"
+#include "analyze/connection/connection.hpp"
+#include "analyze/link/priority_map.hpp"
+#include "analyze/packet/verdict.hpp"
+#include "analyze/packet/verdict_store.hpp"
+#include "capture/core/source.hpp"
+
+namespace roce::analyze {
+
+/// One packet of the connection. A plain value.
+struct TracePoint {
+  enum class Kind : std::uint8_t {
+    request,
+    response,     ///< carries what was asked for: of READ, atomics, FLUSH and ATOMIC WRITE
+    acknowledge,  ///< positive
+    nak,
+    rnr_nak,
+    cut_answer,  ///< one of the three; the capture cut off its AETH
+    cnp,         ///< in no PSN space
+    other,       ///< an opcode that nobody defined
+    count_
+  };
+  enum Mark : std::uint8_t {
+    b_to_a = 1,       ///< sent by side b
+    ce = 2,           ///< marked CE by the network
+    damaged = 4,      ///< thrown away by its receiver: its ICRC or IPv4 header checksum is wrong
+    lost_behind = 8,  ///< captured, and lost on the rest of its way, as this or another packet shows
+    ack_requested = 16,
+    starts_message = 32,
+    ends_message = 64,
+    no_psn = 128,  ///< `psn` means nothing
+  };
+
+  std::int64_t time_ns = 0;  ///< capture::no_time where the packet has none
+  /// Extended to 64 bits, so that it orders; the low 24 bits are those of the BTH.
+  std::int64_t psn = 0;
+  std::uint64_t packet = 0;   ///< frame.number
+  std::uint32_t psns = 1;     ///< that it takes: those of the responses for a READ request
+  std::uint32_t bytes = 0;    ///< of the message, in this packet
+  std::uint32_t wire = 0;     ///< bytes on the wire
+  std::uint32_t message = 0;  ///< number of the message in its PSN space, from 1; 0 = not known
+  std::uint8_t opcode = 0;
+  std::uint8_t syndrome = 0;  ///< of the AETH, if there is one
+  Kind kind = Kind::other;
+  std::uint8_t marks = 0;
+  Verdict verdict;
+
+  [[nodiscard]] bool has(Mark mark) const noexcept { return (marks & mark) != 0; }
+  void set(Mark mark) noexcept { marks = static_cast<std::uint8_t>(marks | mark); }
+  [[nodiscard]] unsigned side() const noexcept { return has(b_to_a) ? 1 : 0; }  ///< that sent it
+  [[nodiscard]] bool answers() const noexcept { return kind >= Kind::response && kind <= Kind::cut_answer; }
+  /// The side whose requests its PSN counts.
+  [[nodiscard]] unsigned space() const noexcept { return answers() ? side() ^ 1U : side(); }
+  /// Another record of a packet that has been counted.
+  [[nodiscard]] bool is_copy() const noexcept { return verdict.has(Verdict::duplicate_capture); }
+  /// The PSNs before this one are acknowledged by it; only of what answers(). Of a cut answer: none.
+  [[nodiscard]] std::int64_t acknowledged() const noexcept {
+    if (kind == Kind::cut_answer) return std::numeric_limits<std::int64_t>::min();
+    return kind == Kind::nak || kind == Kind::rnr_nak ? psn : psn + 1;
+  }
+  /// Something to look at: such points stay when others are left out.
+  [[nodiscard]] bool remarkable() const noexcept;
+};
+static_assert(sizeof(TracePoint) == 96);
+
+/// A message that was completed, from its first packet to its acknowledgement or last response.
+struct TracedOperation {
+  std::int64_t start_ns = 0;
+  std::int64_t latency_ns = 0;
+  std::uint64_t request = 0;  ///< its first packet
+  std::uint64_t answer = 0;   ///< the packet that completed it
+  std::uint64_t bytes = 0;
+  std::uint32_t message = 0;  ///< as TracePoint::message
+  OperationKind kind = OperationKind::send;
+  std::uint8_t side = 0;  ///< the requester
+  bool retried = false;   ///< some of it was sent again
+};
+
+/// A port stops the one at the other end of its link.
+struct TracedPause {
+  static constexpr std::uint8_t all_priorities = 8;  ///< PAUSE
+
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  std::uint64_t mac = 0;     ///< in the low 48 bits, of the port that asks for it
+  std::uint64_t packet = 0;  ///< the XOFF that began it
+  std::uint8_t priority = 0;
+  bool timed = true;  ///< false: no link speed is known, and it lasts at least as long
+};
+
+/// Immutable when made.
+struct ConnectionTrace {
+  std::uint32_t connection = 0;
+  std::vector<TracePoint> points;  ///< by time; where packets without a time are among them, by number
+  std::vector<TracedOperation> operations;  ///< by the packet that completed them
+  std::vector<TracedPause> pauses;          ///< on priorities that the connection uses, by time
+  /// By sender, of all packets of the connection: as Snapshot::series, but for `lost`: by who sent what was
+  /// lost.
+  std::array<Series, 2> sent;
+  std::uint64_t packets = 0;  ///< of the connection, copies included
+  /// Of so many packets without anything remarkable one was kept, and of so many remarkable ones: powers
+  /// of two, 1 where there is room for all.
+  std::uint32_t stride = 1;
+  std::uint32_t remarkable_stride = 1;
+  std::uint32_t operation_stride = 1;
+  std::uint64_t pauses_left_out = 0;
+  std::uint64_t without_verdict = 0;  ///< of all packets, those whose verdict could not be kept: no room
+  bool timed = true;                  ///< every packet has a time
+  std::uint64_t frames = 0;           ///< read, whatever they are
+  bool stopped = false;               ///< it ends where reading was stopped
+
+  [[nodiscard]] bool complete() const noexcept { return stride == 1 && remarkable_stride == 1; }
+};
+
+struct TraceOptions {
+  static constexpr std::size_t default_limit = 2'000'000;
+
+  std::uint32_t connection = 0;       ///< Connection::id
+  std::uint32_t pmtu = 0;             ///< Connection::pmtu
+  std::size_t limit = default_limit;  ///< of points, and of operations
+  std::size_t pause_limit = 10'000;
+  PriorityMap priorities;
+  std::uint64_t link_speed_bps = 0;  ///< for pauses; 0 = what the capture says
+  bool check_icrc = true;
+  std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
+  /// Called now and then on the calling thread.
+  std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
+};
+
+/// Reads `source` once more, from its beginning, and takes what belongs to the connection. `verdicts` are
+/// those of an analysis of the same frames. Never fails: inputs that cannot be read on end where they do.
+[[nodiscard]] ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
+                                               const TraceOptions& options, const std::stop_token& stop = {});
+
+}  // namespace roce::analyze

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/tracker/pairing.hpp"
+
+#include <tsl/robin_map.h>
+
+#include <cstring>
+#include <vector>
+
+namespace roce::analyze {
+namespace {
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t word) noexcept {
+  h = (h ^ word) * 0xff51afd7ed558ccdU;
+  return h ^ h >> 32U;
+}
+
+std::uint64_t hash_of(const dissect::IpAddress& address) noexcept {
+  std::uint64_t words[2];
+  static_assert(sizeof words == sizeof address.bytes);
+  std::memcpy(words, address.bytes.data(), sizeof words);
+  return mix(mix(0x9e3779b97f4a7c15U, words[0]), words[1]);
+}
+
+/// The same for both directions.
+std::uint64_t pair_hash(const FlowKey& key) noexcept {
+  return mix(hash_of(key.src) + hash_of(key.dst), static_cast<std::uint64_t>(key.transport));
+}
+
+using Places = std::vector<std::uint32_t>;
+
+/// Places by key. Each knows where it stands in its list: all flows may be between two addresses, and each
+/// leaves one day.
+class PlaceLists {
+ public:
+  void add(std::uint64_t key, std::uint32_t place) {
+    Places& places = lists_[key];
+    if (place >= positions_.size()) positions_.resize(std::size_t{place} + 1);
+    positions_[place] = static_cast<std::uint32_t>(places.size());
+    places.push_back(place);
+  }
+  void remove(std::uint64_t key, std::uint32_t place) {
+    const auto found = lists_.find(key);
+    if (found == lists_.end() || place >= positions_.size()) return;
+    Places& places = found.value();
+    const std::uint32_t at = positions_[place];
+    ++steps_;
+    if (at >= places.size() || places[at] != place) return;
+    places[at] = places.back();
+    positions_[places[at]] = at;
+    places.pop_back();
+    if (places.empty()) lists_.erase(found);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> find(std::uint64_t key) const {
+    const auto found = lists_.find(key);
+    if (found == lists_.end()) return {};
+    return found->second;
+  }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  tsl::robin_map<std::uint64_t, Places> lists_;
+  std::vector<std::uint32_t> positions_;  ///< by place
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+struct UnpairedFlows::Impl {
+  PlaceLists by_addresses;
+  PlaceLists by_port;
+};
+
+UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
+UnpairedFlows::UnpairedFlows(const UnpairedFlows& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+UnpairedFlows::UnpairedFlows(UnpairedFlows&&) noexcept = default;
+UnpairedFlows& UnpairedFlows::operator=(UnpairedFlows&&) noexcept = default;
+UnpairedFlows::~UnpairedFlows() = default;
+
+void UnpairedFlows::add(std::uint32_t place, const PacketRecord& record) {
+  const std::uint64_t hash = pair_hash(record.key);
+  impl_->by_addresses.add(hash, place);
+  if (record.has(PacketRecord::has_ports)) impl_->by_port.add(mix(hash, record.udp_source), place);
+}
+
+void UnpairedFlows::remove(std::uint32_t place, const PacketRecord& record) {
+  const std::uint64_t hash = pair_hash(record.key);
+  impl_->by_addresses.remove(hash, place);
+  if (record.has(PacketRecord::has_ports)) impl_->by_port.remove(mix(hash, record.udp_source), place);
+}
+
+std::span<const std::uint32_t> UnpairedFlows::between(const PacketRecord& record) const {
+  return impl_->by_addresses.find(pair_hash(record.key));
+}
+
+std::span<const std::uint32_t> UnpairedFlows::on_port(const PacketRecord& record) const {
+  if (!record.has(PacketRecord::has_ports)) return {};
+  return impl_->by_port.find(mix(pair_hash(record.key), record.udp_source));
+}
+
+std::uint64_t UnpairedFlows::steps() const noexcept {
+  return impl_->by_addresses.steps() + impl_->by_port.steps();
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/tracker/tracker.hpp"
+
+#include <algorithm>
+
+#include "analyze/record/common_packet.hpp"
+#include "analyze/tracker/tracker_impl.hpp"
+#include "analyze/transport/psn_fast_path.hpp"
+#include "dissect/icrc.hpp"
+
+namespace roce::analyze {
+
+using dissect::Service;
+
+namespace {
+
+bool has_sequence(Service service) noexcept {
+  return service == Service::rc || service == Service::uc || service == Service::xrc;
+}
+
+}  // namespace
+
+std::uint32_t Tracker::Impl::place_of(const PacketRecord& record) {
+  std::uint32_t place = flows.find(record);
+  if (place != no_place) return place;
+  if (flows.full()) evict();
+  place = flows.place_of(record);
+  while (place >= states.size()) states.emplace_back();
+  states[place].used_at = static_cast<std::uint32_t>(frames / idle_step);
+  return place;
+}
+
+inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number) {
+  state.used_at = static_cast<std::uint32_t>(number / idle_step);
+  frames = number;
+  if (record.time_ns == capture::no_time) return;
+  shared.last_time_ns = shared.any_time ? std::max(shared.last_time_ns, record.time_ns) : record.time_ns;
+  shared.any_time = true;
+}
+
+/// One of a known connection that comes in its place. False: not done.
+[[gnu::always_inline]] inline bool Tracker::Impl::follow_next(const PacketBrief& packet, std::uint64_t number,
+                                                              FlowState& state, Verdict& verdict) {
+  const bool ack = packet.common == static_cast<std::uint8_t>(Common::ack);
+  PsnSpace* const space = state.spaces[ack ? 1 : 0];
+  if (space == nullptr) return false;
+  return ack ? space->next_ack(packet, number, shared, verdict)
+             : space->next_request(packet, number, tracks[state.connection].result, shared, verdict);
+}
+
+/// What else follows from that, but for its flow.
+template <bool Tell>
+[[gnu::always_inline]] inline void Tracker::Impl::count_next(const PacketBrief& packet, std::uint64_t number,
+                                                             FlowState& state, Verdict& verdict) {
+  state.used_at = static_cast<std::uint32_t>(number / idle_step);
+  frames = number;
+  // A common packet has a time, which is not before 1970.
+  shared.last_time_ns = std::max(shared.last_time_ns, packet.time_ns);
+  shared.any_time = true;
+  if (packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
+  Series::Bucket& bucket = shared.series.at(packet.time_ns);
+  ++bucket.packets;
+  bucket.bytes += packet.wire;
+  if (packet.common != static_cast<std::uint8_t>(Common::ack)) {
+    bucket.goodput_bytes += packet.payload;
+    bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
+  }
+  if constexpr (Tell) {
+    verdict.connection = tracks[state.connection].result.id;
+    if (state.side == 1) verdict.set(Verdict::b_to_a);
+    publish(number, verdict);
+  }
+}
+
+/// track() for nearly every packet whose flow is known.
+[[gnu::always_inline]] inline bool Tracker::Impl::follow_short(const PacketRecord& record,
+                                                               std::uint64_t number, std::uint32_t place,
+                                                               Verdict& verdict) {
+  FlowState& state = states[place];
+  Flow& flow = flows.at(place);
+  if (record.source_mac != state.mac || record.point != state.point || !(flow.key == record.key))
+    return false;
+  if (!follow_next(record, number, state, verdict)) return false;
+  if (flow.packets == 0) [[unlikely]]
+    state.first_frame = number;  // those before were not selected
+  if (flow.count(record, number)) state.image = 0;
+  if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(Common::request)) {
+    note_request(place, record);
+  }
+  if (tell) {
+    count_next<true>(record, number, state, verdict);
+  } else {
+    count_next<false>(record, number, state, verdict);
+  }
+  return true;
+}
+
+/// `Tell`: whether tell is set. Else nothing of the verdict leaves this function, and hardly any is made.
+template <bool Tell>
+[[gnu::always_inline]] inline bool Tracker::Impl::track_known(const PacketBrief& packet,
+                                                              std::uint64_t number) {
+  if (packet.place >= states.size()) return false;
+  FlowState& state = states[packet.place];
+  if (state.image != packet.image || state.unpaired != nullptr) return false;
+  Verdict verdict;
+  if (!follow_next(packet, number, state, verdict)) return false;
+  flows.at(packet.place).count_alike(packet, number);
+  count_next<Tell>(packet, number, state, verdict);
+  return true;
+}
+
+inline std::uint32_t Tracker::Impl::track(const PacketRecord& record, std::uint64_t number,
+                                          std::uint32_t hint, Verdict& verdict) {
+  if (hint == no_place || !short_way || !follow_short(record, number, hint, verdict)) {
+    track_long(record, number, verdict);
+    return no_hint;
+  }
+  // Not each time: what its packets look like may change again and again.
+  FlowState& state = states[hint];
+  return state.unpaired == nullptr && state.without_image++ == 0 ? hint : no_hint;
+}
+
+void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict) {
+  if (record.time_ns != capture::no_time && (record.time_ns < 0 || record.time_ns > PacketRecord::latest_ns))
+      [[unlikely]] {
+    PacketRecord tame = record;
+    tame.time_ns = std::clamp<std::int64_t>(record.time_ns, 0, PacketRecord::latest_ns);
+    track_long(tame, number, verdict);
+    return;
+  }
+  std::uint32_t place = flows.guess(record);
+  if (place == no_place || states[place].retired || !(flows.at(place).key == record.key)) {
+    place = place_of(record);
+  }
+  FlowState& state = states[place];
+  note_frame(state, record, number);
+  if (state.point == FlowState::no_point) state.point = static_cast<std::uint16_t>(record.point);
+  if (!state.icrc_matched) note_icrc(state, record);
+  if (state.connection != no_place) [[likely]] {
+    const bool alone = state.unpaired != nullptr && !only_looked_at(state, record);
+    verdict = step_at(state.connection, state.side, record, number, place);
+    if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
+    if (alone && dissect::opcode_info(record.opcode).request) note_request(place, record);
+    return;
+  }
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  if (state.plain || (info.operation != dissect::Operation::cnp && !has_sequence(info.service) &&
+                      state.unpaired == nullptr)) {
+    state.plain = true;
+    verdict = plain(state, record, number, place);
+    return;
+  }
+  verdict = hold(place, record, number);
+}
+
+/// What the flow's ICRCs have been like, at the point where it is followed.
+void Tracker::Impl::note_icrc(FlowState& state, const PacketRecord& record) {
+  const bool elsewhere =
+      state.connection != no_place ? only_looked_at(state, record) : record.point != state.point;
+  if (elsewhere) return;
+  if (record.icrc_wrong()) {
+    if (state.wrong_icrcs != 3) ++state.wrong_icrcs;
+  } else if (record.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) {
+    if (record.has(PacketRecord::bad_header)) {
+      state.header_wrong = true;
+    } else {
+      state.icrc_matched = true;
+    }
+  }
+}
+
+/// Whether what a packet says can be believed. The receiver of a damaged one throws it away, unless the
+/// capture itself is at fault: then all of this direction are wrong.
+bool Tracker::Impl::believed(std::uint32_t place, const PacketRecord& record) const {
+  if (!record.damaged()) return true;
+  const FlowState& state = states[place];
+  if (record.icrc_wrong()) return state.icrc_by_capture();
+  return !state.icrc_matched && flows.at(place).packets >= 3;
+}
+
+/// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
+/// direction is evidence, so it goes the long way.
+void Tracker::Impl::link(const Track& track) {
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.places[side] == no_place) continue;
+    FlowState& state = states[track.places[side]];
+    const bool open = !state.retired && track.result.service != Service::reserved;
+    // A request far off decides what the next one is.
+    const bool jumped = track.jump != nullptr || track.restart != nullptr;
+    const bool views = track.views != nullptr;
+    // So does an answer far off.
+    const bool answers = open && !views && track.far_answer == nullptr && track.restart == nullptr &&
+                         state.unpaired == nullptr;
+    state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
+    state.spaces[1] = answers ? track.spaces[side ^ 1U].get() : nullptr;
+  }
+}
+
+/// A fresh copy of `other` lets go of what is not its own.
+void Tracker::Impl::stand_alone(const Impl& other) {
+  shared.verdicts = nullptr;
+  shared.unlost = nullptr;
+  tell = false;
+  for (std::size_t place = 0; place < states.size(); ++place) {
+    FlowState& state = states[place];
+    for (PsnSpace*& space : state.spaces) {
+      if (space == nullptr) continue;
+      const auto& theirs = other.tracks[state.connection].spaces;
+      const auto same = std::find_if(theirs.begin(), theirs.end(),
+                                     [&](const DeepPtr<PsnSpace>& each) { return each.get() == space; });
+      const auto side = static_cast<std::size_t>(same - theirs.begin());
+      space = same == theirs.end() ? nullptr : tracks[state.connection].spaces[side].get();
+    }
+  }
+}
+
+/// The flow's key belongs to another from now on.
+void Tracker::Impl::retire(std::uint32_t place) {
+  drop_unpaired(place);
+  states[place].retired = true;
+  states[place].image = 0;
+  states[place].spaces = {};
+  flows.retire(place);
+}
+
+/// UD and what else has no sequence: counted, but not twice.
+Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::uint64_t number,
+                             std::uint32_t place) {
+  Verdict verdict;
+  if (!state.plain_flow) state.plain_flow = std::make_unique<PlainFlow>();
+  PlainFlow& flow = *state.plain_flow;
+  Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
+  const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
+                    flow.facts.ids_tell(record) && seen.ip_id == record.ip_id;
+  if (const Sighting* const elsewhere = copied(flow, state, record, number)) {
+    verdict.set(Verdict::duplicate_capture);
+    verdict.original = static_cast<std::uint32_t>(elsewhere->frame);
+    if (record.has(PacketRecord::selected)) ++flows.at(place).sequence_to_change().duplicate_captures;
+  } else if (same) {
+    flow.facts.count_doubled();
+    const bool by_capture = seen.path != record.path || flow.facts.doubled * 2 >= flow.facts.single;
+    verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
+    verdict.original = static_cast<std::uint32_t>(seen.frame);
+    if (record.has(PacketRecord::selected)) {
+      SequenceCounts& sequence = flows.at(place).sequence_to_change();
+      ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);
+    }
+  } else {
+    flow.facts.learn(record);
+    seen = Seen{};
+    seen.psn = record.psn;
+    seen.time_ns = record.time_ns;
+    seen.frame = number;
+    seen.ip_id = record.ip_id;
+    seen.path = record.path;
+    seen.opcode = record.opcode;
+  }
+  if (!verdict.has(Verdict::duplicate_capture)) count(place, record, number);
+  publish(number, verdict);
+  return verdict;
+}
+
+void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
+  Flow& flow = flows.at(place);
+  if (!record.has(PacketRecord::selected)) {
+    if (record.has(PacketRecord::left_out)) ++flow.sequence_to_change().left_out;
+    return;
+  }
+  if (flow.packets == 0) states[place].first_frame = number;
+  if (flow.count(record, number)) states[place].image = 0;
+  if (record.time_ns != capture::no_time) {
+    Series::Bucket& bucket = shared.series.at(record.time_ns);
+    ++bucket.packets;
+    bucket.bytes += record.wire;
+  }
+}
+
+void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
+  if (shared.verdicts == nullptr) return;
+  if (Verdict* kept = shared.verdicts->at(number)) {
+    const std::uint32_t response = kept->response;
+    *kept = verdict;
+    kept->response = response;
+  }
+}
+
+/// One packet of a connection.
+Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                            std::uint64_t number, std::uint32_t place) {
+  Track& track = tracks[connection];
+  Connection& c = track.result;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const bool counts = record.has(PacketRecord::selected);
+
+  const bool followed = believed(place, record);
+  if (info.request && track.spaces[side] != nullptr && followed) {
+    Verdict verdict;
+    if (track.views == nullptr && !track.restart_known && track.spaces[side]->begins_anew_unasked(record)) {
+      leave_to_another(track);
+      track_long(record, number, verdict);
+      return verdict;
+    }
+    const bool far = track.spaces[side]->far_off(record);
+    const bool waits = track.restart != nullptr && track.restart->first_of(side) != nullptr;
+    if (far && waits) {
+      jumped_again(connection, side, record, number, verdict);
+      return verdict;
+    }
+    const bool may_wait =
+        waits || ((!far || track.restart != nullptr) && track.spaces[side]->may_begin_anew(record));
+    if (may_wait && awaits_answer(connection, side, record, number, verdict)) return verdict;
+    if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict)) {
+      return verdict;
+    }
+  }
+
+  if (info.response && track.spaces[side ^ 1U] != nullptr && followed) {
+    Verdict verdict;
+    if (track.restart != nullptr && restarted(connection, side, record, number, verdict)) return verdict;
+    if (answers_jump(connection, side, record, number, verdict)) return verdict;
+    const bool elsewhere =
+        track.spaces[side ^ 1U]->far_off(record) || answers_another(track, side, record, place);
+    if ((track.far_answer != nullptr || elsewhere) &&
+        answers_jumped(connection, side, record, number, place, elsewhere, verdict)) {
+      return verdict;
+    }
+  }
+
+  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}};
+  s.verdict.connection = c.id;
+  if (side == 1) s.verdict.set(Verdict::b_to_a);
+  if (c.service == Service::reserved && info.operation != dissect::Operation::cnp) c.service = info.service;
+
+  if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
+  if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
+  if (info.operation == dissect::Operation::cnp) {
+    if (counts) ++c.cnps[side];
+    happened(s, side, Event::cnp);
+    if (followed) congestion.notified(c, side ^ 1U, s.flow(side ^ 1U), record);
+    if (Series::Bucket* bucket = counts ? s.bucket() : nullptr) ++bucket->cnps;
+  } else if (followed && info.defined && has_sequence(info.service)) {
+    const unsigned requester = info.response ? side ^ 1U : side;
+    std::unique_ptr<PsnSpace>& space = track.spaces[requester];
+    if (!space) {
+      space = std::make_unique<PsnSpace>(requester);
+      link(track);
+    }
+    if (info.response) {
+      space->answer(s);
+    } else if (info.request) {
+      space->request(s);
+    }
+  }
+  if ((record.traffic_class & 3U) == 3U) happened(s, side, Event::ce_marked);
+
+  if (!s.verdict.has(Verdict::duplicate_capture)) {
+    if (s.verdict.has(Verdict::retransmission) || (record.traffic_class & 3U) == 3U) note_marks(s, place);
+    if (record.source_mac != 0 && followed) {
+      FlowState& state = states[place];
+      if (state.mac != 0 && state.mac != record.source_mac) {
+        s.verdict.set(Verdict::source_mac_changed);
+        happened(s, side, Event::mac_changed);
+      }
+      if (state.mac != record.source_mac) state.image = 0;
+      state.mac = record.source_mac;
+    }
+    count(place, record, number);
+  }
+  publish(number, s.verdict);
+  return s.verdict;
+}
+
+/// Of a packet marked CE, or sent again.
+void Tracker::Impl::note_marks(Step& s, std::uint32_t place) {
+  const Flow& flow = flows.at(place);
+  if (s.verdict.has(Verdict::retransmission) && !flow.marked_as_first(s.r)) {
+    happened(s, s.side, Event::repeat_marked_otherwise);
+  }
+  const bool ce = (s.r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
+  if (!ce || s.info.operation == dissect::Operation::cnp) return;
+  congestion.marked(s.connection, s.side, s.r);
+  if (Series::Bucket* bucket = s.counts ? s.bucket() : nullptr) ++bucket->ce;
+}
+
+void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
+  if (!exchange.client_qpn || !exchange.server_qpn) return;
+  const std::size_t limit = std::clamp<std::size_t>(4 * flows.limit(), 1024, 128 * std::size_t{1024});
+  if (cm_peers.size() >= limit) cm_peers.clear();
+  cm_peers[{exchange.client, *exchange.client_qpn}] = {exchange.server, *exchange.server_qpn, index, true,
+                                                       exchange.pmtu};
+  cm_peers[{exchange.server, *exchange.server_qpn}] = {exchange.client, *exchange.client_qpn, index, false,
+                                                       exchange.pmtu};
+  // Flows to these queue pairs from before belong to an earlier use of the numbers.
+  FlowKey key;
+  key.transport = exchange.transport;
+  const auto retire = [&](const dissect::IpAddress& from, const dissect::IpAddress& to, std::uint32_t qpn) {
+    key.src = from;
+    key.dst = to;
+    key.dst_qp = qpn;
+    const std::uint32_t place = flows.find(key);
+    if (place == no_place || place >= states.size()) return;
+    if (states[place].connection == no_place && states[place].unpaired != nullptr) {
+      go_alone(place);
+      if (flows.find(key) != place) return;  // it left meanwhile
+    }
+    this->retire(place);
+  };
+  retire(exchange.client, exchange.server, *exchange.server_qpn);
+  retire(exchange.server, exchange.client, *exchange.client_qpn);
+}
+
+Tracker::Tracker(const TrackerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Tracker::Tracker(const Tracker& other) : impl_(std::make_unique<Impl>(*other.impl_)) {
+  impl_->stand_alone(*other.impl_);
+}
+Tracker::Tracker(Tracker&&) noexcept = default;
+Tracker& Tracker::operator=(Tracker&&) noexcept = default;
+Tracker::~Tracker() = default;
+
+std::uint32_t Tracker::track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint) {
+  Verdict verdict;
+  return impl_->track(record, number, hint, verdict);
+}
+void Tracker::use_image(std::uint32_t place, std::uint32_t image) noexcept {
+  impl_->states[place].image = image;
+}
+/// Flattened: all of it is inlined, for nearly every packet goes this way.
+[[gnu::flatten]] bool Tracker::track_known(const PacketBrief& packet, std::uint64_t number) {
+  return impl_->tell ? impl_->track_known<true>(packet, number) : impl_->track_known<false>(packet, number);
+}
+Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
+  PacketRecord looked_at = record;
+  looked_at.common = static_cast<std::uint8_t>(common_of(record));
+  impl_->tell = true;
+  Verdict verdict;
+  const std::uint32_t hint = looked_at.common == 0 ? no_hint : impl_->flows.guess(looked_at);
+  impl_->track(looked_at, number, hint, verdict);
+  return verdict;
+}
+void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
+  impl_->connected(exchange, index);
+}
+std::uint64_t Tracker::flow_id(const PacketRecord& record) {
+  return impl_->flows.at(impl_->place_of(record)).id;
+}
+void Tracker::retire_idle(std::uint64_t frame) {
+  impl_->retire_idle(frame);
+}
+Tracker::Result Tracker::finish(std::optional<std::int64_t> end_ns) {
+  return impl_->finish(end_ns);
+}
+
+}  // namespace roce::analyze

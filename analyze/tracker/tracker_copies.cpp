@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other capture points show of a connection: copies of what is followed, packets that came late there,
+// and proof of losses between two points.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "analyze/tracker/tracker_impl.hpp"
+
+namespace roce::analyze {
+namespace {
+
+std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
+  return static_cast<std::int32_t>((later - psn) << 8U) >> 8U;
+}
+
+/// Whether that transmission arrived, so that the point behind, which does not show it, missed it: a
+/// responder does not acknowledge, nor does a requester go on without, what never came; and it was not sent
+/// again. Of an ACK nothing tells.
+bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
+  CaptureViews& views = *track.views;
+  constexpr std::uint32_t psns = 0xffffff;
+  const std::uint32_t psn = sighting.psn_place & psns;
+  // Of what only another point shows, no transmission was seen where the connection is followed.
+  const bool followed = views.is_followed(side, sighting.view);
+  for (const CopyRing* ring : {&views.passed[side], &views.waiting[side]}) {
+    const Sighting* newest = ring->newest_at(sighting.psn_place);
+    if (newest == nullptr || newest->frame == sighting.frame) continue;
+    if (newest->frame > sighting.frame || (!followed && ring == &views.passed[side])) return false;
+  }
+  if (sighting.repeats && !sighting.after_nak) return false;  // perhaps the one before arrived
+  if (sighting.request) return track.spaces[side] != nullptr && track.spaces[side]->confirmed(psn);
+  if (!sighting.data_answer) return false;
+  // Its requester asks for it again long before it has sent so much more.
+  constexpr std::int32_t far = 64;
+  constexpr std::uint32_t looked_at = 64;
+  bool went_on = false;
+  views.passed[side ^ 1U].for_last(looked_at, [&](const Sighting& other) {
+    went_on = went_on || (other.request && psns_behind(other.psn_place, psn) >= far);
+  });
+  return went_on;
+}
+
+}  // namespace
+
+/// The packet says that one of the other side, seen here, was lost behind this point: a NAK, or a request
+/// that asks for its answer again.
+void Tracker::Impl::note_named(Track& track, unsigned sender, const PacketRecord& record,
+                               std::uint64_t number, const Verdict& verdict) {
+  constexpr std::size_t named_at_most = 4096;
+  CaptureViews& views = *track.views;
+  const bool nak = dissect::opcode_info(record.opcode).response;
+  const std::uint64_t frame = nak ? verdict.request : shared.lost_answer;
+  const Sighting* lost = frame == 0 ? nullptr : views.passed[sender].find_frame(frame);
+  if (lost == nullptr || views.named.size() >= named_at_most) return;
+  if (!views.named.try_emplace(frame, CaptureViews::Named{number, record.has(PacketRecord::selected)}).second)
+    return;
+  views.named_by[number] = frame;
+  if (lost->late && nak) explain_nak(track, sender, frame);
+}
+
+void Tracker::Impl::cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
+                          std::int64_t there_ns) noexcept {
+  const bool timed = here.time_ns != capture::no_time && there_ns != capture::no_time;
+  crossed.add(here.frame, there, timed ? there_ns - here.time_ns : 0);
+}
+
+/// A packet at another point: a copy of one that is followed, or will be, or was lost between the two.
+Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsigned at,
+                                  const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
+  Track& track = tracks[connection];
+  CaptureViews& views = *track.views;
+  Verdict verdict;
+  verdict.connection = track.result.id;
+  if (side == 1) verdict.set(Verdict::b_to_a);
+  verdict.set(Verdict::duplicate_capture);
+
+  const Sighting there = sighting_of(record, number, at);
+  if (there.selected) {
+    ++flows.at(place).sequence_to_change().duplicate_captures;
+    track.result.sent[side].add(Event::duplicate_capture, number, record.time_ns);
+    if (record.damaged()) {
+      ++flows.at(place).icrc_mismatches;
+      track.result.sent[side].add(Event::icrc_mismatch, number, record.time_ns);
+    }
+  }
+  if (views.points[at].holds_twice(side, there.key, there.time_ns)) {
+    // Of the one before it, which is compared.
+    publish(number, verdict);
+    return verdict;
+  }
+  Crossing& crossed = views.points[at].crossed[side];
+  // Where no ID tells, what was sent twice has one key: the one in its order, before one that would be late.
+  Sighting* here = views.passed[side].find(
+      there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0 && s.frame > crossed.last; });
+  if (here == nullptr) {
+    here = views.passed[side].find(there.key, [&](const Sighting& s) { return (s.seen_at >> at & 1U) == 0; });
+  }
+  ++views.since_followed;
+  if (here != nullptr) {
+    here->seen_at = static_cast<std::uint8_t>(here->seen_at | 1U << at);
+    verdict.original = static_cast<std::uint32_t>(here->frame);
+    publish(number, verdict);
+    std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
+    while (!unfollowed.empty() && unfollowed.front().number < number) unfollowed.pop_front();
+    if (here->frame < crossed.last) came_late(track, side, at, *here, number, record.time_ns);
+    cross(crossed, *here, number, record.time_ns);
+    if (crossed.matched == 1 && !views.perhaps_late.empty()) settle_late(track);
+    return verdict;
+  }
+  publish(number, verdict);
+  if (const auto gone = views.waiting[side].add(there, copy_budget)) judge_waiting(track, side, *gone);
+  std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
+  unfollowed.push_back({record, number});
+  if (unfollowed.size() > CaptureViews::kept_unfollowed) unfollowed.pop_front();
+  if (views.since_followed >= CaptureViews::looked_at && unfollowed.size() >= CaptureViews::looked_at / 2)
+    hand_over(connection, CaptureViews::looked_at / 2);
+  return verdict;
+}
+
+/// On the way to another point others overtook it there.
+void Tracker::Impl::came_late(Track& track, unsigned side, unsigned at, Sighting& here, std::uint64_t there,
+                              std::int64_t there_ns) {
+  CaptureViews& views = *track.views;
+  const auto behind = views.points[at].behind();
+  if (here.late || (behind && *behind != side)) return;
+  if (!behind) {
+    // Nothing came from there yet: it is not known which way they went.
+    constexpr std::size_t most = 1024;
+    if (views.perhaps_late.size() < most) {
+      views.perhaps_late.push_back({side, at, here.frame, there, there_ns});
+    }
+    return;
+  }
+  here.late = true;
+  if (shared.verdicts != nullptr && !here.repeats) {
+    if (Verdict* verdict = shared.verdicts->at(there)) verdict->set(Verdict::out_of_order);
+  }
+  if (here.selected && !here.repeats) {
+    track.result.sent[side].add(Event::out_of_order, there, there_ns);
+    ++flows.at(track.places[side]).sequence_to_change().out_of_order;
+  }
+  if (views.named.find(here.frame) != views.named.end()) explain_nak(track, side, here.frame);
+}
+
+/// Now it may be known.
+void Tracker::Impl::settle_late(Track& track) {
+  CaptureViews& views = *track.views;
+  const std::vector<CaptureViews::PerhapsLate> perhaps = std::move(views.perhaps_late);
+  views.perhaps_late.clear();
+  for (const CaptureViews::PerhapsLate& one : perhaps) {
+    Sighting* const here = views.passed[one.side].find_frame(one.frame);
+    if (here != nullptr) came_late(track, one.side, one.at, *here, one.there, one.there_ns);
+  }
+}
+
+/// A packet does not show the loss behind the capture that it was taken to show.
+void Tracker::Impl::take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted) {
+  track.views->forget_named(by);
+  if (shared.verdicts != nullptr) {
+    Verdict* verdict = shared.verdicts->at(by);
+    if (verdict != nullptr && verdict->lost_after > verdict->lost_itself()) --verdict->lost_after;
+  }
+  if (!counted) return;
+  track.result.sent[side].take_back(Event::lost_after_capture, by);
+  std::uint64_t& lost =
+      flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
+  if (lost > 0) --lost;
+  shared.series.take_back(capture::no_time, &Series::Bucket::lost, 1);
+}
+
+/// The packet that a NAK named came late, and so was not lost.
+void Tracker::Impl::explain_nak(Track& track, unsigned side, std::uint64_t frame) {
+  const std::uint64_t nak = track.views->named.find(frame)->second.by;
+  take_back_named(track, side, nak, track.views->named.find(frame)->second.counted);
+  if (track.spaces[side] == nullptr) return;
+  for (const NamedByNaks::Claim& other : track.spaces[side]->settled_elsewhere(nak, true)) {
+    take_back_named(track, side, other.frame, other.counted);
+  }
+}
+
+/// Notes a packet that one point showed and the next one on the way did not, though it showed those before
+/// and after.
+void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lost) {
+  if (!lost.selected || track.places[side] == no_place) return;
+  Connection& c = track.result;
+  c.sent[side].add(Event::lost_between_points, lost.frame, lost.time_ns);
+  if (lost.time_ns != capture::no_time) ++shared.series.at(lost.time_ns).lost;
+  if (shared.verdicts != nullptr) {
+    if (Verdict* verdict = shared.verdicts->at(lost.frame)) {
+      verdict->lose_itself();
+      verdict->clear(Verdict::duplicate_capture);
+    }
+  }
+}
+
+/// A followed packet will not be seen elsewhere any more.
+void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& here) {
+  if (here.copy) return;  // what it is a copy of is judged
+  CaptureViews& views = *track.views;
+  for (unsigned at = 0; at < views.points.size(); ++at) {
+    const PointOfView& point = views.points[at];
+    if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
+    if (!point.crossed[side].within(here.frame) || point.behind() != side) continue;
+    if (arrived(track, side, here)) return;
+    lose_between(track, side, here);
+    if (!here.selected) return;
+    SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
+    if (const auto named = views.named.find(here.frame); named != views.named.end()) {
+      // Counted already, by the NAK: from now on by the packet itself.
+      const CaptureViews::Named by = named->second;
+      for (const auto& space : track.spaces) {
+        if (space != nullptr) static_cast<void>(space->settled_elsewhere(by.by, false));
+      }
+      take_back_named(track, side, by.by, by.counted);
+    }
+    ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
+    return;
+  }
+}
+
+/// A packet of another point will not be followed any more.
+void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& there) {
+  CaptureViews& views = *track.views;
+  const PointOfView& point = views.points[there.view];
+  const auto behind = point.behind();
+  if (there.seen_at != 0 || !behind || *behind == side) return;
+  if (!point.crossed[side].within_there(there.frame) || arrived(track, side, there)) return;
+  lose_between(track, side, there);
+  if (there.selected) ++views.lost_on_the_way[side];
+}
+
+/// What can be said of the packets that are remembered; they are forgotten.
+void Tracker::Impl::judge_all(Track& track) {
+  CaptureViews& views = *track.views;
+  for (unsigned side = 0; side < 2; ++side) {
+    views.passed[side].for_each([&](const Sighting& here) { judge_passed(track, side, here); });
+    views.waiting[side].for_each([&](const Sighting& there) { judge_waiting(track, side, there); });
+  }
+  for (unsigned side = 0; side < 2; ++side) {
+    views.passed[side].release(copy_budget);
+    views.waiting[side].release(copy_budget);
+    // Those that repeats have shown were counted as lost before the capture.
+    const std::uint64_t lost = std::exchange(views.lost_on_the_way[side], 0);
+    if (lost == 0) continue;
+    Events& sent = track.result.sent[side];
+    const std::uint64_t shown = std::min(lost, sent.count(Event::lost_before_capture));
+    if (shown != 0) sent.take_back(Event::lost_before_capture, 0, shown);
+    flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)] +=
+        lost - shown;
+  }
+  // Both directions at one point, and at another one: their clocks differ by what is in both.
+  if (std::popcount(views.followed[0]) != 1 || views.followed[0] != views.followed[1]) return;
+  const auto followed = static_cast<unsigned>(std::countr_zero(views.followed[0]));
+  for (unsigned at = 0; at < views.points.size(); ++at) {
+    const PointOfView& point = views.points[at];
+    const auto behind = point.behind();
+    if (at == followed || !behind) continue;
+    const Crossing& there = point.crossed[*behind];
+    const Crossing& back = point.crossed[*behind ^ 1U];
+    clocks.add(views.points[followed].number, point.number, back.most_ns, there.least_ns,
+               there.matched + back.matched);
+  }
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyze/base/deep_ptr.hpp"
+#include "analyze/base/stable_vector.hpp"
+#include "analyze/flow/flow_table.hpp"
+#include "analyze/tracker/capture_views.hpp"
+#include "analyze/tracker/congestion_tracker.hpp"
+#include "analyze/tracker/pairing.hpp"
+#include "analyze/tracker/request_trace.hpp"
+#include "analyze/tracker/tracker.hpp"
+#include "analyze/transport/psn_space.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+inline constexpr std::uint32_t no_place = FlowTable::none;
+
+/// A packet whose meaning waits for the other direction.
+struct Held {
+  PacketRecord record;
+  std::uint64_t number = 0;
+};
+
+/// A flow whose requests may be the ones that another one answers.
+struct Candidate {
+  std::uint32_t place = no_place;
+  bool fitted = false;               ///< an answer lay among its requests
+  bool has_own_number = false;       ///< its PSNs alone tell it from others
+  bool counted = false;              ///< messages_ahead is known
+  std::uint32_t messages_ahead = 0;  ///< MSN of the last answer minus the messages up to its PSN
+  std::uint64_t flow = 0;            ///< its id: places are used again
+  float fit = 0;         ///< logarithm of how much better the answers fit than to an unrelated flow
+  float count_fit = 0;   ///< the same of the messages counted
+  float pace_fit = 0;    ///< the same of how soon answers come
+  float steady_fit = 0;  ///< the same of how alike the times are that they take
+  float port_fit = 0;    ///< the same of the UDP source port, which both directions may share
+  float delay_ns = 0;    ///< of answers, smoothed; 0 = none yet
+  [[nodiscard]] float score() const noexcept {
+    // A responder that does not count messages as it should proves nothing; so unlikely it is.
+    constexpr float useless_count = -6;
+    return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + port_fit;
+  }
+};
+
+/// A flow that is not paired yet.
+struct Unpaired {
+  PacketRecord first;  ///< under which it is listed
+  std::vector<Held> held;
+  RequestTrace requests;
+  std::vector<Candidate> candidates;
+  std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
+  std::uint64_t looked_at = 0;     ///< value of `listings` then
+  std::uint32_t answers = 0;
+  std::uint32_t last_answer = 0;  ///< its PSN
+  std::uint32_t last_msn = 0;
+  std::uint32_t psn_ahead = 0;         ///< that PSN minus the MSN
+  std::uint32_t tried = 0;             ///< candidates so far
+  std::uint32_t favourite = no_place;  ///< the candidate with the best score
+  float favourite_score = 0;
+  bool only_cnps = true;
+  bool ambiguous = false;
+  bool listed = false;
+  bool in_hindsight = false;  ///< its answers are looked at once more, with all that was sent since
+  bool icrc_awaited = false;  ///< its first packets have a wrong ICRC: whose fault that is will be seen
+};
+
+/// A flow without a sequence to follow (UD, RD, vendor): only doubles are told apart.
+struct PlainFlow {
+  StreamFacts facts;
+  std::array<Seen, 8> seen;
+  DeepPtr<CopyRing> copies;  ///< where several capture points show it
+};
+
+/// A cache line.
+struct alignas(64) FlowState {
+  std::uint32_t connection = no_place;  ///< place in Impl::tracks
+  std::uint32_t used_at = 0;            ///< frame number, in steps of Impl::idle_step
+  /// What the flow's requests belong to, and what its answers do: not null where the short way is open.
+  std::array<PsnSpace*, 2> spaces{};
+  std::uint64_t mac = 0;          ///< source MAC address of the last packet; 0 = none
+  std::uint64_t first_frame = 0;  ///< that counts
+  DeepPtr<Unpaired> unpaired;
+  DeepPtr<PlainFlow> plain_flow;
+  /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
+  std::uint32_t image = 0;
+  std::uint8_t side : 1 = 0;
+  std::uint8_t wrong_icrcs : 2 = 0;    ///< of its first packets, before any was right; counted up to 3
+  std::uint8_t without_image : 2 = 0;  ///< packets that had none although they could have; wraps
+  bool plain : 1 = false;
+  bool retired : 1 = false;        ///< its key belongs to another flow by now
+  bool in_hand : 1 = false;        ///< being tracked: must not be evicted
+  bool queued : 1 = false;         ///< in `holding`, for this flow or one that had the place before
+  bool icrc_matched : 1 = false;   ///< of any packet
+  bool header_wrong : 1 = false;   ///< of any packet with a right ICRC
+  std::uint16_t point = no_point;  ///< PacketRecord::point of the first packet
+
+  static constexpr std::uint16_t no_point = 0xffff;
+
+  [[nodiscard]] bool any_icrc_right() const noexcept { return icrc_matched || header_wrong; }
+  /// So far every packet's is wrong: the capture saw them before their NIC wrote it.
+  [[nodiscard]] bool icrc_by_capture() const noexcept { return wrong_icrcs == 3 && !any_icrc_right(); }
+  [[nodiscard]] bool icrc_doubtful() const noexcept {
+    return wrong_icrcs != 0 && wrong_icrcs != 3 && !any_icrc_right();
+  }
+};
+static_assert(sizeof(FlowState) == 64);
+
+/// What the CM told of a queue pair.
+struct CmPeer {
+  dissect::IpAddress address;  ///< of the other end
+  std::uint32_t qpn = 0;
+  std::uint32_t exchange = 0;
+  bool is_client = false;  ///< the queue pair it is filed under
+  std::uint16_t pmtu = 0;
+};
+
+/// Requests before what was confirmed, after silence: sent again, or the first of another use of both queue
+/// pairs' numbers. The next answer tells.
+struct Restart {
+  static constexpr std::size_t limit = 256;
+  std::vector<Held> held;
+  std::vector<std::uint8_t> sides;  ///< who sent each of them
+  void add(const Held& packet, unsigned side) {
+    held.push_back(packet);
+    sides.push_back(static_cast<std::uint8_t>(side));
+  }
+  /// The first that this side sent; nullptr if none did.
+  [[nodiscard]] const PacketRecord* first_of(unsigned side) const noexcept {
+    const auto found = std::find(sides.begin(), sides.end(), side);
+    return found == sides.end() ? nullptr : &held[static_cast<std::size_t>(found - sides.begin())].record;
+  }
+};
+
+/// A connection while it is followed.
+struct alignas(64) Track {
+  std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
+  DeepPtr<CaptureViews> views;              ///< where several capture points show it
+  DeepPtr<Held> jump;  ///< a request far off: another sequence, if the next one follows it
+  std::array<std::uint32_t, 2> places{no_place, no_place};
+  std::uint8_t jump_side = 0;
+  bool in_use = false;
+  Connection result;
+  /// An answer far from all requests: to those of another queue pair, if the next one follows it.
+  DeepPtr<Held> far_answer;
+  std::uint8_t far_side = 0;
+  bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
+  bool restart_known = false;  ///< its packets are no restart
+  DeepPtr<Restart> restart;
+};
+
+struct EndHash {
+  std::size_t operator()(const std::pair<dissect::IpAddress, std::uint32_t>& end) const noexcept {
+    FlowKey key;
+    key.dst = end.first;
+    key.dst_qp = end.second;
+    return key.hash();
+  }
+};
+
+struct Tracker::Impl {
+  explicit Impl(const TrackerOptions& options)
+      : flows(options.flow_limit), short_way(options.short_way), copies_expected(options.copies_expected) {
+    shared.verdicts = options.verdicts;
+    tell = options.verdicts != nullptr;
+  }
+
+  // tracker.cpp
+  std::uint32_t place_of(const PacketRecord& record);
+  template <class PacketAt>
+  void approach(std::size_t count, PacketAt packet_at, Hints& hints) const;
+  std::uint32_t track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint, Verdict& verdict);
+  template <bool Tell>
+  bool track_known(const PacketBrief& packet, std::uint64_t number);
+  void track_long(const PacketRecord& record, std::uint64_t number, Verdict& verdict);
+  Verdict plain(FlowState& state, const PacketRecord& record, std::uint64_t number, std::uint32_t place);
+  bool follow_short(const PacketRecord& record, std::uint64_t number, std::uint32_t place, Verdict& verdict);
+  bool follow_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
+  template <bool Tell>
+  void count_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
+  void link(const Track& track);
+  void stand_alone(const Impl& other);
+  void retire(std::uint32_t place);
+  void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
+  Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+               std::uint32_t place);
+  bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+              std::uint32_t place, Verdict& verdict);
+  bool answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                      std::uint64_t number, std::uint32_t place, bool elsewhere, Verdict& verdict);
+  [[nodiscard]] bool answers_another(const Track& track, unsigned side, const PacketRecord& record,
+                                     std::uint32_t place);
+  void release_far_answer(std::uint32_t connection);
+  bool awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                     std::uint64_t number, Verdict& verdict);
+  bool answers_jump(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                    Verdict& verdict);
+  void leave_to_another(const Track& track);
+  void begin_at_jump(Track& track);
+  void begin_anew(std::uint32_t connection);
+  bool restarted(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                 Verdict& verdict);
+  void jumped_again(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                    Verdict& verdict);
+  void release_restart(std::uint32_t connection);
+  void release_held_back(std::uint32_t connection);
+  void publish(std::uint64_t number, const Verdict& verdict);
+  void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  void note_marks(Step& s, std::uint32_t place);
+  void drop_stray(Track& track);
+  void note_icrc(FlowState& state, const PacketRecord& record);
+  [[nodiscard]] bool believed(std::uint32_t place, const PacketRecord& record) const;
+  void evict();
+  void retire_idle(std::uint64_t frame);
+  void depart(std::uint32_t place);
+  [[nodiscard]] static bool in_trouble(const Track& track) noexcept;
+  void leave(std::uint32_t place);
+  void connected(const CmExchange& exchange, std::uint32_t index);
+  void settle_short_flows();
+  [[nodiscard]] bool release_waiting();
+  bool release_waiting(std::uint32_t place);
+  Result finish(std::optional<std::int64_t> end_ns);
+  void conclude(Track& track);
+  void sum_up(Track& track);
+
+  // tracker_views.cpp
+  CaptureViews& views_of(Track& track);
+  Verdict step_at(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                  std::uint32_t place);
+  Verdict wait_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                  std::uint64_t number);
+  Verdict follow_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                    std::uint64_t number, std::uint32_t place);
+  Verdict compare_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
+                     std::uint64_t number, std::uint32_t place);
+  [[nodiscard]] bool goes_on(const Track& track, unsigned side, std::uint8_t others,
+                             const std::vector<CaptureViews::Packet>& packets) const;
+  Sighting* copied(PlainFlow& flow, FlowState& state, const PacketRecord& record, std::uint64_t number);
+  void look_for_points(std::uint32_t connection, const std::vector<Held>& packets);
+  [[nodiscard]] bool only_looked_at(const FlowState& state, const PacketRecord& record);
+  void expect_copies();
+  void decide(std::uint32_t connection);
+  void replay_at(const std::vector<CaptureViews::Packet>& packets);
+  void note_named(Track& track, unsigned sender, const PacketRecord& record, std::uint64_t number,
+                  const Verdict& verdict);
+  static void cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
+                    std::int64_t there_ns) noexcept;
+  void came_late(Track& track, unsigned side, unsigned at, Sighting& here, std::uint64_t there,
+                 std::int64_t there_ns);
+  void settle_late(Track& track);
+  void explain_nak(Track& track, unsigned side, std::uint64_t frame);
+  void take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted);
+  void lose_between(Track& track, unsigned side, const Sighting& lost);
+  void judge_passed(Track& track, unsigned side, const Sighting& here);
+  void judge_waiting(Track& track, unsigned side, const Sighting& there);
+  void hand_over(std::uint32_t connection, std::size_t at_least);
+  void judge_all(Track& track);
+  [[nodiscard]] bool end_views(std::uint32_t connection, bool take_over);
+  void conclude_views(Track& track);
+  void drop_views(Track& track);
+  void merge_views(Track& into, Track& from);
+
+  // tracker_pairing.cpp
+  Verdict hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  void find_partner(std::uint32_t place);
+  void drop_unpaired(std::uint32_t place);
+  void settle_icrc(std::uint32_t place);
+  [[nodiscard]] bool opposite(std::uint32_t place, std::uint32_t other);
+  void pair(std::uint32_t place, std::uint32_t other, Evidence evidence);
+  std::uint32_t go_alone(std::uint32_t place);
+  void unlist(std::uint32_t place);
+  std::uint32_t new_connection(std::uint32_t place);
+  void drop(std::uint32_t connection);
+  void attach(std::uint32_t connection, std::uint32_t place, unsigned side);
+  void merge(std::uint32_t connection, std::uint32_t other);
+  void replay_one(const PacketRecord& record, std::uint64_t number);
+  void replay(std::vector<Held>& packets);
+  void describe(Track& track, std::uint32_t place, unsigned side);
+  void flush_oldest();
+  void pair_cnps();
+
+  // tracker_answers.cpp
+  void note_request(std::uint32_t place, const PacketRecord& request);
+  bool consider_again(std::uint32_t place);
+  void consider(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
+  void judge(Unpaired& waiting, const PacketRecord& answer);
+  [[nodiscard]] double seen_from(std::uint32_t place, std::uint32_t other);
+  [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best);
+  void drop_taken(Unpaired& waiting);
+  bool choose(std::uint32_t place, std::size_t of);
+  void pair_the_rest();
+
+  static constexpr std::uint64_t idle_step = 64;
+  /// Packets that wait for the other direction, or for another capture point: of all connections.
+  static constexpr std::size_t held_of_all = 128 * 1024;
+
+  TrackerShared shared;
+  FlowTable flows;
+  const bool short_way;
+  bool copies_expected = false;  ///< from now on
+  bool tell = false;             ///< somebody wants to know what is said of each packet
+  Chunks<FlowState> states;      ///< by place
+  Chunks<Track> tracks;
+  std::vector<std::uint32_t> unused_tracks;
+  std::uint32_t next_connection = 0;  ///< Connection::id
+  UnpairedFlows unpaired;
+  CopyBudget copy_budget;
+  PointClocks clocks;
+  CongestionTracker congestion;
+  tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
+  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
+  std::size_t held = 0;               ///< packets
+  std::uint64_t listings = 0;         ///< flows that came into `unpaired` so far
+  std::size_t candidate_slots = 0;    ///< for which Unpaired::candidates have room
+  std::uint64_t answering = 0;        ///< flows that wait for their partner and have sent answers
+  std::uint64_t answered = 0;         ///< flows whose partner was found by that
+  std::size_t trace_budget = std::size_t{16} << 20U;  ///< bytes that are left for Unpaired::requests
+  std::int64_t looks = 1 << 20;  ///< at candidates that may be taken; each answer brings some
+  std::uint64_t frames = 0;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "analyze/base/deep_ptr.hpp"
+#include "analyze/base/prefetch.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze {
+
+/// One transmission that was captured.
+struct Seen {
+  std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
+  std::int64_t time_ns = 0;
+  std::uint64_t frame = 0;  ///< number
+  std::uint32_t path = 0;
+  std::uint16_t ip_id = 0;
+  std::uint8_t opcode = 0;
+  std::uint8_t cause : 3 = 0;      ///< Cause, where it repeats another
+  std::uint8_t guessed : 1 = 0;    ///< taken for an answer to a repeat, because the first request seemed lost
+  std::uint8_t filled : 1 = 0;     ///< a repeat of what had not been captured, counted as lost
+  std::uint8_t late : 1 = 0;       ///< came after PSNs behind it
+  std::uint8_t ask : 1 = 0;        ///< of a request: AckReq was set; of an answer: its copy came
+  std::uint8_t of_repeat : 1 = 0;  ///< and what it filled was missing in a repeat: of an answer
+};
+static_assert(sizeof(Seen) == 32);
+
+/// Bytes that all rings of a tracker may take together.
+struct RingBudget {
+  static constexpr std::size_t total = std::size_t{32} << 20U;
+  std::size_t left = total;
+  /// Little is left: what is only nice to know has to go.
+  [[nodiscard]] bool scarce() const noexcept { return left < total / 2; }
+  std::uint64_t forgotten = 0;  ///< transmissions overwritten although they were not yet confirmed
+};
+
+/// The last transmissions of one PSN space in one direction, by PSN. Grows while what it would
+/// overwrite is still needed and the budget lasts; then the oldest go.
+class PsnRing {
+ public:
+  static constexpr std::size_t first_size = 4;
+  static constexpr std::size_t largest_size = std::size_t{1} << 16U;
+
+  PsnRing() noexcept = default;
+  PsnRing(const PsnRing& other);
+  PsnRing(PsnRing&&) noexcept = default;
+  PsnRing& operator=(const PsnRing&) = delete;
+  PsnRing& operator=(PsnRing&&) noexcept = default;
+  ~PsnRing() = default;
+
+  /// The last transmission of that PSN, or nullptr.
+  [[nodiscard]] Seen* find(std::int64_t psn) noexcept {
+    if (size_ == 0) return nullptr;
+    Seen& seen = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
+    return seen.psn == psn ? &seen : nullptr;
+  }
+
+  /// The place for a transmission of `psn`, to be filled; what is at or above `needed_from` should not be
+  /// lost for it.
+  [[nodiscard]] Seen& slot_for(std::int64_t psn, std::int64_t needed_from, RingBudget& budget) {
+    if (size_ != 0) [[likely]] {
+      Seen& slot = slots_[static_cast<std::size_t>(psn) & (size_ - 1)];
+      if (slot.psn < needed_from) [[likely]]
+        return slot;
+      if (slot.psn < 0 || slot.psn == psn) return slot;
+    }
+    return make_slot(psn, needed_from, budget);
+  }
+  /// Puts a transmission in its place.
+  Seen& put(const Seen& seen, std::int64_t needed_from, RingBudget& budget) {
+    return slot_for(seen.psn, needed_from, budget) = seen;
+  }
+
+  /// The transmissions with PSNs in [from, to), in any order; no longer than the ring, whatever the range.
+  template <class Each>
+  void for_each_in(std::int64_t from, std::int64_t to, Each each) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (slots_[i].psn >= from && slots_[i].psn < to) each(slots_[i]);
+    }
+  }
+
+  /// Asks for the memory of that PSN's slot.
+  void fetch(std::int64_t psn) const noexcept {
+    if (size_ != 0) prefetch(&slots_[static_cast<std::size_t>(psn) & (size_ - 1)]);
+  }
+
+  void release(RingBudget& budget) noexcept {
+    budget.left += size_ * sizeof(Seen);
+    slots_.reset();
+    size_ = 0;
+  }
+
+ private:
+  Seen& make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget& budget);
+  bool grow(RingBudget& budget) {
+    const std::size_t wanted = size_ == 0 ? first_size : size_ * 2;
+    const std::size_t more = (wanted - size_) * sizeof(Seen);
+    if (wanted > largest_size || more > budget.left) return false;
+    auto bigger = std::make_unique<Seen[]>(wanted);
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (slots_[i].psn >= 0) bigger[static_cast<std::size_t>(slots_[i].psn) & (wanted - 1)] = slots_[i];
+    }
+    slots_ = std::move(bigger);
+    budget.left -= more;
+    size_ = wanted;
+    return true;
+  }
+
+  std::unique_ptr<Seen[]> slots_;
+  std::size_t size_ = 0;
+  static inline thread_local Seen nothing_;
+};
+
+/// PSNs that were not captured in their place.
+struct Hole {
+  std::int64_t from = 0;
+  std::int64_t to = 0;  ///< one behind the last
+  std::int64_t time_ns = 0;
+  std::uint64_t frame = 0;     ///< the packet that showed it
+  bool of_repeat = false;      ///< missing in a repeat: an earlier copy may have been captured
+  bool called_missed = false;  ///< counted as lost by the capture
+  bool shown = false;          ///< by a packet behind it, with this IPv4 ID
+  std::uint16_t ip_id = 0;
+  bool counted = false;  ///< as lost, when it was shown
+  bool unseen = false;   ///< Event::ack_unseen was told of `frame`, for this
+};
+
+/// A few holes, ordered by PSN within their kind. Bounded: the oldest go first.
+class Holes {
+ public:
+  static constexpr std::size_t limit = 64;
+
+  [[nodiscard]] bool empty() const noexcept { return list_ == nullptr || list_->empty(); }
+  void add(const Hole& hole);
+  /// The hole that holds `psn`; one of a first pass before one of a repeat. nullptr if none.
+  [[nodiscard]] Hole* find(std::int64_t psn) noexcept;
+  [[nodiscard]] bool any_in(std::int64_t from, std::int64_t to) const noexcept {
+    return list_ != nullptr && std::any_of(list_->begin(), list_->end(), [&](const Hole& hole) {
+             return hole.from < to && hole.to > from;
+           });
+  }
+  /// How many transmissions of `psn` are missing and not counted yet.
+  [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
+  /// Takes [psn, psn + count) out of all holes.
+  void fill(std::int64_t psn, std::int64_t count);
+  /// Forgets everything below `psn`.
+  void drop_below(std::int64_t psn);
+  [[nodiscard]] std::vector<Hole>& list() {
+    if (!list_) list_ = std::make_unique<std::vector<Hole>>();
+    return *list_;
+  }
+
+ private:
+  DeepPtr<std::vector<Hole>> list_;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <zstd.h>
+
+#include <new>
+
+#include "capture/compression/compressor.hpp"
+#include "capture/compression/decompressor.hpp"
+
+namespace roce::capture {
+namespace {
+
+/// RFC 8878: any number of frames and skippable frames, which ZSTD_decompressStream follows by
+/// itself. The library's own limit of 128 MiB for the window stays: more is refused.
+class ZstdDecompressor final : public Decompressor {
+ public:
+  ZstdDecompressor() : stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  ~ZstdDecompressor() override { ZSTD_freeDStream(stream_); }
+  ZstdDecompressor(const ZstdDecompressor&) = delete;
+  ZstdDecompressor& operator=(const ZstdDecompressor&) = delete;
+
+  Step step(const std::uint8_t* in, std::size_t in_size, std::uint8_t* out, std::size_t out_size) override {
+    ZSTD_inBuffer input{in, in_size, 0};
+    ZSTD_outBuffer output{out, out_size, 0};
+    const std::size_t status = ZSTD_decompressStream(stream_, &output, &input);
+    Step result{input.pos, output.pos, false};
+    if (ZSTD_isError(status) != 0) {
+      message_ = std::string("the zstd data is damaged or not readable: ") + ZSTD_getErrorName(status);
+      result.failed = true;
+    } else if (input.pos != 0 || output.pos != 0) {
+      between_frames_ = status == 0;
+    }
+    return result;
+  }
+
+  [[nodiscard]] bool between_frames() const noexcept override { return between_frames_; }
+
+ private:
+  ZSTD_DStream* stream_;
+  bool between_frames_ = true;
+};
+
+/// Frames with a checksum, so that damage to a file is found. The fastest of the usual levels: a live capture
+/// must not wait for it.
+class ZstdCompressor final : public Compressor {
+ public:
+  ZstdCompressor() : context_(ZSTD_createCCtx()) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(context_, ZSTD_c_checksumFlag, 1);
+  }
+  ~ZstdCompressor() override { ZSTD_freeCCtx(context_); }
+  ZstdCompressor(const ZstdCompressor&) = delete;
+  ZstdCompressor& operator=(const ZstdCompressor&) = delete;
+
+  bool frame(const std::uint8_t* data, std::size_t size, std::vector<std::uint8_t>& out) override {
+    const std::size_t before = out.size();
+    out.resize(before + ZSTD_compressBound(size));
+    const std::size_t made = ZSTD_compress2(context_, out.data() + before, out.size() - before, data, size);
+    const bool failed = ZSTD_isError(made) != 0;
+    out.resize(before + (failed ? 0 : made));
+    if (failed) message_ = std::string("zstd cannot compress: ") + ZSTD_getErrorName(made);
+    return !failed;
+  }
+
+ private:
+  ZSTD_CCtx* context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compressor> make_zstd_compressor() {
+  return std::make_unique<ZstdCompressor>();
+}
+
+std::unique_ptr<Decompressor> make_zstd_decompressor() {
+  return std::make_unique<ZstdDecompressor>();
+}
+
+}  // namespace roce::capture

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/devices/live.hpp"
+
+#include <new>
+#include <utility>
+
+#include "capture/devices/device_list.hpp"
+#include "capture/devices/open_live.hpp"
+#include "capture/network/pcap_device.hpp"
+#include "capture/sniffer/sniffed_port.hpp"
+
+namespace roce::capture {
+namespace {
+
+/// libibverbs is loaded only for names that are no network interface's.
+bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
+  if (!is_network_interface(options.device)) return is_rdma_device(options.device, world);
+  const auto name = parse_rdma_name(options.device);
+  return name && has_rdma_device(world.root, *name);
+}
+
+/// An RDMA device in software sends and receives by the network interface below it, where frames are whole.
+bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::string>& notices) {
+  const auto name = parse_rdma_name(options.device);
+  if (!name) return false;
+  const SniffedPort port = read_sniffed_port(world.root, *name);
+  if (!port.software || !is_network_interface(port.software_on)) return false;
+  notices.push_back(name->device +
+                    (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +
+                    ": its frames pass " + port.software_on + ", which is captured instead");
+  options.device = port.software_on;
+  return true;
+}
+
+Expected<std::unique_ptr<LiveSource>> open_kind(LiveOptions options, const SnifferWorld& world) {
+  std::vector<std::string> notices;
+  const bool rdma = is_rdma(options, world);
+  if (!rdma && !is_network_interface(options.device)) {
+    Error error;
+    error.kind = ErrorKind::not_found;
+    error.path = options.device;
+    error.message = explain_unknown_device(options.device, world.root);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  auto device = rdma && !redirect(options, world, notices) ? open_rdma_device(options, world)
+                                                           : open_network_device(options, std::move(notices));
+  if (!device) return tl::unexpected<Error>(std::move(device.error()));
+  return make_live_source(std::move(*device), options);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options, const SnifferWorld& world) {
+  try {
+    return open_kind(options, world);
+  } catch (const std::bad_alloc&) {
+    Error error;
+    error.kind = ErrorKind::out_of_memory;
+    error.path = options.device;
+    error.message = "not enough memory to capture";
+    return tl::unexpected<Error>(std::move(error));
+  }
+}
+
+Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
+  return open_live(options, SnifferWorld{});
+}
+
+}  // namespace roce::capture

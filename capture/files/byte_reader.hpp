@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "capture/compression/decompressor.hpp"
+#include "capture/core/error.hpp"
+#include "capture/core/stop_signal.hpp"
+#include "capture/files/format.hpp"
+
+// Internal: the bytes of a descriptor in order, decompressed where they are compressed.
+namespace roce::capture {
+
+class ByteReader {
+ public:
+  enum class State : std::uint8_t {
+    some,        ///< at least one byte
+    end,         ///< clean end
+    would_wait,  ///< nothing now, and waiting was not allowed
+    stopped,
+    failed,  ///< see error()
+  };
+  struct Result {
+    State state = State::end;
+    std::size_t bytes = 0;
+  };
+
+  /// Takes over `descriptor`. `size`: bytes of a regular file from here to its end, of which more is not
+  /// read and less is an error (it shrank); 0 = as many as come.
+  ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop);
+  ~ByteReader();
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
+
+  /// Looks at the first bytes (waiting for them) and sets up decompression. Once, first.
+  Result begin();
+  /// Up to `size` bytes (at least 1) of the uncompressed capture.
+  Result read(std::uint8_t* to, std::size_t size, bool may_wait);
+
+  [[nodiscard]] Compression compression() const noexcept { return compression_; }
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }  ///< from the descriptor
+  [[nodiscard]] const Error& error() const noexcept { return error_; }
+  [[nodiscard]] bool decompression_failed() const noexcept { return decompression_failed_; }
+
+ private:
+  Result read_raw(std::uint8_t* to, std::size_t size, bool may_wait);
+  State refill(bool may_wait);
+  Result fail_decompression(ErrorKind kind, std::string message);
+
+  int descriptor_;
+  bool may_block_;
+  std::uint64_t size_;
+  const StopSignal& stop_;
+  Compression compression_ = Compression::none;
+  std::unique_ptr<Decompressor> decompressor_;
+  std::vector<std::uint8_t> input_;
+  std::size_t input_begin_ = 0;
+  std::size_t input_end_ = 0;
+  bool input_ended_ = false;
+  std::uint64_t bytes_read_ = 0;
+  Error error_;
+  bool decompression_failed_ = false;
+};
+
+}  // namespace roce::capture

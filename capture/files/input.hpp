@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/core/source.hpp"
+#include "capture/core/stop_signal.hpp"
+#include "capture/files/feed.hpp"
+#include "capture/files/walker.hpp"
+
+// Internal: one file or pipe.
+namespace roce::capture {
+
+/// How inputs are read; the tests make the slabs small.
+struct OpenOptions {
+  /// One is a batch, mostly: small enough for a cache, large enough that waking a thread for it pays.
+  std::size_t slab_bytes = 512U << 10U;
+};
+
+class Input {
+ public:
+  Input(std::string path, const OpenOptions& options, const StopSignal& stop);
+
+  /// Opens and reads the file header. May be called again after close().
+  Expected<void> open(const WalkContext& context);
+  /// Appends frames as CaptureSource::next_batch() does; 0 = the end or stopped.
+  Expected<std::size_t> read(FrameBatch& batch, std::size_t limit);
+  void close();
+
+  /// A regular file, which can be closed and opened again (or nothing that exists).
+  [[nodiscard]] static bool can_reopen(const std::string& path);
+  /// Once open: read() may have to wait for somebody to write (a pipe).
+  [[nodiscard]] bool may_wait() const noexcept { return may_wait_; }
+
+ private:
+  Expected<int> open_descriptor();
+  Expected<void> make_feed(int descriptor);
+  Expected<void> read_header();
+  tl::unexpected<Error> failed(Error error);
+
+  std::string path_;
+  OpenOptions options_;
+  const StopSignal& stop_;
+  WalkContext context_;
+  std::unique_ptr<Feed> feed_;
+  std::unique_ptr<Walker> walker_;
+  std::string compression_;
+  bool may_wait_ = false;
+  bool as_on_disk_ = false;             ///< offsets of windows are those of the file
+  bool ended_ = false;                  ///< nothing more will be read
+  bool failed_ = false;                 ///< and that was told as an error
+  std::optional<Error> pending_error_;  ///< to be reported by the next read()
+};
+
+}  // namespace roce::capture

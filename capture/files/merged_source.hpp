@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/core/capture_points.hpp"
+#include "capture/core/source.hpp"
+#include "capture/core/stop_signal.hpp"
+#include "capture/files/input.hpp"
+#include "capture/files/same_traffic.hpp"
+
+// Internal: several inputs as one, in time order.
+namespace roce::capture {
+
+/// A k-way merge by the time of each input's next frame; of equal times the input given first
+/// goes first; frames of one input keep their order even where its time goes back.
+///
+/// Inputs wait closed, known by the time of their first frame, until that time comes: a ring of
+/// thousands of files whose times do not overlap has one of them open. The input whose turn it
+/// is reads straight into the caller's batch; only what turns out to be later than another
+/// input's next frame is set aside.
+class MergedSource final : public CaptureSource {
+ public:
+  MergedSource(std::vector<std::string> paths, std::vector<Error> errors, const OpenOptions& options);
+
+  /// Opens what can be opened; the first error where nothing can.
+  Expected<void> open();
+
+  Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
+  [[nodiscard]] bool may_wait() const noexcept override { return may_wait_; }
+  [[nodiscard]] bool shows_copies() const noexcept override { return shows_copies_; }
+  [[nodiscard]] const std::vector<InterfaceInfo>& interfaces() const override { return interfaces_; }
+  [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
+  [[nodiscard]] const Statistics& statistics() const override { return statistics_; }
+  void request_stop() noexcept override { stop_.request(); }
+
+ private:
+  /// One input and what was read of it but is not due yet.
+  struct Lane {
+    Lane(const std::string& path, const OpenOptions& options, const StopSignal& stop)
+        : input(path, options, stop) {}
+    Input input;
+    std::vector<std::uint32_t> interface_ids;
+    Marks marks;        ///< of the first frames, while the source is opened
+    bool same = false;  ///< it begins with packets that another one begins with
+    bool opened = false;
+    bool closed = false;                                                 ///< after it was open
+    std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed
+    FrameBatch pending;
+    std::size_t next = 0;             ///< in pending.frames
+    std::uint64_t kept_in = 0;        ///< number of the batch that got pending.keep_alive
+    std::optional<Error> late_error;  ///< met while reading ahead; told when what was read is delivered
+  };
+  /// The order in which frames are due.
+  struct Due {
+    std::int64_t time = 0;
+    std::size_t lane = 0;
+    friend bool operator<(const Due& a, const Due& b) noexcept {
+      return a.time != b.time ? a.time < b.time : a.lane < b.lane;
+    }
+  };
+
+  [[nodiscard]] WalkContext context_of(std::size_t lane);
+  void end_points();
+  [[nodiscard]] bool nearly_over(std::size_t lane);
+  bool probe(std::size_t lane);
+  void find_same();
+  bool open_lane(std::size_t lane);
+  void close_lane(std::size_t lane);
+  void push_due(std::int64_t time, std::size_t lane);
+  Due pop_due();
+  void read_current(FrameBatch& batch, std::size_t room);
+  void begin_pending(FrameBatch& batch, Lane& lane);
+  void take_pending(FrameBatch& batch, std::size_t lane, std::size_t room);
+
+  OpenOptions options_;
+  StopSignal stop_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<InterfaceInfo> interfaces_;
+  std::vector<FileInfo> files_;
+  Statistics statistics_;
+  CapturePoints points_;
+  std::vector<std::size_t> open_;  ///< lanes
+  std::deque<Error> errors_;
+  std::vector<Due> due_;  ///< a heap, earliest first
+  static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();
+  std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
+  std::uint64_t batch_number_ = 0;
+  bool shows_copies_ = false;
+  bool may_wait_ = false;  ///< an input that was opened does
+};
+
+/// open_files() with other options.
+[[nodiscard]] Expected<std::unique_ptr<CaptureSource>> open_files(const std::vector<std::string>& paths,
+                                                                  const OpenOptions& options);
+
+}  // namespace roce::capture

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `capture`: its options.
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "cli/capture/capture_limits.hpp"
+#include "cli/capture/capture_run.hpp"
+#include "cli/capture/capture_triggers.hpp"
+#include "cli/capture/live_outputs.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/fail_on.hpp"
+#include "cli/core/link_options.hpp"
+#include "cli/core/output.hpp"
+#include "cli/live/every_summary.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::uint32_t whole_frames = 262'144;
+
+void add_device_options(CLI::App& command, CaptureOptions& options) {
+  capture::LiveOptions& live = options.live;
+  command.add_option("-i", live.device, "network interface (eth0, any) or RDMA device (mlx5_0, mlx5_0:2)")
+      ->required()
+      ->type_name("DEVICE");
+  command.add_option("-f", live.filter, "capture filter (BPF): only what matches is captured")
+      ->type_name("FILTER");
+  command.add_option("-s", live.snap_length, "bytes kept of each packet (0 = all)")
+      ->check(CLI::Range(0U, whole_frames))
+      ->type_name("BYTES");
+  command
+      .add_option_function<unsigned>(
+          "-B", [&live](unsigned mib) { live.kernel_buffer_bytes = std::size_t{mib} << 20U; },
+          "network interface: buffer of the kernel in MiB (default: 64)")
+      ->check(CLI::Range(1U, 2047U))
+      ->type_name("MIB");
+  command
+      .add_option("--ring-time", options.ring_time,
+                  "RDMA device: what its ring holds at the speed of the link (default: 50ms)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_flag_callback(
+      "-p", [&live] { live.promiscuous = false; }, "no promiscuous mode");
+  command.add_flag_callback(
+      "-n", [] {}, "no names for addresses: there never are any");
+}
+
+void add_file_options(CLI::App& command, CaptureOptions& options) {
+  command.add_option("-w", options.write, "write what is captured to a file; - is standard output")
+      ->check(empty_error)
+      ->type_name("FILE");
+  command.add_option("--compress", options.compress, "zstd or none (default: zstd where FILE ends in .zst)")
+      ->check(CLI::IsMember({"zstd", "none"}))
+      ->type_name("HOW");
+  command.add_option("-c", options.count, "stop after so many packets")->check(count_error)->type_name("N");
+  command
+      .add_option("-a", options.stop, "stop: duration:SECONDS, packets:N, filesize:KB of all files, files:N")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command
+      .add_option("-b", options.ring,
+                  "next file: filesize:KB, duration:SECONDS, packets:N; files:N are kept, the oldest go")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command.add_flag(
+      "--whole-ring", options.whole_ring,
+      "-b files:N counts files that earlier captures left under the ring's names; these go first");
+  command.add_flag("--capture-only", options.capture_only, "write, do not analyse");
+  command.add_flag("--stop-with-stdin", options.stop_with_input,
+                   "stop when standard input ends: for programs that start this one with other rights");
+}
+
+void add_trigger_options(CLI::App& command, CaptureOptions& options) {
+  command
+      .add_option(
+          "--trigger", options.trigger,
+          "write only what lies around a finding: info, notice, warning, error (and above), the id of "
+          "one, or retransmission, loss, ce; several with commas")
+      ->delimiter(',')
+      ->check(trigger_error)
+      ->allow_extra_args(false)
+      ->type_name("WHAT");
+  command.add_option("--before", options.before, "time before it (default: 5s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_option("--after", options.after, "time after it (default: 2s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command
+      .add_option("--trigger-limit", options.trigger_limits,
+                  "files:N and filesize:KB of all together, duration:SECONDS of each (default: files:100, "
+                  "filesize:10000000, duration:60)")
+      ->check(limit_error)
+      ->allow_extra_args(false)
+      ->type_name("LIMIT");
+  command
+      .add_option("--trigger-memory", options.trigger_memory_mib, "MiB for what came before (default: 256)")
+      ->check(CLI::Range(std::size_t{4}, std::size_t{1} << 20U))
+      ->type_name("MIB");
+}
+
+void add_report_options(CLI::App& command, CaptureOptions& options) {
+  options.analyze.add_shared_to(command);
+  command
+      .add_option("--idle-limit", options.idle_limit,
+                  "connections without a packet for so long are summed up and forgotten (default: 600s)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command
+      .add_option("--every", options.every, "a summary in one line each TIME, and findings as they appear")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command.add_option("--top", options.top, "connections and flows to list (0 = all)")
+      ->check(number_error)
+      ->type_name("N");
+  add_fail_on_option(command, options.fail_on);
+  command.add_flag("--json", options.json, "reports and summaries as JSON, an object a line");
+  command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
+}
+
+int run(const CaptureOptions& options, const LiveOutputs& outputs) {
+  CaptureOptions wanted = options;
+  if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
+  if (const auto ns = parse_duration(options.ring_time))
+    wanted.live.ring_time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*ns));
+  CaptureSetup setup;
+  setup.served = outputs.system_log || !outputs.metrics.empty();
+  if (!outputs.user.empty()) {
+    auto user = find_user(outputs.user);
+    if (!user) {
+      print_error(user.error());
+      return exit_input;
+    }
+    setup.user = std::move(*user);
+  }
+  if (const auto every = parse_duration(options.every)) {
+    // In a service's log findings would come twice.
+    const bool findings = options.json || !outputs.system_log || ::isatty(options.report_descriptor()) == 1;
+    setup.observers.push_back(
+        std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json, findings));
+  }
+  for (auto& observer : outputs.observers(wanted, setup.user)) setup.observers.push_back(std::move(observer));
+  return run_capture(wanted, std::move(setup));
+}
+
+}  // namespace
+
+void add_capture(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CaptureOptions>();
+  auto outputs = std::make_shared<LiveOutputs>();
+  CLI::App* command = app.add_subcommand("capture", "capture live from a device: analyse, record, or both");
+  add_device_options(*command, *options);
+  add_file_options(*command, *options);
+  add_trigger_options(*command, *options);
+  add_report_options(*command, *options);
+  outputs->add_to(*command);
+  command->callback(
+      [options, outputs, &action] { action = [options, outputs] { return run(*options, *outputs); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/capture/confinement.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/capture/sandbox.hpp"
+#include "cli/core/output.hpp"
+
+namespace roce::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// When ports of an RDMA device change, its flows are made anew, which needs the right to raw packets.
+constexpr std::uint64_t rdma_capabilities = std::uint64_t{1} << CAP_NET_RAW;
+
+/// Why no file can be made beside this one with the rights that are left; empty if it can.
+std::string folder_error(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return fmt::format("{}: no further file can be made in this folder once privileges are dropped ({})", name,
+                     std::strerror(errno));
+}
+
+/// What is captured is named by its interfaces: -i may name Soft-RoCE, which is captured below.
+bool captures_rdma_device(const CaptureStart& start) {
+  if (start.interfaces.empty()) return false;
+  std::error_code error;
+  const std::string& interface = start.interfaces.front().name;
+  const std::string name = interface.substr(0, interface.find(':'));
+  return !name.empty() && name.find('/') == std::string::npos &&
+         fs::exists("/sys/class/infiniband/" + name, error);
+}
+
+}  // namespace
+
+capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
+  if (!sandbox_possible() && !options_.user) {
+    print_error("built with sanitizers, whose threads cannot be confined: neither is the rest");
+    return {};
+  }
+  const bool rdma = captures_rdma_device(start);
+  PrivilegeOptions privileges;
+  privileges.user = options_.user;
+  if (rdma) privileges.keep_capabilities = rdma_capabilities;
+  if (auto dropped = drop_privileges(privileges); !dropped) return dropped;
+
+  const bool files = !start.write.empty() && start.write != "-";
+  if (const std::string wrong = files ? folder_error(start.write) : std::string(); !wrong.empty()) {
+    const std::string_view advice =
+        "; a folder of the user that it runs as (-Z USER, or who called sudo) can take them";
+    if (options_.more_files) {
+      return tl::unexpected(capture::Error{.kind = capture::ErrorKind::not_writable,
+                                           .path = {},
+                                           .offset = std::nullopt,
+                                           .message = wrong + std::string(advice),
+                                           .system_errno = EACCES});
+    }
+    print_error(fmt::format("{}, so SIGHUP cannot change files{}", wrong, advice));
+  }
+  if (!options_.sandbox || !sandbox_possible()) return {};
+  return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/capture/live_outputs.hpp"
+
+#include <unistd.h>
+
+#include "cli/capture/capture_run.hpp"
+#include "cli/capture/confinement.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/output.hpp"
+#include "cli/live/finding_lines.hpp"
+#include "cli/live/live_display.hpp"
+#include "cli/live/metrics_observer.hpp"
+#include "cli/live/system_log.hpp"
+
+namespace roce::cli {
+
+void LiveOutputs::add_to(CLI::App& command) {
+  command.add_flag("--plain", plain, "no screen: findings as lines on standard error, the report in the end");
+  command.add_flag("--syslog", system_log, "findings to the system log (journal) as they appear");
+  command
+      .add_option("--metrics", metrics, "serve metrics for Prometheus: PORT (on 127.0.0.1) or ADDRESS:PORT")
+      ->check(metrics_address_error)
+      ->type_name("ADDRESS");
+  command.add_option("-Z", user, "become this user once the device is open")
+      ->check(empty_error)
+      ->type_name("USER");
+  command.add_flag("--no-sandbox", no_sandbox, "do not confine the system calls of the analysis");
+}
+
+std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const CaptureOptions& options,
+                                                                     const std::optional<User>& as) const {
+  std::vector<std::unique_ptr<CaptureObserver>> all;
+  const bool screen = !plain && !options.json && !options.capture_only && options.every.empty() &&
+                      options.report_descriptor() == 1 && LiveTerminal::possible();
+  if (const auto address = metrics.empty() ? std::nullopt : parse_metrics_address(metrics))
+    all.push_back(std::make_unique<MetricsObserver>(*address));
+  if (system_log) all.push_back(std::make_unique<SystemLog>());
+  // On the terminal that the screen takes, lines would be drawn over; in a service's log they would come
+  // twice, and --every has its own.
+  const bool lines = ::isatty(2) == 1 ? !screen : !system_log;
+  if (lines && options.every.empty()) all.push_back(std::make_unique<FindingLines>());
+  all.push_back(std::make_unique<Confinement>(
+      ConfinementOptions{.user = as,
+                         .sandbox = !no_sandbox,
+                         .system_log = system_log,
+                         .more_files = !options.ring.empty() || !options.trigger.empty()}));
+  // Nothing that may fail comes after the terminal was taken.
+  if (screen) all.push_back(std::make_unique<LiveDisplay>(want_color(options.analyze.color)));
+  return all;
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/check/junit.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "analyze/policy/not_judged.hpp"
+#include "analyze/results/finding.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Finding;
+using analyze::FindingRule;
+
+/// Bytes of the UTF-8 sequence at the front that XML 1.0 allows; 0 where there is none.
+std::size_t xml_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 || lead == '\n' || lead == '\t' ? 1 : 0;
+  const std::size_t size = lead >= 0xc2 && lead < 0xe0   ? 2
+                           : lead >= 0xe0 && lead < 0xf0 ? 3
+                           : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                         : 0;
+  if (size == 0 || size > text.size()) return 0;
+  unsigned code = lead & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return 0;
+    code = code << 6U | (byte(i) & 0x3fU);
+  }
+  constexpr unsigned shortest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool good = code >= shortest[size] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) &&
+                    code != 0xfffe && code != 0xffff;
+  return good ? size : 0;
+}
+
+/// Text for an attribute or an element; what XML cannot hold becomes "?".
+std::string escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t size = xml_character(text);
+    switch (text.front()) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&apos;";
+        break;
+      case '\n':
+        out += "&#10;";
+        break;
+      case '\t':
+        out += "&#9;";
+        break;
+      default:
+        size == 0 ? out.push_back('?') : (void)out.append(text.substr(0, size));
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return out;
+}
+
+std::string finding_text(const Finding& finding) {
+  std::string packets;
+  for (const std::uint64_t packet : finding.packets)
+    packets += fmt::format("{}{}", packets.empty() ? "" : ", ", packet);
+  return fmt::format("{} ({}, {} times)\n{}\n{}\npackets {}\n{}\n", finding.title,
+                     severity_name(finding.severity), finding.count, finding.subject, finding.explanation,
+                     packets, finding.advice);
+}
+
+/// What was found by one rule.
+struct Case {
+  std::uint64_t failed = 0, noted = 0;
+  std::string failure, output, message;
+};
+
+Case case_of(const analyze::Snapshot& snapshot, const FindingRule& rule, analyze::Severity least) {
+  Case out;
+  for (const Finding& finding : snapshot.findings) {
+    if (finding.id != rule.id) continue;
+    const bool fails = finding.severity >= least;
+    if (fails && out.failed == 0) out.message = fmt::format("{}: {}", finding.title, finding.subject);
+    ++(fails ? out.failed : out.noted);
+    (fails ? out.failure : out.output) += finding_text(finding);
+  }
+  if (out.failed > 1) out.message += fmt::format(" and {} more", out.failed - 1);
+  return out;
+}
+
+}  // namespace
+
+std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
+  std::string cases;
+  std::size_t tests = 0, failures = 0;
+  // Rules that had nothing to look at have not passed.
+  const bool looked = snapshot.totals.roce_packets != 0;
+  for (const FindingRule& rule : looked ? analyze::finding_rules() : std::span<const FindingRule>()) {
+    const Case found = case_of(snapshot, rule, least);
+    ++tests;
+    failures += found.failed != 0 ? 1 : 0;
+    cases += fmt::format("    <testcase classname=\"roceanalyze\" name=\"{}\"", escaped(rule.id));
+    if (found.failed + found.noted == 0) {
+      cases += "/>\n";
+      continue;
+    }
+    cases += ">\n";
+    if (found.failed != 0) {
+      cases += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", escaped(rule.id),
+                           escaped(found.message), escaped(found.failure));
+    }
+    if (found.noted != 0) cases += fmt::format("      <system-out>{}</system-out>\n", escaped(found.output));
+    cases += "    </testcase>\n";
+  }
+  std::string errors;
+  for (const capture::Error& error : snapshot.errors) {
+    ++tests;
+    errors += fmt::format(
+        "    <testcase classname=\"roceanalyze\" name=\"input\">\n      <error type=\"input\" "
+        "message=\"{0}\">{0}</error>\n    </testcase>\n",
+        escaped(error.describe()));
+  }
+  std::string notes;
+  for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
+  if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
+  const std::string counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, snapshot.errors.size());
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"roceanalyze check\" "
+      "{0}>\n    <properties>\n      <property name=\"policy\" value=\"{1}\"/>\n      <property "
+      "name=\"packets\" "
+      "value=\"{2}\"/>\n    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
+      counts, escaped(policy), snapshot.frames_read, cases, errors, notes);
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `policy learn`: the policy that a capture follows.
+#include <memory>
+
+#include "analyze/policy/learn_policy.hpp"
+#include "cli/core/analyze_options.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/output.hpp"
+
+namespace roce::cli {
+namespace {
+
+int run_learn(const AnalyzeOptions& options) {
+  const Analyzed result = analyze_files(options);
+  if (!result.snapshot) return result.status;
+  if (result.snapshot->totals.roce_packets == 0) {
+    print_error("policy learn: no RoCE packets, so nothing to learn from");
+    return result.status != exit_ok ? result.status : int{exit_input};
+  }
+  Output out;
+  out.write(analyze::learn_policy(*result.snapshot));
+  const int written = out.finish();
+  return written != exit_ok ? written : result.status;
+}
+
+}  // namespace
+
+void add_policy(CLI::App& app, Action& action) {
+  CLI::App* policy = app.add_subcommand("policy", "make policies");
+  policy->require_subcommand(1);
+  auto options = std::make_shared<AnalyzeOptions>();
+  CLI::App* learn = policy->add_subcommand(
+      "learn", "print the policy that a known-good capture follows, with counts, as a file to start from");
+  options->add_to(*learn);
+  learn->callback([options, &action] { action = [options] { return run_learn(*options); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `compare`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+
+#include "analyze/compare/compare.hpp"
+#include "analyze/compare/lost_columns.hpp"
+#include "cli/compare/compare_report.hpp"
+#include "cli/core/analyze_options.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/input_files.hpp"
+#include "cli/core/interrupt.hpp"
+#include "cli/core/output.hpp"
+#include "cli/core/progress.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::size_t width_of_a_pipe = 100;
+constexpr std::size_t least_window = 1024;
+constexpr std::size_t largest_window = std::size_t{1} << 26U;
+
+/// The captures of one point, in time order together as those of a report.
+using Files = std::vector<std::string>;
+
+struct CompareCommand {
+  std::string a, b;
+  Files more_a, more_b;
+  std::string filter;
+  std::string from, to;
+  std::string fail_on;
+  std::string color = "auto";
+  std::size_t top = 20;
+  std::size_t window = analyze::CompareOptions().window_packets;
+  unsigned roce_ip_protocol = 0;
+  bool no_icrc = false;
+  bool json = false;
+  bool pretty = false;
+  bool csv = false;
+};
+
+using Source = std::unique_ptr<capture::CaptureSource>;
+
+Files files_of(const std::string& first, const Files& more) {
+  Files files{first};
+  files.insert(files.end(), more.begin(), more.end());
+  return files;
+}
+
+Source open(const Files& files, bool aloud) {
+  auto source = capture::open_files(files);
+  if (source) return std::move(*source);
+  if (aloud) print_error(source.error());
+  return nullptr;
+}
+
+/// The numbers that the report of a file gives its connections, for the packets lost from it.
+void name_connections(const Files& files, unsigned direction, const CompareCommand& options,
+                      analyze::CompareResult& result) {
+  const bool any =
+      std::any_of(result.lost.begin(), result.lost.end(),
+                  [direction](const analyze::LostPacket& lost) { return lost.direction == direction; });
+  if (!any || !can_read_twice(files)) return;
+  const Source source = open(files, false);
+  if (source == nullptr) return;
+  analyze::AnalysisOptions analysis;
+  analysis.check_icrc = !options.no_icrc;
+  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  const Pass pass = run_pass(*source, analysis, "connections ");
+  analyze::name_connections(result, direction, *pass.snapshot);
+}
+
+bool reaches(const analyze::CompareResult& result, const std::string& severity) {
+  using analyze::Severity;
+  for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
+    if (analyze::severity_name(least) != severity) continue;
+    return std::any_of(result.findings.begin(), result.findings.end(),
+                       [least](const analyze::Finding& finding) { return finding.severity >= least; });
+  }
+  return false;
+}
+
+analyze::ComparePoint point_of(const Source& source, const Files& files) {
+  analyze::ComparePoint point;
+  point.source = source.get();
+  if (can_read_twice(files)) point.again = [files] { return open(files, false); };
+  return point;
+}
+
+int print(const CompareCommand& options, const analyze::CompareResult& result, int status) {
+  Output out;
+  if (options.json) {
+    compare_json(result, options.pretty, out.sink());
+  } else if (options.csv) {
+    out.write(compare_csv(result));
+  } else {
+    const unsigned width = terminal_width();
+    out.write(
+        compare_text(result, {width != 0 ? width : width_of_a_pipe, want_color(options.color), options.top}));
+  }
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
+
+/// Two sources that Ctrl-C ends as one.
+class StopBoth final : public capture::CaptureSource {
+ public:
+  StopBoth(capture::CaptureSource& a, capture::CaptureSource& b) : a_(a), b_(b) {}
+  capture::Expected<std::size_t> next_batch(capture::FrameBatch& batch, std::size_t limit) override {
+    return a_.next_batch(batch, limit);
+  }
+  [[nodiscard]] const std::vector<capture::InterfaceInfo>& interfaces() const override {
+    return a_.interfaces();
+  }
+  [[nodiscard]] const std::vector<capture::FileInfo>& files() const override { return a_.files(); }
+  [[nodiscard]] const capture::Statistics& statistics() const override { return a_.statistics(); }
+  void request_stop() noexcept override {
+    a_.request_stop();
+    b_.request_stop();
+  }
+
+ private:
+  capture::CaptureSource& a_;
+  capture::CaptureSource& b_;
+};
+
+/// What is chosen of both files.
+struct Choice {
+  std::optional<analyze::Filter> filter;
+  analyze::TimeRange times;
+};
+
+/// Nothing after a message.
+std::optional<Choice> choice_of(const CompareCommand& options) {
+  Choice choice;
+  if (!options.filter.empty()) {
+    auto compiled = analyze::Filter::compile(options.filter);
+    if (!compiled) {
+      print_filter_error(compiled.error(), options.filter);
+      return std::nullopt;
+    }
+    if (compiled->needs_history()) {
+      print_error(
+          "compare -Y: roce.flow, roce.connection, roce.direction, roce.analysis.* and upper layers depend "
+          "on other packets of a file; compare takes fields of single packets. For the others choose the "
+          "packets of both files first: roceanalyze packets FILE -Y EXPR -w NEW");
+      return std::nullopt;
+    }
+    choice.filter.emplace(std::move(*compiled));
+  }
+  if (!options.from.empty()) choice.times.from = parse_time(options.from);
+  if (!options.to.empty()) choice.times.to = parse_time(options.to);
+  if (const std::string wrong = range_error(choice.times); !wrong.empty()) {
+    print_error(wrong);
+    return std::nullopt;
+  }
+  return choice;
+}
+
+int run_compare(const CompareCommand& options) {
+  const Files files_a = files_of(options.a, options.more_a), files_b = files_of(options.b, options.more_b);
+  if (std::count(files_a.begin(), files_a.end(), "-") + std::count(files_b.begin(), files_b.end(), "-") > 1) {
+    print_error("only one of them can be standard input");
+    return exit_usage;
+  }
+  const std::optional<Choice> choice = choice_of(options);
+  if (!choice) return exit_usage;
+  const Source a = open(files_a, true), b = open(files_b, true);
+  if (a == nullptr || b == nullptr) return exit_input;
+  analyze::CompareOptions compare;
+  compare.check_icrc = !options.no_icrc;
+  compare.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  compare.window_packets = std::bit_ceil(options.window);
+  compare.filter = choice->filter ? &*choice->filter : nullptr;
+  compare.times = choice->times;
+  Progress progress;
+  compare.progress = [&progress](const capture::CaptureSource& source, std::uint64_t frames) {
+    progress.update(source, frames);
+  };
+  StopBoth both(*a, *b);
+  bool interrupted = false;
+  analyze::CompareResult result;
+  {
+    const Interruptible interruptible(both);
+    result = analyze::compare(point_of(a, files_a), point_of(b, files_b), compare);
+    interrupted = interruptible.interrupted();
+  }
+  progress.clear();
+  if (interrupted) {
+    print_error("interrupted; this is what was compared until then");
+  } else {
+    name_connections(files_a, 0, options, result);
+    name_connections(files_b, 1, options, result);
+  }
+  int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
+  for (const analyze::ComparePointFacts& point : result.points) {
+    for (const capture::Error& error : point.errors) {
+      print_error(error);
+      status = exit_input;
+    }
+  }
+  return print(options, result, status);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CompareCommand>();
+  CLI::App* command = app.add_subcommand(
+      "compare",
+      "one traffic captured at two points: what was lost, delayed, overtaken or re-marked between them");
+  command->add_option("A", options->a, "a capture; - is standard input")->required();
+  command->add_option("B", options->b, "a capture of the same traffic at another point")->required();
+  const auto more = [command](const char* name, Files& files, const char* help) {
+    command->add_option(name, files, help)
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  more("--more-a", options->more_a,
+       "another capture of A's point, one with A in time order; repeat for more");
+  more("--more-b", options->more_b, "the same for B's point");
+  command->add_option("-Y", options->filter, "display filter: only what matches is compared")
+      ->type_name("EXPR");
+  command
+      ->add_option(
+          "--from", options->from,
+          "leave out what is earlier by its file's clock (UTC, epoch seconds, or +SECONDS after the file's "
+          "first packet)")
+      ->check(time_error)
+      ->type_name("TIME");
+  command->add_option("--to", options->to, "leave out what is later")->check(time_error)->type_name("TIME");
+  command->add_option("--top", options->top, "lost packets to list (0 = all)")
+      ->check(number_error)
+      ->type_name("N");
+  command
+      ->add_option(
+          "--window", options->window,
+          "packets of both captures kept while their fellows are looked for (a power of two, 80 bytes each)")
+      ->check(CLI::Range(least_window, largest_window))
+      ->type_name("N");
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "exit with status 1 if a finding is at or above: info, notice, warning, error")
+      ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
+      ->type_name("LEVEL");
+  command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  command->add_option("--color", options->color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  command
+      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
+                   "also take IP packets of this protocol number as RoCE over IP")
+      ->check(CLI::Range(1U, 255U))
+      ->type_name("N");
+  auto* csv = command->add_flag("--csv", options->csv, "the lost packets as CSV");
+  auto* json = command->add_flag("--json", options->json, "one JSON object");
+  csv->excludes(json);
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/compare/compare_words.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "cli/compare/compare_report.hpp"
+#include "cli/core/page.hpp"
+#include "cli/core/text_table.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::CompareResult;
+
+void write_point(Page& page, const analyze::ComparePointFacts& point, std::string_view name) {
+  page.section(name);
+  for (const capture::FileInfo& file : point.files)
+    page.line(fmt::format("{} ({})", printable(file.path), file.format.empty() ? "not read" : file.format));
+  for (const std::string& line : analyze::point_lines(point)) page.line(line);
+}
+
+void write_clocks(Page& page, const CompareResult& result) {
+  page.section("Clocks");
+  for (const std::string& line : analyze::clock_lines(result)) page.line(line);
+}
+
+void write_directions(Page& page, const CompareResult& result) {
+  TextTable table({{"", false, 0}, {"A to B", true, 0}, {"B to A", true, 0}});
+  for (const analyze::CompareFigure& figure : analyze::compare_figures(result))
+    table.add_row({(figure.part ? "  " : "") + figure.name, figure.text[0], figure.text[1]});
+  page.gap();
+  page.block(table.render(page.width(), 0));
+}
+
+void write_lost(Page& page, const CompareResult& result, std::size_t top) {
+  if (result.lost.empty()) return;
+  page.gap();
+  page.section("Lost");
+  const std::size_t shown = top == 0 ? result.lost.size() : std::min(top, result.lost.size());
+  const std::uint64_t all = result.directions[0].lost.count + result.directions[1].lost.count;
+  if (shown < all) {
+    page.line(fmt::format("the first {} of {} (more: --top N, --csv)", shown, all));
+  } else {
+    page.line(packets_text(all));
+  }
+  TextTable table({{"Seen in", false, 0},
+                   {"Packet", true, 0},
+                   {"Connection", true, 0},
+                   {"From", false, 1},
+                   {"To", false, 1},
+                   {"QP", true, 1},
+                   {"Opcode", false, 2},
+                   {"PSN", true, 0},
+                   {"Repaired by", true, 0}});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyze::LostPacket& lost = result.lost[i];
+    table.add_row({lost.direction == 0 ? "A" : "B", std::to_string(lost.packet),
+                   lost.connection ? std::to_string(*lost.connection) : "-",
+                   analyze::address_of(lost.key.src), analyze::address_of(lost.key.dst),
+                   fmt::format("0x{:06x}", lost.key.dst_qp), std::string(dissect::opcode_name(lost.opcode)),
+                   std::to_string(lost.psn), lost.repaired_by ? std::to_string(*lost.repaired_by) : "-"});
+  }
+  page.block(table.render(page.width(), 0));
+}
+
+}  // namespace
+
+analyze::Snapshot verdict_of(const CompareResult& result) {
+  analyze::Snapshot snapshot;
+  snapshot.findings = std::vector<analyze::Finding>(result.findings.begin(), result.findings.end());
+  snapshot.totals.roce_packets = result.points[0].packets + result.points[1].packets;
+  snapshot.icrc_checked = false;
+  return snapshot;
+}
+
+std::string compare_text(const CompareResult& result, const ReportStyle& style) {
+  Page page(style);
+  write_verdict(page, verdict_of(result));
+  page.gap();
+  write_point(page, result.points[0], "A");
+  write_point(page, result.points[1], "B");
+  if (result.matched() != 0) {
+    write_clocks(page, result);
+    write_directions(page, result);
+  }
+  write_lost(page, result, style.top);
+  return page.take();
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/core/interrupt.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+namespace roce::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<capture::CaptureSource*> current{nullptr};
+std::atomic<bool> seen{false};
+/// Of the last first one, in ticks of the clock.
+std::atomic<std::int64_t> seen_at{(Clock::time_point::min() + sent_at_once).time_since_epoch().count()};
+
+// request_stop() is made for this: an atomic store and a write().
+void on_signal(int number) {
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (now - sent_at_once < Clock::duration(seen_at.load())) return;
+  if (seen.exchange(true)) {
+    std::signal(number, SIG_DFL);
+    (void)std::raise(number);  // comes when this handler has returned
+    return;
+  }
+  seen_at = now.count();
+  if (capture::CaptureSource* source = current) source->request_stop();
+}
+
+void take_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (const int number : signals) {
+    struct sigaction before {};
+    // What the caller ignores (nohup) stays ignored.
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+Interruptible::Interruptible(capture::CaptureSource& source) {
+  seen = false;
+  current = &source;
+  take_signals();
+}
+
+Interruptible::~Interruptible() {
+  current = nullptr;
+  if (seen.exchange(true)) return;  // what comes at once with the first one still means nothing
+  for (const int number : signals) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == on_signal)
+      std::signal(number, SIG_DFL);
+  }
+}
+
+bool Interruptible::interrupted() const noexcept {
+  return seen;
+}
+
+void expect_second_signals(std::chrono::steady_clock::time_point first) {
+  seen_at = first.time_since_epoch().count();
+  seen = true;
+  take_signals();
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/export/export_tables.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "analyze/results/connection_columns.hpp"
+#include "analyze/results/finding_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/host_columns.hpp"
+#include "analyze/results/link_columns.hpp"
+#include "analyze/results/marking_columns.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Column;
+using analyze::Snapshot;
+
+/// One bucket of the series.
+struct Bucket {
+  std::int64_t time_ns = 0;
+  std::int64_t width_ns = 0;
+  analyze::Series::Bucket sums;
+};
+using B = const Bucket&;
+template <auto member>
+double bucket_number(B b) {
+  return static_cast<double>(b.sums.*member);
+}
+template <auto member>
+std::string bucket_text(B b) {
+  return std::to_string(b.sums.*member);
+}
+template <auto member>
+constexpr Column<Bucket> sum_column(std::string_view name, std::string_view help) {
+  return {name, name, help, true, 0, bucket_number<member>, bucket_text<member>, nullptr};
+}
+using Sums = analyze::Series::Bucket;
+constexpr Column<Bucket> series_columns[] = {
+    {"time", "time", "when it begins, ns since the epoch", true, 0,
+     [](B b) { return static_cast<double>(b.time_ns); }, [](B b) { return std::to_string(b.time_ns); },
+     nullptr},
+    {"width_ns", "width", "how long it is", true, 0, [](B b) { return static_cast<double>(b.width_ns); },
+     [](B b) { return std::to_string(b.width_ns); }, nullptr},
+    sum_column<&Sums::packets>("packets", "RoCE packets"),
+    sum_column<&Sums::bytes>("bytes", "their bytes on the wire"),
+    sum_column<&Sums::goodput_bytes>("goodput_bytes", "message bytes, each once"),
+    sum_column<&Sums::retransmitted>("retransmitted", "packets sent again"),
+    sum_column<&Sums::lost>("lost", "transmissions lost"),
+    sum_column<&Sums::in_flight_max>("in_flight_max", "most PSNs of a connection in flight"),
+    sum_column<&Sums::ce>("ce", "packets of connections that are marked CE"),
+    sum_column<&Sums::cnps>("cnps", "CNPs to connections"),
+};
+
+std::vector<Bucket> series_rows(const Snapshot& s) {
+  std::vector<Bucket> rows;
+  if (!s.totals.any_time) return rows;
+  const std::vector<Sums>& buckets = s.series.buckets();
+  rows.reserve(buckets.size());
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const auto offset = static_cast<std::int64_t>(i) * s.series.width_ns();
+    rows.push_back({s.series.start_ns() + offset, s.series.width_ns(), buckets[i]});
+  }
+  return rows;
+}
+
+using analyze::Diagnostic;
+using D = const Diagnostic&;
+constexpr Column<Diagnostic> diagnostic_columns[] = {
+    {"id", "id", "its name in docs/diagnostics.md", false, 0, nullptr, [](D d) { return std::string(d.id); },
+     nullptr},
+    {"severity", "severity", "info, data_loss or error", false, 0, nullptr,
+     [](D d) { return std::string(analyze::severity_name(d.severity)); }, nullptr},
+    {"count", "count", "how often", true, 0, [](D d) { return static_cast<double>(d.count); },
+     [](D d) { return std::to_string(d.count); }, nullptr},
+    {"help", "help", "what it means", false, 0, nullptr, [](D d) { return std::string(d.help); }, nullptr},
+    {"details", "details", "what happened where", false, 0, nullptr,
+     [](D d) {
+       std::string text;
+       for (const std::string& detail : d.details) text += (text.empty() ? "" : "; ") + detail;
+       return text;
+     },
+     nullptr},
+};
+
+/// Rows that were made for it, or a vector of the snapshot's.
+template <class Row, class Rows = std::vector<Row>>
+class TableOf final : public ExportTable {
+ public:
+  TableOf(std::string_view name, std::span<const Column<Row>> columns, Rows rows)
+      : name_(name), columns_(columns), rows_(std::forward<Rows>(rows)) {
+    for (const Column<Row>& column : columns_)
+      heads_.push_back({column.name, column.help, column.number != nullptr});
+  }
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] const std::vector<ExportColumn>& columns() const override { return heads_; }
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
+  [[nodiscard]] std::string text(std::size_t row, std::size_t column) const override {
+    return columns_[column].machine_text(rows_[row]);
+  }
+
+ private:
+  std::string_view name_;
+  std::span<const Column<Row>> columns_;
+  std::vector<ExportColumn> heads_;
+  Rows rows_;
+};
+
+template <class Row>
+void add(ExportTables& tables, std::string_view name, std::span<const Column<Row>> columns,
+         std::vector<Row> rows) {
+  tables.push_back(std::make_unique<TableOf<Row>>(name, columns, std::move(rows)));
+}
+template <class Row>
+void add_borrowed(ExportTables& tables, std::string_view name, std::span<const Column<Row>> columns,
+                  const std::vector<Row>& rows) {
+  tables.push_back(std::make_unique<TableOf<Row, const std::vector<Row>&>>(name, columns, rows));
+}
+
+/// The whole text as a number.
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end;
+}
+
+}  // namespace
+
+ExportCell ExportTable::cell(std::size_t row, std::size_t column) const {
+  std::string value = text(row, column);
+  if (!columns()[column].number) return value;
+  if (value.empty()) return {};
+  if (std::int64_t whole = 0; parse(value, whole)) return whole;
+  if (double fraction = 0; parse(value, fraction)) return fraction;
+  return value;
+}
+
+ExportTables export_tables(const Snapshot& s) {
+  ExportTables tables;
+  add(tables, "connections", analyze::connection_columns(), analyze::connection_rows(s));
+  add(tables, "hosts", analyze::host_columns(), analyze::host_rows(s));
+  add_borrowed(tables, "flows", analyze::flow_columns(), s.flows);
+  add_borrowed(tables, "findings", analyze::finding_columns(), s.findings);
+  add(tables, "series", std::span<const Column<Bucket>>(series_columns), series_rows(s));
+  add_borrowed(tables, "markings", analyze::marking_columns(), s.markings.rows);
+  add(tables, "pauses", analyze::pause_columns(), analyze::pause_rows(s));
+  add(tables, "dcbx", analyze::dcbx_columns(), analyze::dcbx_rows(s));
+  add_borrowed(tables, "diagnostics", std::span<const Column<Diagnostic>>(diagnostic_columns), s.diagnostics);
+  return tables;
+}
+
+const std::vector<std::string_view>& export_table_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const auto& table : export_tables(Snapshot{})) all.push_back(table->name());
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the terminal shows while a capture runs, as text; drawing it is live_terminal.hpp's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "analyze/results/snapshot.hpp"
+#include "cli/live/live_figures.hpp"
+
+namespace roce::cli {
+
+struct ScreenStyle {
+  std::size_t width = 80;   ///< columns
+  std::size_t height = 24;  ///< lines
+  bool color = false;
+};
+
+/// A finding as it appeared.
+struct FoundLine {
+  std::int64_t elapsed_ns = 0;  ///< since the capture began
+  analyze::Severity severity = analyze::Severity::info;
+  std::string text;  ///< of finding_line(), whole
+};
+
+struct LiveView {
+  const analyze::Snapshot& snapshot;
+  const LiveMeter::Reading& reading;  ///< of about the last second
+  std::string title;                  ///< "eth0", and where it is written to
+  std::int64_t elapsed_ns = 0;
+  const std::deque<FoundLine>& found;  ///< oldest first
+};
+
+/// The screen, verdict first: at most `height` lines of at most `width` columns, without line ends. What has
+/// no room is left out from below; never fewer than the verdict.
+[[nodiscard]] std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style);
+
+/// "nothing wrong found in 12 RoCE packets", "1 error, 2 notices in 12 RoCE packets".
+[[nodiscard]] std::string verdict_line(const analyze::Snapshot& snapshot);
+
+}  // namespace roce::cli

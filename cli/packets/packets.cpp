@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/packets/packets.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/filter/field_registry.hpp"
+#include "analyze/filter/filter.hpp"
+#include "analyze/packet/verdict_store.hpp"
+#include "analyze/record/packet_record.hpp"
+#include "analyze/tracker/tracker.hpp"
+#include "capture/core/batch_comments.hpp"
+#include "capture/core/section_comments.hpp"
+#include "capture/core/source.hpp"
+#include "capture/write/pcapng_writer.hpp"
+#include "cli/core/analyze_options.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/input_files.hpp"
+#include "cli/core/interrupt.hpp"
+#include "cli/core/link_options.hpp"
+#include "cli/core/output.hpp"
+#include "cli/packets/packet_printer.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/ulp.hpp"
+
+namespace roce::cli {
+namespace {
+
+std::string_view type_name(analyze::ValueType type) {
+  constexpr std::string_view names[] = {"number", "boolean", "time",  "text",  "mac",     "ipv4",
+                                        "ipv6",   "ip",      "eui64", "bytes", "presence"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+int list_fields() {
+  Output out;
+  for (const analyze::FieldRef field : analyze::all_fields()) {
+    const analyze::FieldFacts& facts = analyze::field_facts(field);
+    fmt::format_to(std::back_inserter(out.buffer()), "{}\t{}\t{}\n", facts.name, type_name(facts.type),
+                   facts.label);
+  }
+  return out.finish();
+}
+
+analyze::TimeRange times_of(const PacketsOptions& options) {
+  analyze::TimeRange times;
+  if (!options.from.empty()) times.from = parse_time(options.from);
+  if (!options.to.empty()) times.to = parse_time(options.to);
+  return times;
+}
+
+class Run {
+ public:
+  Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
+      std::optional<analyze::Filter> filter, std::unique_ptr<capture::CaptureSource> source,
+      std::shared_ptr<const analyze::MarkingPolicy> policy)
+      : options_(options),
+        printer_(std::move(printer)),
+        filter_(std::move(filter)),
+        source_(std::move(source)),
+        policy_(std::move(policy)) {
+    dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+    times_ = times_of(options);
+    link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
+    icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
+    icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
+    needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
+    needs_analysis_ = !options.no_analysis &&
+                      ((filter_ && filter_->needs_analysis()) || (printer_ && printer_->needs_analysis()));
+  }
+
+  int run() {
+    if (!options_.write.empty()) {
+      auto writer = capture::PcapngWriter::create(options_.write, "roceanalyze",
+                                                  section_comments_.news(source_->files()));
+      if (!writer) return fail(writer.error());
+      writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
+    }
+    if (needs_analysis_ && can_read_twice(options_.files)) {
+      if (const std::optional<int> status = analyze_first()) return *status;
+    } else if (needs_analysis_) {
+      print_error(
+          "a pipe is read only once: what later packets say of earlier ones (roce.analysis.response, losses "
+          "and repeats taken back, the other direction found late) is missing; save it to a file for that, "
+          "or use --no-analysis");
+    }
+    if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
+    if (printer_) printer_->begin(out_.buffer());
+    {
+      const Interruptible interruptible(*source_);
+      read_all();
+      if (interruptible.interrupted()) print_error(fmt::format("interrupted after {} packets", number_));
+    }
+    const std::string wrong =
+        range_error(times_, number_, any_time_ ? std::optional(first_time_) : std::nullopt);
+    if (!wrong.empty()) {
+      print_error(wrong);
+      status_ = std::max<int>(status_, exit_usage);
+    }
+    if (writer_ && status_of_writer_ == exit_ok) {
+      if (const auto finished = writer_->finish(source_->interfaces()); !finished)
+        status_of_writer_ = fail(finished.error());
+    }
+    const int status_of_output = out_.finish();
+    return std::max({status_, status_of_writer_, status_of_output});
+  }
+
+ private:
+  /// Prints why; a reader of `-w -` that went away is no failure.
+  static int fail(const capture::Error& error) {
+    if (error.system_errno == EPIPE) return exit_ok;
+    print_error(error);
+    return exit_input;
+  }
+
+  /// The first pass: a verdict for each packet that will be read. A status if there is to be no second.
+  std::optional<int> analyze_first() {
+    verdicts_.emplace();
+    analyze::AnalysisOptions analysis;
+    analysis.jobs = options_.jobs;
+    analysis.check_icrc = !options_.no_icrc;
+    analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
+    analysis.verdicts = &*verdicts_;
+    source_ = limited(std::move(source_), options_.count);
+    const Pass pass = run_pass(*source_, analysis, first_pass_label);
+    if (pass.interrupted) {
+      print_error(fmt::format(
+          "interrupted while analysing, after {} packets; --no-analysis prints without looking ahead",
+          pass.snapshot->frames_read));
+      return exit_ok;
+    }
+    print_lost_verdicts(*verdicts_);
+    auto again = capture::open_files(options_.files);
+    if (!again) return fail(again.error());
+    source_ = std::move(*again);  // what is wrong with the files is told by reading them once more
+    return std::nullopt;
+  }
+
+  /// Carries over what files say of themselves further on. False when that failed.
+  bool write_section_comments() {
+    std::vector<std::string> news = section_comments_.news(source_->files());
+    if (news.empty()) return true;
+    if (const auto written = writer_->begin_section(source_->interfaces(), std::move(news)); !written) {
+      stop_writing(written.error());
+      return false;
+    }
+    return true;
+  }
+
+  void stop_writing(const capture::Error& error) {
+    status_of_writer_ = fail(error);
+    writer_.reset();  // removes what was begun
+  }
+
+  void read_all() {
+    const std::size_t limit = options_.tree || options_.hex ? 256 : 4096;
+    for (;;) {
+      std::size_t wanted = limit;
+      if (options_.count != 0) {
+        if (number_ >= options_.count) return;
+        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, options_.count - number_));
+      }
+      batch_.clear();
+      const auto got = source_->next_batch(batch_, wanted);
+      if (!got) {
+        print_error(got.error());
+        status_ = exit_input;
+      }
+      if (writer_ && !write_section_comments()) return;
+      if (!batch_.frames.empty() && !use_batch()) return;
+      if (got && *got == 0) return;
+      // Less than asked for: the input pauses or ends. What is there should be seen.
+      if (batch_.frames.size() < wanted) out_.flush();
+      out_.flush_if_full();
+      if (!out_.good()) return;
+    }
+  }
+
+  /// False when reading on makes no sense.
+  bool use_batch() {
+    chosen_.clear();
+    comments_ = capture::BatchComments(batch_);
+    for (const capture::Frame& frame : batch_.frames) {
+      if (use_frame(frame)) chosen_.push_back(&frame);
+    }
+    if (!writer_) return true;
+    for (const capture::Frame* chosen : chosen_) {
+      capture::Frame frame = *chosen;
+      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // what we write has a time for each
+      if (const auto written =
+              writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
+          !written) {
+        stop_writing(written.error());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether the frame was chosen; prints it then.
+  bool use_frame(const capture::Frame& frame) {
+    const bool timed = frame.time_ns != capture::no_time;
+    if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
+    any_time_ = any_time_ || timed;
+    analyze::PacketView view;
+    view.number = ++number_;
+    view.frame = &frame;
+    view.policy = policy_.get();
+    view.comments = comments_.of(frame);
+    const auto& interfaces = source_->interfaces();
+    if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
+    if (link_speed_bps_ != 0) {
+      link_ = view.interface != nullptr ? *view.interface : capture::InterfaceInfo();
+      link_.speed_bps = link_speed_bps_;
+      view.interface = &link_;
+    }
+    view.first_time_ns = first_time_;
+    view.previous_time_ns = previous_time_;
+    if (timed) previous_time_ = frame.time_ns;
+
+    dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
+    const analyze::CmExchange* made = cm_.learn(number_, frame, dissection_);
+    dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
+    view.dissection = &dissection_;
+    if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (tracker_) follow(view, made);
+    if (verdicts_) view.verdict = verdicts_->find(view.number);
+    if (!times_.contains(frame.time_ns, first_time_)) return false;
+    if (filter_ && !filter_->matches(view)) return false;
+    if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (printer_) printer_->append(out_.buffer(), view);
+    return true;
+  }
+
+  /// The packet's flow and what can be said of it at once.
+  void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
+    if (made != nullptr) tracker_->connected(*made, cm_.index_of(*made));
+    analyze::make_record(*view.frame, dissection_, record_);
+    if (!record_.has(analyze::PacketRecord::valid)) return;
+    if (!options_.no_icrc) {
+      if (!view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+      record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
+    }
+    view.flow = tracker_->flow_id(record_);
+    verdict_ = tracker_->track_one(record_, view.number);
+    if (needs_analysis_) view.verdict = &verdict_;
+  }
+
+  const PacketsOptions& options_;
+  std::unique_ptr<PacketPrinter> printer_;
+  std::optional<analyze::Filter> filter_;
+  std::unique_ptr<capture::CaptureSource> source_;
+  std::shared_ptr<const analyze::MarkingPolicy> policy_;
+  std::unique_ptr<capture::PcapngWriter> writer_;
+  capture::SectionComments section_comments_;  ///< those that writer_ has
+  std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = what the capture says
+  capture::InterfaceInfo link_;                ///< the present frame's, with that speed
+  dissect::Options dissect_options_;
+  analyze::TimeRange times_;
+  bool icrc_for_filter_ = false;
+  bool icrc_for_output_ = false;
+  bool needs_flow_ = false;
+  bool needs_analysis_ = false;
+  std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
+  std::optional<analyze::Tracker> tracker_;        ///< where one reading must do, and for flow numbers
+
+  Output out_;
+  capture::FrameBatch batch_;
+  capture::BatchComments comments_;  ///< of it
+  dissect::Dissection dissection_;
+  analyze::PacketRecord record_;
+  analyze::Verdict verdict_;
+  analyze::CmTracker cm_;
+  std::vector<const capture::Frame*> chosen_;
+  std::uint64_t number_ = 0;
+  bool any_time_ = false;
+  std::int64_t first_time_ = 0;
+  std::int64_t previous_time_ = 0;
+  int status_ = exit_ok;
+  int status_of_writer_ = exit_ok;
+};
+
+}  // namespace
+
+int run_packets(const PacketsOptions& options) {
+  if (options.list_fields) return list_fields();
+  if (options.files.empty()) return usage_error("packets: which FILE? (- is standard input)");
+  for (const std::string* text : {&options.from, &options.to}) {
+    if (const std::string wrong = text->empty() ? std::string() : time_error(*text); !wrong.empty())
+      return usage_error(wrong);
+  }
+  if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage_error(wrong);
+  auto printer = make_printer(options);
+  if (!printer) return usage_error(printer.error());
+  if (const std::string_view ending = compressed_ending(options.write); !ending.empty())
+    return usage_error(fmt::format("-w: the file is not compressed: name it without {}", ending));
+  if (options.write == "-" && *printer)
+    return usage_error("-w - writes the capture to standard output: nothing else can be printed there");
+
+  std::optional<analyze::Filter> filter;
+  if (!options.filter.empty()) {
+    auto compiled = analyze::Filter::compile(options.filter);
+    if (!compiled) {
+      print_filter_error(compiled.error(), options.filter);
+      return exit_usage;
+    }
+    filter.emplace(std::move(*compiled));
+  }
+  if (options.no_analysis && filter && filter->needs_analysis())
+    return usage_error(
+        "-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
+  std::shared_ptr<const analyze::MarkingPolicy> policy;
+  if (!options.policy.empty()) {
+    policy = read_policy(options.policy);
+    if (!policy) return exit_usage;
+  }
+  auto source = capture::open_files(options.files);
+  if (!source) {
+    print_error(source.error());
+    return exit_input;
+  }
+  return Run(options, std::move(*printer), std::move(filter), std::move(*source), std::move(policy)).run();
+}
+
+void add_packets(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "packets",
+      "print packets: a line each, as a tree, as bytes, as fields or as JSON; filter and write them");
+  auto options = std::make_shared<PacketsOptions>();
+  command->add_option("FILE", options->files,
+                      "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input");
+  command->add_option("-Y", options->filter, "display filter: only packets that match")->type_name("EXPR");
+  command->add_flag("-V", options->tree, "print the tree of each packet");
+  command->add_flag("-x", options->hex, "print the bytes of each packet");
+  command->add_option("-T", options->format, "text, fields (with -e) or json (an object a line)")
+      ->type_name("FORM");
+  command->add_option("-e", options->fields, "a field to print; repeat for more")
+      ->type_name("FIELD")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("-E", options->field_options,
+                   "for -T fields: header=y, separator=C, aggregator=C, quote=d|s, occurrence=f|l")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("-t", options->time,
+                   "time of lines: r since the first packet, d since the one before, e since 1970, a or ad "
+                   "local without or with date, u or ud in UTC")
+      ->type_name("FORM");
+  command->add_option("-c", options->count, "read at most this many packets, before any filter")
+      ->check(count_error)
+      ->type_name("N");
+  command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
+      ->type_name("FILE");
+  command->add_flag("-P", options->print, "print packets although -w is given");
+  command
+      ->add_option("--from", options->from,
+                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
+      ->type_name("TIME");
+  command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
+  command
+      ->add_option("--link-speed", options->link_speed,
+                   "speed of the links that PAUSE and PFC frames are about (default: as the capture says)")
+      ->check(link_speed_error)
+      ->type_name("SPEED");
+  add_policy_option(*command, options->policy);
+  command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  command->add_flag("--no-analysis", options->no_analysis,
+                    "print at once, without reading the files first to see what was lost and sent again");
+  command->add_option("--jobs", options->jobs, "threads of the first reading (default: one a core)")
+      ->check(CLI::Range(1U, 256U))
+      ->type_name("N");
+  command->add_flag("-n", options->numeric, "taken for habit's sake: names are never resolved");
+  command->add_flag("--list-fields", options->list_fields, "print all fields: name, type, label");
+  command
+      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
+                   "also take IP packets of this protocol number as RoCE over IP")
+      ->check(CLI::Range(1U, 255U))
+      ->type_name("N");
+  command->callback([options, &action] { action = [options] { return run_packets(*options); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands `report`, `flows`, `connections`, `markings`, `pauses` and `dcbx`.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "analyze/report/html/html_report.hpp"
+#include "analyze/report/json/json_report.hpp"
+#include "analyze/results/connection_columns.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/link_columns.hpp"
+#include "analyze/results/marking_columns.hpp"
+#include "cli/core/analyze_options.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/fail_on.hpp"
+#include "cli/core/output.hpp"
+#include "cli/core/version.hpp"
+#include "cli/report/report.hpp"
+
+namespace roce::cli {
+namespace {
+
+constexpr std::size_t width_of_a_pipe = 100;
+
+std::size_t page_width() {
+  const unsigned width = terminal_width();
+  return width != 0 ? width : width_of_a_pipe;
+}
+
+struct ReportOptions {
+  AnalyzeOptions analyze;
+  std::optional<std::size_t> top;  ///< connections and flows; each form has a number of its own
+  std::string fail_on;             ///< a severity's name; empty = findings do not change the status
+  bool html = false;
+  bool json = false;
+  bool pretty = false;
+};
+
+/// Of the commands that print tables.
+struct TableOptions {
+  AnalyzeOptions analyze;
+  Listing listing;
+  bool csv = false;
+  bool json = false;
+  bool pretty = false;
+};
+
+/// An output that fails outweighs an input that did.
+int finish(Output& out, int status) {
+  const int written = out.finish();
+  return written != exit_ok ? written : status;
+}
+int print(const std::string& text, int status) {
+  Output out;
+  out.write(text);
+  return finish(out, status);
+}
+template <class Write>
+int print_json(Write&& write, int status) {
+  Output out;
+  write(out.sink());
+  return finish(out, status);
+}
+
+int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status) {
+  analyze::HtmlOptions html;
+  html.top = top.value_or(html.top);
+  const std::string version = version_text();
+  html.program = version.substr(0, version.find('\n'));
+  Output out;
+  analyze::html_report(snapshot, html, out.sink());
+  return finish(out, status);
+}
+
+int run_report(const ReportOptions& options) {
+  const Analyzed result = analyze_files(options.analyze);
+  if (!result.snapshot) return result.status;
+  // An input that could not be read outweighs what was found in the rest.
+  const int status =
+      result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
+  if (options.json) {
+    return print_json(
+        [&](const analyze::ReportSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
+        status);
+  }
+  if (options.html) return print_html(*result.snapshot, options.top, status);
+  const ReportStyle style{page_width(), want_color(options.analyze.color)};
+  return print(report_text(*result.snapshot, {style.width, style.color, options.top.value_or(style.top)}),
+               status);
+}
+
+/// The three forms of a table.
+struct Table {
+  std::string (*text)(const analyze::Snapshot&, const Listing&, std::size_t width);
+  std::string (*csv)(const analyze::Snapshot&, const Listing&);
+  void (*json)(const analyze::Snapshot&, const Listing&, bool pretty, const analyze::ReportSink&);
+};
+constexpr Table flow_table{flows_text, flows_csv, analyze::flows_json};
+constexpr Table marking_table{markings_text, markings_csv, analyze::markings_json};
+constexpr Table connection_table{connections_text, connections_csv, analyze::connections_json};
+constexpr Table pause_table{pauses_text, pauses_csv, analyze::pauses_json};
+constexpr Table dcbx_table{dcbx_text, dcbx_csv, analyze::dcbx_json};
+
+int run_table(const TableOptions& options, const Table& table) {
+  const Analyzed result = analyze_files(options.analyze);
+  if (!result.snapshot) return result.status;
+  const analyze::Snapshot& s = *result.snapshot;
+  if (options.json) {
+    return print_json(
+        [&](const analyze::ReportSink& sink) { table.json(s, options.listing, options.pretty, sink); },
+        result.status);
+  }
+  if (options.csv) return print(table.csv(s, options.listing), result.status);
+  return print(table.text(s, options.listing, page_width()), result.status);
+}
+
+/// An error for names that no column has.
+template <class Row>
+std::string known_column(std::span<const analyze::Column<Row>> columns, const std::string& name) {
+  if (analyze::find_column(columns, name) != nullptr) return {};
+  std::string names;
+  for (const analyze::Column<Row>& column : columns) names += " " + std::string(column.name);
+  return "no column '" + name + "'; there are:" + names;
+}
+
+template <class Row>
+void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
+               std::span<const analyze::Column<Row>> columns) {
+  options->analyze.add_to(command);
+  command.add_option("--sort", options->listing.sort, "column to sort by, largest first")
+      ->check([columns](const std::string& name) { return known_column(columns, name); })
+      ->type_name("COLUMN");
+  command.add_flag("--reverse", options->listing.reverse, "reverse the order");
+  command.add_option("--top", options->listing.top, "rows to print (0 = all)")
+      ->check(number_error)
+      ->type_name("N");
+  auto* csv = command.add_flag("--csv", options->csv, "CSV with every column");
+  auto* json = command.add_flag("--json", options->json, "one JSON object");
+  csv->excludes(json);
+  command.add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand(
+      "report", "what is wrong and what to do, what was captured, who talks to whom, what was skipped");
+  options->analyze.add_to(*command);
+  command
+      ->add_option("--top", options->top, "connections and flows to list (0 = all; default 20, as HTML 200)")
+      ->check(number_error)
+      ->type_name("N");
+  add_fail_on_option(*command, options->fail_on);
+  auto* html = command->add_flag("--html", options->html, "one HTML file that needs no other");
+  command->add_flag("--json", options->json, "one JSON object")->excludes(html);
+  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->callback([options, &action] { action = [options] { return run_report(*options); }; });
+}
+
+void add_flows(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand("flows", "the table of flows: one direction to one queue pair each");
+  add_table(*command, options, analyze::flow_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, flow_table); }; });
+}
+
+void add_markings(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "markings",
+      "how packets are marked: DSCP, priority and ECN by class (data, ack, cnp ...) and direction");
+  add_table(*command, options, analyze::marking_columns());
+  command->callback(
+      [options, &action] { action = [options] { return run_table(*options, marking_table); }; });
+}
+
+void add_connections(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "connections", "the table of connections: both directions, what was lost and sent again, latencies");
+  add_table(*command, options, analyze::connection_columns());
+  command->callback(
+      [options, &action] { action = [options] { return run_table(*options, connection_table); }; });
+}
+
+void add_pauses(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "pauses", "the table of PAUSE and PFC: who pauses which priority, how often, how long");
+  add_table(*command, options, analyze::pause_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, pause_table); }; });
+}
+
+void add_dcbx(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "dcbx", "the table of what ports announce by LLDP: PFC, ETS, priorities of applications");
+  add_table(*command, options, analyze::dcbx_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, dcbx_table); }; });
+}
+
+}  // namespace roce::cli

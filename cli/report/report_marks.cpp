@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the text report says of marks and congestion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analyze/base/units.hpp"
+#include "analyze/results/capture_point_text.hpp"
+#include "analyze/results/flow_columns.hpp"
+#include "analyze/results/marking_columns.hpp"
+#include "cli/report/report_parts.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::duration_text;
+using analyze::Histogram;
+using analyze::Marking;
+using analyze::Snapshot;
+
+/// Marks of one class, whatever the direction.
+struct ClassMarks {
+  std::uint64_t packets = 0;
+  std::vector<const Marking*> rows;
+};
+using MarksKey = std::tuple<std::uint8_t, std::optional<std::uint8_t>, std::uint8_t>;
+
+/// ", ok" or ", violation (expected DSCP 26)"; empty where no policy judges them.
+std::string verdict_of(const ClassMarks& marks) {
+  const auto violation = std::find_if(marks.rows.begin(), marks.rows.end(),
+                                      [](const Marking* row) { return row->verdict == "violation"; });
+  if (violation != marks.rows.end()) return fmt::format(", violation (expected {})", (*violation)->expected);
+  const bool judged = std::any_of(marks.rows.begin(), marks.rows.end(),
+                                  [](const Marking* row) { return !row->verdict.empty(); });
+  return judged ? ", ok" : "";
+}
+
+std::string text_of(const ClassMarks& marks, bool alone, bool all_directions) {
+  std::string text = analyze::marks_text(*marks.rows.front());
+  if (alone) return text + verdict_of(marks);
+  text += fmt::format(": {}", marks.packets);
+  if (marks.rows.size() == 1 && !all_directions && marks.rows.front()->src) {
+    text += fmt::format(" ({})", analyze::direction_text(*marks.rows.front()));
+  }
+  return text + verdict_of(marks);
+}
+
+std::int64_t as_duration(std::uint64_t ns) noexcept {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX));
+}
+
+/// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, on average 25.0 us apart".
+std::string pair_text(const analyze::CnpPair& pair) {
+  std::string text =
+      fmt::format("{} slows {} down: {} for {}", analyze::address_of(pair.from), analyze::address_of(pair.to),
+                  plural(pair.cnps, "CNP", "CNPs"), plural(pair.queue_pairs, "queue pair", "queue pairs"));
+  if (const auto spacing = pair.mean_spacing_ns())
+    text += fmt::format(", on average {} apart", duration_text(*spacing));
+  return text;
+}
+
+/// What limits the CNPs of every sender of which it is known, if they agree.
+std::string_view limit_of_all(const Snapshot& snapshot) {
+  std::set<std::string_view> limits;
+  for (const analyze::CnpSender& sender : snapshot.congestion.senders) {
+    const std::string_view limit = limit_name(sender.limited_by());
+    if (!limit.empty()) limits.insert(limit);
+  }
+  return limits.size() == 1 ? *limits.begin() : std::string_view();
+}
+
+}  // namespace
+
+void write_classes(Page& page, const Snapshot& s) {
+  std::map<analyze::TrafficClass, std::map<MarksKey, ClassMarks>> classes;
+  std::set<MarksKey> all;
+  std::map<analyze::TrafficClass,
+           std::set<std::pair<std::optional<dissect::IpAddress>, std::optional<dissect::IpAddress>>>>
+      directions;
+  for (const Marking& row : s.markings.rows) {
+    const MarksKey key{row.dscp, row.pcp, row.ecn};
+    all.insert(key);
+    ClassMarks& marks = classes[row.traffic_class][key];
+    marks.packets += row.packets;
+    marks.rows.push_back(&row);
+    directions[row.traffic_class].emplace(row.src, row.dst);
+  }
+  if (all.empty() || (all.size() < 2 && !s.policy)) return;  // said already
+  page.section("by class");
+  constexpr std::size_t shown = 4;
+  for (const auto& [traffic_class, by_marks] : classes) {
+    std::vector<const ClassMarks*> marks;
+    for (const auto& [key, each] : by_marks) marks.push_back(&each);
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const ClassMarks* a, const ClassMarks* b) { return a->packets > b->packets; });
+    std::string text = fmt::format("{}: ", traffic_class_name(traffic_class));
+    for (std::size_t i = 0; i < std::min(shown, marks.size()); ++i) {
+      if (i != 0) text += "; ";
+      text += text_of(*marks[i], marks.size() == 1, directions[traffic_class].size() == 1);
+    }
+    if (marks.size() > shown) {
+      text += fmt::format("; and {} more (roceanalyze markings FILE)", marks.size() - shown);
+    }
+    page.line(text);
+  }
+  if (s.markings.others != 0) {
+    page.line(
+        fmt::format("{} of flows with too many different marks to keep", packets_text(s.markings.others)));
+  }
+}
+
+void write_congestion(Page& page, const Snapshot& s) {
+  const analyze::Congestion& c = s.congestion;
+  if (c.ce_packets == 0 && c.cnp_packets == 0 && analyze::ce_copies(s) == 0) return;
+  page.section("Congestion");
+  std::string text = fmt::format("{} marked CE", packets_text(c.ce_packets));
+  if (c.ect_packets != 0) {
+    text += fmt::format(" ({} of those that may be)", analyze::percent_text(c.ce_packets, c.ect_packets));
+  }
+  text += fmt::format(", {}", plural(c.cnp_packets, "CNP", "CNPs"));
+  page.line(text);
+  if (const std::uint64_t copies = analyze::ce_copies(s); copies != 0) {
+    page.line(fmt::format("{} that other capture points show {} marked CE there", packets_text(copies),
+                          copies == 1 ? "is" : "are"));
+  }
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
+  if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
+    page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
+  if (c.ce_to_cnp_ns.count() != 0) {
+    page.line(fmt::format("CE to CNP: {} at least, {} for half, {} at most",
+                          duration_text(as_duration(c.ce_to_cnp_ns.min())),
+                          duration_text(as_duration(c.ce_to_cnp_ns.percentile(0.5))),
+                          duration_text(as_duration(c.ce_to_cnp_ns.max()))));
+  }
+  const Histogram spacing = c.spacing(&analyze::CnpSender::flow_spacing_ns);
+  if (spacing.count() == 0) return;
+  const std::string_view limit = limit_of_all(s);
+  page.line(fmt::format("CNP to CNP of a flow: {} at least, {} for half{}",
+                        duration_text(as_duration(spacing.min())),
+                        duration_text(as_duration(spacing.percentile(0.5))),
+                        limit.empty() || limit == "none"
+                            ? std::string()
+                            : fmt::format("; the NICs limit them by {}",
+                                          limit == "address_pair" ? "address pair" : std::string(limit))));
+}
+
+}  // namespace roce::cli

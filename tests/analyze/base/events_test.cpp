@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/base/events.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analyze/connection/connection.hpp"
+#include "capture/core/frame.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Frames = std::array<std::uint64_t, EventLog::kept>;
+
+TEST(Events, CountAndRememberTheFirst) {
+  Events events;
+  EXPECT_TRUE(events.empty());
+  EXPECT_EQ(events.find(Event::gap), nullptr);
+  for (std::uint64_t frame = 1; frame <= 20; ++frame) {
+    events.add(Event::gap, frame * 10, static_cast<std::int64_t>(1000 - frame), 2);
+  }
+  events.add(Event::cnp, 5, 7);
+  events.add(Event::rnr_nak, 5, 7, 0);  // nothing happened
+  const EventLog* log = events.find(Event::gap);
+  ASSERT_NE(log, nullptr);
+  EXPECT_EQ(log->count, 40U);
+  EXPECT_EQ(log->first_time_ns, 980);
+  EXPECT_EQ(log->last_time_ns, 999);
+  EXPECT_EQ(log->frames, (Frames{10, 20, 30, 40, 50, 60, 70, 80}));
+  EXPECT_EQ(events.count(Event::cnp), 1U);
+  EXPECT_EQ(events.count(Event::rnr_nak), 0U);
+  EXPECT_EQ(events.find(Event::rnr_nak), nullptr);
+}
+
+TEST(Events, LateVerdictsComeIntoTheirPlace) {
+  Events events;
+  for (const std::uint64_t frame : {50U, 10U, 30U, 30U, 0U, 90U, 70U, 20U, 80U, 60U, 40U}) {
+    events.add(Event::lost_after_capture, frame, 1);
+  }
+  EXPECT_EQ(events.count(Event::lost_after_capture), 11U);
+  EXPECT_EQ(events.find(Event::lost_after_capture)->frames, (Frames{10, 20, 30, 40, 50, 60, 70, 80}));
+}
+
+TEST(Events, TakeBackForgetsTheFrame) {
+  Events events;
+  events.add(Event::gap, 1, 100);
+  events.add(Event::gap, 2, 200, 3);
+  events.add(Event::gap, 3, 300);
+  events.take_back(Event::gap, 2, 3);
+  events.take_back(Event::spurious, 2, 3);
+  ASSERT_NE(events.find(Event::gap), nullptr);
+  EXPECT_EQ(events.find(Event::gap)->frames, (Frames{1, 3}));
+  EXPECT_EQ(events.count(Event::gap), 2U);
+  EXPECT_EQ(events.find(Event::gap)->last_time_ns, 300);
+  events.take_back(Event::gap, 9);  // not in the list: only the count
+  EXPECT_EQ(events.find(Event::gap)->frames, (Frames{1, 3}));
+  events.take_back(Event::gap, 1, 77);  // never below zero
+  EXPECT_EQ(events.count(Event::gap), 0U);
+  EXPECT_TRUE(events.empty());
+}
+
+TEST(Events, FramesWithoutATimeDoNotStretchTheSpan) {
+  Events events;
+  events.add(Event::cnp, 1, capture::no_time);
+  EXPECT_EQ(events.find(Event::cnp)->first_time_ns, capture::no_time);
+  events.add(Event::cnp, 2, 500);
+  events.add(Event::cnp, 3, capture::no_time);
+  events.add(Event::cnp, 4, -3);
+  EXPECT_EQ(events.find(Event::cnp)->first_time_ns, -3);
+  EXPECT_EQ(events.find(Event::cnp)->last_time_ns, 500);
+}
+
+TEST(Connection, NamesAreThoseOfTheReport) {
+  EXPECT_EQ(evidence_name(Evidence::udp_source_port), "udp_source_port");
+  EXPECT_EQ(evidence_name(Evidence::msn), "msn");
+  EXPECT_EQ(evidence_name(Evidence::count_), "");
+  EXPECT_EQ(operation_kind_name(OperationKind::atomic_write), "atomic_write");
+  EXPECT_EQ(operation_kind_name(OperationKind::count_), "");
+  EXPECT_EQ(connection_state_name(Connection::State::half_seen), "half_seen");
+  EXPECT_EQ(connection_state_name(Connection::State::failed), "failed");
+}
+
+TEST(Connection, FindsTheOperationsOfAKind) {
+  Requester requester;
+  requester.operations.resize(2);
+  requester.operations[0].kind = OperationKind::write;
+  requester.operations[1].kind = OperationKind::read;
+  requester.operations[1].count = 9;
+  ASSERT_NE(requester.operation(OperationKind::read), nullptr);
+  EXPECT_EQ(requester.operation(OperationKind::read)->count, 9U);
+  EXPECT_EQ(requester.operation(OperationKind::flush), nullptr);
+}
+
+}  // namespace
+}  // namespace roce::analyze

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/base/units.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "analyze/results/severity_counts.hpp"
+
+namespace roce::analyze {
+namespace {
+
+TEST(Units, OneAndMany) {
+  EXPECT_EQ(plural(0, "reply", "replies"), "0 replies");
+  EXPECT_EQ(plural(1, "reply", "replies"), "1 reply");
+  EXPECT_EQ(packets_text(1), "1 packet");
+  EXPECT_EQ(packets_text(1000), "1000 packets");
+}
+
+TEST(Units, SeveritiesMostSevereFirst) {
+  std::vector<Finding> findings;
+  EXPECT_EQ(severities_text(severity_counts(findings)), "");
+  for (const Severity severity :
+       {Severity::info, Severity::error, Severity::warning, Severity::error, Severity::notice}) {
+    findings.emplace_back().severity = severity;
+  }
+  EXPECT_EQ(severities_text(severity_counts(findings)), "2 errors, 1 warning, 1 notice, 1 info");
+}
+
+TEST(Units, ThreeSignificantDigits) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(1000), "1.00 kB");
+  EXPECT_EQ(bytes_text(1'462'345), "1.46 MB");
+  EXPECT_EQ(bytes_text(999'999), "1.00 MB");
+  EXPECT_EQ(bytes_text(std::numeric_limits<std::uint64_t>::max()), "18.4 EB");
+  EXPECT_EQ(rate_text(93.14e9), "93.1 Gb/s");
+  EXPECT_EQ(rate_text(400e9), "400 Gb/s");
+}
+
+TEST(Units, Durations) {
+  EXPECT_EQ(duration_text(0), "0 ns");
+  EXPECT_EQ(duration_text(4096), "4.10 µs");
+  EXPECT_EQ(duration_text(67'100'000), "67.1 ms");
+  EXPECT_EQ(duration_text(93'200'000'000), "93.2 s");
+  EXPECT_EQ(duration_text(600'000'000'000), "10 min 0 s");
+  EXPECT_EQ(duration_text(7'980'000'000'000), "2 h 13 min");
+  EXPECT_EQ(duration_text(std::numeric_limits<std::int64_t>::max()), "106751 d 23 h");
+  EXPECT_EQ(duration_text(std::numeric_limits<std::int64_t>::min()), "-106751 d 23 h");
+}
+
+TEST(Units, PercentNeverRoundsToAllOrNothing) {
+  EXPECT_EQ(percent_text(0, 10), "0.0 %");
+  EXPECT_EQ(percent_text(1, 100'000), "<0.1 %");
+  EXPECT_EQ(percent_text(99'999, 100'000), ">99.9 %");
+  EXPECT_EQ(percent_text(10, 10), "100 %");
+  EXPECT_EQ(percent_text(0, 0), "0 %");
+}
+
+TEST(Units, Times) {
+  EXPECT_EQ(time_text(1'795'172'933'886'729'269), "2026-11-20 11:08:53.886729269 UTC");
+  EXPECT_EQ(time_text(-1), "1969-12-31 23:59:59.999999999 UTC");
+  EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11 23:47:16.854775807 UTC");
+}
+
+TEST(Units, Rates) {
+  EXPECT_DOUBLE_EQ(mean_rate_bps(1000, 0, 1'000'000'000), 8000);
+  EXPECT_DOUBLE_EQ(mean_rate_bps(1000, 5, 5), 0);
+}
+
+}  // namespace
+}  // namespace roce::analyze

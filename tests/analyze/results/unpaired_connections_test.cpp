@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/unpaired_connections.hpp"
+
+#include "tests/analyze/findings/findings_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// What host a sent: answers to requests of b that are elsewhere.
+Connection& answers(SnapshotMaker& maker, unsigned a, unsigned b) {
+  Connection& c = maker.connect_half(a, b);
+  c.requester[0] = {};
+  c.requester[1].seen = true;
+  return c;
+}
+
+TEST(Halves, MayBeCompletedByWhatTheyLack) {
+  SnapshotMaker maker;
+  const Connection& asks = maker.connect_half(1, 2);
+  const Connection& answered = answers(maker, 2, 1);
+  const Connection& alone = maker.connect_half(3, 4);
+  const Connection& both = maker.connect(5, 6);
+  const Connection& asks_back = maker.connect_half(4, 3);  // requests answer nothing
+  Connection& unsure = maker.connect_half(7, 8);
+  unsure.pairing.ambiguous = true;
+  const Connection& unreliable = maker.connect_half(2, 1, dissect::Service::uc);
+  const Halves halves(maker.snapshot);
+  EXPECT_TRUE(halves.other_may_be_there(asks));
+  EXPECT_TRUE(halves.other_may_be_there(answered));
+  EXPECT_FALSE(halves.other_may_be_there(alone));
+  EXPECT_FALSE(halves.other_may_be_there(asks_back));
+  EXPECT_FALSE(halves.other_may_be_there(both));
+  EXPECT_TRUE(halves.other_may_be_there(unsure));
+  EXPECT_FALSE(halves.other_may_be_there(unreliable));
+}
+
+TEST(Halves, OfConnectionsWithBothDirectionsCompleteNone) {
+  SnapshotMaker maker;
+  maker.connect(1, 2);  // its answers have found their requests
+  const Connection& asks = maker.connect_half(1, 2);
+  EXPECT_FALSE(Halves(maker.snapshot).other_may_be_there(asks));
+}
+
+}  // namespace
+}  // namespace roce::analyze

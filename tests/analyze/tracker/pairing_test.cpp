@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/tracker/pairing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace roce::analyze {
+namespace {
+
+PacketRecord between(std::uint8_t from, std::uint8_t to, std::uint16_t port) {
+  PacketRecord record;
+  record.key.src.bytes[15] = from;
+  record.key.dst.bytes[15] = to;
+  record.udp_source = port;
+  record.flags = PacketRecord::has_ports;
+  return record;
+}
+
+std::vector<std::uint32_t> sorted(std::span<const std::uint32_t> places) {
+  std::vector<std::uint32_t> all(places.begin(), places.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+using Places = std::vector<std::uint32_t>;
+
+TEST(UnpairedFlows, AreFoundByAddressesInEitherDirectionAndByPort) {
+  UnpairedFlows flows;
+  const PacketRecord there = between(1, 2, 50'000);
+  const PacketRecord back = between(2, 1, 50'001);
+  flows.add(7, there);
+  flows.add(3, back);
+  flows.add(5, there);
+  EXPECT_EQ(sorted(flows.between(back)), (Places{3, 5, 7}));
+  EXPECT_EQ(sorted(flows.on_port(there)), (Places{5, 7}));
+  flows.remove(7, there);
+  flows.remove(7, there);  // it is gone: nothing happens
+  EXPECT_EQ(sorted(flows.between(there)), (Places{3, 5}));
+  EXPECT_EQ(sorted(flows.on_port(there)), (Places{5}));
+  flows.add(7, back);  // the place is used again
+  EXPECT_EQ(sorted(flows.on_port(back)), (Places{3, 7}));
+  flows.remove(3, back);
+  flows.remove(5, there);
+  flows.remove(7, back);
+  EXPECT_TRUE(flows.between(there).empty());
+}
+
+TEST(UnpairedFlows, LeaveAtACostThatDoesNotGrowWithTheirNumber) {
+  constexpr std::uint32_t count = 100'000;
+  UnpairedFlows flows;
+  const PacketRecord all_alike = between(1, 2, 50'000);
+  for (std::uint32_t place = 0; place < count; ++place) flows.add(place, all_alike);
+  // In the order in which they came, as they are evicted; the last of a list takes the place of the first.
+  for (std::uint32_t place = 0; place < count; ++place) flows.remove(place, all_alike);
+  EXPECT_TRUE(flows.between(all_alike).empty());
+  EXPECT_LE(flows.steps(), 2U * count);  // in two lists each
+}
+
+}  // namespace
+}  // namespace roce::analyze

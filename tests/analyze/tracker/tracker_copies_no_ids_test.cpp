@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Second copies where no IPv4 IDs tell them: made by the capture, or by the network?
+#include "analyze/tracker/tracker.hpp"
+#include "tests/analyze/tracker/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+
+struct Copies {
+  std::uint64_t by_capture = 0;
+  std::uint64_t by_network = 0;
+};
+
+/// READs of four responses, of which the first comes twice; so do all requests where `requests_too`.
+Copies copies_of_responses(bool requests_too) {
+  Wire wire;
+  const auto send = [&](PacketRecord r, bool twice) {
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    wire.send(r);
+    if (!twice) return;
+    r.time_ns = wire.now_ns += 100;
+    wire.send(r);
+  };
+  for (std::uint32_t psn = 100; psn < 500; psn += 4) {
+    PacketRecord request = wire.make(a, b, read_request, psn);
+    request.dma_length = 4096;
+    send(request, requests_too);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint8_t opcode = i == 0 ? 0x0d : i == 3 ? 0x0f : 0x0e;
+      PacketRecord response = wire.make(b, a, opcode, psn + i);
+      response.payload = 1024;
+      if (opcode != 0x0e) {
+        response.flags |= PacketRecord::has_aeth;
+        response.aeth = 0x1f000000U | psn;
+      }
+      send(response, i == 0);
+    }
+  }
+  wire.finish();
+  const Events& sent = wire.connection().sent[1];
+  return {sent.count(Event::duplicate_capture), sent.count(Event::duplicate_network)};
+}
+
+TEST(TrackerCopiesNoIds, WhereRequestsComeTwiceResponsesDoByTheCapture) {
+  const Copies copies = copies_of_responses(true);
+  EXPECT_GE(copies.by_capture, 95U);
+  EXPECT_LE(copies.by_network, 5U);
+}
+
+TEST(TrackerCopiesNoIds, ElseTheNetworkMadeThem) {
+  const Copies copies = copies_of_responses(false);
+  EXPECT_LE(copies.by_capture, 5U);
+  EXPECT_GE(copies.by_network, 95U);
+}
+
+/// A mirror shows everything twice, acknowledgements and NAKs as well.
+TEST(TrackerCopiesNoIds, AnswersComeTwiceAsRequestsDo) {
+  Wire wire;
+  const auto send = [&](PacketRecord r) {
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    wire.send(r);
+    r.time_ns += 300;
+    wire.send(r);
+  };
+  const auto answer = [&](std::uint32_t psn, std::uint8_t syndrome) {
+    PacketRecord r = wire.make(b, a, acknowledge, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = std::uint32_t{syndrome} << 24U | (psn - 99);
+    send(r);
+  };
+  for (std::uint32_t psn = 100; psn < 140; ++psn) {
+    send(wire.make(a, b, write_only, psn));
+    answer(psn, 0x1f);
+  }
+  for (std::uint32_t psn = 141; psn < 144; ++psn) send(wire.make(a, b, write_only, psn));
+  answer(140, nak_sequence);
+  wire.now_ns += 5000;
+  for (std::uint32_t psn = 140; psn < 144; ++psn) send(wire.make(a, b, write_only, psn));
+  answer(143, 0x1f);
+  wire.finish();
+  EXPECT_GE(wire.flow(b, a).sequence().duplicate_captures, 37U);
+  EXPECT_LE(wire.connection().requester[0].acks, 46U);
+  EXPECT_EQ(wire.connection().sent[1].count(Event::nak_sequence_error), 1U);
+  EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 4U);
+}
+
+TEST(TrackerCopiesNoIds, UcRepeatsNothing) {
+  Wire wire;
+  for (std::uint32_t psn = 100; psn < 140; ++psn) {
+    PacketRecord r = wire.make(a, b, uc_send_only, psn);
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    wire.send(r);
+    r.time_ns += 50'000;
+    if (psn % 2 == 0) wire.send(r);
+  }
+  wire.finish();
+  const SequenceCounts& counts = wire.flow(a, b).sequence();
+  EXPECT_EQ(counts.duplicate_captures + counts.duplicate_network, 20U);
+}
+
+}  // namespace
+}  // namespace roce::analyze

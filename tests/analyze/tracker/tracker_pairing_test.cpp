@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which two flows become a connection, on what evidence, and which stay alone.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tests/analyze/tracker/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+constexpr std::uint16_t useless_port = 4791;
+
+TEST(TrackerPairing, TheSourcePortFormulaIsTheSameBothWaysAndInItsRange) {
+  for (std::uint32_t x = 1; x < 0x1000000; x = x * 5 + 3) {
+    for (std::uint32_t y = 2; y < 0x1000000; y = y * 7 + 1) {
+      EXPECT_EQ(source_port_of(x, y), source_port_of(y, x));
+      EXPECT_GE(source_port_of(x, y), 0xc000);
+    }
+  }
+}
+
+TEST(TrackerPairing, BySourcePort) {
+  Wire wire;
+  wire.talk(a, b, 100, 30);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_TRUE(c.paired());
+  EXPECT_TRUE(c.pairing.has(Evidence::udp_source_port));
+  EXPECT_TRUE(c.pairing.has(Evidence::answers));
+  EXPECT_FALSE(c.pairing.has(Evidence::cm));
+  EXPECT_GE(c.pairing.confidence, 0.98);
+  EXPECT_EQ(c.pairing.answered, 30U);
+  EXPECT_EQ(c.pairing.unfitting, 0U);
+  EXPECT_EQ(c.ends[0].qp, a.qpn);  // the sender of the first packet
+  EXPECT_EQ(c.ends[1].qp, b.qpn);
+  EXPECT_EQ(c.state, Connection::State::open);
+  EXPECT_EQ(c.packets[0], 30U);
+  EXPECT_EQ(c.packets[1], 30U);
+  EXPECT_EQ(c.requester[0].acks, 30U);
+  EXPECT_FALSE(c.requester[1].seen);
+  EXPECT_FALSE(wire.verdict(1).has(Verdict::b_to_a));
+  EXPECT_TRUE(wire.verdict(2).has(Verdict::b_to_a));
+  EXPECT_EQ(wire.verdict(2).request, 1U);
+  EXPECT_EQ(wire.verdict(1).response, 2U);
+  EXPECT_EQ(wire.verdict(1).connection, c.id);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, ByTheExchangeEvenWithoutPorts) {
+  Wire wire;
+  wire.port = useless_port;
+  wire.connect(a, b, 7, 1024);
+  wire.talk(a, b, 100, 3);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_TRUE(c.pairing.has(Evidence::cm));
+  EXPECT_EQ(c.pairing.confidence, 1.0);
+  EXPECT_EQ(c.cm, 7U);
+  EXPECT_TRUE(c.client_is_a);
+  EXPECT_EQ(c.pmtu, 1024U);
+  EXPECT_TRUE(c.pmtu_by_cm);
+}
+
+TEST(TrackerPairing, TheServerMayBeTheFirstToSend) {
+  Wire wire;
+  wire.port = useless_port;
+  wire.connect(b, a, 3);
+  wire.talk(a, b, 100, 3);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_FALSE(wire.connection().client_is_a);
+  EXPECT_EQ(wire.connection().ends[0].qp, a.qpn);
+}
+
+TEST(TrackerPairing, TheExchangeNamesTheMissingEndToo) {
+  Wire wire;
+  wire.connect(a, b);
+  for (std::uint32_t i = 0; i < 5; ++i) wire.request(a, b, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_FALSE(wire.connection().paired());
+  EXPECT_EQ(wire.connection().ends[0].qp, a.qpn);
+  EXPECT_EQ(wire.connection().pairing.confidence, 0.0);
+}
+
+TEST(TrackerPairing, ByAnswersAmongManyQueuePairs) {
+  constexpr std::uint32_t pairs = 24;
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t round = 0; round < 40; ++round) {
+    for (std::uint32_t i = 0; i < pairs; ++i) {
+      const End from{1, 0x100 + i};
+      const End to{2, 0x200 + (i * 7) % pairs};
+      wire.talk(from, to, i * 10'000 + round, 1);
+    }
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), pairs);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_TRUE(c.paired());
+    EXPECT_TRUE(c.pairing.has(Evidence::answers));
+    EXPECT_FALSE(c.pairing.has(Evidence::udp_source_port));
+    EXPECT_GT(c.pairing.confidence, 0.9);
+    ASSERT_TRUE(c.ends[0].qp && c.ends[1].qp);
+    EXPECT_EQ(*c.ends[1].qp, 0x200 + (*c.ends[0].qp - 0x100) * 7 % pairs);
+  }
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheSameFirstPsnIsToldApartByProgress) {
+  // All begin with PSN 0, but each has its own pace.
+  Wire wire;
+  wire.port = useless_port;
+  std::array<std::uint32_t, 3> psn{};
+  for (std::uint32_t round = 0; round < 60; ++round) {
+    for (std::uint32_t i = 0; i < psn.size(); ++i) {
+      for (std::uint32_t n = 0; n < 1 + i * 20; ++n) wire.request({1, 0x10 + i}, {2, 0x20 + i}, psn.at(i)++);
+      wire.answer({2, 0x20 + i}, {1, 0x10 + i}, psn.at(i) - 1);
+    }
+  }
+  wire.finish();
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp);
+  }
+  EXPECT_EQ(wire.result.connections.size(), psn.size());
+  wire.expect_all_counted();
+}
+
+constexpr std::uint8_t write_first = 0x06, write_middle = 0x07, write_last = 0x08;
+
+/// Many connections between two hosts, all from PSN 0, that send a message of some packets now and then.
+struct Parallel {
+  explicit Parallel(std::uint32_t count) : next(count), messages(count) { wire.port = useless_port; }
+
+  Wire wire;
+  std::vector<std::uint32_t> next;  ///< PSN, by connection
+  std::vector<std::uint32_t> messages;
+  std::uint32_t random = 1;
+  bool counts_messages = true;
+
+  std::uint32_t any(std::uint32_t below) {
+    random = random * 1'103'515'245U + 12'345U;
+    return (random >> 16U) % below;
+  }
+  static End left(std::uint32_t i) { return {1, 0x100 + i}; }
+  std::uint32_t right_number(std::uint32_t i) const {
+    return 0x1000 + (i * 7) % static_cast<std::uint32_t>(next.size());
+  }
+  End right(std::uint32_t i) const { return {2, right_number(i)}; }
+
+  void burst(bool requests = true, bool answers = true) {
+    const std::uint32_t i = any(static_cast<std::uint32_t>(next.size()));
+    const std::uint32_t many = 1 + any(6);
+    for (std::uint32_t k = 0; k < many; ++k, ++next[i]) {
+      const std::uint8_t opcode = many == 1       ? write_only
+                                  : k == 0        ? write_first
+                                  : k + 1 == many ? write_last
+                                                  : write_middle;
+      if (requests) wire.request(left(i), right(i), next[i], opcode);
+    }
+    ++messages[i];
+    if (!answers) return;
+    PacketRecord answer = wire.make(right(i), left(i), acknowledge, next[i] - 1);
+    answer.flags |= PacketRecord::has_aeth;
+    answer.aeth = 0x1fU << 24U | (counts_messages ? messages[i] : 0);
+    wire.send(answer);
+  }
+  /// Connections that are paired, all of them rightly.
+  std::uint32_t paired() {
+    std::uint32_t count = 0;
+    for (const Connection& c : wire.result.connections) {
+      if (!c.paired()) continue;
+      ++count;
+      const bool a_is_left = *c.ends[0].qp < 0x1000;
+      EXPECT_EQ(*c.ends[a_is_left ? 1 : 0].qp, right_number(*c.ends[a_is_left ? 0 : 1].qp - 0x100));
+    }
+    return count;
+  }
+};
+
+TEST(TrackerPairing, ParallelConnectionsFromPsnZeroAreToldApart) {
+  Parallel p(41);
+  for (int i = 0; i < 3000; ++i) p.burst();
+  p.wire.finish();
+  EXPECT_EQ(p.paired(), 41U);
+  p.wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AlsoWithoutMsns) {
+  Parallel p(11);
+  p.counts_messages = false;
+  for (int i = 0; i < 3000; ++i) p.burst();
+  p.wire.finish();
+  EXPECT_EQ(p.paired(), 11U);
+}
+
+TEST(TrackerPairing, AnswersToWhatWasNotCapturedArePairedWithNobody) {
+  // Requests of one half of the connections, answers of the other half.
+  Parallel p(40);
+  for (int i = 0; i < 6000; ++i) {
+    const std::uint32_t before = p.random;
+    const bool asks = p.any(40) % 2 == 0;
+    p.random = before;
+    p.burst(asks, !asks);
+  }
+  p.wire.finish();
+  for (const Connection& c : p.wire.result.connections) EXPECT_FALSE(c.paired());
+}
+
+TEST(TrackerPairing, APortThatAllShareIsNotDerivedFromTheirNumbers) {
+  // Among many flows on one port some numbers give that port by chance.
+  Wire wire;
+  wire.port = source_port_of(0x100 + 17, 0x1000 + 3);
+  for (std::uint32_t i = 0; i < 30; ++i) wire.request({1, 0x100 + i}, {2, 0x1000 + i}, 1000 * i);
+  for (std::uint32_t i = 0; i < 30; ++i) wire.answer({2, 0x1000 + i}, {1, 0x100 + i}, 1000 * i);
+  wire.finish();
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    EXPECT_EQ(*c.ends[0].qp + 0xf00, *c.ends[1].qp);
+  }
+}
+
+TEST(TrackerPairing, LockstepIsAmbiguousAndSaysSo) {
+  // Two connections with the same PSNs at the same time: nothing tells which answers which.
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    wire.request({1, 0x10}, {2, 0x20}, i);
+    wire.request({1, 0x11}, {2, 0x21}, i);
+    wire.answer({2, 0x20}, {1, 0x10}, i);
+    wire.answer({2, 0x21}, {1, 0x11}, i);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 4U);
+  unsigned ambiguous = 0;
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_FALSE(c.paired());
+    EXPECT_EQ(c.pairing.confidence, 0.0);
+    if (c.pairing.ambiguous) ++ambiguous;
+  }
+  EXPECT_EQ(ambiguous, 2U);  // those that send the answers
+  wire.expect_all_counted();
+}
+
+/// Two connections in lockstep: each request of both, then each answer, of which `swapped` ones come the
+/// other way round. Each connection has a port of its own, the same both ways, or all have one.
+std::uint32_t paired_in_lockstep(bool own_ports, unsigned unswapped_of_8) {
+  Wire wire;
+  const auto port_of = [&](std::uint32_t i) {
+    return static_cast<std::uint16_t>(own_ports ? 0xc111 + 7 * i : 0xc000);
+  };
+  for (std::uint32_t psn = 0; psn < 120; ++psn) {
+    for (const std::uint32_t i : {0U, 1U}) {
+      wire.port = port_of(i);
+      wire.request({1, 0x10 + i}, {2, 0x20 + i}, psn);
+    }
+    wire.now_ns += 2000;
+    const bool in_order = psn % 8 < unswapped_of_8;
+    for (const std::uint32_t k : {0U, 1U}) {
+      const std::uint32_t i = in_order ? k : 1 - k;
+      wire.port = port_of(i);
+      wire.answer({2, 0x20 + i}, {1, 0x10 + i}, psn);
+      wire.now_ns += 3000;
+    }
+    wire.now_ns += 20'000;
+  }
+  wire.finish();
+  wire.expect_all_counted();
+  std::uint32_t paired = 0;
+  for (const Connection& c : wire.result.connections) {
+    if (!c.paired()) continue;
+    ++paired;
+    EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp);
+  }
+  return paired;
+}
+
+/// How soon answers come tells nothing, however often: either order may seem the steadier one.
+TEST(TrackerPairing, ThePaceOfAnswersAloneDoesNotPair) {
+  for (unsigned unswapped = 0; unswapped <= 8; ++unswapped) {
+    EXPECT_EQ(paired_in_lockstep(false, unswapped), 0U) << unswapped;
+    paired_in_lockstep(true, unswapped);  // never wrongly
+  }
+}
+
+/// Messages of one packet at any moment, all from PSN 0: no answer comes before its request, and those to
+/// others come any time after.
+TEST(TrackerPairing, AnswersAtAnyMomentAreToldApartByHowSteadyTheyCome) {
+  for (const std::uint32_t connections : {2U, 5U, 10U}) {
+    Wire wire;
+    struct Sent {
+      std::int64_t time_ns = 0;
+      std::uint32_t connection = 0, psn = 0;
+      bool answer = false;
+    };
+    std::vector<Sent> all;
+    std::uint32_t random = 7;
+    const auto any = [&](std::uint32_t below) {
+      random = random * 1'103'515'245U + 12'345U;
+      return (random >> 16U) % below;
+    };
+    for (std::uint32_t i = 0; i < connections; ++i) {
+      std::int64_t now_ns = wire.now_ns + any(5000);
+      for (std::uint32_t psn = 0; psn < 100; ++psn) {
+        all.push_back({now_ns, i, psn, false});
+        all.push_back({now_ns + 2500 + any(300), i, psn, true});
+        now_ns += 2000 + any(2000);
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Sent& x, const Sent& y) { return x.time_ns < y.time_ns; });
+    for (const Sent& one : all) {
+      wire.port = static_cast<std::uint16_t>(0xc000 + 97 * one.connection + (one.answer ? 31 : 0));
+      wire.now_ns = one.time_ns - 1000;
+      const std::uint32_t i = one.connection;
+      if (one.answer) {
+        wire.answer({2, 0x20 + i}, {1, 0x10 + i}, one.psn);
+      } else {
+        wire.request({1, 0x10 + i}, {2, 0x20 + i}, one.psn);
+      }
+    }
+    wire.finish();
+    EXPECT_EQ(wire.result.connections.size(), connections);
+    for (const Connection& c : wire.result.connections) {
+      ASSERT_TRUE(c.paired()) << connections;
+      EXPECT_EQ(*c.ends[0].qp + 0x10, *c.ends[1].qp) << connections;
+    }
+  }
+}
+
+TEST(TrackerPairing, OneDirectionIsHalfSeen) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 700; ++i) wire.request(a, b, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  EXPECT_EQ(c.state, Connection::State::half_seen);
+  EXPECT_EQ(c.pairing.confidence, 0.0);
+  EXPECT_EQ(c.pairing.evidence, 0U);
+  EXPECT_FALSE(c.ends[0].qp);
+  EXPECT_EQ(c.ends[1].qp, b.qpn);
+  EXPECT_EQ(c.requester[0].requests, 700U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, AnswersAloneAreHalfSeenToo) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 30; ++i) wire.answer(b, a, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.connection().state, Connection::State::half_seen);
+  EXPECT_EQ(wire.connection().requester[1].acks, 30U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheOtherDirectionMayComeVeryLate) {
+  // Longer than packets are held back: both were followed alone by then.
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 600; ++i) wire.request(a, b, i);
+  for (std::uint32_t i = 600; i < 640; ++i) wire.talk(a, b, i, 1);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_TRUE(wire.connection().paired());
+  EXPECT_EQ(wire.connection().packets[0], 640U);
+  EXPECT_EQ(wire.connection().packets[1], 40U);
+  wire.expect_all_counted();
+}
+
+/// Two interfaces whose clocks differ by more than an answer takes.
+TEST(TrackerPairing, AnswersBeforeTheirRequestsFindThemByTheirNumbers) {
+  for (const std::uint32_t times : {60U, 700U}) {
+    Wire wire;
+    wire.port = useless_port;
+    constexpr std::uint32_t connections = 4, first = 1'000'000;
+    for (std::uint32_t i = 0; i < times; ++i) {
+      for (std::uint32_t c = 0; c < connections; ++c) {
+        wire.answer({2, 0x200 + c}, {1, 0x100 + 7 * c}, first * (c + 1) + i);
+      }
+      if (i < 3) continue;  // three answers ahead
+      for (std::uint32_t c = 0; c < connections; ++c) {
+        wire.request({1, 0x100 + 7 * c}, {2, 0x200 + c}, first * (c + 1) + i - 3);
+      }
+    }
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), connections) << times;
+    for (const Connection& c : wire.result.connections) {
+      ASSERT_TRUE(c.paired());
+      EXPECT_TRUE(c.pairing.has(Evidence::answers));
+      EXPECT_TRUE(c.answers_first);
+      const bool asks = c.flow[0] && c.ends[0].address == tracker_host(1);
+      EXPECT_EQ((*c.ends[asks ? 0 : 1].qp - 0x100) / 7, *c.ends[asks ? 1 : 0].qp - 0x200);
+    }
+    wire.expect_all_counted();
+  }
+}
+
+TEST(TrackerPairing, NumbersThatAllBeginWithProveNothingBackwards) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    wire.answer({2, 0x200}, {1, 0x100}, i);  // of requests that were not captured
+    if (i >= 3) wire.request({1, 0x107}, {2, 0x207}, i - 3);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) EXPECT_FALSE(c.paired());
+}
+
+TEST(TrackerPairing, CnpsGoToTheOnlyFlowTheyCanMean) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 20; ++i) wire.request(a, b, i);
+  for (int i = 0; i < 4; ++i) wire.send(wire.make(b, a, dissect::opcode_cnp, 0));
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_TRUE(wire.connection().paired());
+  EXPECT_TRUE(wire.connection().pairing.has(Evidence::cnp));
+  EXPECT_EQ(wire.connection().cnps[1], 4U);
+  EXPECT_EQ(wire.connection().service, dissect::Service::rc);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, CnpsThatCouldMeanSeveralFlowsAreOnlyCounted) {
+  Wire wire;
+  wire.port = useless_port;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.request(a, b, i);
+    wire.request({1, 0x12}, {2, 0x23}, i);
+  }
+  wire.send(wire.make(b, a, dissect::opcode_cnp, 0));
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) EXPECT_FALSE(c.paired());
+  EXPECT_EQ(wire.result.flows.size(), 3U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, ANewExchangeWithTheSameNumbersIsANewConnection) {
+  Wire wire;
+  wire.connect(a, b, 0);
+  wire.talk(a, b, 100, 10);
+  wire.connect(a, b, 1);
+  wire.talk(a, b, 110, 10);  // even where the PSNs go on
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  EXPECT_EQ(wire.connection(0).cm, 0U);
+  EXPECT_EQ(wire.connection(1).cm, 1U);
+  for (const Connection& c : wire.result.connections) EXPECT_EQ(c.packets[0], 10U);
+  EXPECT_EQ(wire.result.flows.size(), 4U);
+  EXPECT_NE(wire.flow(a, b, 0).id, wire.flow(a, b, 1).id);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, TheSameNumbersOnManyHosts) {
+  Wire wire;
+  for (std::uint32_t round = 0; round < 25; ++round) {
+    for (unsigned host = 2; host < 40; ++host) {
+      wire.talk({1, 0x11}, {host, 0x11}, round, 1);  // one QPN everywhere, one port, one PSN
+    }
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 38U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_TRUE(c.paired());
+    EXPECT_EQ(c.packets[0], 25U);
+    EXPECT_EQ(c.packets[1], 25U);
+    EXPECT_EQ(c.requester[0].acks, 25U);
+  }
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, DatagramsBesideItAreCountedAndMakeNoConnection) {
+  Wire wire;
+  const End gsi{2, 1};
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.talk(a, b, i, 1);
+    wire.send(wire.make({1, 0x31}, {2, 0x32}, ud_send_only, i * 1000));
+    wire.send(wire.make({1, 1}, gsi, ud_send_only, i));
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_EQ(wire.result.flows.size(), 4U);
+  EXPECT_EQ(wire.flow({1, 0}, {2, 0x32}).packets, 20U);
+  EXPECT_FALSE(wire.flow({1, 0}, {2, 0x32}).connection);
+  EXPECT_EQ(wire.flow({1, 0}, gsi).packets, 20U);
+  EXPECT_EQ(wire.verdict(3).connection, Verdict::no_connection);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, RequestsInBothDirectionsAreTwoSpaces) {
+  Wire wire;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    wire.request(a, b, 1000 + i);
+    wire.request(b, a, 500'000 + i);
+    wire.answer(b, a, 1000 + i);
+    wire.answer(a, b, 500'000 + i);
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  const Connection& c = wire.connection();
+  for (const Requester& r : c.requester) {
+    EXPECT_EQ(r.requests, 20U);
+    EXPECT_EQ(r.acks, 20U);
+  }
+  EXPECT_EQ(c.requester[0].first_psn, 1000U);
+  EXPECT_EQ(c.requester[1].first_psn, 500'000U);
+  EXPECT_EQ(c.requester[1].next_psn, 500'020U);
+  for (const Events& events : c.sent) EXPECT_TRUE(events.empty());
+}
+
+TEST(TrackerPairing, ANumberConnectedToItselfIsNotPairedWithItself) {
+  // Only a forged exchange says so.
+  Wire wire;
+  wire.connect(a, a);
+  for (std::uint32_t i = 0; i < 5; ++i) wire.request(a, a, i);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_FALSE(wire.connection().paired());
+  EXPECT_EQ(wire.flow(a, a).sequence().duplicate_captures, 0U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerPairing, WhatWaitedInOrderOfTimeIsFollowedInOrderOfTime) {
+  // dumpcap wrote what the interface on the far side saw first.
+  Wire wire;
+  wire.port = useless_port;
+  VerdictStore verdicts;
+  Tracker tracker(TrackerOptions{FlowTable::default_limit, &verdicts});
+  constexpr std::uint32_t messages = 30;
+  std::uint64_t number = 0;
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    PacketRecord near = wire.make(a, b, write_only, 100 + i);
+    PacketRecord far = near;
+    far.path = 1;
+    far.time_ns = wire.now_ns += 1000;
+    tracker.track_one(near, number + 2);
+    tracker.track_one(far, number + 1);
+    PacketRecord ack = wire.make(b, a, acknowledge, 100 + i);
+    ack.flags |= PacketRecord::has_aeth;
+    ack.aeth = 0x1f000001U + i;
+    tracker.track_one(ack, number + 3);
+    number += 3;
+  }
+  static_cast<void>(tracker.finish(wire.now_ns));
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    ASSERT_NE(verdicts.find(3 * i + 1), nullptr);
+    EXPECT_TRUE(verdicts.find(3 * i + 1)->has(Verdict::duplicate_capture)) << i;
+    EXPECT_FALSE(verdicts.find(3 * i + 2)->has(Verdict::duplicate_capture)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unreliable connections: messages that a gap destroys.
+#include "analyze/tracker/tracker.hpp"
+#include "tests/analyze/tracker/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+constexpr std::uint8_t uc_send_first = 0x20, uc_send_middle = 0x21, uc_send_last = 0x22;
+constexpr std::uint32_t packets = 5;  // of a message
+
+/// Messages of five packets.
+class Messages {
+ public:
+  explicit Messages(Wire& wire) : wire_(wire) {}
+
+  /// One without the packets of `missing`, a bit each.
+  void send(unsigned missing = 0) {
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      if ((missing >> i & 1U) == 0) send_one(i);
+      if ((missing >> i & 1U) != 0) static_cast<void>(make(i));
+    }
+    psn_ += packets;
+  }
+  /// One whose second packet comes behind the third.
+  void send_late() {
+    for (const std::uint32_t i : {0U, 2U, 1U, 3U, 4U}) {
+      if (i == 2) late_ = make(1);
+      i == 1 ? static_cast<void>(wire_.send(late_)) : send_one(i);
+    }
+    psn_ += packets;
+  }
+  void send_well(unsigned times) {
+    for (unsigned i = 0; i < times; ++i) send();
+  }
+
+ private:
+  PacketRecord make(std::uint32_t i) {
+    const std::uint8_t opcode = i == 0 ? uc_send_first : i == packets - 1 ? uc_send_last : uc_send_middle;
+    PacketRecord r = wire_.make(a, b, opcode, psn_ + i);
+    r.payload = 1024;
+    return r;
+  }
+  void send_one(std::uint32_t i) { wire_.send(make(i)); }
+
+  Wire& wire_;
+  PacketRecord late_;
+  std::uint32_t psn_ = 100;
+};
+
+std::uint64_t destroyed(const Wire& wire) {
+  return wire.connection().sent[0].count(Event::uc_message_lost);
+}
+std::uint64_t complete(const Wire& wire) {
+  const OperationStats* const sends = wire.connection().requester[0].operation(OperationKind::send);
+  return sends == nullptr ? 0 : sends->count;
+}
+
+TEST(TrackerUc, AMessageWithAHoleIsCountedOnceAndNotWithTheOthers) {
+  Wire wire;
+  Messages messages(wire);
+  messages.send_well(6);
+  messages.send(0b00100);
+  messages.send_well(3);
+  messages.send(0b01010);  // two holes, one message
+  messages.send_well(3);
+  wire.finish();
+  EXPECT_EQ(destroyed(wire), 2U);
+  EXPECT_EQ(complete(wire), 12U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 3U);
+}
+
+TEST(TrackerUc, OfAWholeMessageOrItsEndNothingMoreIsCounted) {
+  Wire wire;
+  Messages messages(wire);
+  messages.send_well(3);
+  messages.send(0b11111);
+  messages.send_well(3);
+  messages.send(0b10000);
+  messages.send_well(3);
+  messages.send(0b00001);
+  messages.send_well(3);
+  wire.finish();
+  EXPECT_EQ(destroyed(wire), 3U);
+  EXPECT_EQ(complete(wire), 12U);
+}
+
+/// Its receiver does not wait for a late packet.
+TEST(TrackerUc, ALatePacketDestroysItsMessageAndIsNotLost) {
+  Wire wire;
+  Messages messages(wire);
+  messages.send_well(3);
+  messages.send_late();
+  messages.send_well(3);
+  wire.finish();
+  EXPECT_EQ(destroyed(wire), 1U);
+  EXPECT_EQ(complete(wire), 6U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  EXPECT_EQ(wire.connection().sent[0].count(Event::out_of_order), 1U);
+}
+
+/// UC repeats nothing: who goes back after silence is another.
+TEST(TrackerUc, NumbersInUseAgain) {
+  for (const std::uint32_t first : {100U, 70U, 110U}) {
+    Wire wire;
+    const auto life = [&](std::uint32_t psn) {
+      for (std::uint32_t i = 0; i < 30; ++i) wire.request(a, b, psn + i, uc_send_only);
+    };
+    life(100);
+    wire.now_ns += 1'000'000'000;
+    life(first);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    for (const Connection& c : wire.result.connections) {
+      EXPECT_EQ(c.requester[0].operation(OperationKind::send)->count, 30U) << first;
+      EXPECT_EQ(c.requester[0].new_bytes, 30U * 64U) << first;
+    }
+    wire.expect_all_counted();
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze

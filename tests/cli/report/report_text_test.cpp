@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "cli/core/text_table.hpp"
+#include "cli/report/report.hpp"
+#include "tests/analyze/results/hand_made.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Finding;
+using analyze::Severity;
+using analyze::Snapshot;
+
+Finding made_finding(std::string_view id, Severity severity) {
+  Finding finding;
+  finding.id = id;
+  finding.severity = severity;
+  finding.title = "packets lost before the capture point";
+  finding.subject = "10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022";
+  finding.count = 3;
+  finding.packets = {77, 80};
+  finding.first_time_ns = analyze::made_start + 200'000'000;
+  finding.last_time_ns = analyze::made_start + 900'000'000;
+  finding.confidence = 0.7;
+  finding.explanation = "3 of 1000 packets never came to the capture point.";
+  finding.advice = "On 10.0.0.1: ethtool -S DEV";
+  return finding;
+}
+
+std::string text_of(const Snapshot& snapshot, std::size_t top = 20, std::size_t width = 100) {
+  return report_text(snapshot, {width, false, top});
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ReportText, says_first_that_nothing_is_wrong_and_what_was_checked) {
+  const std::string text = text_of(analyze::hand_made());
+  EXPECT_TRUE(
+      text.starts_with("Verdict     nothing wrong found in 1300 RoCE packets. Checked: losses, "
+                       "repeats and answers in 2\n            connections, 1 CM exchange\n\nCapture "))
+      << text;
+}
+
+TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.diagnostics.push_back({"cut_short", analyze::DiagnosticSeverity::data_loss, 1, "It was cut.", {}});
+  const std::string text = report_text(snapshot, {200, true, 20});
+  EXPECT_TRUE(
+      contains(text,
+               "nothing wrong found in 1300 RoCE packets, but not all of the capture could be judged. "
+               "Checked: losses"))
+      << text;
+  EXPECT_TRUE(text.starts_with("\x1b[1;36mVerdict")) << text.substr(0, 60);  // of a notice, not green
+  snapshot.findings.push_back(made_finding("b", Severity::notice));
+  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets, but not all of"));
+}
+
+TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("loss_before_capture", Severity::error));
+  snapshot.findings.push_back(made_finding("other", Severity::notice));
+  snapshot.findings.back().count = 1;
+  snapshot.findings.back().packets = {5};
+  const std::string text = text_of(snapshot);
+  EXPECT_TRUE(
+      text.starts_with("Verdict     1 error, 1 notice in 1300 RoCE packets\n"
+                       "\n"
+                       "ERROR       packets lost before the capture point (loss_before_capture, 3 times)\n"
+                       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
+                       "            3 of 1000 packets never came to the capture point.\n"
+                       "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
+                       "            To do: On 10.0.0.1: ethtool -S DEV\n"
+                       "\n"
+                       "NOTICE      packets lost before the capture point (other)\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
+}
+
+TEST(ReportText, commands_can_be_copied) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("a", Severity::error));
+  std::string& advice = snapshot.findings.back().advice;
+  advice = "See: roceanalyze packets FILE -Y 'roce.connection == 0'. Then sleep.";
+  EXPECT_TRUE(contains(text_of(snapshot),
+                       "            To do: See:\n"
+                       "            roceanalyze packets FILE -Y 'roce.connection == 0'\n"
+                       "            Then sleep.\n"))
+      << text_of(snapshot);
+  snapshot.files.push_back({});
+  snapshot.files[0].path = "dir/a.pcap";
+  EXPECT_TRUE(contains(text_of(snapshot), " packets dir/a.pcap -Y 'roce"));
+  snapshot.files[0].path = "it's \\ b.pcap";
+  EXPECT_TRUE(contains(text_of(snapshot), " packets 'it'\\''s \\ b.pcap' -Y 'roce"));
+  snapshot.files[0].path = "a\nb.pcap";  // nothing to be typed
+  EXPECT_TRUE(contains(text_of(snapshot), " packets FILE -Y 'roce"));
+  advice = "See: roceanalyze packets FILE -Y 'roce.connection == 0 && ip.src == \"a b c d e f g h i j\"'";
+  EXPECT_TRUE(contains(text_of(snapshot, 20, 80),
+                       "            To do: See:\n"
+                       "            roceanalyze packets FILE -Y \\\n"
+                       "            'roce.connection == 0 && ip.src == \"a b c d e f g h i j\"'\n"))
+      << text_of(snapshot, 20, 80);
+  advice = "Nothing of ours: 'quotes";
+  EXPECT_TRUE(contains(text_of(snapshot), "To do: Nothing of ours: 'quotes\n"));
+}
+
+TEST(ReportText, notices_alone_are_nothing_serious) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("other", Severity::notice));
+  EXPECT_TRUE(text_of(snapshot).starts_with("Verdict     nothing serious: 1 notice in 1300 RoCE packets\n"));
+}
+
+TEST(ReportText, many_findings_are_counted_after_the_first) {
+  Snapshot snapshot = analyze::hand_made();
+  for (int i = 0; i < 12; ++i) snapshot.findings.push_back(made_finding("a", Severity::error));
+  snapshot.findings.push_back(made_finding("b", Severity::warning));
+  snapshot.findings_dropped = 4;
+  const std::string text = text_of(snapshot);
+  EXPECT_TRUE(contains(text, "and 7 more (2 errors, 1 warning, 4 that were not kept): see --json\n")) << text;
+  EXPECT_FALSE(contains(text, "WARNING"));
+}
+
+TEST(ReportText, without_roce_there_is_nothing_to_judge) {
+  EXPECT_TRUE(text_of(Snapshot()).starts_with("Verdict     no RoCE packets, so nothing to judge\n"));
+}
+
+TEST(ReportText, sick_connections_come_first_where_not_all_fit) {
+  Snapshot snapshot = analyze::hand_made();
+  std::swap(snapshot.connections[0], snapshot.connections[1]);
+  std::swap(snapshot.connections[0].id, snapshot.connections[1].id);
+  std::string text = text_of(snapshot, 1);
+  EXPECT_TRUE(contains(text, "the 1 with most trouble, then most bytes, of 2")) << text;
+  EXPECT_TRUE(contains(text, "10.0.0.1  0x000011  10.0.0.2  0x000022"));
+  EXPECT_FALSE(contains(text, "10.0.0.3         ?"));
+  text = text_of(snapshot);
+  EXPECT_TRUE(contains(text, "1 captured in one direction only")) << text;
+  EXPECT_TRUE(contains(text, "10.0.0.3         ?")) << text;
+}
+
+TEST(ReportText, halves_that_may_belong_together_are_not_called_one_direction_only) {
+  Snapshot snapshot = analyze::hand_made();
+  analyze::Connection& answers = snapshot.connections.emplace_back();
+  answers.id = 2;
+  answers.service = dissect::Service::rc;
+  answers.ends = {analyze::Endpoint{analyze::ipv4(4), std::nullopt},
+                  analyze::Endpoint{analyze::ipv4(3), 0x33}};
+  answers.flow[0] = 3;
+  answers.requester[1].seen = true;  // of what 10.0.0.3 asks
+  const std::string text = text_of(snapshot);
+  EXPECT_FALSE(contains(text, "in one direction only")) << text;
+  EXPECT_TRUE(contains(text, "2 left unpaired: flows the other way could be theirs, nothing proves which"))
+      << text;
+}
+
+TEST(ReportText, fits_any_width) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("a", Severity::error));
+  for (const std::size_t width : {80U, 100U, 132U, 200U}) {
+    std::istringstream lines(text_of(snapshot, 20, width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
+  }
+}
+
+TEST(ReportText, a_file_cannot_reach_the_terminal_through_a_finding) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("a", Severity::error));
+  snapshot.findings.back().explanation = "\x1b[2Jgone";
+  EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
+  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20}), "\x1b[1;31mERROR\x1b[0m"));
+}
+
+TEST(ReportText, tables_list_what_is_asked_for) {
+  const Snapshot snapshot = analyze::hand_made();
+  const std::string csv = connections_csv(snapshot, {"lost", false, 0});
+  EXPECT_EQ(csv.substr(0, 15), "id,a,a_qp,b,b_q");
+  EXPECT_NE(csv.find("\r\n0,10.0.0.1,17,10.0.0.2,34,RC,"), std::string::npos) << csv;
+  const std::string text = connections_text(snapshot, {}, 100);
+  EXPECT_NE(text.find("10.0.0.1"), std::string::npos);
+  EXPECT_EQ(text.find("paired by"), std::string::npos) << "too wide for 100 columns\n" << text;
+  EXPECT_NE(connections_text(snapshot, {"evidence", false, 0}, 100).find("paired by"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace roce::cli
