@@ -9,9 +9,9 @@
 namespace roce::dissect {
 namespace {
 
-constexpr ValueName service_names[] = {{445, "SMB Direct"}, {987, "Lustre"},      {3260, "iSER"},
-                                       {4420, "NVMe-oF"},   {5445, "SMB Direct"}, {18634, "RDS"},
-                                       {20049, "NFS/RDMA"}};
+constexpr ValueName cm_service_names[] = {{445, "SMB Direct"}, {987, "Lustre"},      {3260, "iSER"},
+                                          {4420, "NVMe-oF"},   {5445, "SMB Direct"}, {18634, "RDS"},
+                                          {20049, "NFS/RDMA"}};
 
 CmTransport transport_of(std::uint8_t type, std::uint8_t extension) noexcept {
   constexpr CmTransport basic[] = {CmTransport::rc, CmTransport::uc, CmTransport::rd};
@@ -186,7 +186,7 @@ ServicePort service_port(std::uint64_t service_id) noexcept {
 }
 
 std::string_view service_name(std::uint16_t port) noexcept {
-  return name_of(service_names, port);
+  return name_of(cm_service_names, port);
 }
 
 std::string_view service_name_of(std::uint64_t service_id) noexcept {

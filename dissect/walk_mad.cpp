@@ -6,7 +6,7 @@
 namespace roce::dissect {
 namespace {
 
-struct CmMessage {
+struct CmRow {
   std::uint16_t attribute;
   HeaderId id;
   std::uint8_t size;               ///< without private data
@@ -14,21 +14,21 @@ struct CmMessage {
 };
 
 template <class Header>
-consteval CmMessage row(std::uint16_t attribute, std::uint8_t service_id_offset = 0) {
+consteval CmRow cm_row(std::uint16_t attribute, std::uint8_t service_id_offset = 0) {
   static_assert(Header::size <= mad_body_size);
   return {attribute, Header::id, static_cast<std::uint8_t>(Header::size), service_id_offset};
 }
-constexpr CmMessage messages[] = {
-    row<CmReq>(cm_attribute_req, 8),       row<CmMra>(cm_attribute_mra),
-    row<CmRej>(cm_attribute_rej),          row<CmRep>(cm_attribute_rep),
-    row<CmRtu>(cm_attribute_rtu),          row<CmDreq>(cm_attribute_dreq),
-    row<CmDrep>(cm_attribute_drep),        row<CmSidrReq>(cm_attribute_sidr_req, 8),
-    row<CmSidrRep>(cm_attribute_sidr_rep), row<CmLap>(cm_attribute_lap),
-    row<CmApr>(cm_attribute_apr)};
-constexpr CmMessage unknown_message{0, HeaderId::cm_unknown, 0, 0};
+constexpr CmRow messages[] = {
+    cm_row<CmReq>(cm_attribute_req, 8),       cm_row<CmMra>(cm_attribute_mra),
+    cm_row<CmRej>(cm_attribute_rej),          cm_row<CmRep>(cm_attribute_rep),
+    cm_row<CmRtu>(cm_attribute_rtu),          cm_row<CmDreq>(cm_attribute_dreq),
+    cm_row<CmDrep>(cm_attribute_drep),        cm_row<CmSidrReq>(cm_attribute_sidr_req, 8),
+    cm_row<CmSidrRep>(cm_attribute_sidr_rep), cm_row<CmLap>(cm_attribute_lap),
+    cm_row<CmApr>(cm_attribute_apr)};
+constexpr CmRow unknown_message{0, HeaderId::cm_unknown, 0, 0};
 
-const CmMessage& message_of(std::uint16_t attribute) noexcept {
-  for (const CmMessage& message : messages) {
+const CmRow& message_of(std::uint16_t attribute) noexcept {
+  for (const CmRow& message : messages) {
     if (message.attribute == attribute) return message;
   }
   return unknown_message;
@@ -54,7 +54,7 @@ Step walk_mad(Walk& walk) noexcept {
   }
   walk.push(HeaderId::mad, Mad::size);
 
-  const CmMessage& message = message_of(read<Mad::attribute_id>(p));
+  const CmRow& message = message_of(read<Mad::attribute_id>(p));
   if (!walk.fits(message.id, message.size)) return Step::done;
   if (message.service_id_offset == 0 ||
       load_be<5>(walk.at() + message.service_id_offset) != ip_cm_service_prefix) {

@@ -22,7 +22,7 @@ bool walk_extended_headers(Walk& walk, const OpcodeInfo& info) noexcept {
   return true;
 }
 
-Transport transport_of(const Walk& walk) noexcept {
+Transport transport_below(const Walk& walk) noexcept {
   if (walk.out.network == Dissection::none) return Transport::none;
   switch (walk.out.layers[walk.out.network].id) {
     case HeaderId::ipv4:
@@ -99,7 +99,7 @@ Step walk_grh(Walk& walk) noexcept {
 
 Step walk_bth(Walk& walk) noexcept {
   const Transport transport =
-      walk.out.transport == Transport::native_ib ? Transport::native_ib : transport_of(walk);
+      walk.out.transport == Transport::native_ib ? Transport::native_ib : transport_below(walk);
   const std::uint8_t* p = walk.take<Bth>();
   if (p == nullptr) return Step::done;
   Dissection& out = walk.out;

@@ -110,4 +110,10 @@ void append_address(std::string& out, const dissect::IpAddress& address) {
   }
 }
 
+std::string address_text(const dissect::IpAddress& address) {
+  std::string text;
+  append_address(text, address);
+  return text;
+}
+
 }  // namespace roce::analyze

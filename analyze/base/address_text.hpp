@@ -17,5 +17,6 @@ void append_ipv4(std::string& out, const std::uint8_t* four_bytes);    ///< 10.7
 void append_ipv6(std::string& out, const std::uint8_t* sixteen_bytes);
 /// IPv4 dotted, everything else as IPv6.
 void append_address(std::string& out, const dissect::IpAddress& address);
+[[nodiscard]] std::string address_text(const dissect::IpAddress& address);
 
 }  // namespace roce::analyze

@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr char hex_digits[] = "0123456789abcdef";
+constexpr char value_digits[] = "0123456789abcdef";
 
 /// Bytes of the valid UTF-8 character at the beginning of `text`, 0 if there is none (Unicode 3.9, table
 /// 3-7).
@@ -34,8 +34,8 @@ std::size_t utf8_length(std::string_view text) {
 
 void append_byte(std::string& out, std::string_view prefix, unsigned char byte) {
   out.append(prefix);
-  out.push_back(hex_digits[byte >> 4U]);
-  out.push_back(hex_digits[byte & 15U]);
+  out.push_back(value_digits[byte >> 4U]);
+  out.push_back(value_digits[byte & 15U]);
 }
 
 /// The letter of a C (and JSON) escape, or 0.
@@ -120,7 +120,7 @@ void append_hex_number(std::string& out, std::uint64_t value, unsigned digits) {
   if (digits > 16) digits = 16;
   if (needed < digits) needed = digits;
   out.append("0x");
-  for (unsigned i = needed; i-- > 0;) out.push_back(hex_digits[(value >> (4 * i)) & 15U]);
+  for (unsigned i = needed; i-- > 0;) out.push_back(value_digits[(value >> (4 * i)) & 15U]);
 }
 
 void append_hex(std::string& out, dissect::Bytes bytes) {
@@ -128,8 +128,8 @@ void append_hex(std::string& out, dissect::Bytes bytes) {
   out.resize(begin + 2 * bytes.size());
   char* to = out.data() + begin;
   for (const std::uint8_t byte : bytes) {
-    *to++ = hex_digits[byte >> 4U];
-    *to++ = hex_digits[byte & 15U];
+    *to++ = value_digits[byte >> 4U];
+    *to++ = value_digits[byte & 15U];
   }
 }
 

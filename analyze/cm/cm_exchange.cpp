@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/cm/cm_exchange.hpp"
 
 #include <iterator>
 

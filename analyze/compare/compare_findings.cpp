@@ -97,8 +97,8 @@ void find_holes(const CompareResult& result, std::vector<CompareFinding>& findin
     for (const BlackHole& hole : result.black_holes) {
       if (hole.direction != direction) continue;
       if (count++ < told) {
-        pairs += fmt::format("{}{} > {} ({})", pairs.empty() ? "" : ", ", address_of(hole.src),
-                             address_of(hole.dst), hole.packets.count);
+        pairs += fmt::format("{}{} > {} ({})", pairs.empty() ? "" : ", ", address_text(hole.src),
+                             address_text(hole.dst), hole.packets.count);
       }
       merge(packets, hole.packets);
     }

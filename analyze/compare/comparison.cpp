@@ -51,7 +51,9 @@ std::optional<unsigned> Comparison::next_side() {
 }
 
 void Comparison::take(unsigned side) {
-  const PointPacket& packet = *readers_[side].head();
+  const PointPacket* head = readers_[side].head();
+  if (head == nullptr) return;
+  const PointPacket& packet = *head;
   PacketSeen seen;
   seen.sign = packet.sign;
   seen.number = packet.number;

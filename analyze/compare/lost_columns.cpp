@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
@@ -35,9 +35,9 @@ constexpr LostColumn lost_table[] = {
      [](L l) { return std::string(direction_names[l.direction]); }},
     {"connection", "connection", "its number in the report of the file that has the packet", true, 0,
      [](L l) { return rising(l.connection); }, [](L l) { return text_of(l.connection); }, nullptr},
-    {"src", "from", "address of the sender", false, 0, nullptr, [](L l) { return address_of(l.key.src); },
+    {"src", "from", "address of the sender", false, 0, nullptr, [](L l) { return address_text(l.key.src); },
      nullptr},
-    {"dst", "to", "address of the receiver", false, 0, nullptr, [](L l) { return address_of(l.key.dst); },
+    {"dst", "to", "address of the receiver", false, 0, nullptr, [](L l) { return address_text(l.key.dst); },
      nullptr},
     {"dst_qp", "QP", "destination queue pair", true, 1,
      [](L l) { return -static_cast<double>(l.key.dst_qp); }, [](L l) { return std::to_string(l.key.dst_qp); },
@@ -83,7 +83,7 @@ constexpr MarkChangeColumn change_table[] = {
      [](C c) { return std::to_string(c.first[1]); }, nullptr},
 };
 
-struct KeyHash {
+struct FlowKeyHash {
   std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
 };
 
@@ -102,7 +102,7 @@ std::span<const MarkChangeColumn> mark_change_columns() noexcept {
 }
 
 void name_connections(CompareResult& result, unsigned direction, const Snapshot& report) {
-  std::unordered_map<FlowKey, std::uint64_t, KeyHash> connections;
+  std::unordered_map<FlowKey, std::uint64_t, FlowKeyHash> connections;
   for (const Flow& flow : report.flows) {
     if (flow.connection) connections.emplace(flow.key, *flow.connection);
   }

@@ -20,7 +20,7 @@ using dissect::Psn;
 /// What of a flow has PSNs of its own: requests of one side, and answers to those of the other one.
 enum Space : unsigned { requests, answers, spaces };
 
-struct KeyHash {
+struct SentKeyHash {
   std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
 };
 struct PairKey {
@@ -116,7 +116,7 @@ bool is_answer(const dissect::OpcodeInfo& info) noexcept {
 }  // namespace
 
 struct FlowBook::Impl {
-  tsl::robin_map<FlowKey, std::uint32_t, KeyHash> places;
+  tsl::robin_map<FlowKey, std::uint32_t, SentKeyHash> places;
   tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
   std::vector<FlowState> flows;
   std::vector<AddressPair> pairs;

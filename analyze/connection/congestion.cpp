@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyze/connection/connection.hpp"
-#include "analyze/flow/flow_table.hpp"
+#include "analyze/flow/flow.hpp"
 
 namespace roce::analyze {
 namespace {

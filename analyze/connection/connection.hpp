@@ -13,7 +13,7 @@
 #include "analyze/base/events.hpp"
 #include "analyze/base/histogram.hpp"
 #include "analyze/base/lazy.hpp"
-#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/cm/cm_exchange.hpp"
 #include "analyze/connection/congestion.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "dissect/dissection.hpp"

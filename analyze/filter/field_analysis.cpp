@@ -24,7 +24,7 @@ void add_flag(const PacketView& p, Values& out) {
 
 /// A frame number or count, where there is one.
 template <std::uint32_t Verdict::*member>
-void add_number(const PacketView& p, Values& out) {
+void add_verdict_number(const PacketView& p, Values& out) {
   if (p.verdict != nullptr && p.verdict->*member != 0) add(out, ValueType::number, p.verdict->*member);
 }
 
@@ -51,8 +51,8 @@ void for_each_loss(const PacketView& p, Each each) {
   if (v.missed_of_other != 0) each(Lost::by_capture, v.missed_of_other, false);
 }
 
-constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueType type = ValueType::number,
-                           std::uint64_t max = 0xffff'ffff) {
+constexpr FieldFacts analysis_facts(std::string_view name, std::string_view label,
+                                    ValueType type = ValueType::number, std::uint64_t max = 0xffff'ffff) {
   FieldFacts f;
   f.name = name;
   f.label = label;
@@ -64,7 +64,7 @@ constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueT
 
 constexpr FieldFacts word_facts(std::string_view name, std::string_view label,
                                 std::span<const std::string_view> words) {
-  FieldFacts f = facts(name, label, ValueType::text);
+  FieldFacts f = analysis_facts(name, label, ValueType::text);
   f.words = words;
   return f;
 }
@@ -78,8 +78,8 @@ constexpr std::string_view places[] = {lost_name(Lost::before_capture), lost_nam
 
 constexpr std::uint64_t psn_count = 1U << 24U;
 
-const VirtualField fields[] = {
-    {facts("roce.connection", "Connection"),
+const VirtualField verdict_fields[] = {
+    {analysis_facts("roce.connection", "Connection"),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
          add(out, ValueType::number, p.verdict->connection);
@@ -89,44 +89,45 @@ const VirtualField fields[] = {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) ? 1 : 0]);
      }},
-    {facts("roce.analysis.flags", "Something to look at: any flag, gap or loss", ValueType::presence),
+    {analysis_facts("roce.analysis.flags", "Something to look at: any flag, gap or loss",
+                    ValueType::presence),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && remarkable(*p.verdict)) add(out, ValueType::presence, 1);
      }},
-    {facts("roce.analysis.retransmission", "Retransmission", ValueType::boolean),
+    {analysis_facts("roce.analysis.retransmission", "Retransmission", ValueType::boolean),
      add_flag<Flag::retransmission>},
     {word_facts("roce.analysis.retransmission.cause", "Cause of the retransmission", causes),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->cause != Cause::none)
          add(out, ValueType::text, 0, cause_name(p.verdict->cause));
      }},
-    {facts("roce.analysis.retransmission.original", "Retransmission of frame"),
+    {analysis_facts("roce.analysis.retransmission.original", "Retransmission of frame"),
      [](const PacketView& p, Values& out) {
        const Verdict* v = p.verdict;
        if (v != nullptr && v->has(Flag::retransmission) && !v->has(Flag::duplicate_capture)) {
-         add_number<&Verdict::original>(p, out);  // a copy's is the one it doubles
+         add_verdict_number<&Verdict::original>(p, out);  // a copy's is the one it doubles
        }
      }},
-    {facts("roce.analysis.spurious", "Spurious: already acknowledged", ValueType::boolean),
+    {analysis_facts("roce.analysis.spurious", "Spurious: already acknowledged", ValueType::boolean),
      add_flag<Flag::spurious>},
-    {facts("roce.analysis.duplicate_capture", "Duplicate made by the capture", ValueType::boolean),
+    {analysis_facts("roce.analysis.duplicate_capture", "Duplicate made by the capture", ValueType::boolean),
      add_flag<Flag::duplicate_capture>},
-    {facts("roce.analysis.duplicate_network", "Duplicate made by the network", ValueType::boolean),
+    {analysis_facts("roce.analysis.duplicate_network", "Duplicate made by the network", ValueType::boolean),
      add_flag<Flag::duplicate_network>},
-    {facts("roce.analysis.duplicate_of", "Duplicate of frame"),
+    {analysis_facts("roce.analysis.duplicate_of", "Duplicate of frame"),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr &&
            (p.verdict->has(Flag::duplicate_capture) || p.verdict->has(Flag::duplicate_network)))
-         add_number<&Verdict::original>(p, out);
+         add_verdict_number<&Verdict::original>(p, out);
      }},
-    {facts("roce.analysis.gap", "PSNs missing before this one", ValueType::number, psn_count),
-     add_number<&Verdict::gap>},
+    {analysis_facts("roce.analysis.gap", "PSNs missing before this one", ValueType::number, psn_count),
+     add_verdict_number<&Verdict::gap>},
     {word_facts("roce.analysis.lost", "Lost", places),
      [](const PacketView& p, Values& out) {
        for_each_loss(
            p, [&](Lost where, std::uint32_t, bool) { add(out, ValueType::text, 0, lost_name(where)); });
      }},
-    {facts("roce.analysis.lost.packets", "Lost transmissions"),
+    {analysis_facts("roce.analysis.lost.packets", "Lost transmissions"),
      [](const PacketView& p, Values& out) {
        for_each_loss(p, [&](Lost, std::uint32_t count, bool) { add(out, ValueType::number, count); });
      }},
@@ -136,28 +137,33 @@ const VirtualField fields[] = {
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) == own ? 1 : 0]);
        });
      }},
-    {facts("roce.analysis.lost_between_points", "Lost between two capture points", ValueType::boolean),
+    {analysis_facts("roce.analysis.lost_between_points", "Lost between two capture points",
+                    ValueType::boolean),
      add_flag<Flag::lost_between_points>},
-    {facts("roce.analysis.out_of_order", "Out of order", ValueType::boolean), add_flag<Flag::out_of_order>},
-    {facts("roce.analysis.ack_unseen", "Acknowledges a PSN that was not captured", ValueType::boolean),
+    {analysis_facts("roce.analysis.out_of_order", "Out of order", ValueType::boolean),
+     add_flag<Flag::out_of_order>},
+    {analysis_facts("roce.analysis.ack_unseen", "Acknowledges a PSN that was not captured",
+                    ValueType::boolean),
      add_flag<Flag::ack_unseen>},
-    {facts("roce.analysis.illegal_sequence", "Illegal opcode sequence", ValueType::boolean),
+    {analysis_facts("roce.analysis.illegal_sequence", "Illegal opcode sequence", ValueType::boolean),
      add_flag<Flag::illegal_sequence>},
-    {facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean), add_flag<Flag::wrong_length>},
-    {facts("roce.analysis.msn_backwards", "Message sequence number runs backwards", ValueType::boolean),
+    {analysis_facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean),
+     add_flag<Flag::wrong_length>},
+    {analysis_facts("roce.analysis.msn_backwards", "Message sequence number runs backwards",
+                    ValueType::boolean),
      add_flag<Flag::msn_backwards>},
-    {facts("roce.analysis.time_backwards", "Older than the packet before it", ValueType::boolean),
+    {analysis_facts("roce.analysis.time_backwards", "Older than the packet before it", ValueType::boolean),
      add_flag<Flag::time_backwards>},
-    {facts("roce.analysis.source_mac_changed", "Source MAC address changed", ValueType::boolean),
+    {analysis_facts("roce.analysis.source_mac_changed", "Source MAC address changed", ValueType::boolean),
      add_flag<Flag::source_mac_changed>},
-    {facts("roce.analysis.request", "Answers frame"), add_number<&Verdict::request>},
-    {facts("roce.analysis.response", "Answered by frame"), add_number<&Verdict::response>},
-    {facts("roce.analysis.response_time", "Response time", ValueType::time),
+    {analysis_facts("roce.analysis.request", "Answers frame"), add_verdict_number<&Verdict::request>},
+    {analysis_facts("roce.analysis.response", "Answered by frame"), add_verdict_number<&Verdict::response>},
+    {analysis_facts("roce.analysis.response_time", "Response time", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->has(Flag::response_time_known))
          add(out, ValueType::time, static_cast<std::uint64_t>(p.verdict->response_time_ns));
      }},
-    {facts("roce.analysis.in_flight", "PSNs in flight", ValueType::number, psn_count),
+    {analysis_facts("roce.analysis.in_flight", "PSNs in flight", ValueType::number, psn_count),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->has(Flag::in_flight_known))
          add(out, ValueType::number, p.verdict->in_flight);
@@ -167,7 +173,7 @@ const VirtualField fields[] = {
 }  // namespace
 
 std::span<const VirtualField> analysis_fields() {
-  return fields;
+  return verdict_fields;
 }
 
 }  // namespace roce::analyze

@@ -17,7 +17,7 @@ namespace {
 
 using dissect::HeaderId;
 
-void add_number(Values& out, std::uint64_t value, std::string_view text = {}) {
+void add_field_number(Values& out, std::uint64_t value, std::string_view text = {}) {
   Value v;
   v.number = value;
   v.text = text;
@@ -138,13 +138,13 @@ void syndrome(const PacketView& packet, Values& out) {
 void credit_count(const PacketView& packet, Values& out) {
   const std::uint8_t* p = find_header(packet, HeaderId::aeth);
   if (p == nullptr || dissect::aeth_kind(p[0]) != dissect::AethKind::ack) return;
-  if (const auto credits = dissect::credits(dissect::aeth_code(p[0]))) add_number(out, *credits);
+  if (const auto credits = dissect::credits(dissect::aeth_code(p[0]))) add_field_number(out, *credits);
 }
 
 void rnr_timer(const PacketView& packet, Values& out) {
   const std::uint8_t* p = find_header(packet, HeaderId::aeth);
   if (p == nullptr || dissect::aeth_kind(p[0]) != dissect::AethKind::rnr_nak) return;
-  add_number(out, dissect::rnr_timer_ns(dissect::aeth_code(p[0])));
+  add_field_number(out, dissect::rnr_timer_ns(dissect::aeth_code(p[0])));
 }
 
 void service(const PacketView& packet, Values& out) {
@@ -190,8 +190,8 @@ constexpr Encapsulation encapsulations[] = {{dissect::link_null, 15},        {di
                                             {dissect::link_ipv4, 129},       {dissect::link_ipv6, 130},
                                             {dissect::link_infiniband, 150}, {dissect::link_linux_sll2, 210}};
 
-constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueType type = ValueType::number,
-                           std::uint64_t max = 0) {
+constexpr FieldFacts virtual_facts(std::string_view name, std::string_view label,
+                                   ValueType type = ValueType::number, std::uint64_t max = 0) {
   FieldFacts f;
   f.name = name;
   f.label = label;
@@ -200,7 +200,7 @@ constexpr FieldFacts facts(std::string_view name, std::string_view label, ValueT
   return f;
 }
 constexpr FieldFacts icrc_facts(std::string_view name, std::string_view label, ValueType type) {
-  FieldFacts f = facts(name, label, type, 0xffff'ffff);
+  FieldFacts f = virtual_facts(name, label, type, 0xffff'ffff);
   f.hex = type == ValueType::number;
   f.hex_digits = 8;
   f.needs_icrc = true;
@@ -213,135 +213,137 @@ constexpr FieldFacts icrc_status_facts() {
   return f;
 }
 constexpr FieldFacts flow_facts(std::string_view name, std::string_view label) {
-  FieldFacts f = facts(name, label);
+  FieldFacts f = virtual_facts(name, label);
   f.needs_flow = true;
   return f;
 }
 
 constexpr FieldFacts upper_facts(std::string_view name, std::string_view label) {
-  FieldFacts f = facts(name, label, ValueType::text);
+  FieldFacts f = virtual_facts(name, label, ValueType::text);
   f.needs_upper = true;
   return f;
 }
 
 // The rows' order is that of `packets --list-fields` before sorting; the registry sorts.
-const VirtualField fields[] = {
-    {facts("frame", "Frame", ValueType::bytes),
+const VirtualField packet_fields[] = {
+    {virtual_facts("frame", "Frame", ValueType::bytes),
      [](const PacketView& p, Values& out) {
        Value value;
        value.type = ValueType::bytes;
        value.bytes = p.bytes();
        out.push_back(value);
      }},
-    {facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
-     [](const PacketView& p, Values& out) { add_number(out, p.number); }},
-    {facts("frame.time_epoch", "Epoch Time", ValueType::time),
+    {virtual_facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
+     [](const PacketView& p, Values& out) { add_field_number(out, p.number); }},
+    {virtual_facts("frame.time_epoch", "Epoch Time", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.has_time()) add_time(out, p.frame->time_ns);
      }},
-    {facts("frame.time_relative", "Time since first frame", ValueType::time),
+    {virtual_facts("frame.time_relative", "Time since first frame", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.has_time()) add_time(out, since(p.frame->time_ns, p.first_time_ns));
      }},
-    {facts("frame.time_delta", "Time since previous frame", ValueType::time),
+    {virtual_facts("frame.time_delta", "Time since previous frame", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.has_time()) add_time(out, since(p.frame->time_ns, p.previous_time_ns));
      }},
-    {facts("frame.len", "Frame length on the wire", ValueType::number, 0xffff'ffff),
-     [](const PacketView& p, Values& out) { add_number(out, p.frame->wire); }},
-    {facts("frame.cap_len", "Captured length", ValueType::number, 0xffff'ffff),
-     [](const PacketView& p, Values& out) { add_number(out, p.frame->captured); }},
-    {facts("frame.interface_id", "Interface id", ValueType::number, 0xffff'ffff),
-     [](const PacketView& p, Values& out) { add_number(out, p.frame->interface); }},
-    {facts("frame.interface_name", "Interface name", ValueType::text),
+    {virtual_facts("frame.len", "Frame length on the wire", ValueType::number, 0xffff'ffff),
+     [](const PacketView& p, Values& out) { add_field_number(out, p.frame->wire); }},
+    {virtual_facts("frame.cap_len", "Captured length", ValueType::number, 0xffff'ffff),
+     [](const PacketView& p, Values& out) { add_field_number(out, p.frame->captured); }},
+    {virtual_facts("frame.interface_id", "Interface id", ValueType::number, 0xffff'ffff),
+     [](const PacketView& p, Values& out) { add_field_number(out, p.frame->interface); }},
+    {virtual_facts("frame.interface_name", "Interface name", ValueType::text),
      [](const PacketView& p, Values& out) {
        if (p.interface != nullptr && !p.interface->name.empty()) add_text(out, p.interface->name);
      }},
-    {facts("frame.encap_type", "Encapsulation type", ValueType::number, 0xff),
+    {virtual_facts("frame.encap_type", "Encapsulation type", ValueType::number, 0xff),
      [](const PacketView& p, Values& out) {
        for (const Encapsulation& row : encapsulations) {
-         if (row.link_type == p.frame->link_type) add_number(out, row.wiretap);
+         if (row.link_type == p.frame->link_type) add_field_number(out, row.wiretap);
        }
      }},
-    {facts("frame.comment", "Comment", ValueType::text),
+    {virtual_facts("frame.comment", "Comment", ValueType::text),
      [](const PacketView& p, Values& out) {
        for (const std::string_view comment : p.comments) add_text(out, comment);
      }},
     {upper_facts("frame.protocols", "Protocols in frame"), protocols},
-    {facts("infiniband", "InfiniBand", ValueType::presence),
+    {virtual_facts("infiniband", "InfiniBand", ValueType::presence),
      [](const PacketView& p, Values& out) {
        add_presence(out, p.dissection->is_transport() || p.dissection->find(HeaderId::grh) != nullptr ||
                              p.dissection->find(HeaderId::lrh) != nullptr);
      }},
-    {facts("roce", "RDMA over Converged Ethernet", ValueType::presence),
+    {virtual_facts("roce", "RDMA over Converged Ethernet", ValueType::presence),
      [](const PacketView& p, Values& out) { add_presence(out, is_roce(p)); }},
-    {facts("roce.version", "RoCE version", ValueType::text),
+    {virtual_facts("roce.version", "RoCE version", ValueType::text),
      [](const PacketView& p, Values& out) {
        if (p.dissection->is_transport()) add_text(out, version_name(p.dissection->transport));
      }},
-    {facts("roce.service", "Transport service", ValueType::text), service},
-    {facts("roce.operation", "Operation", ValueType::text), operation},
-    {facts("roce.syndrome", "AETH syndrome in words", ValueType::text), syndrome},
-    {facts("roce.credits", "Credits granted", ValueType::number, 32768), credit_count},
-    {facts("roce.rnr_timer_ns", "RNR timer (ns)", ValueType::number, 655'360'000), rnr_timer},
-    {facts("roce.payload_length", "Message bytes in this packet, without pad", ValueType::number,
-           0xffff'ffff),
+    {virtual_facts("roce.service", "Transport service", ValueType::text), service},
+    {virtual_facts("roce.operation", "Operation", ValueType::text), operation},
+    {virtual_facts("roce.syndrome", "AETH syndrome in words", ValueType::text), syndrome},
+    {virtual_facts("roce.credits", "Credits granted", ValueType::number, 32768), credit_count},
+    {virtual_facts("roce.rnr_timer_ns", "RNR timer (ns)", ValueType::number, 655'360'000), rnr_timer},
+    {virtual_facts("roce.payload_length", "Message bytes in this packet, without pad", ValueType::number,
+                   0xffff'ffff),
      [](const PacketView& p, Values& out) {
-       if (p.dissection->is_transport()) add_number(out, message_bytes(p));
+       if (p.dissection->is_transport()) add_field_number(out, message_bytes(p));
      }},
-    {facts("roce.src", "Innermost source address", ValueType::ip),
+    {virtual_facts("roce.src", "Innermost source address", ValueType::ip),
      [](const PacketView& p, Values& out) { add_address(out, endpoints(p).source); }},
-    {facts("roce.dst", "Innermost destination address", ValueType::ip),
+    {virtual_facts("roce.dst", "Innermost destination address", ValueType::ip),
      [](const PacketView& p, Values& out) { add_address(out, endpoints(p).destination); }},
-    {facts("roce.addr", "Innermost address, source or destination", ValueType::ip),
+    {virtual_facts("roce.addr", "Innermost address, source or destination", ValueType::ip),
      [](const PacketView& p, Values& out) {
        add_address(out, endpoints(p).source);
        add_address(out, endpoints(p).destination);
      }},
-    {facts("roce.class", "What the packet is for: data, ack, response, atomic, cm, cnp or other",
-           ValueType::text),
+    {virtual_facts("roce.class", "What the packet is for: data, ack, response, atomic, cm, cnp or other",
+                   ValueType::text),
      [](const PacketView& p, Values& out) {
        const std::uint8_t* const bth = bth_of(p);
        if (bth == nullptr) return;
        add_text(out, traffic_class_name(analyze::traffic_class(dissect::read<dissect::Bth::opcode>(bth),
                                                                dissect::read<dissect::Bth::destqp>(bth))));
      }},
-    {facts("roce.dscp", "DSCP of the innermost network header", ValueType::number, 63),
+    {virtual_facts("roce.dscp", "DSCP of the innermost network header", ValueType::number, 63),
      [](const PacketView& p, Values& out) {
        if (const auto tos = traffic_class(p))
-         add_number(out, *tos >> 2U, dissect::name_of(dissect::dscp_names, *tos >> 2U));
+         add_field_number(out, *tos >> 2U, dissect::name_of(dissect::dscp_names, *tos >> 2U));
      }},
-    {facts("roce.ecn", "ECN of the innermost network header", ValueType::number, 3),
+    {virtual_facts("roce.ecn", "ECN of the innermost network header", ValueType::number, 3),
      [](const PacketView& p, Values& out) {
        if (const auto tos = traffic_class(p))
-         add_number(out, *tos & 3U, dissect::name_of(dissect::ecn_names, *tos & 3U));
+         add_field_number(out, *tos & 3U, dissect::name_of(dissect::ecn_names, *tos & 3U));
      }},
-    {facts("roce.pcp", "Priority of the innermost VLAN tag", ValueType::number, 7),
+    {virtual_facts("roce.pcp", "Priority of the innermost VLAN tag", ValueType::number, 7),
      [](const PacketView& p, Values& out) {
-       if (const auto pcp = priority_code_point(p)) add_number(out, *pcp);
+       if (const auto pcp = priority_code_point(p)) add_field_number(out, *pcp);
      }},
-    {facts("roce.vlan", "VLAN of the innermost tag", ValueType::number, 4095),
+    {virtual_facts("roce.vlan", "VLAN of the innermost tag", ValueType::number, 4095),
      [](const PacketView& p, Values& out) {
-       if (const auto vlan = vlan_id(p)) add_number(out, *vlan);
+       if (const auto vlan = vlan_id(p)) add_field_number(out, *vlan);
      }},
-    {facts("roce.tunnel", "Tunnels around the packet", ValueType::text), tunnels},
+    {virtual_facts("roce.tunnel", "Tunnels around the packet", ValueType::text), tunnels},
     {upper_facts("roce.upper", "Upper-layer protocol"),
      [](const PacketView& p, Values& out) {
        if (const std::string_view name = upper_layer_of(p); !name.empty()) add_text(out, name);
      }},
-    {facts("roce.stop", "Why the dissection ended early", ValueType::text),
+    {virtual_facts("roce.stop", "Why the dissection ended early", ValueType::text),
      [](const PacketView& p, Values& out) {
        if (p.dissection->stop != dissect::Stop::complete)
          add_text(out, dissect::stop_name(p.dissection->stop));
      }},
-    {facts("roce.marking.violation", "Broken rule of the policy", ValueType::text), marking_violations},
+    {virtual_facts("roce.marking.violation", "Broken rule of the policy", ValueType::text),
+     marking_violations},
     {icrc_status_facts(),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.dissection->is_transport()) add_text(out, dissect::crc_status_name(p.icrc->status));
      }},
     {icrc_facts("roce.icrc.computed", "ICRC as the standard computes it", ValueType::number),
      [](const PacketView& p, Values& out) {
-       if (p.icrc && p.icrc->status != dissect::CrcStatus::not_checkable) add_number(out, p.icrc->computed);
+       if (p.icrc && p.icrc->status != dissect::CrcStatus::not_checkable)
+         add_field_number(out, p.icrc->computed);
      }},
     {icrc_facts("roce.icrc.soft_roce_flush", "ICRC as Linux Soft-RoCE makes it on FLUSH", ValueType::boolean),
      [](const PacketView& p, Values& out) {
@@ -349,7 +351,7 @@ const VirtualField fields[] = {
      }},
     {flow_facts("roce.flow", "Flow"),
      [](const PacketView& p, Values& out) {
-       if (p.flow) add_number(out, *p.flow);
+       if (p.flow) add_field_number(out, *p.flow);
      }},
 };
 
@@ -364,7 +366,7 @@ constexpr CombinedField combined[] = {
 }  // namespace
 
 std::span<const VirtualField> virtual_fields() {
-  return fields;
+  return packet_fields;
 }
 std::span<const CombinedField> combined_fields() {
   return combined;

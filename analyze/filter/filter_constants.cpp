@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 
-constexpr int hex_digit(char c) {
+constexpr int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -122,11 +122,11 @@ std::optional<std::string> parse_bytes(std::string_view text) {
   const std::size_t separator_at = text.find_first_of(":-.");
   std::string bytes;
   if (separator_at == std::string_view::npos) {
-    if (text.size() == 1 && hex_digit(text[0]) >= 0)
-      return std::string(1, static_cast<char>(hex_digit(text[0])));
+    if (text.size() == 1 && digit_of(text[0]) >= 0)
+      return std::string(1, static_cast<char>(digit_of(text[0])));
     if (text.empty() || text.size() % 2 != 0) return std::nullopt;
     for (std::size_t i = 0; i < text.size(); i += 2) {
-      const int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+      const int high = digit_of(text[i]), low = digit_of(text[i + 1]);
       if (high < 0 || low < 0) return std::nullopt;
       bytes += static_cast<char>(high * 16 + low);
     }
@@ -138,8 +138,8 @@ std::optional<std::string> parse_bytes(std::string_view text) {
     if (end < 1 || end > 2) return std::nullopt;
     int value = 0;
     for (const char c : text.substr(0, end)) {
-      if (hex_digit(c) < 0) return std::nullopt;
-      value = value * 16 + hex_digit(c);
+      if (digit_of(c) < 0) return std::nullopt;
+      value = value * 16 + digit_of(c);
     }
     bytes += static_cast<char>(value);
     if (end == text.size()) return bytes;
@@ -160,7 +160,7 @@ std::optional<std::string> parse_hardware_address(std::string_view text, std::si
       }
     }
     bytes = parse_bytes(digits);
-  } else if (text.find_first_of(":-.") != std::string_view::npos && hex_digit(text.back()) >= 0) {
+  } else if (text.find_first_of(":-.") != std::string_view::npos && digit_of(text.back()) >= 0) {
     bytes = parse_bytes(text);
   }
   if (!bytes || bytes->size() != size) return std::nullopt;

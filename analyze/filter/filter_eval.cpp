@@ -11,7 +11,7 @@ namespace roce::analyze::filter {
 namespace {
 
 /// Reused from packet to packet; never held across one.
-struct Scratch {
+struct FieldScratch {
   Values left, right;
 };
 
@@ -94,7 +94,7 @@ bool holds(Comparison comparison, const T& left, const T& right) {
 
 class Evaluation {
  public:
-  Evaluation(const Program& program, const PacketView& packet, Scratch& scratch)
+  Evaluation(const Program& program, const PacketView& packet, FieldScratch& scratch)
       : program_(program), packet_(packet), scratch_(scratch) {}
 
   bool ask(const Test& test) {
@@ -191,13 +191,13 @@ class Evaluation {
 
   const Program& program_;
   const PacketView& packet_;
-  Scratch& scratch_;
+  FieldScratch& scratch_;
 };
 
 }  // namespace
 
 bool run(const Program& program, const PacketView& packet) {
-  thread_local Scratch scratch;
+  thread_local FieldScratch scratch;
   Evaluation evaluation(program, packet, scratch);
   std::bitset<max_depth * 2> stack;  // one place a level; xor is the only user
   std::size_t height = 0;

@@ -23,9 +23,9 @@ namespace {
 
 using Op = Instruction::Op;
 
-class Parser {
+class FilterParser {
  public:
-  explicit Parser(std::string_view expression) : lexer_(expression) { advance(); }
+  explicit FilterParser(std::string_view expression) : lexer_(expression) { advance(); }
 
   tl::expected<Program, ParseError> run() {
     if (token_.kind != TokenKind::end) {
@@ -376,7 +376,7 @@ class Parser {
 }  // namespace
 
 tl::expected<Program, ParseError> parse(std::string_view expression) {
-  return Parser(expression).run();
+  return FilterParser(expression).run();
 }
 
 }  // namespace roce::analyze::filter

@@ -111,7 +111,7 @@ BytesRange ordered(Comparison comparison, BytesRange constant) {
   return constant;
 }
 
-Problem add_number(Program& program, Test& test, const Relation& relation, const Token& literal) {
+Problem add_number_test(Program& program, Test& test, const Relation& relation, const Token& literal) {
   Literal<std::vector<NumberRange>> ranges = number_literal(test.left, literal);
   if (!ranges) return std::move(ranges.error());
   test.kind = Test::Kind::numbers;
@@ -222,7 +222,7 @@ Test start(const Relation& relation, const Operand& left) {
 std::optional<std::string> add_constant(Program& program, Test& test, const Relation& relation,
                                         const Token& literal) {
   if (relation.kind != Kind::compare) return add_search(program, test, relation, literal);
-  return is_numeric(test.left.type) ? add_number(program, test, relation, literal)
+  return is_numeric(test.left.type) ? add_number_test(program, test, relation, literal)
                                     : add_bytes(program, test, relation, literal);
 }
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
-#include "analyze/flow/flow_table.hpp"
 #include "analyze/flow/mark_counts.hpp"
 #include "analyze/record/packet_record.hpp"
 

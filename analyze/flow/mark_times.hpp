@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analyze/flow/flow_table.hpp"
+#include "analyze/flow/flow.hpp"
 #include "analyze/flow/marking.hpp"
 
 namespace roce::analyze {

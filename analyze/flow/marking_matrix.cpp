@@ -9,8 +9,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "analyze/flow/flow_table.hpp"
-#include "analyze/results/flow_columns.hpp"
+#include "analyze/base/address_text.hpp"
+#include "analyze/flow/flow.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -134,7 +134,7 @@ Marking* MarkingMatrix::find(const Flow& flow, const MarkRow& row) noexcept {
 }
 
 std::string direction_text(const Marking& m) {
-  return fmt::format("{} -> {}", m.src ? address_of(*m.src) : "any", m.dst ? address_of(*m.dst) : "any");
+  return fmt::format("{} -> {}", m.src ? address_text(*m.src) : "any", m.dst ? address_text(*m.dst) : "any");
 }
 
 std::string marks_text(const Marking& m) {

@@ -26,7 +26,7 @@ struct Subject {
   }
 };
 
-std::string priorities_text(unsigned bits) {
+std::string priority_list_text(unsigned bits) {
   std::string text;
   for (unsigned i = 0; i < 8; ++i)
     if ((bits >> i & 1U) != 0) text += (text.empty() ? "" : ", ") + std::to_string(i);
@@ -66,7 +66,7 @@ void check_trust(const Subject& s) {
 void check_pfc(const Subject& s) {
   if (!s.policy.lossless || !s.netdev.dcb.pfc) return;
   const unsigned wanted = bits_of(*s.policy.lossless), set = s.netdev.dcb.pfc->enabled;
-  const std::string evidence = fmt::format("PFC enabled: {}", priorities_text(set));
+  const std::string evidence = fmt::format("PFC enabled: {}", priority_list_text(set));
   const std::string advice = fmt::format(
       "mlnx_qos -i {} --pfc {}, or dcb pfc set dev {} prio-pfc all:off{}; the same on the switch.",
       s.netdev.name, pfc_argument(wanted), s.netdev.name, [&] {
@@ -80,7 +80,7 @@ void check_pfc(const Subject& s) {
           fmt::format(
               "PFC is off for priority {}, which the policy calls lossless: under congestion its packets "
               "are dropped.",
-              priorities_text(wanted & ~set)),
+              priority_list_text(wanted & ~set)),
           advice, evidence);
   }
   if ((set & ~wanted) != 0) {
@@ -88,7 +88,7 @@ void check_pfc(const Subject& s) {
         "host_pfc_more", Severity::warning,
         fmt::format("PFC is on for priority {}, which the policy does not call lossless: buffer is set aside "
                     "and others can stop it.",
-                    priorities_text(set & ~wanted)),
+                    priority_list_text(set & ~wanted)),
         advice, evidence);
   }
 }

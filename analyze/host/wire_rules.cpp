@@ -6,7 +6,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr auto port = CounterSource::port, hw = CounterSource::hardware;
+using enum CounterSource;
 constexpr std::uint64_t unlimited = WireCheck::unlimited;
 
 constexpr std::string_view
@@ -99,7 +99,7 @@ Expectation timeouts(const WireCounts& w) {
           w.loss_near_host() ? unlimited : w.timeouts + w.gave_up,
           "a READ issued again may follow a missing response", lost_ahead};
 }
-Expectation gave_up(const WireCounts& w) {
+Expectation requests_given_up(const WireCounts& w) {
   return {w.gave_up, w.gave_up, w.gave_up, "", ""};
 }
 Expectation rnr_gave_up(const WireCounts& w) {
@@ -133,44 +133,45 @@ constexpr WireRule rules[] = {
     {port, "", "port_xmit_packets", "RoCE packets sent", sent_packets},
     {port, "", "port_rcv_packets", "RoCE packets received", received_packets},
 
-    {hw, "rxe", "sent_pkts", "RoCE packets sent", sent_packets},
-    {hw, "rxe", "rcvd_pkts", "RoCE packets received", received_packets_rxe},
-    {hw, "rxe", "out_of_seq_request", "sequence NAKs sent", naks_sent},
-    {hw, "rxe", "rcvd_seq_err", "sequence NAKs received", naks_received_rxe},
-    {hw, "rxe", "send_rnr_err", "RNR NAKs sent", rnr_sent},
-    {hw, "rxe", "rcvd_rnr_err", "RNR NAKs received", rnr_received},
-    {hw, "rxe", "duplicate_request", "requests received again", duplicates_rxe},
-    {hw, "rxe", "retry_exceeded_err", "connections given up after retries", gave_up},
-    {hw, "rxe", "retry_rnr_exceeded_err", "connections given up after RNR NAKs", rnr_gave_up},
+    {hardware, "rxe", "sent_pkts", "RoCE packets sent", sent_packets},
+    {hardware, "rxe", "rcvd_pkts", "RoCE packets received", received_packets_rxe},
+    {hardware, "rxe", "out_of_seq_request", "sequence NAKs sent", naks_sent},
+    {hardware, "rxe", "rcvd_seq_err", "sequence NAKs received", naks_received_rxe},
+    {hardware, "rxe", "send_rnr_err", "RNR NAKs sent", rnr_sent},
+    {hardware, "rxe", "rcvd_rnr_err", "RNR NAKs received", rnr_received},
+    {hardware, "rxe", "duplicate_request", "requests received again", duplicates_rxe},
+    {hardware, "rxe", "retry_exceeded_err", "connections given up after retries", requests_given_up},
+    {hardware, "rxe", "retry_rnr_exceeded_err", "connections given up after RNR NAKs", rnr_gave_up},
 
-    {hw, "mlx5", "out_of_sequence", "sequence NAKs sent", out_of_sequence},
-    {hw, "mlx5", "packet_seq_err", "sequence NAKs received", naks_received},
-    {hw, "mlx5", "duplicate_request", "requests received again", duplicates},
-    {hw, "mlx5", "local_ack_timeout_err", "timeouts of this host", timeouts},
-    {hw, "mlx5", "rnr_nak_retry_err", "RNR NAKs received", rnr_received},
-    {hw, "mlx5", "req_transport_retries_exceeded", "connections given up after retries", gave_up},
-    {hw, "mlx5", "req_rnr_retries_exceeded", "connections given up after RNR NAKs", rnr_gave_up},
-    {hw, "mlx5", "req_remote_invalid_request", "NAKs \"invalid request\" received", invalid_requests},
-    {hw, "mlx5", "req_remote_access_errors", "NAKs \"remote access error\" received", access_errors},
-    {hw, "mlx5", "np_ecn_marked_roce_packets", "CE packets received", ce_received},
-    {hw, "mlx5", "np_cnp_sent", "CNPs sent", cnps_sent},
-    {hw, "mlx5", "rp_cnp_handled", "CNPs received", cnps_received},
-    {hw, "mlx5", "rx_icrc_encapsulated", "packets received with a wrong ICRC", damaged},
+    {hardware, "mlx5", "out_of_sequence", "sequence NAKs sent", out_of_sequence},
+    {hardware, "mlx5", "packet_seq_err", "sequence NAKs received", naks_received},
+    {hardware, "mlx5", "duplicate_request", "requests received again", duplicates},
+    {hardware, "mlx5", "local_ack_timeout_err", "timeouts of this host", timeouts},
+    {hardware, "mlx5", "rnr_nak_retry_err", "RNR NAKs received", rnr_received},
+    {hardware, "mlx5", "req_transport_retries_exceeded", "connections given up after retries",
+     requests_given_up},
+    {hardware, "mlx5", "req_rnr_retries_exceeded", "connections given up after RNR NAKs", rnr_gave_up},
+    {hardware, "mlx5", "req_remote_invalid_request", "NAKs \"invalid request\" received", invalid_requests},
+    {hardware, "mlx5", "req_remote_access_errors", "NAKs \"remote access error\" received", access_errors},
+    {hardware, "mlx5", "np_ecn_marked_roce_packets", "CE packets received", ce_received},
+    {hardware, "mlx5", "np_cnp_sent", "CNPs sent", cnps_sent},
+    {hardware, "mlx5", "rp_cnp_handled", "CNPs received", cnps_received},
+    {hardware, "mlx5", "rx_icrc_encapsulated", "packets received with a wrong ICRC", damaged},
 
-    {hw, "bnxt_re", "tx_pkts", "RoCE packets sent", sent_packets},
-    {hw, "bnxt_re", "rx_pkts", "RoCE packets received", received_packets},
-    {hw, "bnxt_re", "oos_drop_count", "sequence NAKs sent", out_of_sequence},
-    {hw, "bnxt_re", "seq_err_naks_rcvd", "sequence NAKs received", naks_received},
-    {hw, "bnxt_re", "dup_req", "requests received again", duplicates},
-    {hw, "bnxt_re", "to_retransmits", "timeouts of this host", timeouts},
-    {hw, "bnxt_re", "rnr_naks_rcvd", "RNR NAKs received", rnr_received},
-    {hw, "bnxt_re", "max_retry_exceeded", "connections given up after retries", gave_up},
-    {hw, "bnxt_re", "remote_invalid_req_err", "NAKs \"invalid request\" received", invalid_requests},
-    {hw, "bnxt_re", "remote_access_err", "NAKs \"remote access error\" received", access_errors},
-    {hw, "bnxt_re", "remote_op_err", "NAKs \"remote operational error\" received", operational_errors},
-    {hw, "bnxt_re", "rx_ecn_marked_pkts", "CE packets received", ce_received},
-    {hw, "bnxt_re", "tx_cnp_pkts", "CNPs sent", cnps_sent},
-    {hw, "bnxt_re", "rx_cnp_pkts", "CNPs received", cnps_received},
+    {hardware, "bnxt_re", "tx_pkts", "RoCE packets sent", sent_packets},
+    {hardware, "bnxt_re", "rx_pkts", "RoCE packets received", received_packets},
+    {hardware, "bnxt_re", "oos_drop_count", "sequence NAKs sent", out_of_sequence},
+    {hardware, "bnxt_re", "seq_err_naks_rcvd", "sequence NAKs received", naks_received},
+    {hardware, "bnxt_re", "dup_req", "requests received again", duplicates},
+    {hardware, "bnxt_re", "to_retransmits", "timeouts of this host", timeouts},
+    {hardware, "bnxt_re", "rnr_naks_rcvd", "RNR NAKs received", rnr_received},
+    {hardware, "bnxt_re", "max_retry_exceeded", "connections given up after retries", requests_given_up},
+    {hardware, "bnxt_re", "remote_invalid_req_err", "NAKs \"invalid request\" received", invalid_requests},
+    {hardware, "bnxt_re", "remote_access_err", "NAKs \"remote access error\" received", access_errors},
+    {hardware, "bnxt_re", "remote_op_err", "NAKs \"remote operational error\" received", operational_errors},
+    {hardware, "bnxt_re", "rx_ecn_marked_pkts", "CE packets received", ce_received},
+    {hardware, "bnxt_re", "tx_cnp_pkts", "CNPs sent", cnps_sent},
+    {hardware, "bnxt_re", "rx_cnp_pkts", "CNPs received", cnps_received},
 };
 
 /// Counters of what the host sent again, and what of it a capture shows.

@@ -10,7 +10,7 @@
 
 #include "analyze/base/time_bound.hpp"
 #include "analyze/filter/filter.hpp"
-#include "analyze/link/pause_tracker.hpp"
+#include "analyze/link/pauses.hpp"
 #include "analyze/link/priority_map.hpp"
 #include "analyze/packet/packet_summary.hpp"
 #include "analyze/packet/verdict_store.hpp"
@@ -28,7 +28,7 @@ struct AnalysisOptions {
   const Filter* filter = nullptr;               ///< only what matches is analysed
   TimeRange times;                              ///< what lies outside is left out
   std::shared_ptr<const MarkingPolicy> policy;  ///< what packets are judged by; null: nothing
-  std::size_t flow_limit = FlowTable::default_limit;
+  std::size_t flow_limit = default_flow_limit;
   std::size_t epoch_frames = 4096;    ///< handled at once, at most; they and their records stay in the cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
@@ -42,7 +42,7 @@ struct AnalysisOptions {
   /// Flows and connections without a packet for so long, in packets' time, are no longer followed; 0 = never.
   /// See Tracker::retire_idle().
   std::chrono::nanoseconds idle_limit{0};
-  std::size_t exchange_limit = CmTracker::default_limit;  ///< of connection managers: the oldest go
+  std::size_t exchange_limit = default_exchange_limit;  ///< of connection managers: the oldest go
   /// Frames come as they are captured. Then `clock` shows where the clock that stamps them was set, and
   /// times behind that are taken as by the clock before.
   bool live = false;

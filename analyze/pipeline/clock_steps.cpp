@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-std::int64_t difference(std::int64_t a, std::int64_t b) noexcept {
+std::int64_t time_difference(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t result = 0;
   if (!__builtin_sub_overflow(a, b, &result)) return result;
   return a > b ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
@@ -30,8 +30,9 @@ void ClockSteps::mend(std::span<capture::Frame> frames, std::uint64_t number,
   for (capture::Frame& frame : frames) {
     if (frame.time_ns != capture::no_time) {
       Clock& clock = clocks_[frame.point % clocks_at_most];
-      const std::int64_t gap = difference(frame.time_ns, clock.last_ns);
-      if (clock.any && (gap < -back_ns || difference(gap, since(clock.before)) > ahead_ns)) [[unlikely]] {
+      const std::int64_t gap = time_difference(frame.time_ns, clock.last_ns);
+      if (clock.any && (gap < -back_ns || time_difference(gap, since(clock.before)) > ahead_ns))
+          [[unlikely]] {
         const std::int64_t passed = since(clock.given);
         note(number, gap, passed);
         // Unsigned: any two times are apart by less than 2^64 ns.

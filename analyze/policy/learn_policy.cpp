@@ -18,7 +18,6 @@ namespace {
 using dissect::Transport;
 
 constexpr std::size_t most_addresses = 256;  // beyond, a list is no longer something to read
-constexpr std::uint16_t membership = 0x8000;
 
 using Counts = std::map<unsigned, std::uint64_t>;
 
@@ -28,7 +27,7 @@ struct ClassSeen {
   Counts dscp, ecn, pcp, vlan, ttl;
 };
 
-struct Seen {
+struct SeenMarks {
   std::array<ClassSeen, traffic_class_count> classes;
   std::set<dissect::IpAddress> addresses;
   std::set<std::uint16_t> p_keys;                      ///< without the membership bit
@@ -36,11 +35,11 @@ struct Seen {
   std::uint64_t v1 = 0, v2 = 0, unlisted = 0, native = 0;
 };
 
-constexpr bool is_v2(Transport transport) noexcept {
+constexpr bool of_v2(Transport transport) noexcept {
   return transport == Transport::roce_v2_ipv4 || transport == Transport::roce_v2_ipv6;
 }
 
-void add_row(Seen& seen, ClassSeen& of, Transport transport, const MarkRow& row) {
+void add_row(SeenMarks& seen, ClassSeen& of, Transport transport, const MarkRow& row) {
   of.packets += row.packets;
   if (row.marks.vlan) {
     of.vlan[*row.marks.vlan] += row.packets;
@@ -48,8 +47,8 @@ void add_row(Seen& seen, ClassSeen& of, Transport transport, const MarkRow& row)
   } else {
     of.untagged += row.packets;
   }
-  (is_v2(transport) ? seen.v2 : seen.v1) += row.packets;
-  if (!is_v2(transport)) return;
+  (of_v2(transport) ? seen.v2 : seen.v1) += row.packets;
+  if (!of_v2(transport)) return;
   of.of_v2 += row.packets;
   of.dscp[row.marks.dscp] += row.packets;
   of.ecn[row.marks.ecn] += row.packets;
@@ -58,11 +57,12 @@ void add_row(Seen& seen, ClassSeen& of, Transport transport, const MarkRow& row)
 }
 
 /// Marks that only another capture point shows: `check` asks for the same there, but for the TTL.
-void add_copies(Seen& seen, const Snapshot& snapshot) {
-  auto flow = snapshot.flows.begin();
-  for (const FlowAtPoint& there : snapshot.flow_points) {
-    while (flow != snapshot.flows.end() && flow->id < there.flow) ++flow;
-    if (flow == snapshot.flows.end()) return;
+void add_copies(SeenMarks& seen, const std::vector<Flow>& flows,
+                const std::vector<FlowAtPoint>& flow_points) {
+  auto flow = flows.begin();
+  for (const FlowAtPoint& there : flow_points) {
+    while (flow != flows.end() && flow->id < there.flow) ++flow;
+    if (flow == flows.end()) return;
     if (flow->id != there.flow || flow->key.transport == Transport::native_ib) continue;
     for (const MarkRow& row : there.otherwise) {
       ClassSeen& of = seen.classes[static_cast<std::size_t>(row.traffic_class)];
@@ -73,7 +73,7 @@ void add_copies(Seen& seen, const Snapshot& snapshot) {
       } else {
         of.untagged += row.packets;
       }
-      if (!is_v2(flow->key.transport)) continue;
+      if (!of_v2(flow->key.transport)) continue;
       of.dscp[row.marks.dscp] += row.packets;
       of.ecn[row.marks.ecn] += row.packets;
       if (row.marks.pcp) seen.pcp_of_dscp[row.marks.dscp].insert(*row.marks.pcp);
@@ -81,9 +81,9 @@ void add_copies(Seen& seen, const Snapshot& snapshot) {
   }
 }
 
-Seen look_at(const Snapshot& snapshot) {
-  Seen seen;
-  for (const Flow& flow : snapshot.flows) {
+SeenMarks look_at(const std::vector<Flow>& flows, const std::vector<FlowAtPoint>& flow_points) {
+  SeenMarks seen;
+  for (const Flow& flow : flows) {
     if (flow.packets == 0) continue;
     if (flow.key.transport == Transport::native_ib) {
       seen.native += flow.packets;
@@ -96,7 +96,7 @@ Seen look_at(const Snapshot& snapshot) {
       listed += row.packets;
       classes = static_cast<TrafficClasses>(classes | class_bit(row.traffic_class));
       add_row(seen, seen.classes[static_cast<std::size_t>(row.traffic_class)], flow.key.transport, row);
-      seen.p_keys.insert(static_cast<std::uint16_t>(row.p_key & (membership - 1U)));
+      seen.p_keys.insert(static_cast<std::uint16_t>(row.p_key & (p_key_membership - 1U)));
     }
     seen.unlisted += flow.packets - std::min(flow.packets, listed);
     for (std::size_t i = 0; i < traffic_class_count; ++i)
@@ -104,7 +104,7 @@ Seen look_at(const Snapshot& snapshot) {
     seen.addresses.insert(flow.key.src);
     seen.addresses.insert(flow.key.dst);
   }
-  add_copies(seen, snapshot);
+  add_copies(seen, flows, flow_points);
   return seen;
 }
 
@@ -165,7 +165,7 @@ std::string class_comment(const ClassSeen& seen) {
 }
 
 /// The map that the tags show: one priority for each DSCP. Nothing where one DSCP has several.
-bool learn_map(const Seen& seen, PolicyModel& model) {
+bool learn_map(const SeenMarks& seen, PolicyModel& model) {
   const bool one_each = std::all_of(seen.pcp_of_dscp.begin(), seen.pcp_of_dscp.end(),
                                     [](const auto& entry) { return entry.second.size() == 1; });
   if (seen.pcp_of_dscp.empty() || !one_each) return false;
@@ -177,8 +177,9 @@ bool learn_map(const Seen& seen, PolicyModel& model) {
 
 }  // namespace
 
-std::string learn_policy(const Snapshot& snapshot) {
-  const Seen seen = look_at(snapshot);
+std::string learn_policy(const std::vector<Flow>& flows, const std::vector<FlowAtPoint>& flow_points,
+                         std::uint64_t unlisted) {
+  const SeenMarks seen = look_at(flows, flow_points);
   PolicyModel model;
   PolicyComments comments;
   model.name = "learned";
@@ -191,11 +192,11 @@ std::string learn_policy(const Snapshot& snapshot) {
   comments.top = fmt::format(
       "Learned from a capture: {} packets in {} flows. Read it before using it: what was wrong there is "
       "allowed here.\nTo be added by hand: lossless = [...], what PFC protects, which no packet shows.",
-      seen.v1 + seen.v2, snapshot.flows.size());
-  if (seen.unlisted + snapshot.evicted_packets != 0) {
+      seen.v1 + seen.v2, flows.size());
+  if (seen.unlisted + unlisted != 0) {
     comments.top +=
         fmt::format("\n{} packets are not in it: their flows had too many kinds of marks or were too many.",
-                    seen.unlisted + snapshot.evicted_packets);
+                    seen.unlisted + unlisted);
   }
   if (seen.native != 0)
     comments.top += fmt::format("\n{} native InfiniBand packets have no such marks.", seen.native);

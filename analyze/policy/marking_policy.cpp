@@ -13,7 +13,6 @@ namespace {
 
 using dissect::Transport;
 
-constexpr std::uint16_t membership = 0x8000;
 constexpr auto ce = static_cast<std::size_t>(dissect::Ecn::ce);
 
 /// Behind the rule's name in a key; the last ones belong to the policy as a whole.
@@ -44,7 +43,7 @@ std::array<std::string, mark_check_count> keys_of(const std::string& owner) {
   return keys;
 }
 
-constexpr bool is_v2(Transport transport) noexcept {
+constexpr bool is_roce_v2(Transport transport) noexcept {
   return transport == Transport::roce_v2_ipv4 || transport == Transport::roce_v2_ipv6;
 }
 
@@ -57,7 +56,7 @@ bool applies(const FlowRule& rule, const MarkingSubject& s) noexcept {
   if ((rule.classes & class_bit(s.traffic_class)) == 0) return false;
   if (!rule.src.empty() && !any_contains(rule.src, s.src)) return false;
   if (!rule.dst.empty() && !any_contains(rule.dst, s.dst)) return false;
-  const auto p_key = static_cast<std::uint16_t>(s.p_key & (membership - 1U));
+  const auto p_key = static_cast<std::uint16_t>(s.p_key & (p_key_membership - 1U));
   if (!rule.p_keys.empty() && !std::binary_search(rule.p_keys.begin(), rule.p_keys.end(), p_key))
     return false;
   return rule.qps.empty() || std::any_of(rule.qps.begin(), rule.qps.end(), [&](const QpRange& range) {
@@ -81,7 +80,7 @@ MarkingPolicy::MarkingPolicy(PolicyModel model) : model_(std::move(model)) {
   for (std::size_t i = 0; i < traffic_class_count; ++i)
     class_keys_[i] = keys_of(fmt::format("class.{}", traffic_class_name(static_cast<TrafficClass>(i))));
   if (model_.p_keys) {
-    p_keys_.resize(membership / 64);
+    p_keys_.resize(p_key_membership / 64);
     for (const std::uint16_t key : *model_.p_keys) p_keys_[key / 64U] |= std::uint64_t{1} << key % 64U;
   }
 }
@@ -141,7 +140,7 @@ MarkingPolicy::Effective MarkingPolicy::effective(const MarkingSubject& s) const
   if (s.traffic_class == TrafficClass::response && !model_.classes[e.class_index]) e.class_index = data;
   if (model_.classes[e.class_index]) e.of_class = &*model_.classes[e.class_index];
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    if (rules_[i].v2_only && !is_v2(s.transport)) continue;
+    if (rules_[i].v2_only && !is_roce_v2(s.transport)) continue;
     if (!applies(rules_[i].match, s)) continue;
     e.rule = &rules_[i].match.marks;
     e.rule_number = static_cast<std::uint16_t>(i + 1);
@@ -156,13 +155,13 @@ bool MarkingPolicy::allowed(const dissect::IpAddress& address) const noexcept {
 
 std::uint8_t MarkingPolicy::priority_of(const MarkingSubject& s) const noexcept {
   // No switch finds a DSCP in RoCE v1.
-  if (model_.trust == Trust::dscp && is_v2(s.transport)) return priority_of_dscp(model_, s.marks.dscp);
+  if (model_.trust == Trust::dscp && is_roce_v2(s.transport)) return priority_of_dscp(model_, s.marks.dscp);
   return s.marks.pcp.value_or(0);
 }
 
 void MarkingPolicy::test_marks(const MarkingSubject& s, const Effective& e, Judgement& out) const noexcept {
   const Marks& marks = s.marks;
-  if (is_v2(s.transport)) {
+  if (is_roce_v2(s.transport)) {
     if (const DscpSet* set = field(e, &MarkRule::dscp); set != nullptr && !set->contains(marks.dscp))
       out.fail(MarkCheck::dscp);
     if (const EcnSet* set = field(e, &MarkRule::ecn); set != nullptr && !set->contains(marks.ecn))
@@ -195,7 +194,7 @@ void MarkingPolicy::test_priority(const MarkingSubject& s, const Effective& e,
              lossless != nullptr && model_.lossless && model_.lossless->contains(priority) != *lossless) {
     out.fail(MarkCheck::lossless);
   }
-  if (!marks.pcp || !is_v2(s.transport)) return;
+  if (!marks.pcp || !is_roce_v2(s.transport)) return;
   const unsigned tos = unsigned{marks.dscp} << 2U | marks.ecn;
   if (model_.pcp_from_tos && *marks.pcp != (tos >> 5U & 7U)) out.fail(MarkCheck::pcp_from_tos);
   if (model_.pcp_from_dscp && *marks.pcp != priority_of_dscp(model_, marks.dscp))
@@ -209,11 +208,11 @@ Judgement MarkingPolicy::test(const MarkingSubject& s) const noexcept {
     out.rule_ = e.rule_number;
     test_marks(s, e, out);
     test_priority(s, e, out);
-    const unsigned version = is_v2(s.transport) ? roce_v2_allowed : roce_v1_allowed;
+    const unsigned version = is_roce_v2(s.transport) ? roce_v2_allowed : roce_v1_allowed;
     if ((model_.versions & version) == 0) out.fail(MarkCheck::version);
   }
   if (!allowed(s.src) || !allowed(s.dst)) out.fail(MarkCheck::address);
-  const unsigned p_key = s.p_key & (membership - 1U);
+  const unsigned p_key = s.p_key & (p_key_membership - 1U);
   if (!p_keys_.empty() && (p_keys_[p_key / 64] >> p_key % 64 & 1U) == 0) out.fail(MarkCheck::p_key);
   return out;
 }

@@ -15,6 +15,9 @@
 
 namespace roce::analyze {
 
+/// The bit of a P_Key that tells full members from limited ones. IBTA 10.9.1.1.
+inline constexpr std::uint16_t p_key_membership = 0x8000;
+
 /// Which mark a switch or NIC takes the priority from.
 enum class Trust : std::uint8_t { dscp, pcp };
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t most_rules = 1000;
 constexpr std::uint64_t last_qpn = 0xff'ffff;
-constexpr std::uint16_t membership = 0x8000;
 
 /// Where a table's keys are put, and what their readers need.
 struct MarkTarget {
@@ -92,9 +91,9 @@ std::optional<VlanRule> read_vlan(const TomlNode& node, Mistakes& mistakes) {
 
 /// P_Keys without the membership bit, ascending, each once.
 std::vector<std::uint16_t> read_p_keys(const TomlNode& node, Mistakes& mistakes) {
-  NumberSet<membership> set;
+  NumberSet<p_key_membership> set;
   read_numbers(node, p_key_kind, mistakes, [&](std::uint64_t first, std::uint64_t last) {
-    for (std::uint64_t key = first; key <= last; ++key) set.add(key & (membership - 1U));
+    for (std::uint64_t key = first; key <= last; ++key) set.add(key & (p_key_membership - 1U));
   });
   std::vector<std::uint16_t> keys;
   set.for_each_run([&](std::size_t first, std::size_t last) {
@@ -262,7 +261,7 @@ void read_class_table(const TomlNode& value, PolicyTarget& t) {
 }
 
 /// Of the value of a table's key; of the table where it has none.
-TextPlace place_of(const TomlNode& table, std::string_view key) {
+TextPlace place_of_key(const TomlNode& table, std::string_view key) {
   const auto at = std::find_if(table.entries.begin(), table.entries.end(),
                                [key](const TomlEntry& entry) { return entry.key == key; });
   return at != table.entries.end() ? at->value.place : table.place;
@@ -340,7 +339,7 @@ void read_rules(const TomlNode& value, PolicyTarget& t) {
                      "a rule without marks: expected dscp, ecn, pcp, vlan, ttl, priority or lossless");
     for (std::size_t i = 0; i + 1 < t.model.rules.size(); ++i) {
       if (t.model.rules[i].name != rule.name) continue;
-      t.mistakes.add(place_of(item, "name"), fmt::format("a second rule of the name '{}'", rule.name));
+      t.mistakes.add(place_of_key(item, "name"), fmt::format("a second rule of the name '{}'", rule.name));
       break;
     }
   }

@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string ecn_text(const EcnSet& set) {
+std::string ecn_set_text(const EcnSet& set) {
   std::string text, last;
   for (const dissect::ValueName& row : dissect::ecn_names) {
     if (!set.contains(row.value)) continue;
@@ -23,12 +23,6 @@ std::string vlan_text(const VlanRule& rule) {
   constexpr std::string_view names[] = {"", "a VLAN tag", "no VLAN tag"};
   if (rule.need == VlanNeed::one_of) return "VLAN " + set_text(rule.ids);
   return std::string(names[static_cast<std::size_t>(rule.need)]);
-}
-
-std::string address_of(const dissect::IpAddress& address) {
-  std::string text;
-  append_address(text, address);
-  return text;
 }
 
 std::string_view version_of(dissect::Transport transport) {
@@ -47,7 +41,7 @@ std::string MarkingPolicy::expected_text(const MarkingSubject& s, const Effectiv
     case MarkCheck::dscp:
       return from(&MarkRule::dscp, [](const DscpSet& set) { return "DSCP " + set_text(set); });
     case MarkCheck::ecn:
-      return from(&MarkRule::ecn, [](const EcnSet& set) { return "ECN " + ecn_text(set); });
+      return from(&MarkRule::ecn, [](const EcnSet& set) { return "ECN " + ecn_set_text(set); });
     case MarkCheck::pcp:
       return from(&MarkRule::pcp, [](const PrioritySet& set) { return "PCP " + set_text(set); });
     case MarkCheck::vlan:
@@ -102,9 +96,9 @@ std::string MarkingPolicy::found_text(const MarkingSubject& s, MarkCheck check) 
                                      : std::string("untagged"));
     }
     case MarkCheck::address:
-      if (allowed(s.dst)) return fmt::format("{} (source)", address_of(s.src));
-      if (allowed(s.src)) return fmt::format("{} (destination)", address_of(s.dst));
-      return fmt::format("{} (source) and {} (destination)", address_of(s.src), address_of(s.dst));
+      if (allowed(s.dst)) return fmt::format("{} (source)", address_text(s.src));
+      if (allowed(s.src)) return fmt::format("{} (destination)", address_text(s.dst));
+      return fmt::format("{} (source) and {} (destination)", address_text(s.src), address_text(s.dst));
     case MarkCheck::p_key:
       return fmt::format("P_Key {:#06x}", s.p_key);
     case MarkCheck::version:

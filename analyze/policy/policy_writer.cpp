@@ -11,8 +11,6 @@
 namespace roce::analyze {
 namespace {
 
-constexpr std::uint16_t membership = 0x8000;
-
 /// "26" or "[24, 26]"; a single part stands without brackets.
 std::string list_of(const std::vector<std::string>& parts) {
   if (parts.size() == 1) return parts.front();
@@ -55,7 +53,7 @@ std::string p_keys(const std::vector<std::uint16_t>& keys) {
   for (std::size_t i = 0; i < keys.size();) {
     std::size_t last = i;
     while (last + 1 < keys.size() && keys[last + 1] == keys[last] + 1) ++last;
-    const unsigned from = keys[i] | membership, to = keys[last] | membership;
+    const unsigned from = keys[i] | p_key_membership, to = keys[last] | p_key_membership;
     parts.push_back(i == last ? fmt::format("{:#06x}", from) : fmt::format("\"{:#06x}-{:#06x}\"", from, to));
     i = last + 1;
   }

@@ -15,7 +15,7 @@
 namespace roce::analyze {
 namespace {
 
-TextPlace place_of(const toml::source_region& region) {
+TextPlace place_of_node(const toml::source_region& region) {
   return {static_cast<std::size_t>(region.begin.line), static_cast<std::size_t>(region.begin.column)};
 }
 
@@ -26,11 +26,11 @@ bool before(const TextPlace& a, const TextPlace& b) {
 /// toml++ bounds how deep values nest (TOML_MAX_NESTED_VALUES).
 TomlNode node_of(const toml::node& from) {
   TomlNode node;
-  node.place = place_of(from.source());
+  node.place = place_of_node(from.source());
   if (const toml::table* table = from.as_table()) {
     node.kind = TomlNode::Kind::table;
     for (const auto& [key, value] : *table)
-      node.entries.push_back({std::string(key.str()), place_of(key.source()), node_of(value)});
+      node.entries.push_back({std::string(key.str()), place_of_node(key.source()), node_of(value)});
     // toml++ sorts by key.
     std::stable_sort(node.entries.begin(), node.entries.end(),
                      [](const TomlEntry& a, const TomlEntry& b) { return before(a.place, b.place); });
@@ -85,7 +85,7 @@ tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text) {
   }
   const toml::parse_result result = toml::parse(text);
   if (!result) {
-    const TextPlace place = place_of(result.error().source());
+    const TextPlace place = place_of_node(result.error().source());
     PolicyError error;
     error.line = std::max<std::size_t>(place.line, 1);
     error.column = std::max<std::size_t>(place.column, 1);

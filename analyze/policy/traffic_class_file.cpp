@@ -182,14 +182,14 @@ void for_each_line(std::string_view text, Each each) {
 }
 
 /// The place in the order of precedence.
-int rank_of(const TrafficClassRule& rule) {
+int rank_of_action(const TrafficClassRule& rule) {
   if (!rule.src && !rule.dst) return 0;
   if (rule.src && rule.dst) return 1;
   return rule.dst ? 2 : 3;
 }
 
 bool goes_before(const TrafficClassRule& a, const TrafficClassRule& b) {
-  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  if (rank_of_action(a) != rank_of_action(b)) return rank_of_action(a) < rank_of_action(b);
   if (a.dst && b.dst && a.dst->bits() != b.dst->bits()) return a.dst->bits() > b.dst->bits();
   return a.src && b.src && a.src->bits() > b.src->bits();
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
-#include "analyze/flow/flow_table.hpp"
 #include "analyze/flow/marking_matrix.hpp"
 #include "analyze/policy/marking_policy.hpp"
 

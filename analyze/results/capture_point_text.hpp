@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analyze/tracker/tracker.hpp"
+#include "analyze/connection/clock_offset.hpp"
+#include "analyze/connection/connection.hpp"
 #include "capture/core/source.hpp"
 
 namespace roce::analyze {

@@ -13,6 +13,9 @@
 
 namespace roce::analyze {
 
+/// Priority of a column that is shown in CSV and on request only.
+inline constexpr std::uint8_t hidden_column = 255;
+
 template <class Row>
 struct Column {
   std::string_view name;     ///< stable, snake_case: for --sort and CSV
@@ -20,7 +23,7 @@ struct Column {
   std::string_view help;
   bool right = false;  ///< aligned right
   /// Priority in a text table: 0 = always, higher numbers leave first when the terminal is narrow;
-  /// hidden = only in CSV and on request.
+  /// hidden_column: never by itself.
   std::uint8_t priority = 0;
   /// Sorts numbers, largest first; null for columns that sort by text.
   double (*number)(const Row&) = nullptr;
@@ -29,7 +32,6 @@ struct Column {
   /// For machines ("1462345"); null = as text.
   std::string (*exact)(const Row&) = nullptr;
 
-  static constexpr std::uint8_t hidden = 255;
   [[nodiscard]] std::string machine_text(const Row& row) const {
     return exact != nullptr ? exact(row) : text(row);
   }

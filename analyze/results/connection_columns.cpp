@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/connection_columns.hpp"
+#include "analyze/base/address_text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,12 +17,11 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::size_t rnr = 5;  // in Requester::naks
-constexpr std::uint8_t hidden = ConnectionColumn::hidden;
 using R = const ConnectionRow&;
 
 template <std::size_t side>
 std::string address(R r) {
-  return address_of(r->ends[side].address);
+  return address_text(r->ends[side].address);
 }
 template <std::size_t side>
 double qp_number(R r) {
@@ -135,120 +135,112 @@ std::int64_t duration(R r) {
   return span_ns(r->first_time_ns, r->last_time_ns);
 }
 
-constexpr ConnectionColumn
-    columns[] =
-        {
-            {"id", "conn", "number of the connection", true, 0,
-             [](R r) { return -static_cast<double>(r->id); }, [](R r) { return std::to_string(r->id); },
-             nullptr},
-            {"a", "a", "address of the side that sent the first packet captured", false, 0, nullptr,
-             address<0>, nullptr},
-            {"a_qp", "QP", "queue pair of a", true, 0, qp_number<0>, qp_text<0>, qp_exact<0>},
-            {"b", "b", "address of the other side", false, 0, nullptr, address<1>, nullptr},
-            {"b_qp", "QP", "queue pair of b", true, 0, qp_number<1>, qp_text<1>, qp_exact<1>},
-            {"service", "type", "transport service", false, 2, nullptr,
-             [](R r) { return std::string(dissect::service_name(r->service)); }, nullptr},
-            {"upper", "carries",
-             "upper-layer protocol, where the CM exchange or its own header makes it certain", false, 2,
-             nullptr, upper, nullptr},
-            {"version", "version", "what carries the transport", false, hidden, nullptr,
-             [](R r) { return std::string(version_name(r->transport)); }, nullptr},
-            {"state", "state",
-             "open to the end of the capture, closed, failed, or half_seen: one direction only", false, 1,
-             nullptr, [](R r) { return std::string(connection_state_name(r->state)); }, nullptr},
-            {"evidence", "paired by", "why the two directions are taken for one connection", false, 6,
-             nullptr, evidence, nullptr},
-            {"confidence", "sure", "confidence of the pairing, 0 to 1", true, hidden,
-             [](R r) { return r->pairing.confidence; },
-             [](R r) {
-               return r->paired() ? fmt::format("{:.0f} %", 100 * r->pairing.confidence) : std::string();
-             },
-             [](R r) { return fmt::format("{:.4g}", r->pairing.confidence); }},
-            count_column<ConnectionRow, packets>("packets", "packets", "packets of both directions", 3),
-            {"bytes", "bytes", "bytes on the wire, both directions", true, 5,
-             [](R r) { return static_cast<double>(r.bytes()); }, [](R r) { return bytes_text(r.bytes()); },
-             [](R r) { return std::to_string(r.bytes()); }},
-            {"goodput_bytes", "moved", "message bytes, each once", true, 3,
-             [](R r) { return static_cast<double>(r.goodput_bytes()); },
-             [](R r) { return r.goodput_bytes() != 0 ? bytes_text(r.goodput_bytes()) : std::string(); },
-             [](R r) { return std::to_string(r.goodput_bytes()); }},
-            {"goodput_bps", "goodput", "message bytes a second from its first to its last packet", true, 1,
-             [](R r) { return r.goodput_bps(); },
-             [](R r) { return r.goodput_bps() > 0 ? rate_text(r.goodput_bps()) : std::string(); },
-             [](R r) { return fmt::format("{:.0f}", r.goodput_bps()); }},
-            {"throughput_bps", "throughput", "bytes on the wire a second, both directions", true, 5,
-             [](R r) { return r.throughput_bps(); },
-             [](R r) { return r.throughput_bps() > 0 ? rate_text(r.throughput_bps()) : std::string(); },
-             [](R r) { return fmt::format("{:.0f}", r.throughput_bps()); }},
-            count_column<ConnectionRow, retransmitted>("retransmitted", "resent", "packets sent again", 0),
-            count_column<ConnectionRow, repeated_after<Cause::nak>>(
-                "retransmitted_nak", "after NAK", "packets sent again after a PSN sequence NAK", hidden),
-            count_column<ConnectionRow, repeated_after<Cause::timeout>>(
-                "retransmitted_timeout", "by timer", "packets sent again after silence", 2),
-            count_column<ConnectionRow, repeated_after<Cause::rnr>>(
-                "retransmitted_rnr", "after RNR", "packets sent again after an RNR NAK", hidden),
-            count_column<ConnectionRow, repeated_after<Cause::read_retry>>(
-                "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them",
-                hidden),
-            count_column<ConnectionRow, repeated_after<Cause::unknown>>(
-                "retransmitted_unknown", "resent, why unknown",
-                "packets sent again for a reason not captured", hidden),
-            count_column<ConnectionRow, sequence_count<&SequenceCounts::spurious>>(
-                "spurious", "spurious", "repeats of what had already been acknowledged", 4),
-            count_column<ConnectionRow, lost_sum>("lost", "lost", "transmissions lost", 0),
-            count_column<ConnectionRow, lost_at<Lost::before_capture>>(
-                "lost_before_capture", "lost before", "transmissions that never came to the capture point",
-                hidden),
-            count_column<ConnectionRow, lost_at<Lost::after_capture>>(
-                "lost_after_capture", "lost after", "transmissions lost behind the capture point", hidden),
-            count_column<ConnectionRow, lost_at<Lost::by_capture>>(
-                "lost_by_capture", "not captured",
-                "transmissions that were delivered, but missed by the capture", hidden),
-            count_column<ConnectionRow, sequence_count<&SequenceCounts::out_of_order>>(
-                "out_of_order", "reordered", "packets that came late without having been sent twice", 3),
-            count_column<ConnectionRow, sequence_count<&SequenceCounts::duplicate_captures>>(
-                "duplicate_captures", "mirrored", "transmissions captured once more; in no other count", 6),
-            count_column<ConnectionRow, sequence_count<&SequenceCounts::wasted_bytes>>(
-                "wasted_bytes", "wasted bytes", "bytes delivered behind a loss, thrown away and sent again",
-                hidden),
-            count_column<ConnectionRow, naks>("naks", "NAKs", "NAKs but RNR NAKs", 1),
-            count_column<ConnectionRow, rnr_naks>("rnr_naks", "RNRs", "RNR NAKs: the receiver was not ready",
-                                                  1),
-            count_column<ConnectionRow, acks>("acks", "ACKs",
-                                              "positive acknowledgements, READ responses excluded", hidden),
-            count_column<ConnectionRow, cnps>("cnps", "CNPs", "congestion notification packets", 4),
-            count_column<ConnectionRow, operations>("operations", "operations",
-                                                    "SENDs, WRITEs, READs ... that ended in the capture", 4),
-            {"latency_p50_ns", "p50",
-             "median latency of operations: first request packet to acknowledgement or "
-             "last response",
-             true, 4, latency<50>, latency_text<50>, latency_exact<50>},
-            {"latency_p99_ns", "p99", "latency that 99 % of the operations do not exceed", true, 4,
-             latency<99>, latency_text<99>, latency_exact<99>},
-            count_column<ConnectionRow, in_flight>(
-                "in_flight_max", "in flight", "most PSNs that were sent and not yet acknowledged", 6),
-            count_column<ConnectionRow, path_mtu>("pmtu", "PMTU", "path MTU, bytes", 6),
-            {"cm_service", "service", "service of the CM exchange that made it", false, hidden, nullptr,
-             [](R r) {
-               if (r.cm() == nullptr || r.cm()->service_id == 0) return std::string();
-               const std::string_view name = dissect::service_name_of(r.cm()->service_id);
-               return name.empty() ? fmt::format("0x{:016x}", r.cm()->service_id) : std::string(name);
-             },
-             nullptr},
-            {"a_flow", "a's flow", "flow from a to b", true, hidden, flow_sort<0>, flow_number<0>, nullptr},
-            {"b_flow", "b's flow", "flow from b to a", true, hidden, flow_sort<1>, flow_number<1>, nullptr},
-            {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden,
-             [](R r) { return static_cast<double>(r->first_time_ns); },
-             [](R r) { return timed(r) ? time_text(r->first_time_ns) : std::string(); },
-             [](R r) { return timed(r) ? std::to_string(r->first_time_ns) : std::string(); }},
-            {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden,
-             [](R r) { return static_cast<double>(r->last_time_ns); },
-             [](R r) { return timed(r) ? time_text(r->last_time_ns) : std::string(); },
-             [](R r) { return timed(r) ? std::to_string(r->last_time_ns) : std::string(); }},
-            {"duration_ns", "duration", "from its first to its last packet", true, 6,
-             [](R r) { return static_cast<double>(duration(r)); },
-             [](R r) { return timed(r) ? duration_text(duration(r)) : std::string(); },
-             [](R r) { return timed(r) ? std::to_string(duration(r)) : std::string(); }},
+constexpr ConnectionColumn columns_of_connections[] = {
+    {"id", "conn", "number of the connection", true, 0, [](R r) { return -static_cast<double>(r->id); },
+     [](R r) { return std::to_string(r->id); }, nullptr},
+    {"a", "a", "address of the side that sent the first packet captured", false, 0, nullptr, address<0>,
+     nullptr},
+    {"a_qp", "QP", "queue pair of a", true, 0, qp_number<0>, qp_text<0>, qp_exact<0>},
+    {"b", "b", "address of the other side", false, 0, nullptr, address<1>, nullptr},
+    {"b_qp", "QP", "queue pair of b", true, 0, qp_number<1>, qp_text<1>, qp_exact<1>},
+    {"service", "type", "transport service", false, 2, nullptr,
+     [](R r) { return std::string(dissect::service_name(r->service)); }, nullptr},
+    {"upper", "carries", "upper-layer protocol, where the CM exchange or its own header makes it certain",
+     false, 2, nullptr, upper, nullptr},
+    {"version", "version", "what carries the transport", false, hidden_column, nullptr,
+     [](R r) { return std::string(version_name(r->transport)); }, nullptr},
+    {"state", "state", "open to the end of the capture, closed, failed, or half_seen: one direction only",
+     false, 1, nullptr, [](R r) { return std::string(connection_state_name(r->state)); }, nullptr},
+    {"evidence", "paired by", "why the two directions are taken for one connection", false, 6, nullptr,
+     evidence, nullptr},
+    {"confidence", "sure", "confidence of the pairing, 0 to 1", true, hidden_column,
+     [](R r) { return r->pairing.confidence; },
+     [](R r) { return r->paired() ? fmt::format("{:.0f} %", 100 * r->pairing.confidence) : std::string(); },
+     [](R r) { return fmt::format("{:.4g}", r->pairing.confidence); }},
+    count_column<ConnectionRow, packets>("packets", "packets", "packets of both directions", 3),
+    {"bytes", "bytes", "bytes on the wire, both directions", true, 5,
+     [](R r) { return static_cast<double>(r.bytes()); }, [](R r) { return bytes_text(r.bytes()); },
+     [](R r) { return std::to_string(r.bytes()); }},
+    {"goodput_bytes", "moved", "message bytes, each once", true, 3,
+     [](R r) { return static_cast<double>(r.goodput_bytes()); },
+     [](R r) { return r.goodput_bytes() != 0 ? bytes_text(r.goodput_bytes()) : std::string(); },
+     [](R r) { return std::to_string(r.goodput_bytes()); }},
+    {"goodput_bps", "goodput", "message bytes a second from its first to its last packet", true, 1,
+     [](R r) { return r.goodput_bps(); },
+     [](R r) { return r.goodput_bps() > 0 ? rate_text(r.goodput_bps()) : std::string(); },
+     [](R r) { return fmt::format("{:.0f}", r.goodput_bps()); }},
+    {"throughput_bps", "throughput", "bytes on the wire a second, both directions", true, 5,
+     [](R r) { return r.throughput_bps(); },
+     [](R r) { return r.throughput_bps() > 0 ? rate_text(r.throughput_bps()) : std::string(); },
+     [](R r) { return fmt::format("{:.0f}", r.throughput_bps()); }},
+    count_column<ConnectionRow, retransmitted>("retransmitted", "resent", "packets sent again", 0),
+    count_column<ConnectionRow, repeated_after<Cause::nak>>(
+        "retransmitted_nak", "after NAK", "packets sent again after a PSN sequence NAK", hidden_column),
+    count_column<ConnectionRow, repeated_after<Cause::timeout>>("retransmitted_timeout", "by timer",
+                                                                "packets sent again after silence", 2),
+    count_column<ConnectionRow, repeated_after<Cause::rnr>>(
+        "retransmitted_rnr", "after RNR", "packets sent again after an RNR NAK", hidden_column),
+    count_column<ConnectionRow, repeated_after<Cause::read_retry>>(
+        "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them",
+        hidden_column),
+    count_column<ConnectionRow, repeated_after<Cause::unknown>>(
+        "retransmitted_unknown", "resent, why unknown", "packets sent again for a reason not captured",
+        hidden_column),
+    count_column<ConnectionRow, sequence_count<&SequenceCounts::spurious>>(
+        "spurious", "spurious", "repeats of what had already been acknowledged", 4),
+    count_column<ConnectionRow, lost_sum>("lost", "lost", "transmissions lost", 0),
+    count_column<ConnectionRow, lost_at<Lost::before_capture>>(
+        "lost_before_capture", "lost before", "transmissions that never came to the capture point",
+        hidden_column),
+    count_column<ConnectionRow, lost_at<Lost::after_capture>>(
+        "lost_after_capture", "lost after", "transmissions lost behind the capture point", hidden_column),
+    count_column<ConnectionRow, lost_at<Lost::by_capture>>(
+        "lost_by_capture", "not captured", "transmissions that were delivered, but missed by the capture",
+        hidden_column),
+    count_column<ConnectionRow, sequence_count<&SequenceCounts::out_of_order>>(
+        "out_of_order", "reordered", "packets that came late without having been sent twice", 3),
+    count_column<ConnectionRow, sequence_count<&SequenceCounts::duplicate_captures>>(
+        "duplicate_captures", "mirrored", "transmissions captured once more; in no other count", 6),
+    count_column<ConnectionRow, sequence_count<&SequenceCounts::wasted_bytes>>(
+        "wasted_bytes", "wasted bytes", "bytes delivered behind a loss, thrown away and sent again",
+        hidden_column),
+    count_column<ConnectionRow, naks>("naks", "NAKs", "NAKs but RNR NAKs", 1),
+    count_column<ConnectionRow, rnr_naks>("rnr_naks", "RNRs", "RNR NAKs: the receiver was not ready", 1),
+    count_column<ConnectionRow, acks>("acks", "ACKs", "positive acknowledgements, READ responses excluded",
+                                      hidden_column),
+    count_column<ConnectionRow, cnps>("cnps", "CNPs", "congestion notification packets", 4),
+    count_column<ConnectionRow, operations>("operations", "operations",
+                                            "SENDs, WRITEs, READs ... that ended in the capture", 4),
+    {"latency_p50_ns", "p50",
+     "median latency of operations: first request packet to acknowledgement or "
+     "last response",
+     true, 4, latency<50>, latency_text<50>, latency_exact<50>},
+    {"latency_p99_ns", "p99", "latency that 99 % of the operations do not exceed", true, 4, latency<99>,
+     latency_text<99>, latency_exact<99>},
+    count_column<ConnectionRow, in_flight>("in_flight_max", "in flight",
+                                           "most PSNs that were sent and not yet acknowledged", 6),
+    count_column<ConnectionRow, path_mtu>("pmtu", "PMTU", "path MTU, bytes", 6),
+    {"cm_service", "service", "service of the CM exchange that made it", false, hidden_column, nullptr,
+     [](R r) {
+       if (r.cm() == nullptr || r.cm()->service_id == 0) return std::string();
+       const std::string_view name = dissect::service_name_of(r.cm()->service_id);
+       return name.empty() ? fmt::format("0x{:016x}", r.cm()->service_id) : std::string(name);
+     },
+     nullptr},
+    {"a_flow", "a's flow", "flow from a to b", true, hidden_column, flow_sort<0>, flow_number<0>, nullptr},
+    {"b_flow", "b's flow", "flow from b to a", true, hidden_column, flow_sort<1>, flow_number<1>, nullptr},
+    {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden_column,
+     [](R r) { return static_cast<double>(r->first_time_ns); },
+     [](R r) { return timed(r) ? time_text(r->first_time_ns) : std::string(); },
+     [](R r) { return timed(r) ? std::to_string(r->first_time_ns) : std::string(); }},
+    {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden_column,
+     [](R r) { return static_cast<double>(r->last_time_ns); },
+     [](R r) { return timed(r) ? time_text(r->last_time_ns) : std::string(); },
+     [](R r) { return timed(r) ? std::to_string(r->last_time_ns) : std::string(); }},
+    {"duration_ns", "duration", "from its first to its last packet", true, 6,
+     [](R r) { return static_cast<double>(duration(r)); },
+     [](R r) { return timed(r) ? duration_text(duration(r)) : std::string(); },
+     [](R r) { return timed(r) ? std::to_string(duration(r)) : std::string(); }},
 };
 
 const Flow* find_flow(const Snapshot& snapshot, std::optional<std::uint64_t> id) noexcept {
@@ -351,7 +343,7 @@ std::vector<ConnectionRow> connection_rows(const Snapshot& snapshot) {
 }
 
 std::span<const ConnectionColumn> connection_columns() noexcept {
-  return columns;
+  return columns_of_connections;
 }
 
 const ConnectionColumn* find_connection_column(std::string_view name) noexcept {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyze/connection/connection.hpp"
-#include "analyze/flow/flow_table.hpp"
+#include "analyze/flow/flow.hpp"
 #include "analyze/results/columns.hpp"
 #include "analyze/results/snapshot.hpp"
 

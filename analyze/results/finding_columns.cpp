@@ -10,59 +10,59 @@
 namespace roce::analyze {
 namespace {
 
-using F = const Finding&;
+using FindingIn = const Finding&;
 
-double first_packet(F f) {
+double first_packet_number(FindingIn f) {
   return f.packets.empty() ? 0 : -static_cast<double>(f.packets.front());
 }
-std::string first_packet_text(F f) {
+std::string first_packet_text(FindingIn f) {
   return f.packets.empty() ? std::string() : std::to_string(f.packets.front());
 }
 
-constexpr std::uint8_t hidden = FindingColumn::hidden;
-
 template <std::optional<std::int64_t> Finding::*member>
-double time_number(F f) {
+double time_number(FindingIn f) {
   return static_cast<double>((f.*member).value_or(0));
 }
 template <std::optional<std::int64_t> Finding::*member>
-std::string time_shown(F f) {
+std::string time_shown(FindingIn f) {
   return f.*member ? time_text(*(f.*member)) : std::string();
 }
 template <std::optional<std::int64_t> Finding::*member>
-std::string time_exact(F f) {
+std::string time_exact(FindingIn f) {
   return f.*member ? std::to_string(*(f.*member)) : std::string();
 }
 
-constexpr FindingColumn columns[] = {
+constexpr FindingColumn columns_of_findings[] = {
     {"severity", "severity", "how bad it is: error, warning, notice or info", false, 0,
-     [](F f) { return static_cast<double>(f.severity); },
-     [](F f) { return std::string(severity_name(f.severity)); }, nullptr},
-    {"title", "finding", "what is wrong", false, 0, nullptr, [](F f) { return std::string(f.title); },
+     [](FindingIn f) { return static_cast<double>(f.severity); },
+     [](FindingIn f) { return std::string(severity_name(f.severity)); }, nullptr},
+    {"title", "finding", "what is wrong", false, 0, nullptr, [](FindingIn f) { return std::string(f.title); },
      nullptr},
-    {"count", "count", "how often", true, 0, [](F f) { return static_cast<double>(f.count); },
-     [](F f) { return std::to_string(f.count); }, nullptr},
-    {"subject", "who", "whom it is about", false, 0, nullptr, [](F f) { return f.subject; }, nullptr},
+    {"count", "count", "how often", true, 0, [](FindingIn f) { return static_cast<double>(f.count); },
+     [](FindingIn f) { return std::to_string(f.count); }, nullptr},
+    {"subject", "who", "whom it is about", false, 0, nullptr, [](FindingIn f) { return f.subject; }, nullptr},
     {"sentence", "what was seen", "its first sentence", false, 0, nullptr,
-     [](F f) { return first_sentence(f.explanation); }, nullptr},
-    {"first_packet", "first packet", "number of the first packet that shows it", true, 0, first_packet,
+     [](FindingIn f) { return first_sentence(f.explanation); }, nullptr},
+    {"first_packet", "first packet", "number of the first packet that shows it", true, 0, first_packet_number,
      first_packet_text, nullptr},
-    {"confidence", "sure", "confidence, 0 to 100 %", true, hidden, [](F f) { return f.confidence; },
-     [](F f) { return std::to_string(static_cast<int>(100 * f.confidence + 0.5)) + " %"; },
-     [](F f) { return fmt::format("{:.4g}", f.confidence); }},
-    {"id", "rule", "name of its page in docs/findings", false, hidden, nullptr,
-     [](F f) { return std::string(f.id); }, nullptr},
-    {"explanation", "explanation", "what was seen, with its figures", false, hidden, nullptr,
-     [](F f) { return f.explanation; }, nullptr},
-    {"advice", "advice", "what to do next", false, hidden, nullptr, [](F f) { return f.advice; }, nullptr},
-    {"packets", "packets", "numbers of the first few packets that show it", false, hidden, nullptr,
-     [](F f) { return fmt::format("{}", fmt::join(f.packets, " ")); }, nullptr},
-    {"connections", "connections", "ids of the first few connections it is about", false, hidden, nullptr,
-     [](F f) { return fmt::format("{}", fmt::join(f.connections, " ")); }, nullptr},
-    {"first_time", "first", "time of its first packet, ns since the epoch", true, hidden,
+    {"confidence", "sure", "confidence, 0 to 100 %", true, hidden_column,
+     [](FindingIn f) { return f.confidence; },
+     [](FindingIn f) { return std::to_string(static_cast<int>(100 * f.confidence + 0.5)) + " %"; },
+     [](FindingIn f) { return fmt::format("{:.4g}", f.confidence); }},
+    {"id", "rule", "name of its page in docs/findings", false, hidden_column, nullptr,
+     [](FindingIn f) { return std::string(f.id); }, nullptr},
+    {"explanation", "explanation", "what was seen, with its figures", false, hidden_column, nullptr,
+     [](FindingIn f) { return f.explanation; }, nullptr},
+    {"advice", "advice", "what to do next", false, hidden_column, nullptr,
+     [](FindingIn f) { return f.advice; }, nullptr},
+    {"packets", "packets", "numbers of the first few packets that show it", false, hidden_column, nullptr,
+     [](FindingIn f) { return fmt::format("{}", fmt::join(f.packets, " ")); }, nullptr},
+    {"connections", "connections", "ids of the first few connections it is about", false, hidden_column,
+     nullptr, [](FindingIn f) { return fmt::format("{}", fmt::join(f.connections, " ")); }, nullptr},
+    {"first_time", "first", "time of its first packet, ns since the epoch", true, hidden_column,
      time_number<&Finding::first_time_ns>, time_shown<&Finding::first_time_ns>,
      time_exact<&Finding::first_time_ns>},
-    {"last_time", "last", "time of its last packet, ns since the epoch", true, hidden,
+    {"last_time", "last", "time of its last packet, ns since the epoch", true, hidden_column,
      time_number<&Finding::last_time_ns>, time_shown<&Finding::last_time_ns>,
      time_exact<&Finding::last_time_ns>},
 };
@@ -70,7 +70,7 @@ constexpr FindingColumn columns[] = {
 }  // namespace
 
 std::span<const FindingColumn> finding_columns() noexcept {
-  return columns;
+  return columns_of_findings;
 }
 
 std::string finding_key(const Finding& finding) {

@@ -30,7 +30,7 @@ std::string_view ecn_name(std::size_t value) noexcept {
   return names[value];
 }
 
-std::string ecn_text(const Flow& flow) {
+std::string flow_ecn_text(const Flow& flow) {
   std::string text;
   const auto kinds = std::count_if(flow.ecn.begin(), flow.ecn.end(), [](std::uint64_t n) { return n != 0; });
   for (std::size_t i = 0; i < flow.ecn.size(); ++i) {
@@ -65,7 +65,7 @@ double rate(const Flow& flow) {
   return mean_rate_bps(flow.bytes, flow.first_time_ns, flow.last_time_ns);
 }
 
-std::uint64_t retransmitted(const Flow& f) {
+std::uint64_t flow_retransmitted(const Flow& f) {
   return f.sequence().retransmitted_packets();
 }
 std::uint64_t lost_packets(const Flow& f) {
@@ -73,31 +73,30 @@ std::uint64_t lost_packets(const Flow& f) {
   return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
 }
 template <Lost where>
-std::uint64_t lost_at(const Flow& f) {
+std::uint64_t flow_lost_at(const Flow& f) {
   return f.sequence().lost[static_cast<std::size_t>(where)];
 }
 template <Cause cause>
-std::uint64_t repeated_after(const Flow& f) {
+std::uint64_t flow_repeated_after(const Flow& f) {
   return f.sequence().retransmitted[static_cast<std::size_t>(cause)];
 }
 template <std::uint64_t SequenceCounts::*member>
-std::uint64_t sequence_count(const Flow& f) {
+std::uint64_t flow_sequence_count(const Flow& f) {
   return f.sequence().*member;
 }
 
-constexpr std::uint8_t hidden = FlowColumn::hidden;
 using F = const Flow&;
 
-constexpr FlowColumn columns[] = {
+constexpr FlowColumn columns_of_flows[] = {
     {"id", "flow", "number of the flow", true, 0, [](F f) { return -static_cast<double>(f.id); },
      [](F f) { return std::to_string(f.id); }, nullptr},
     {"connection", "conn", "connection that the flow is a direction of", true, 4,
      [](F f) { return f.connection ? static_cast<double>(*f.connection) : -1; },
      [](F f) { return f.connection ? std::to_string(*f.connection) : std::string(); }, nullptr},
-    {"src", "source", "source address", false, 0, nullptr, [](F f) { return address_of(f.key.src); },
+    {"src", "source", "source address", false, 0, nullptr, [](F f) { return address_text(f.key.src); },
      nullptr},
     {"dst", "destination", "destination address", false, 0, nullptr,
-     [](F f) { return address_of(f.key.dst); }, nullptr},
+     [](F f) { return address_text(f.key.dst); }, nullptr},
     {"dst_qp", "QP", "destination queue pair", true, 0, [](F f) { return static_cast<double>(f.key.dst_qp); },
      [](F f) { return fmt::format("0x{:06x}", f.key.dst_qp); },
      [](F f) { return std::to_string(f.key.dst_qp); }},
@@ -106,12 +105,12 @@ constexpr FlowColumn columns[] = {
      nullptr},
     {"upper", "carries", "upper-layer protocol, where the CM exchange or its own header makes it certain",
      false, 1, nullptr, [](F f) { return std::string(dissect::ulp_name(f.upper)); }, nullptr},
-    {"version", "version", "what carries the transport", false, hidden, nullptr,
+    {"version", "version", "what carries the transport", false, hidden_column, nullptr,
      [](F f) { return std::string(version_name(f.key.transport)); }, nullptr},
     {"vlan", "VLAN", "VLAN of the first tagged packet", true, 6,
      [](F f) { return f.vlan ? static_cast<double>(*f.vlan) : -1; },
      [](F f) { return f.vlan ? std::to_string(*f.vlan) : std::string(); }, nullptr},
-    {"udp_sports", "UDP source ports", "UDP source ports with packets", false, hidden, nullptr,
+    {"udp_sports", "UDP source ports", "UDP source ports with packets", false, hidden_column, nullptr,
      [](F f) { return list_counts(f.udp_sports); }, nullptr},
     {"packets", "packets", "packets", true, 0, [](F f) { return static_cast<double>(f.packets); },
      [](F f) { return std::to_string(f.packets); }, nullptr},
@@ -126,40 +125,43 @@ constexpr FlowColumn columns[] = {
     {"rate_bps", "rate", "mean rate from its first to its last packet", true, 2, rate,
      [](F f) { return f.packets > 1 && f.any_time ? rate_text(rate(f)) : std::string(); },
      [](F f) { return fmt::format("{:.0f}", rate(f)); }},
-    count_column<Flow, retransmitted>("retransmitted", "resent", "packets sent again", 1),
-    count_column<Flow, repeated_after<Cause::nak>>("retransmitted_nak", "after NAK",
-                                                   "packets sent again after a PSN sequence NAK", hidden),
-    count_column<Flow, repeated_after<Cause::timeout>>("retransmitted_timeout", "after timeout",
-                                                       "packets sent again after silence", hidden),
-    count_column<Flow, repeated_after<Cause::rnr>>("retransmitted_rnr", "after RNR",
-                                                   "packets sent again after an RNR NAK", hidden),
-    count_column<Flow, repeated_after<Cause::read_retry>>(
-        "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them", hidden),
-    count_column<Flow, repeated_after<Cause::unknown>>("retransmitted_unknown", "resent, why unknown",
-                                                       "packets sent again for a reason not captured",
-                                                       hidden),
-    count_column<Flow, sequence_count<&SequenceCounts::spurious>>(
+    count_column<Flow, flow_retransmitted>("retransmitted", "resent", "packets sent again", 1),
+    count_column<Flow, flow_repeated_after<Cause::nak>>(
+        "retransmitted_nak", "after NAK", "packets sent again after a PSN sequence NAK", hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::timeout>>(
+        "retransmitted_timeout", "after timeout", "packets sent again after silence", hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::rnr>>("retransmitted_rnr", "after RNR",
+                                                        "packets sent again after an RNR NAK", hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::read_retry>>(
+        "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them",
+        hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::unknown>>("retransmitted_unknown", "resent, why unknown",
+                                                            "packets sent again for a reason not captured",
+                                                            hidden_column),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::spurious>>(
         "spurious", "spurious", "repeats of what had already been acknowledged", 4),
     count_column<Flow, lost_packets>("lost", "lost", "transmissions lost", 1),
-    count_column<Flow, lost_at<Lost::before_capture>>(
-        "lost_before_capture", "lost before", "transmissions that never came to the capture point", hidden),
-    count_column<Flow, lost_at<Lost::after_capture>>("lost_after_capture", "lost after",
-                                                     "transmissions lost behind the capture point", hidden),
-    count_column<Flow, lost_at<Lost::by_capture>>(
+    count_column<Flow, flow_lost_at<Lost::before_capture>>(
+        "lost_before_capture", "lost before", "transmissions that never came to the capture point",
+        hidden_column),
+    count_column<Flow, flow_lost_at<Lost::after_capture>>(
+        "lost_after_capture", "lost after", "transmissions lost behind the capture point", hidden_column),
+    count_column<Flow, flow_lost_at<Lost::by_capture>>(
         "lost_by_capture", "not captured", "transmissions that were delivered, but missed by the capture",
-        hidden),
-    count_column<Flow, sequence_count<&SequenceCounts::out_of_order>>(
+        hidden_column),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets that came late without having been sent twice", 4),
-    count_column<Flow, sequence_count<&SequenceCounts::duplicate_captures>>(
+    count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_captures>>(
         "duplicate_captures", "mirrored", "transmissions captured once more; in no other count", 5),
-    count_column<Flow, sequence_count<&SequenceCounts::duplicate_network>>(
-        "duplicate_network", "doubled", "transmissions that the network delivered twice", hidden),
-    count_column<Flow, sequence_count<&SequenceCounts::gaps>>(
-        "gaps", "gaps", "PSNs that were not captured in their place", hidden),
-    count_column<Flow, sequence_count<&SequenceCounts::wasted_packets>>(
-        "wasted_packets", "wasted", "packets delivered behind a loss, thrown away and sent again", hidden),
-    count_column<Flow, sequence_count<&SequenceCounts::wasted_bytes>>("wasted_bytes", "wasted bytes",
-                                                                      "their bytes on the wire", hidden),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_network>>(
+        "duplicate_network", "doubled", "transmissions that the network delivered twice", hidden_column),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::gaps>>(
+        "gaps", "gaps", "PSNs that were not captured in their place", hidden_column),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::wasted_packets>>(
+        "wasted_packets", "wasted", "packets delivered behind a loss, thrown away and sent again",
+        hidden_column),
+    count_column<Flow, flow_sequence_count<&SequenceCounts::wasted_bytes>>(
+        "wasted_bytes", "wasted bytes", "their bytes on the wire", hidden_column),
     {"first_psn", "first PSN", "PSN of its first packet", true, 4,
      [](F f) { return static_cast<double>(f.first_psn); }, [](F f) { return std::to_string(f.first_psn); },
      nullptr},
@@ -168,14 +170,14 @@ constexpr FlowColumn columns[] = {
      nullptr},
     {"dscp", "DSCP", "DSCP values with packets", false, 3, nullptr, [](F f) { return list_counts(f.dscp); },
      nullptr},
-    {"ecn", "ECN", "ECN codepoints with packets", false, 3, nullptr, ecn_text, nullptr},
+    {"ecn", "ECN", "ECN codepoints with packets", false, 3, nullptr, flow_ecn_text, nullptr},
     {"pcp", "PCP", "VLAN priorities with packets", false, 5, nullptr, [](F f) { return list_counts(f.pcp); },
      nullptr},
-    {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden,
+    {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden_column,
      [](F f) { return static_cast<double>(f.first_time_ns); },
      [](F f) { return if_timed(f, [](F g) { return time_text(g.first_time_ns); }); },
      [](F f) { return if_timed(f, [](F g) { return std::to_string(g.first_time_ns); }); }},
-    {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden,
+    {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden_column,
      [](F f) { return static_cast<double>(f.last_time_ns); },
      [](F f) { return if_timed(f, [](F g) { return time_text(g.last_time_ns); }); },
      [](F f) { return if_timed(f, [](F g) { return std::to_string(g.last_time_ns); }); }},
@@ -191,23 +193,17 @@ constexpr FlowColumn columns[] = {
      [](F f) { return static_cast<double>(f.icrc_mismatches); },
      [](F f) { return f.icrc_mismatches != 0 ? std::to_string(f.icrc_mismatches) : std::string(); },
      [](F f) { return std::to_string(f.icrc_mismatches); }},
-    {"opcodes", "opcodes", "opcodes with packets", false, hidden, nullptr, opcode_list, nullptr},
+    {"opcodes", "opcodes", "opcodes with packets", false, hidden_column, nullptr, opcode_list, nullptr},
 };
 
 }  // namespace
 
 std::span<const FlowColumn> flow_columns() noexcept {
-  return columns;
+  return columns_of_flows;
 }
 
 const FlowColumn* find_flow_column(std::string_view name) noexcept {
   return find_column(flow_columns(), name);
-}
-
-std::string address_of(const dissect::IpAddress& address) {
-  std::string text;
-  append_address(text, address);
-  return text;
 }
 
 }  // namespace roce::analyze

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/flow/flow_table.hpp"
+#include "analyze/flow/flow.hpp"
 #include "analyze/results/columns.hpp"
 
 namespace roce::analyze {
@@ -16,8 +15,5 @@ using FlowColumn = Column<Flow>;
 
 [[nodiscard]] std::span<const FlowColumn> flow_columns() noexcept;
 [[nodiscard]] const FlowColumn* find_flow_column(std::string_view name) noexcept;
-
-/// Address of either end as text.
-[[nodiscard]] std::string address_of(const dissect::IpAddress& address);
 
 }  // namespace roce::analyze

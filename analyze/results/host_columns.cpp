@@ -5,9 +5,9 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/results/connection_columns.hpp"
-#include "analyze/results/flow_columns.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -19,7 +19,7 @@ std::uint64_t count(H h) {
   return h.*member;
 }
 
-constexpr HostColumn columns[] = {
+constexpr HostColumn columns_of_hosts[] = {
     {"address", "host", "address", false, 0, nullptr, [](H h) { return h.address; }, nullptr},
     count_column<HostRow, count<&HostRow::connections>>("connections", "conns", "connections that end here",
                                                         0),
@@ -67,7 +67,7 @@ std::vector<HostRow> host_rows(const Snapshot& snapshot) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ConnectionRow& row = rows[i];
     for (std::size_t side = 0; side < 2; ++side) {
-      std::string address = address_of(row->ends[side].address);
+      std::string address = address_text(row->ends[side].address);
       const auto [found, fresh] = at.emplace(address, hosts.size());
       if (fresh) hosts.emplace_back().address = std::move(address);
       HostRow& host = hosts[found->second];
@@ -92,7 +92,7 @@ std::vector<HostRow> host_rows(const Snapshot& snapshot) {
 }
 
 std::span<const HostColumn> host_columns() noexcept {
-  return columns;
+  return columns_of_hosts;
 }
 
 }  // namespace roce::analyze

@@ -58,8 +58,6 @@ std::uint64_t storms(P row) {
   return row.counts().storms.count;
 }
 
-constexpr auto hidden = PauseColumn::hidden;
-
 constexpr PauseColumn pauses[] = {
     {"port", "port", "source MAC address of the frames", false, 0, nullptr,
      [](P r) { return mac_text(r.port->mac); }, nullptr},
@@ -70,8 +68,8 @@ constexpr PauseColumn pauses[] = {
      [](P r) { return r.lane == PausePort::global ? std::string() : std::to_string(r.lane); }, nullptr},
     {"point", "point", "capture point", true, 3, [](P r) { return static_cast<double>(r.port->point); },
      [](P r) { return std::to_string(r.port->point); }, nullptr},
-    {"interface", "interface", "name of the capturing interface of the first frame", false, hidden, nullptr,
-     interface_name, nullptr},
+    {"interface", "interface", "name of the capturing interface of the first frame", false, hidden_column,
+     nullptr, interface_name, nullptr},
     {"link_speed", "link speed", "of the paused link, bit/s; empty: unknown", true, 3,
      [](P r) { return static_cast<double>(r.port->speed_bps); },
      [](P r) {
@@ -82,11 +80,11 @@ constexpr PauseColumn pauses[] = {
     count_column<PauseRow, xons>("xon", "XON", "frames that end the pause", 1),
     {"pauses", "pauses", "from XOFF to XON or expiry; empty: the link speed is unknown", true, 2,
      number_of<&PauseLane::pauses>, known_count<&PauseLane::pauses>, nullptr},
-    {"refreshed", "refreshed", "XOFFs while it was paused", true, hidden, number_of<&PauseLane::refreshed>,
-     known_count<&PauseLane::refreshed>, nullptr},
-    {"expired", "expired", "pauses that ended without XON", true, hidden, number_of<&PauseLane::expired>,
-     known_count<&PauseLane::expired>, nullptr},
-    {"needless_xon", "needless XON", "XONs while it was not paused", true, hidden,
+    {"refreshed", "refreshed", "XOFFs while it was paused", true, hidden_column,
+     number_of<&PauseLane::refreshed>, known_count<&PauseLane::refreshed>, nullptr},
+    {"expired", "expired", "pauses that ended without XON", true, hidden_column,
+     number_of<&PauseLane::expired>, known_count<&PauseLane::expired>, nullptr},
+    {"needless_xon", "needless XON", "XONs while it was not paused", true, hidden_column,
      number_of<&PauseLane::needless_xon>, known_count<&PauseLane::needless_xon>, nullptr},
     {"paused_ns", "paused", "time paused; empty: the link speed is unknown", true, 0,
      [](P r) { return static_cast<double>(r.counts().paused_ns); }, known_time<&PauseLane::paused_ns>,
@@ -98,13 +96,13 @@ constexpr PauseColumn pauses[] = {
     {"longest_ns", "longest", "longest pause; empty: the link speed is unknown", true, 1,
      [](P r) { return static_cast<double>(r.counts().longest_ns); }, known_time<&PauseLane::longest_ns>,
      known_ns<&PauseLane::longest_ns>},
-    {"longest_packet", "longest packet", "number of the XOFF that began the longest one", true, hidden,
+    {"longest_packet", "longest packet", "number of the XOFF that began the longest one", true, hidden_column,
      [](P r) { return -static_cast<double>(r.counts().longest_packet); },
      [](P r) { return std::to_string(r.counts().longest_packet); }, nullptr},
     {"paused_quanta", "quanta", "time paused in quanta; where the link speed is unknown, at most so many",
      true, 2, [](P r) { return static_cast<double>(paused_quanta(*r.port, r.counts())); },
      [](P r) { return std::to_string(paused_quanta(*r.port, r.counts())); }, nullptr},
-    {"paused_at_end", "at end", "whether it was paused when the capture ended", false, hidden, nullptr,
+    {"paused_at_end", "at end", "whether it was paused when the capture ended", false, hidden_column, nullptr,
      [](P r) {
        return if_known(r, [](const PauseLane& l) { return std::string(l.paused_at_end ? "true" : "false"); });
      },
@@ -191,8 +189,9 @@ constexpr DcbxColumn announcements[] = {
      [](D r) { return std::to_string(r.port->point); }, nullptr},
     {"system", "system", "its name, as it says", false, 1, nullptr, said<&DcbxPort::system>, nullptr},
     {"port_id", "port id", "LLDP's port ID", false, 1, nullptr, said<&DcbxPort::port>, nullptr},
-    {"chassis", "chassis", "LLDP's chassis ID", false, hidden, nullptr, said<&DcbxPort::chassis>, nullptr},
-    {"description", "description", "of the port, as it says", false, hidden, nullptr,
+    {"chassis", "chassis", "LLDP's chassis ID", false, hidden_column, nullptr, said<&DcbxPort::chassis>,
+     nullptr},
+    {"description", "description", "of the port, as it says", false, hidden_column, nullptr,
      said<&DcbxPort::description>, nullptr},
     {"version", "version", "ieee (802.1Q) or cee; empty: it announces no DCBX", false, 0, nullptr,
      [](D r) { return version_text(r.version); }, nullptr},
@@ -204,13 +203,14 @@ constexpr DcbxColumn announcements[] = {
        return pfc ? std::string(pfc->willing ? "true" : "false") : std::string();
      },
      nullptr},
-    {"pfc_in_use", "in use", "CEE: whether PFC is enabled and without error", false, hidden, nullptr,
+    {"pfc_in_use", "in use", "CEE: whether PFC is enabled and without error", false, hidden_column, nullptr,
      [](D r) {
        const std::optional<DcbxPfc>& pfc = r.settings().pfc;
        return pfc ? std::string(pfc->in_use ? "true" : "false") : std::string();
      },
      nullptr},
-    {"pfc_max_classes", "PFC classes", "lossless priorities that it can have at once", true, hidden, nullptr,
+    {"pfc_max_classes", "PFC classes", "lossless priorities that it can have at once", true, hidden_column,
+     nullptr,
      [](D r) {
        const std::optional<DcbxPfc>& pfc = r.settings().pfc;
        return pfc ? std::to_string(pfc->max_classes) : std::string();
@@ -222,10 +222,11 @@ constexpr DcbxColumn announcements[] = {
      roce_priorities<PacketVersion::v1>, nullptr},
     {"applications", "applications", "all announced priorities of applications and DSCPs", false, 3, nullptr,
      applications_text, nullptr},
-    {"ets_class", "ETS class", "traffic class of each priority", false, hidden, nullptr, classes, nullptr},
+    {"ets_class", "ETS class", "traffic class of each priority", false, hidden_column, nullptr, classes,
+     nullptr},
     {"ets_bandwidth", "ETS bandwidth", "percent of each traffic class", false, 3, nullptr, bandwidths,
      nullptr},
-    {"ttl", "TTL", "seconds that it is valid, of the last frame", true, hidden,
+    {"ttl", "TTL", "seconds that it is valid, of the last frame", true, hidden_column,
      [](D r) { return static_cast<double>(r.port->ttl); }, [](D r) { return std::to_string(r.port->ttl); },
      nullptr},
     count_column<DcbxRow, frames>("frames", "frames", "LLDP frames of the port", 2),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/marking_columns.hpp"
 
-#include "analyze/results/flow_columns.hpp"
+#include "analyze/base/address_text.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -9,10 +9,10 @@ namespace {
 using M = const Marking&;
 
 std::string end_text(const std::optional<dissect::IpAddress>& end) {
-  return end ? address_of(*end) : std::string("any");
+  return end ? address_text(*end) : std::string("any");
 }
 
-constexpr MarkingColumn columns[] = {
+constexpr MarkingColumn columns_of_markings[] = {
     {"class", "class", "what the packets are for", false, 0, nullptr,
      [](M m) { return std::string(traffic_class_name(m.traffic_class)); }, nullptr},
     {"src", "source", "who sends them", false, 0, nullptr, [](M m) { return end_text(m.src); }, nullptr},
@@ -40,7 +40,7 @@ constexpr MarkingColumn columns[] = {
 }  // namespace
 
 std::span<const MarkingColumn> marking_columns() noexcept {
-  return columns;
+  return columns_of_markings;
 }
 
 }  // namespace roce::analyze

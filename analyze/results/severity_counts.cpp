@@ -9,10 +9,10 @@
 namespace roce::analyze {
 namespace {
 
-struct Words {
+struct SeverityWords {
   std::string_view one, many;
 };
-constexpr Words words[] = {
+constexpr SeverityWords words[] = {
     {"info", "infos"}, {"notice", "notices"}, {"warning", "warnings"}, {"error", "errors"}};
 static_assert(std::size(words) == std::tuple_size_v<SeverityCounts>);
 

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "analyze/base/series.hpp"
-#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/cm/cm_exchange.hpp"
+#include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/congestion.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
-#include "analyze/flow/flow_table.hpp"
 #include "analyze/flow/marking_matrix.hpp"
 #include "analyze/link/dcbx.hpp"
-#include "analyze/link/pause_tracker.hpp"
+#include "analyze/link/pauses.hpp"
 #include "analyze/link/priority_map.hpp"
 #include "analyze/policy/violations.hpp"
 #include "analyze/record/diagnostics.hpp"
 #include "analyze/record/totals.hpp"
 #include "analyze/results/finding.hpp"
-#include "analyze/tracker/tracker.hpp"
 #include "capture/core/source.hpp"
 
 namespace roce::analyze {

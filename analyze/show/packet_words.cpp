@@ -6,7 +6,7 @@
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/filter/field_extract.hpp"
-#include "analyze/link/pause_tracker.hpp"
+#include "analyze/link/pauses.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"

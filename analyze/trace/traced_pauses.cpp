@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "analyze/link/link_view.hpp"
-#include "analyze/link/pause_tracker.hpp"
+#include "analyze/link/pauses.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "analyze/base/series.hpp"
-#include "analyze/cm/cm_tracker.hpp"
+#include "analyze/cm/cm_exchange.hpp"
+#include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/connection.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
@@ -18,17 +19,6 @@
 #include "analyze/record/packet_record.hpp"
 
 namespace roce::analyze {
-
-/// How far one capture point's clock is ahead of another's, said by packets that both have seen.
-struct ClockOffset {
-  std::uint16_t of = 0;  ///< points: capture::Frame::point
-  std::uint16_t ahead = 0;
-  std::int64_t offset_ns = 0;  ///< what `ahead` says minus what `of` says at the same time
-  std::int64_t error_ns = 0;   ///< at most, either way
-  std::uint64_t copies = 0;    ///< packets that say so
-  /// Whether they must differ.
-  [[nodiscard]] bool sure() const noexcept { return offset_ns > error_ns || -offset_ns > error_ns; }
-};
 
 struct TrackerOptions {
   std::size_t flow_limit = FlowTable::default_limit;

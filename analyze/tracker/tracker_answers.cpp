@@ -23,13 +23,13 @@ constexpr std::int64_t most_looks = std::int64_t{1} << 22U;
 /// How often the true partner passes each test: losses, copies, stalls and captures that miss packets spoil
 /// some. How often another flow does, as long as there are few others to see it from: a flow that is ahead
 /// of another is so for long.
-struct Test {
+struct AnswerTest {
   double right;
   double chance;
   double weight;  ///< of `chance`, in flows
 };
-constexpr Test of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5}, of_port{0.8, 0.45, 5},
-    of_steady{0.8, 0.45, 5};
+constexpr AnswerTest of_place{0.95, 0.8, 5}, of_count{0.9, 0.5, 4}, of_pace{0.8, 0.45, 5},
+    of_port{0.8, 0.45, 5}, of_steady{0.8, 0.45, 5};
 /// Answers that come as soon as those before prove little more than those did: connections in lockstep have
 /// one pace.
 constexpr double most_pace = 3;
@@ -107,7 +107,7 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
 
 /// All candidates that took a test.
 struct Crowd {
-  Test test;
+  AnswerTest test;
   unsigned tested = 0;
   unsigned passed = 0;
 

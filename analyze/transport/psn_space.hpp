@@ -9,7 +9,7 @@
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/lazy.hpp"
 #include "analyze/connection/connection.hpp"
-#include "analyze/flow/flow_table.hpp"
+#include "analyze/flow/flow.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/transport/copy_queue.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "capture/files/format.hpp"
+#include "capture/compression/compression.hpp"
 
 // Internal: one interface over zlib, zstd and lz4, each of which lives in one .cpp.
 namespace roce::capture {
@@ -35,7 +35,5 @@ class Decompressor {
 [[nodiscard]] std::unique_ptr<Decompressor> make_gzip_decompressor();
 [[nodiscard]] std::unique_ptr<Decompressor> make_zstd_decompressor();
 [[nodiscard]] std::unique_ptr<Decompressor> make_lz4_decompressor();
-/// Null for Compression::none.
-[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(Compression compression);
 
 }  // namespace roce::capture

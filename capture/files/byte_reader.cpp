@@ -13,7 +13,8 @@
 namespace roce::capture {
 namespace {
 constexpr std::size_t input_bytes = 256U * 1024U;
-}
+
+}  // namespace
 
 ByteReader::ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop)
     : descriptor_(descriptor), may_block_(may_block), size_(size), stop_(stop), input_(input_bytes) {}

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "capture/compression/compression.hpp"
 #include "capture/compression/decompressor.hpp"
 #include "capture/core/error.hpp"
 #include "capture/core/stop_signal.hpp"

@@ -12,19 +12,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct CompressionRow {
-  Compression compression;
-  std::string_view name;
-  std::string_view magic;
-};
-
-constexpr std::array compressions = {
-    CompressionRow{Compression::none, "", ""},
-    CompressionRow{Compression::gzip, "gzip", "\x1f\x8b\x08"sv},
-    CompressionRow{Compression::zstd, "zstd", "\x28\xb5\x2f\xfd"sv},
-    CompressionRow{Compression::lz4, "lz4", "\x04\x22\x4d\x18"sv},
-};
-
 using WalkerMaker = std::unique_ptr<Walker> (*)(const WalkContext&);
 
 // A format row has a maker; a row without one is refused, with its reason.
@@ -124,27 +111,6 @@ tl::unexpected<Error> refusal(ErrorKind kind, std::string message) {
 }
 
 }  // namespace
-
-Compression detect_compression(const std::uint8_t* data, std::size_t size) noexcept {
-  // Skippable frames belong to zstd and lz4 alike; the magic behind them decides, and where it is
-  // out of sight zstd is more likely: its parallel tools begin files so.
-  constexpr std::uint32_t skippable = 0x184D2A50;
-  bool skipped = false;
-  while (size >= 8 && (load_little32(data) & 0xFFFFFFF0U) == skippable) {
-    const std::size_t behind = std::min(size, 8 + std::size_t{load_little32(data + 4)});
-    data += behind;
-    size -= behind;
-    skipped = true;
-  }
-  for (const CompressionRow& row : compressions) {
-    if (!row.magic.empty() && starts_with(data, size, row.magic)) return row.compression;
-  }
-  return skipped ? Compression::zstd : Compression::none;
-}
-
-std::string_view compression_name(Compression compression) noexcept {
-  return compressions[static_cast<std::size_t>(compression)].name;
-}
 
 Expected<std::unique_ptr<Walker>> make_walker(const std::uint8_t* data, std::size_t size,
                                               const WalkContext& context) {

@@ -15,12 +15,6 @@ namespace roce::capture {
 /// Enough bytes to decide by (a short file may have fewer).
 inline constexpr std::size_t detection_bytes = 64;
 
-enum class Compression : std::uint8_t { none, gzip, zstd, lz4 };
-
-[[nodiscard]] Compression detect_compression(const std::uint8_t* data, std::size_t size) noexcept;
-/// "gzip", "zstd", "lz4"; empty for none.
-[[nodiscard]] std::string_view compression_name(Compression compression) noexcept;
-
 /// The walker for a capture that begins with these bytes, or why there is none
 /// (not_a_capture, unsupported, cut_short; without path).
 [[nodiscard]] Expected<std::unique_ptr<Walker>> make_walker(const std::uint8_t* data, std::size_t size,

@@ -124,7 +124,7 @@ RdmaPort read_port(HostTree& tree, const std::string& folder, unsigned number) {
   return port;
 }
 
-void add_counters_and_settings(HostTree& tree, const std::string& device, RdmaPort& port) {
+void add_port_counters_and_settings(HostTree& tree, const std::string& device, RdmaPort& port) {
   const std::string folder = port_folder(device, port.number);
   port.counters = read_counters(tree, folder + "/counters");
   port.hw_counters = read_counters(tree, folder + "/hw_counters", &port.settings);
@@ -136,8 +136,8 @@ void add_counters_and_settings(HostTree& tree, const std::string& device, RdmaPo
   read_settings(tree, "sys/kernel/config/bnxt_re/" + device + "/ports/" + own + "/cc", "cc.", port.settings);
 }
 
-void add_counters_and_settings(HostTree& tree, RdmaDevice& device) {
-  for (RdmaPort& port : device.ports) add_counters_and_settings(tree, device.name, port);
+void add_port_counters_and_settings(HostTree& tree, RdmaDevice& device) {
+  for (RdmaPort& port : device.ports) add_port_counters_and_settings(tree, device.name, port);
   if (device.driver == "mlx5" && !device.pci.empty() && !device.ports.empty()) {
     // Of the function, so of its first port.
     read_settings(tree, "sys/kernel/debug/mlx5/" + device.pci + "/cc_params", "cc_params.",
@@ -271,7 +271,7 @@ std::vector<RdmaDevice> read_rdma_devices(HostTree& tree) {
     }
     std::optional<RdmaDevice> device = read_rdma_device(tree, name);
     if (!device) continue;  // removed meanwhile
-    add_counters_and_settings(tree, *device);
+    add_port_counters_and_settings(tree, *device);
     devices.push_back(std::move(*device));
     if (const auto found = uverbs.find(name); found != uverbs.end()) devices.back().uverbs = found->second;
   }

@@ -9,7 +9,7 @@
 
 #include "capture/core/error.hpp"
 #include "capture/core/source.hpp"
-#include "capture/devices/live.hpp"
+#include "capture/live/live.hpp"
 #include "capture/live/slab_queue.hpp"
 
 // Internal: what a kind of device (network interface, RDMA device) does for a live capture. The thread, the

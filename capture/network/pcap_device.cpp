@@ -41,7 +41,7 @@ struct CloseHandle {
 };
 using Handle = std::unique_ptr<pcap_t, CloseHandle>;
 
-tl::unexpected<Error> failed(ErrorKind kind, const std::string& device, std::string message) {
+tl::unexpected<Error> pcap_failed(ErrorKind kind, const std::string& device, std::string message) {
   Error error;
   error.kind = kind;
   error.path = device;
@@ -138,8 +138,8 @@ Expected<bool> PcapDevice::take(SlabQueue& queue) {
   const int got = pcap_dispatch(handle_.get(), frames_at_once, put, reinterpret_cast<unsigned char*>(this));
   if (got >= 0) return got >= frames_at_once;
   if (auto there = look_after_interface(); !there) return tl::unexpected<Error>(std::move(there.error()));
-  return failed(ErrorKind::not_readable, options_.device,
-                std::string("it cannot be captured any more: ") + pcap_geterr(handle_.get()));
+  return pcap_failed(ErrorKind::not_readable, options_.device,
+                     std::string("it cannot be captured any more: ") + pcap_geterr(handle_.get()));
 }
 
 /// An error where the interface is gone or down.
@@ -151,13 +151,13 @@ Expected<void> PcapDevice::look_after_interface() {
   request.ifr_ifindex = static_cast<int>(index_);
   if (ioctl(descriptor_, SIOCGIFNAME, &request) != 0) {
     if (errno != ENODEV && errno != ENXIO) return {};  // the system does not tell
-    return failed(ErrorKind::not_readable, options_.device,
-                  "the network interface was removed while it was captured");
+    return pcap_failed(ErrorKind::not_readable, options_.device,
+                       "the network interface was removed while it was captured");
   }
   const std::string name = request.ifr_name;
   if (ioctl(descriptor_, SIOCGIFFLAGS, &request) != 0) return {};
   if ((static_cast<unsigned>(request.ifr_flags) & static_cast<unsigned>(IFF_UP)) != 0) return {};
-  return failed(
+  return pcap_failed(
       ErrorKind::not_readable, options_.device,
       "the network interface was set down while it was captured; up again with: sudo ip link set dev " +
           name + " up");
@@ -177,8 +177,8 @@ Expected<void> PcapDevice::wait(int stop, milliseconds at_most) {
   if (auto there = look_after_interface(); !there) return there;
   // Down and up again in between, or of no meaning for a capture.
   if (number == 0 || number == ENETDOWN) return {};
-  return failed(ErrorKind::not_readable, options_.device,
-                std::string("it cannot be captured any more: ") + std::strerror(number));
+  return pcap_failed(ErrorKind::not_readable, options_.device,
+                     std::string("it cannot be captured any more: ") + std::strerror(number));
 }
 
 /// A filter that nothing passes, in place of the capture's own. Set past libpcap, which would apply it
@@ -235,25 +235,25 @@ tl::unexpected<Error> activation_error(int status, const std::string& device, co
   const std::string more = text.empty() ? "" : " (" + text + ")";
   switch (status) {
     case PCAP_ERROR_NO_SUCH_DEVICE:
-      return failed(ErrorKind::not_found, device, explain_unknown_device(device));
+      return pcap_failed(ErrorKind::not_found, device, explain_unknown_device(device));
     case PCAP_ERROR_PERM_DENIED:
     case PCAP_ERROR_PROMISC_PERM_DENIED: {
       const Right needed = status == PCAP_ERROR_PERM_DENIED ? Right::net_raw : Right::net_admin;
       const std::string name =
           needed == Right::net_raw ? "CAP_NET_RAW" : "CAP_NET_ADMIN (for promiscuous mode)";
       if (!has_right(needed)) {
-        return failed(ErrorKind::not_readable, device,
-                      "this process may not capture: " + name + " is missing; " + how_to_allow());
+        return pcap_failed(ErrorKind::not_readable, device,
+                           "this process may not capture: " + name + " is missing; " + how_to_allow());
       }
-      return failed(ErrorKind::not_readable, device,
-                    "the system does not let this process capture, although it has " + name +
-                        "; a container or a security module may forbid it" + more);
+      return pcap_failed(ErrorKind::not_readable, device,
+                         "the system does not let this process capture, although it has " + name +
+                             "; a container or a security module may forbid it" + more);
     }
     case PCAP_ERROR_IFACE_NOT_UP:
-      return failed(ErrorKind::not_readable, device,
-                    "the network interface is down; up with: sudo ip link set dev " + device + " up");
+      return pcap_failed(ErrorKind::not_readable, device,
+                         "the network interface is down; up with: sudo ip link set dev " + device + " up");
     default:
-      return failed(
+      return pcap_failed(
           ErrorKind::not_readable, device,
           std::string("it cannot be captured: ") + (text.empty() ? pcap_statustostr(status) : text));
   }
@@ -279,15 +279,15 @@ Expected<void> set_filter(pcap_t* handle, const LiveOptions& options) {
       return why.empty() || why.find("overflows 32 bits") != std::string::npos;
     });
     auto refused =
-        failed(ErrorKind::unsupported, options.device, "the capture filter cannot be used: " + error);
+        pcap_failed(ErrorKind::unsupported, options.device, "the capture filter cannot be used: " + error);
     refused.value().below = mark_filter(options.filter, place);
     return refused;
   }
   const int status = pcap_setfilter(handle, &program);
   pcap_freecode(&program);
   if (status == 0) return {};
-  return failed(ErrorKind::unsupported, options.device,
-                std::string("the capture filter cannot be set: ") + pcap_geterr(handle));
+  return pcap_failed(ErrorKind::unsupported, options.device,
+                     std::string("the capture filter cannot be set: ") + pcap_geterr(handle));
 }
 
 /// With the number of the interface of each frame, as the older header has not.
@@ -333,7 +333,8 @@ Expected<std::vector<NetworkDevice>> find_network_devices() {
   char text[PCAP_ERRBUF_SIZE] = {};
   pcap_if_t* found = nullptr;
   if (pcap_findalldevs(&found, text) != 0) {
-    return failed(ErrorKind::not_readable, "", std::string("network interfaces cannot be listed: ") + text);
+    return pcap_failed(ErrorKind::not_readable, "",
+                       std::string("network interfaces cannot be listed: ") + text);
   }
   const std::unique_ptr<pcap_if_t, decltype(&pcap_freealldevs)> devices(found, pcap_freealldevs);
   std::vector<std::pair<unsigned, NetworkDevice>> numbered;
@@ -373,11 +374,12 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
                                                           std::vector<std::string> notices) {
   const std::string& device = options.device;
   if (!is_network_interface(device)) {
-    return failed(ErrorKind::not_found, device, explain_unknown_device(device));
+    return pcap_failed(ErrorKind::not_found, device, explain_unknown_device(device));
   }
   char text[PCAP_ERRBUF_SIZE] = {};
   Handle handle(pcap_create(device.c_str(), text));
-  if (!handle) return failed(ErrorKind::not_readable, device, std::string("it cannot be captured: ") + text);
+  if (!handle)
+    return pcap_failed(ErrorKind::not_readable, device, std::string("it cannot be captured: ") + text);
   pcap_t* const raw = handle.get();
   const std::uint32_t snap =
       options.snap_length == 0 ? longest_snap : std::min(options.snap_length, longest_snap);
@@ -399,7 +401,7 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
   if (device == any_device) prefer_sll2(raw);
   if (auto set = set_filter(raw, options); !set) return tl::unexpected<Error>(std::move(set.error()));
   if (pcap_setnonblock(raw, 1, text) != 0) {
-    return failed(ErrorKind::not_readable, device, std::string("it cannot be captured: ") + text);
+    return pcap_failed(ErrorKind::not_readable, device, std::string("it cannot be captured: ") + text);
   }
   if (const auto sniffer = sniffer_switch(read_private_flags(*running_kernel(), device))) {
     notices.push_back(device + ": " + explain_sniffer_switch(device, *sniffer));

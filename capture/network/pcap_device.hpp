@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/devices/device_list.hpp"
 #include "capture/live/live_device.hpp"
+#include "capture/network/device_list.hpp"
 
 // Internal: network interfaces by libpcap.
 namespace roce::capture {

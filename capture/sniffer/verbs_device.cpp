@@ -38,7 +38,7 @@ std::uint64_t lanes(std::uint8_t code) noexcept {
   return 0;
 }
 
-EventKind kind_of(ibv_event_type type) noexcept {
+EventKind kind_of_failure(ibv_event_type type) noexcept {
   switch (type) {
     case IBV_EVENT_CQ_ERR:
       return EventKind::completions_broken;
@@ -178,7 +178,7 @@ Result<std::optional<Event>> Device::next_event() {
     if (errno == EAGAIN || errno == EINTR) return std::nullopt;
     return failed_by_errno(Step::query_device);
   }
-  Event event{kind_of(raw.event_type), verbs.event_type_str(raw.event_type), std::nullopt};
+  Event event{kind_of_failure(raw.event_type), verbs.event_type_str(raw.event_type), std::nullopt};
   if (of_port(raw.event_type)) event.port = static_cast<unsigned>(raw.element.port_num);
   verbs.ack_async_event(&raw);
   return event;

@@ -14,7 +14,7 @@ constexpr std::size_t least_written = 4U << 20U;
 constexpr std::size_t frames_at_once = 1024;
 constexpr std::int64_t sample_ns = 100'000'000;
 constexpr std::size_t most_requests = 1000;  // waiting for their file
-constexpr std::size_t most_notices = 100;
+constexpr std::size_t most_trigger_notices = 100;
 
 /// Times far from each other, without overflow.
 std::int64_t plus(std::int64_t time_ns, std::int64_t ns) noexcept {
@@ -281,7 +281,7 @@ void TriggerRecorder::give(std::size_t frames) {
 }
 
 void TriggerRecorder::note(std::string text) {
-  if (closed_.notices.size() < most_notices) closed_.notices.push_back(std::move(text));
+  if (closed_.notices.size() < most_trigger_notices) closed_.notices.push_back(std::move(text));
 }
 
 }  // namespace roce::capture

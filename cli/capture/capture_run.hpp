@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/devices/live.hpp"
+#include "capture/devices/open_live.hpp"
+#include "capture/live/live.hpp"
 #include "cli/capture/privileges.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/live/capture_observer.hpp"

@@ -54,7 +54,7 @@ std::optional<std::vector<pid_t>> threads() {
   return ids;
 }
 
-tl::unexpected<capture::Error> failure(std::string message, int error) {
+tl::unexpected<capture::Error> thread_failure(std::string message, int error) {
   return tl::unexpected(capture::Error{.kind = capture::ErrorKind::unsupported,
                                        .path = "threads of this process",
                                        .offset = std::nullopt,
@@ -91,17 +91,17 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   struct sigaction before {};
-  if (sigaction(signal, &action, &before) != 0) return failure("cannot be reached by a signal", errno);
+  if (sigaction(signal, &action, &before) != 0) return thread_failure("cannot be reached by a signal", errno);
 
   capture::Expected<void> result;
   const pid_t own = static_cast<pid_t>(::syscall(SYS_gettid));
-  if (const int error = work(); error != 0) result = failure(std::strerror(error), error);
+  if (const int error = work(); error != 0) result = thread_failure(std::strerror(error), error);
   std::vector<pid_t> done{own};
   for (bool found = true; found && result;) {
     found = false;
     const std::optional<std::vector<pid_t>> all = threads();
     if (!all) {
-      result = failure("cannot be listed: /proc/self/task is not readable (is /proc mounted?)", errno);
+      result = thread_failure("cannot be listed: /proc/self/task is not readable (is /proc mounted?)", errno);
       break;
     }
     for (const pid_t thread : *all) {
@@ -109,7 +109,8 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
       found = true;
       done.push_back(thread);
       const int error = run_in(thread, signal, work, patience);
-      if (error != 0) result = failure(fmt::format("thread {}: {}", thread, std::strerror(error)), error);
+      if (error != 0)
+        result = thread_failure(fmt::format("thread {}: {}", thread, std::strerror(error)), error);
       if (!result) break;
     }
   }

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned capability_limit = 64;
 
-tl::unexpected<capture::Error> failure(std::string message, int error) {
+tl::unexpected<capture::Error> privilege_failure(std::string message, int error) {
   return tl::unexpected(capture::Error{.kind = capture::ErrorKind::unsupported,
                                        .path = "dropping privileges",
                                        .offset = std::nullopt,
@@ -72,12 +72,14 @@ capture::Expected<void> become(const User& user) {
   const bool already = ::geteuid() == user.uid && ::getuid() == user.uid && ::getegid() == user.gid;
   if (already && ::geteuid() != 0) return {};
   const std::string hint = fmt::format("cannot become user {}: ", user.name);
-  if (::geteuid() != 0) return failure(hint + "only root can (leave -Z out, or run by sudo)", EPERM);
+  if (::geteuid() != 0)
+    return privilege_failure(hint + "only root can (leave -Z out, or run by sudo)", EPERM);
   if (::initgroups(user.name.c_str(), user.gid) != 0)
-    return failure(hint + "its groups: " + std::strerror(errno), errno);
+    return privilege_failure(hint + "its groups: " + std::strerror(errno), errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
-    return failure(hint + "its group: " + std::strerror(errno), errno);
-  if (::setresuid(user.uid, user.uid, user.uid) != 0) return failure(hint + std::strerror(errno), errno);
+    return privilege_failure(hint + "its group: " + std::strerror(errno), errno);
+  if (::setresuid(user.uid, user.uid, user.uid) != 0)
+    return privilege_failure(hint + std::strerror(errno), errno);
   return {};
 }
 
@@ -130,19 +132,22 @@ std::optional<Rights> rights_of(const fs::path& status) {
 capture::Expected<void> verify(const PrivilegeOptions& options) {
   const std::vector<Rights> all = rights_of_threads();
   if (all.empty())
-    return failure("cannot be checked: /proc/self/task is not readable (is /proc mounted?)", ENOENT);
+    return privilege_failure("cannot be checked: /proc/self/task is not readable (is /proc mounted?)",
+                             ENOENT);
   for (const Rights& rights : all) {
     const std::uint64_t held = rights.permitted | rights.effective | rights.inheritable | rights.ambient;
     if ((held & ~options.keep_capabilities) != 0)
-      return failure(fmt::format("thread {} still has capabilities {:#x}", rights.thread, held), EPERM);
+      return privilege_failure(fmt::format("thread {} still has capabilities {:#x}", rights.thread, held),
+                               EPERM);
     if (!rights.no_new_privs)
-      return failure(fmt::format("thread {} may still gain rights", rights.thread), EPERM);
+      return privilege_failure(fmt::format("thread {} may still gain rights", rights.thread), EPERM);
     if (!options.user) continue;
     const auto is_user = [&](uid_t uid) { return uid == options.user->uid; };
     const auto is_group = [&](gid_t gid) { return gid == options.user->gid; };
     if (!std::all_of(rights.uids.begin(), rights.uids.end(), is_user) ||
         !std::all_of(rights.gids.begin(), rights.gids.end(), is_group))
-      return failure(fmt::format("thread {} is still of another user or group", rights.thread), EPERM);
+      return privilege_failure(fmt::format("thread {} is still of another user or group", rights.thread),
+                               EPERM);
   }
   return {};
 }

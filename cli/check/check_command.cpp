@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analyze/policy/marking_policy.hpp"
-#include "analyze/policy/not_judged.hpp"
 #include "analyze/report/json/json_report.hpp"
+#include "analyze/results/not_judged.hpp"
 #include "capture/core/edit_distance.hpp"
 #include "cli/check/junit.hpp"
 #include "cli/core/analyze_options.hpp"
@@ -68,7 +68,7 @@ int show_policy(const std::string& name) {
 }
 
 /// "warning policy_dscp: 10.0.0.1 > 10.0.0.2 QP 0x000011: Rule class.data.dscp ...".
-std::string finding_line(const Finding& finding) {
+std::string check_finding_line(const Finding& finding) {
   return printable(fmt::format("{} {}: {}: {}", severity_name(finding.severity), finding.id, finding.subject,
                                finding.explanation));
 }
@@ -80,7 +80,7 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::size_t failing = 0;
   for (const Finding& finding : snapshot.findings) {
     failing += finding.severity >= least ? 1 : 0;
-    text += finding_line(finding) + '\n';
+    text += check_finding_line(finding) + '\n';
   }
   const std::string where =
       fmt::format("{} in {}, policy {}", plural(snapshot.totals.roce_packets, "RoCE packet", "RoCE packets"),

@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "analyze/policy/not_judged.hpp"
 #include "analyze/results/finding.hpp"
+#include "analyze/results/not_judged.hpp"
 
 namespace roce::cli {
 namespace {

@@ -18,7 +18,8 @@ int run_learn(const AnalyzeOptions& options) {
     return result.status != exit_ok ? result.status : int{exit_input};
   }
   Output out;
-  out.write(analyze::learn_policy(*result.snapshot));
+  out.write(analyze::learn_policy(result.snapshot->flows, result.snapshot->flow_points,
+                                  result.snapshot->evicted_packets));
   const int written = out.finish();
   return written != exit_ok ? written : result.status;
 }

@@ -74,7 +74,7 @@ void name_connections(const Files& files, unsigned direction, const CompareComma
   analyze::name_connections(result, direction, *pass.snapshot);
 }
 
-bool reaches(const analyze::CompareResult& result, const std::string& severity) {
+bool worst_reaches(const analyze::CompareResult& result, const std::string& severity) {
   using analyze::Severity;
   for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
     if (analyze::severity_name(least) != severity) continue;
@@ -196,7 +196,7 @@ int run_compare(const CompareCommand& options) {
     name_connections(files_a, 0, options, result);
     name_connections(files_b, 1, options, result);
   }
-  int status = reaches(result, options.fail_on) ? exit_findings : exit_ok;
+  int status = worst_reaches(result, options.fail_on) ? exit_findings : exit_ok;
   for (const analyze::ComparePointFacts& point : result.points) {
     for (const capture::Error& error : point.errors) {
       print_error(error);

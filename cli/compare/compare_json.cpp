@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/compare/lost_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "cli/compare/compare_report.hpp"
 #include "cli/core/listing.hpp"
 #include "dissect/dissect.hpp"
@@ -55,7 +55,7 @@ void write_points(JsonWriter& json, const CompareResult& result) {
   }
 }
 
-void write_clocks(JsonWriter& json, const CompareResult& result) {
+void write_json_clocks(JsonWriter& json, const CompareResult& result) {
   const analyze::ClockEstimate& clocks = result.clocks;
   write_optional(json, "clock_offset_ns", clocks.offset_ns);
   write_optional(json, "clock_offset_error_ns", clocks.error_ns);
@@ -137,20 +137,20 @@ void write_black_holes(JsonWriter& json, const CompareResult& result) {
   json.key("black_holes").begin_array();
   for (const analyze::BlackHole& hole : result.black_holes) {
     json.begin_object().field("direction", direction_names[hole.direction]);
-    json.field("src", analyze::address_of(hole.src)).field("dst", analyze::address_of(hole.dst));
+    json.field("src", analyze::address_text(hole.src)).field("dst", analyze::address_text(hole.dst));
     json.field("packets", hole.packets.count).end_object();
   }
   json.end_array();
 }
 
-void write_lost(JsonWriter& json, const CompareResult& result, const ReportSink& sink) {
+void write_json_lost(JsonWriter& json, const CompareResult& result, const ReportSink& sink) {
   json.key("lost").begin_array();
   for (const LostPacket& lost : result.lost) {
     json.begin_object().field("direction", direction_names[lost.direction]);
     write_optional(json, "connection", lost.connection);
     json.field("psn", lost.psn).field("packet", lost.packet);
     write_optional(json, "repaired_by", lost.repaired_by);
-    json.field("src", analyze::address_of(lost.key.src)).field("dst", analyze::address_of(lost.key.dst));
+    json.field("src", analyze::address_text(lost.key.src)).field("dst", analyze::address_text(lost.key.dst));
     json.field("dst_qp", lost.key.dst_qp).field("opcode", dissect::opcode_name(lost.opcode));
     write_time(json, "time", lost.time_ns);
     json.end_object();
@@ -166,10 +166,10 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   json.begin_object().field("schema", "roceanalyze/1");
   write_points(json, result);
   json.field("same_traffic", result.matched() != 0);
-  write_clocks(json, result);
+  write_json_clocks(json, result);
   write_counts(json, result);
   write_changes(json, result);
-  write_lost(json, result, sink);
+  write_json_lost(json, result, sink);
   write_black_holes(json, result);
   json.field("window_exceeded", result.window_exceeded).field("untracked", result.untracked);
   write_findings(json, verdict_of(result));

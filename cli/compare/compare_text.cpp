@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/compare/compare_words.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "cli/compare/compare_report.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
@@ -59,7 +59,7 @@ void write_lost(Page& page, const CompareResult& result, std::size_t top) {
     const analyze::LostPacket& lost = result.lost[i];
     table.add_row({lost.direction == 0 ? "A" : "B", std::to_string(lost.packet),
                    lost.connection ? std::to_string(*lost.connection) : "-",
-                   analyze::address_of(lost.key.src), analyze::address_of(lost.key.dst),
+                   analyze::address_text(lost.key.src), analyze::address_text(lost.key.dst),
                    fmt::format("0x{:06x}", lost.key.dst_qp), std::string(dissect::opcode_name(lost.opcode)),
                    std::to_string(lost.psn), lost.repaired_by ? std::to_string(*lost.repaired_by) : "-"});
   }

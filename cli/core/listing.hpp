@@ -26,7 +26,7 @@ template <class Row>
   std::vector<TextTable::Column> heads;
   for (const analyze::Column<Row>& column : columns) {
     const bool wanted = column.name == sorted_by;
-    if (column.priority == analyze::Column<Row>::hidden && !wanted) continue;
+    if (column.priority == analyze::hidden_column && !wanted) continue;
     shown.push_back(&column);
     heads.push_back({column.heading, column.right, wanted ? std::uint8_t{0} : column.priority});
   }

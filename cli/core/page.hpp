@@ -4,15 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyze/base/units.hpp"
-#include "cli/report/report.hpp"
 
 namespace roce::cli {
+
+struct ReportStyle {
+  std::size_t width = 100;  ///< columns of the terminal
+  bool color = false;
+  std::size_t top = 20;  ///< connections and flows listed, the rest is counted; 0 = all
+  /// What stands for FILE in commands; empty: FILE, nothing: the file that was read, where it is one.
+  std::optional<std::string> file = std::nullopt;
+};
 
 class Page {
  public:
@@ -46,8 +54,5 @@ using analyze::packets_text;
 using analyze::plural;
 /// "a 3, b 2": largest first, zeros left out.
 [[nodiscard]] std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts);
-
-/// What is wrong, most severe first, or that nothing was found.
-void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

@@ -8,7 +8,7 @@ namespace {
 
 using analyze::JsonWriter;
 
-void write_difference(JsonWriter& json, const std::optional<analyze::HostDifference>& difference) {
+void write_json_difference(JsonWriter& json, const std::optional<analyze::HostDifference>& difference) {
   if (!difference) {
     json.null_field("difference");
     return;
@@ -53,7 +53,7 @@ constexpr std::string_view cover_name(analyze::WireCover cover) {
   return "unknown";
 }
 
-void write_wire(JsonWriter& json, const std::optional<analyze::WireComparison>& wire) {
+void write_json_wire(JsonWriter& json, const std::optional<analyze::WireComparison>& wire) {
   if (!wire) {
     json.null_field("wire");
     return;
@@ -82,8 +82,8 @@ std::string host_report_json(const HostReport& report, bool pretty) {
   analyze::write_host_facts(json, report.facts);
   json.end_object();
   report.policy.empty() ? json.null_field("policy") : json.field("policy", report.policy);
-  write_difference(json, report.difference);
-  write_wire(json, report.wire);
+  write_json_difference(json, report.difference);
+  write_json_wire(json, report.wire);
   json.key("findings").begin_array();
   for (const analyze::HostFinding& finding : report.findings) {
     json.begin_object().field("id", finding.id).field("severity", analyze::severity_name(finding.severity));

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/results/connection_columns.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "dissect/icrc.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/types.hpp"
@@ -46,8 +46,8 @@ std::uint64_t lost_of(const analyze::SequenceCounts& counts) noexcept {
 }
 
 std::string end_text(const analyze::Endpoint& end) {
-  return end.qp ? fmt::format("{} QP 0x{:06x}", analyze::address_of(end.address), *end.qp)
-                : fmt::format("{} QP ?", analyze::address_of(end.address));
+  return end.qp ? fmt::format("{} QP 0x{:06x}", analyze::address_text(end.address), *end.qp)
+                : fmt::format("{} QP ?", analyze::address_text(end.address));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/results/capture_health.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "analyze/results/severity_counts.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
@@ -88,7 +88,7 @@ void add_rates(Screen& screen, const LiveMeter::Reading& reading) {
   screen.add("Last", fmt::format("{}: {}", analyze::duration_text(ns), troubles_text(moved)));
 }
 
-void add_totals(Screen& screen, const LiveView& view) {
+void add_total_lines(Screen& screen, const LiveView& view) {
   const LiveTotals& total = view.reading.total;
   screen.add("In all", fmt::format("{} RoCE packets, {}; {}", amount(total.roce_packets),
                                    analyze::bytes_text(total.roce_bytes), troubles_text(total)));
@@ -129,7 +129,7 @@ std::string qp_text(const analyze::Endpoint& end) {
   return end.qp ? fmt::format("0x{:06x}", *end.qp) : std::string("?");
 }
 
-void add_connections(Screen& screen, const LiveView& view, const ScreenStyle& style, std::size_t most) {
+void add_connection_lines(Screen& screen, const LiveView& view, const ScreenStyle& style, std::size_t most) {
   const auto& moved = view.reading.connections;
   if (most < 3 || moved.empty()) return;
   TextTable table({{"a", false, 0},
@@ -150,8 +150,9 @@ void add_connections(Screen& screen, const LiveView& view, const ScreenStyle& st
     if (m.index >= view.snapshot.connections.size()) continue;
     const analyze::Connection& c = view.snapshot.connections[m.index];
     table.add_row(
-        {analyze::address_of(c.ends[0].address), qp_text(c.ends[0]), analyze::address_of(c.ends[1].address),
-         qp_text(c.ends[1]), std::string(analyze::connection_state_name(c.state)),
+        {analyze::address_text(c.ends[0].address), qp_text(c.ends[0]),
+         analyze::address_text(c.ends[1].address), qp_text(c.ends[1]),
+         std::string(analyze::connection_state_name(c.state)),
          m.bytes != 0 ? analyze::rate_text(bits_per_second(m.bytes, ns)) : std::string(),
          m.goodput_bytes != 0 ? analyze::rate_text(bits_per_second(m.goodput_bytes, ns)) : std::string(),
          positive(m.retransmitted), positive(m.lost), positive(m.naks), positive(m.cnps)});
@@ -208,10 +209,10 @@ std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& st
   screen.add("On", fmt::format("{} for {}; Ctrl-C ends with the report", printable(view.title),
                                elapsed_text(view.elapsed_ns)));
   add_rates(screen, view.reading);
-  add_totals(screen, view);
+  add_total_lines(screen, view);
   // Findings may have half of what is left, connections what findings do not need.
   const std::size_t found = std::min(view.found.empty() ? 0 : view.found.size() + 1, screen.left() / 2);
-  add_connections(screen, view, style, screen.left() - found);
+  add_connection_lines(screen, view, style, screen.left() - found);
   add_found(screen, view, style);
   return screen.take();
 }

@@ -7,11 +7,11 @@
 #include <array>
 #include <cctype>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/json_writer.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "analyze/report/json/json_report.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "analyze/results/severity_counts.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
@@ -34,7 +34,7 @@ void write_totals(JsonWriter& json, std::string_view key, const LiveTotals& tota
 }
 
 void write_end(JsonWriter& json, std::string_view key, const analyze::Endpoint& end) {
-  json.key(key).begin_object().field("address", analyze::address_of(end.address));
+  json.key(key).begin_object().field("address", analyze::address_text(end.address));
   end.qp ? json.field("qp", *end.qp) : json.null_field("qp");
   json.end_object();
 }

@@ -99,7 +99,7 @@ void add_table(Builder& metrics, std::string_view label, std::span<const std::ui
   }
 }
 
-void add_packets(Builder& metrics, const analyze::Totals& t) {
+void add_packet_metrics(Builder& metrics, const analyze::Totals& t) {
   using dissect::CrcStatus;
   metrics.counter("opcode_packets_total", "RoCE packets by opcode of the base transport header.");
   add_table(
@@ -130,7 +130,7 @@ void add_packets(Builder& metrics, const analyze::Totals& t) {
       [](std::size_t i) { return analyze::other_traffic_name(static_cast<analyze::OtherTraffic>(i)); }, true);
 }
 
-void add_pauses(Builder& metrics, const Snapshot& s) {
+void add_pause_metrics(Builder& metrics, const Snapshot& s) {
   struct Lane {
     std::uint64_t pauses = 0, xoff = 0, xon = 0, storms = 0;
     double seconds = 0;
@@ -221,8 +221,8 @@ std::vector<Metric> metric_values(const Snapshot& snapshot, const MetricFacts& f
       .sample({{"version", version_number()}}, 1);
   add_totals(metrics, facts.totals);
   add_drops(metrics, snapshot);
-  add_packets(metrics, snapshot.totals);
-  add_pauses(metrics, snapshot);
+  add_packet_metrics(metrics, snapshot.totals);
+  add_pause_metrics(metrics, snapshot);
   add_state(metrics, snapshot, facts);
   add_findings(metrics, snapshot, facts.reports);
   return metrics.take();

@@ -11,7 +11,7 @@
 namespace roce::cli {
 namespace {
 
-double seconds(std::int64_t ns) noexcept {
+double seconds_of(std::int64_t ns) noexcept {
   return static_cast<double>(ns) / 1e9;
 }
 
@@ -28,7 +28,7 @@ struct MetricsObserver::Latest {
   void take(std::shared_ptr<const analyze::Snapshot> next, std::int64_t time_ns) {
     const std::lock_guard lock(mutex);
     facts.totals = tally.add(*next);
-    facts.snapshot_seconds = seconds(time_ns);
+    facts.snapshot_seconds = seconds_of(time_ns);
     snapshot = std::move(next);
   }
   [[nodiscard]] std::vector<Metric> values() {
@@ -46,7 +46,7 @@ MetricsObserver::~MetricsObserver() = default;
 
 capture::Expected<void> MetricsObserver::on_start(const CaptureStart& start) {
   latest_->facts.device = start.device;
-  latest_->facts.start_seconds = latest_->facts.snapshot_seconds = seconds(clock_.time_of_day_ns());
+  latest_->facts.start_seconds = latest_->facts.snapshot_seconds = seconds_of(clock_.time_of_day_ns());
   auto server = MetricsServer::listen(address_, [latest = latest_] { return latest->values(); });
   if (!server) return tl::unexpected(std::move(server.error()));
   server_ = std::move(*server);

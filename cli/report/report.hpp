@@ -3,21 +3,16 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "analyze/results/snapshot.hpp"
 #include "cli/core/listing.hpp"
+#include "cli/core/page.hpp"
 
 namespace roce::cli {
 
-struct ReportStyle {
-  std::size_t width = 100;  ///< columns of the terminal
-  bool color = false;
-  std::size_t top = 20;  ///< connections and flows listed, the rest is counted; 0 = all
-  /// What stands for FILE in commands; empty: FILE, nothing: the file that was read, where it is one.
-  std::optional<std::string> file = std::nullopt;
-};
+/// What is wrong, most severe first, or that nothing was found.
+void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 
 /// The report for people.
 [[nodiscard]] std::string report_text(const analyze::Snapshot& snapshot, const ReportStyle& style);

@@ -23,7 +23,7 @@ using analyze::Snapshot;
 
 namespace {
 
-constexpr std::size_t most = 8;  // lines of one section: --json has all
+constexpr std::size_t most_ports = 8;  // lines of one section: --json has all
 
 bool several_points(const Snapshot& s) {
   return std::any_of(s.pauses.ports.begin(), s.pauses.ports.end(),
@@ -44,7 +44,7 @@ std::string lane_text(const Snapshot& s, const PausePort& port, unsigned i, bool
     if (const auto duty = duty_of(s, port, lane)) text += fmt::format(" ({:.1f} %)", 100 * *duty);
     text += fmt::format(", longest {}", analyze::duration_text(lane.longest_ns));
   } else {
-    text += fmt::format("; paused at most {} quanta", lane.asked_quanta);
+    text += fmt::format("; paused at most_ports {} quanta", lane.asked_quanta);
   }
   if (lane.paused_at_end && is_speed_known(port)) text += ", still paused at the end";
   if (lane.overrun.count != 0) text += fmt::format("; {} to it meanwhile", packets_text(lane.overrun.count));
@@ -92,9 +92,9 @@ void write_pauses(Page& page, const Snapshot& s) {
   page.line(fmt::format("{} of {}", plural(frames, "PAUSE or PFC frame", "PAUSE and PFC frames"),
                         plural(s.pauses.ports.size(), "port", "ports")));
   const bool with_point = several_points(s);
-  for (std::size_t i = 0; i < std::min(most, lanes.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most_ports, lanes.size()); ++i)
     page.line(lane_text(s, *lanes[i].first, lanes[i].second, with_point));
-  if (lanes.size() > most) page.line(fmt::format("and {} more: see --json", lanes.size() - most));
+  if (lanes.size() > most_ports) page.line(fmt::format("and {} more: see --json", lanes.size() - most_ports));
   if (unknown) {
     page.line(
         "The link speed is not known, so neither is the paused time: give it with --link-speed (100G, for "
@@ -111,7 +111,7 @@ void write_dcbx(Page& page, const Snapshot& s) {
   page.line(fmt::format("{} of {} that send LLDP", announce, plural(ports.size(), "port", "ports")));
   std::size_t told = 0;
   for (const DcbxPort& port : ports) {
-    if (!port.announces() || ++told > most) continue;
+    if (!port.announces() || ++told > most_ports) continue;
     const std::string name = port.system.empty() ? port.chassis : port.system;
     std::string text = fmt::format("{} {}", printable(name), printable(port.port));
     if (port.ieee.any()) text += " (IEEE): " + settings_text(port.ieee);
@@ -120,7 +120,7 @@ void write_dcbx(Page& page, const Snapshot& s) {
     if (port.changed != 0) text += fmt::format("; changed {}", plural(port.changed, "time", "times"));
     page.line(text);
   }
-  if (announce > most) page.line(fmt::format("and {} more: see --json", announce - most));
+  if (announce > most_ports) page.line(fmt::format("and {} more: see --json", announce - most_ports));
 }
 
 }  // namespace roce::cli

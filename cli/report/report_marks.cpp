@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/results/capture_point_text.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "cli/report/report_parts.hpp"
 
@@ -31,7 +31,7 @@ struct ClassMarks {
 using MarksKey = std::tuple<std::uint8_t, std::optional<std::uint8_t>, std::uint8_t>;
 
 /// ", ok" or ", violation (expected DSCP 26)"; empty where no policy judges them.
-std::string verdict_of(const ClassMarks& marks) {
+std::string marking_verdict(const ClassMarks& marks) {
   const auto violation = std::find_if(marks.rows.begin(), marks.rows.end(),
                                       [](const Marking* row) { return row->verdict == "violation"; });
   if (violation != marks.rows.end()) return fmt::format(", violation (expected {})", (*violation)->expected);
@@ -42,12 +42,12 @@ std::string verdict_of(const ClassMarks& marks) {
 
 std::string text_of(const ClassMarks& marks, bool alone, bool all_directions) {
   std::string text = analyze::marks_text(*marks.rows.front());
-  if (alone) return text + verdict_of(marks);
+  if (alone) return text + marking_verdict(marks);
   text += fmt::format(": {}", marks.packets);
   if (marks.rows.size() == 1 && !all_directions && marks.rows.front()->src) {
     text += fmt::format(" ({})", analyze::direction_text(*marks.rows.front()));
   }
-  return text + verdict_of(marks);
+  return text + marking_verdict(marks);
 }
 
 std::int64_t as_duration(std::uint64_t ns) noexcept {
@@ -56,9 +56,9 @@ std::int64_t as_duration(std::uint64_t ns) noexcept {
 
 /// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, on average 25.0 us apart".
 std::string pair_text(const analyze::CnpPair& pair) {
-  std::string text =
-      fmt::format("{} slows {} down: {} for {}", analyze::address_of(pair.from), analyze::address_of(pair.to),
-                  plural(pair.cnps, "CNP", "CNPs"), plural(pair.queue_pairs, "queue pair", "queue pairs"));
+  std::string text = fmt::format("{} slows {} down: {} for {}", analyze::address_text(pair.from),
+                                 analyze::address_text(pair.to), plural(pair.cnps, "CNP", "CNPs"),
+                                 plural(pair.queue_pairs, "queue pair", "queue pairs"));
   if (const auto spacing = pair.mean_spacing_ns())
     text += fmt::format(", on average {} apart", duration_text(*spacing));
   return text;

@@ -40,12 +40,12 @@ class DurationTicker final : public QCPAxisTickerLog {
   QString getTickLabel(double tick, const QLocale&, QChar, int) override { return duration(tick); }
 };
 
-struct Look {
+struct KindLook {
   QColor Colours::*colour;
   QCPScatterStyle::ScatterShape shape;
 };
 /// By OperationKind.
-constexpr std::array<Look, analyze::operation_kind_count> looks{
+constexpr std::array<KindLook, analyze::operation_kind_count> kind_looks{
     {{&Colours::throughput, QCPScatterStyle::ssDisc},
      {&Colours::goodput, QCPScatterStyle::ssSquare},
      {&Colours::ce, QCPScatterStyle::ssDiamond},
@@ -65,7 +65,7 @@ class LatencyPlot::Dots final : public OwnPlottable {
       : OwnPlottable(plot.time_axis(), plot.value_axis()), plot_(plot), kind_(kind) {}
 
   [[nodiscard]] QCPScatterStyle style() const {
-    const Look& look = looks[static_cast<std::size_t>(kind_)];
+    const KindLook& look = kind_looks[static_cast<std::size_t>(kind_)];
     const QColor colour = colours(plot_.palette()).*look.colour;
     return {look.shape, QPen(colour, 1.2), QBrush(colour), 5};
   }

@@ -29,7 +29,7 @@ bool is_drawable(const LatencyView& view) {
   return view.to > view.from && view.least > 0 && view.most > view.least && view.width > 0 && view.height > 0;
 }
 
-std::pair<std::size_t, std::size_t> between(const LatencySeries& s, double from, double to) {
+std::pair<std::size_t, std::size_t> latency_between(const LatencySeries& s, double from, double to) {
   const auto begin = std::lower_bound(s.seconds.begin(), s.seconds.end(), from);
   const auto end = std::upper_bound(begin, s.seconds.end(), to);
   return {static_cast<std::size_t>(begin - s.seconds.begin()),
@@ -69,7 +69,7 @@ std::vector<LatencyCell> latency_cells(const LatencySeries& series, const Latenc
   const auto rows = static_cast<std::size_t>(view.height / latency_cell + 1);
   constexpr std::uint32_t nothing = 0xffffffff;
   std::vector<std::uint32_t> taken(columns * rows, nothing);
-  const auto [begin, end] = between(series, view.from, view.to);
+  const auto [begin, end] = latency_between(series, view.from, view.to);
   for (std::size_t i = begin; i < end; ++i) {
     const Pixel at = pixel_of(view, series.seconds[i], series.latency[i]);
     if (!(at.y >= 0 && at.y <= view.height)) continue;
@@ -90,7 +90,7 @@ std::optional<std::uint32_t> operation_near(const LatencySeries& series, const L
   if (!is_drawable(view) || latency <= 0) return std::nullopt;
   const Pixel wanted = pixel_of(view, seconds, latency);
   const double reach = pixels * (view.to - view.from) / view.width;
-  const auto [begin, end] = between(series, seconds - reach, seconds + reach);
+  const auto [begin, end] = latency_between(series, seconds - reach, seconds + reach);
   std::optional<std::uint32_t> best;
   double nearest = pixels;
   for (std::size_t i = begin; i < end; ++i) {

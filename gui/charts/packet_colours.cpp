@@ -17,19 +17,19 @@ struct Look {
   int tint;  ///< alpha of the background
 };
 /// By PacketMeaning.
-constexpr std::array<Look, meaning_count> looks{{{nullptr, Shape::none, 0},
-                                                 {&Colours::error, Shape::octagon, 60},
-                                                 {&Colours::retransmitted, Shape::arrow_back, 32},
-                                                 {&Colours::lost, Shape::cross, 28},
-                                                 {&Colours::notice, Shape::square, 36},
-                                                 {&Colours::ce, Shape::triangle, 44},
-                                                 {&Colours::cnp, Shape::drop, 44},
-                                                 {&Colours::info, Shape::diamond, 30},
-                                                 {&Colours::good, Shape::circle, 26},
-                                                 {&Colours::info, Shape::dash, 0}}};
+constexpr std::array<Look, meaning_count> colour_looks{{{nullptr, Shape::none, 0},
+                                                        {&Colours::error, Shape::octagon, 60},
+                                                        {&Colours::retransmitted, Shape::arrow_back, 32},
+                                                        {&Colours::lost, Shape::cross, 28},
+                                                        {&Colours::notice, Shape::square, 36},
+                                                        {&Colours::ce, Shape::triangle, 44},
+                                                        {&Colours::cnp, Shape::drop, 44},
+                                                        {&Colours::info, Shape::diamond, 30},
+                                                        {&Colours::good, Shape::circle, 26},
+                                                        {&Colours::info, Shape::dash, 0}}};
 
 const Look& look_of(PacketMeaning meaning) {
-  return looks[static_cast<std::size_t>(meaning)];
+  return colour_looks[static_cast<std::size_t>(meaning)];
 }
 
 QPolygonF regular(const QPointF& middle, double radius, int corners, double turn) {

@@ -22,7 +22,7 @@ namespace {
 constexpr double air = 0.12;     ///< of a row, above it and below
 constexpr double sign_size = 9;  ///< pixels
 constexpr int reach = 6;         ///< pixels: what is hit around the mouse
-constexpr double nanoseconds = 1e9;
+constexpr double ns_per_second = 1e9;
 
 struct SignLook {
   QCPScatterStyle::ScatterShape shape;
@@ -31,7 +31,7 @@ struct SignLook {
   const char* name;
 };
 /// By PauseSign::Kind: each has a shape or a filling of its own.
-constexpr std::array<SignLook, 4> looks = {{
+constexpr std::array<SignLook, 4> pause_looks = {{
     {QCPScatterStyle::ssTriangle, &Colours::lost, false, QT_TRANSLATE_NOOP("PausePlot", "longest pause")},
     {QCPScatterStyle::ssTriangle, &Colours::error, true, QT_TRANSLATE_NOOP("PausePlot", "storm")},
     {QCPScatterStyle::ssCircle, &Colours::info, false, QT_TRANSLATE_NOOP("PausePlot", "first DCBX")},
@@ -128,7 +128,7 @@ class PausePlot::Signs final : public OwnPlottable {
   }
 
  private:
-  [[nodiscard]] const SignLook& look() const { return looks[static_cast<std::size_t>(kind_)]; }
+  [[nodiscard]] const SignLook& look() const { return pause_looks[static_cast<std::size_t>(kind_)]; }
   PausePlot& plot_;
   PauseSign::Kind kind_;
 };
@@ -143,7 +143,7 @@ PausePlot::PausePlot(QWidget* parent) : TimePlot(parent) {
   value_axis()->setSubTicks(false);
   value_axis()->grid()->setVisible(false);
   bars_ = new Bars(*this);
-  for (std::size_t i = 0; i < looks.size(); ++i)
+  for (std::size_t i = 0; i < pause_looks.size(); ++i)
     signs_.push_back(new Signs(*this, static_cast<PauseSign::Kind>(i)));
   // All rows are always there.
   connect(value_axis(), qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this] { fit_values(); });
@@ -225,11 +225,11 @@ std::optional<TimePlot::Hit> PausePlot::hit(const QPoint& place) const {
   const double seconds = time_axis()->pixelToCoord(place.x());
   const double pixel = time_axis()->range().size() / std::max(1, axisRect(0)->width());
   constexpr double most = 4.6e18;  // nanoseconds: no pause is later, and differences fit 64 bits
-  if (!(std::abs(static_cast<double>(origin()) + seconds * nanoseconds) < most)) return std::nullopt;
-  if (!(reach * pixel * nanoseconds < most)) return std::nullopt;
+  if (!(std::abs(static_cast<double>(origin()) + seconds * ns_per_second) < most)) return std::nullopt;
+  if (!(reach * pixel * ns_per_second < most)) return std::nullopt;
   const auto found =
-      pause_at(strips_, origin() + std::llround(seconds * nanoseconds), value_axis()->pixelToCoord(place.y()),
-               std::llround(reach * pixel * nanoseconds));
+      pause_at(strips_, origin() + std::llround(seconds * ns_per_second),
+               value_axis()->pixelToCoord(place.y()), std::llround(reach * pixel * ns_per_second));
   if (!found) return std::nullopt;
   const QString name = to_qt(found->strip->name);
   if (found->sign != nullptr) {
@@ -253,7 +253,7 @@ std::optional<TimePlot::Hit> PausePlot::hit(const QPoint& place) const {
 
 QString PausePlot::distance_text(const QPointF& from, const QPointF& to) const {
   const double seconds = std::min(std::abs(to.x() - from.x()), 9e9);
-  return to_qt(analyze::duration_text(std::llround(seconds * nanoseconds)));
+  return to_qt(analyze::duration_text(std::llround(seconds * ns_per_second)));
 }
 
 /// Rows are always all there: the wheel moves through time.

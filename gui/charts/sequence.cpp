@@ -19,7 +19,7 @@ namespace {
 
 using analyze::ConnectionTrace;
 using analyze::TracePoint;
-using Form = TraceMarkLook::Form;
+using MarkForm = TraceMarkLook::Form;
 
 /// Whole PSNs as packets have them, whatever they are extended to.
 class PsnTicker final : public QCPAxisTicker {
@@ -51,27 +51,28 @@ class SequencePlot::Layer final : public OwnPlottable {
     const int columns = plot_.axisRect(0)->width();
     const SequenceSeries& series = plot_.lines_.of(mark_);
     const double psn_per_pixel = psn->range().size() / std::max(1, plot_.axisRect(0)->height());
-    painter->setPen(QPen(colour(), form() == Form::steps ? 1.3 : 1.6));
-    const bool marks_everything = form() == Form::bar || form() == Form::sign;
-    painter->setAntialiasing(form() == Form::sign);
-    if (form() == Form::steps) {
+    painter->setPen(QPen(colour(), form() == MarkForm::steps ? 1.3 : 1.6));
+    const bool marks_everything = form() == MarkForm::bar || form() == MarkForm::sign;
+    painter->setAntialiasing(form() == MarkForm::sign);
+    if (form() == MarkForm::steps) {
       draw_steps(*painter, step_pieces(series, range.lower, range.upper, columns));
       return;
     }
-    const auto pieces = sequence_pieces(series, range.lower, range.upper, columns,
-                                        marks_everything ? (form() == Form::sign ? 6 : 1.5) * psn_per_pixel
-                                                         : std::numeric_limits<double>::infinity());
+    const auto pieces =
+        sequence_pieces(series, range.lower, range.upper, columns,
+                        marks_everything ? (form() == MarkForm::sign ? 6 : 1.5) * psn_per_pixel
+                                         : std::numeric_limits<double>::infinity());
     const QRect rect = plot_.axisRect(0)->rect();
     constexpr int tick = 9;
     for (const SequencePiece& piece : pieces) {
       const double x = time->coordToPixel(piece.seconds);
       const double low = psn->coordToPixel(static_cast<double>(piece.low));
       const double high = psn->coordToPixel(static_cast<double>(piece.high));
-      if (form() == Form::bar) {
+      if (form() == MarkForm::bar) {
         painter->drawLine(QLineF(x, low, x, std::min(high, low - 1)));
-      } else if (form() == Form::foot) {
+      } else if (form() == MarkForm::foot) {
         painter->drawLine(QLineF(x, rect.bottom() - tick, x, rect.bottom() - 1));
-      } else if (form() == Form::head) {
+      } else if (form() == MarkForm::head) {
         painter->drawLine(QLineF(x, rect.top() + 1, x, rect.top() + tick));
       } else {
         draw_sign(*painter, x, low, high);
@@ -81,12 +82,12 @@ class SequencePlot::Layer final : public OwnPlottable {
 
   void drawLegendIcon(QCPPainter* painter, const QRectF& rect) const override {
     const QPointF middle = rect.center();
-    painter->setPen(QPen(colour(), form() == Form::bar ? 2 : 1.3));
-    if (form() == Form::sign) {
+    painter->setPen(QPen(colour(), form() == MarkForm::bar ? 2 : 1.3));
+    if (form() == MarkForm::sign) {
       const QCPScatterStyle style = trace_mark_style(mark_, plot_.palette());
       style.applyTo(painter, QPen(colour(), 1.6));
       style.drawShape(painter, middle);
-    } else if (form() == Form::steps) {
+    } else if (form() == MarkForm::steps) {
       painter->drawPolyline(QPolygonF({rect.bottomLeft(), QPointF(middle.x(), rect.bottom()),
                                        QPointF(middle.x(), rect.top()), rect.topRight()}));
     } else {
@@ -95,7 +96,7 @@ class SequencePlot::Layer final : public OwnPlottable {
   }
 
  private:
-  [[nodiscard]] Form form() const { return trace_mark_look(mark_).form; }
+  [[nodiscard]] MarkForm form() const { return trace_mark_look(mark_).form; }
   [[nodiscard]] QColor colour() const { return colours(plot_.palette()).*trace_mark_look(mark_).colour; }
 
   void draw_steps(QCPPainter& painter, const std::vector<SequencePiece>& pieces) const {
@@ -284,9 +285,9 @@ std::optional<TimePlot::Hit> SequencePlot::hit(const QPoint& place) const {
   where.psn = value_axis()->pixelToCoord(place.y());
   where.seconds_per_pixel = time_axis()->range().size() / std::max(1, rect.width());
   where.psn_per_pixel = value_axis()->range().size() / std::max(1, rect.height());
-  const Form form = place.y() > rect.bottom() - edge ? Form::foot
-                    : place.y() < rect.top() + edge  ? Form::head
-                                                     : Form::bar;
+  const MarkForm form = place.y() > rect.bottom() - edge ? MarkForm::foot
+                        : place.y() < rect.top() + edge  ? MarkForm::head
+                                                         : MarkForm::bar;
   const auto found = point_near(lines_, where, form);
   if (!found) return std::nullopt;
   const TracePoint& point = trace_->points[*found];

@@ -75,7 +75,7 @@ constexpr Sign signs[] = {{&Colours::info, 0, 0, "i"},
                           {&Colours::error, 8, 22.5, "×"},
                           {&Colours::good, 0, 0, "✓"}};
 
-void draw(QPainter& painter, const Sign& sign, const Colours& all, double size) {
+void draw_icon(QPainter& painter, const Sign& sign, const Colours& all, double size) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
   painter.setBrush(all.*sign.colour);
@@ -167,7 +167,7 @@ QIcon severity_icon(std::optional<analyze::Severity> severity, const QPalette& p
     QPixmap pixmap(size, size);
     pixmap.fill(Qt::transparent);
     QPainter painter(&pixmap);
-    draw(painter, signs[place], colours(palette), size);
+    draw_icon(painter, signs[place], colours(palette), size);
     icon.addPixmap(pixmap);
     icon.addPixmap(pixmap, QIcon::Selected);  // a selected row does not change what is wrong with it
   }

@@ -11,7 +11,7 @@ using analyze::Cause;
 using analyze::TracePoint;
 using analyze::Verdict;
 using Form = TraceMarkLook::Form;
-using Shape = QCPScatterStyle;
+using ScatterShape = QCPScatterStyle;
 using Kind = TracePoint::Kind;
 
 struct Text {
@@ -22,21 +22,23 @@ constexpr std::array<TraceMarkLook, trace_mark_count> looks{{
     {QT_TRANSLATE_NOOP("TraceMark", "request"), &Colours::throughput, Form::bar},
     {QT_TRANSLATE_NOOP("TraceMark", "acknowledged"), &Colours::info, Form::steps},
     {QT_TRANSLATE_NOOP("TraceMark", "response"), &Colours::goodput, Form::bar},
-    {QT_TRANSLATE_NOOP("TraceMark", "out of order"), &Colours::throughput, Form::sign, Shape::ssDiamond},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again"), &Colours::info, Form::sign, Shape::ssCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "out of order"), &Colours::throughput, Form::sign,
+     ScatterShape::ssDiamond},
+    {QT_TRANSLATE_NOOP("TraceMark", "sent again"), &Colours::info, Form::sign, ScatterShape::ssCircle},
     {QT_TRANSLATE_NOOP("TraceMark", "sent again: READ"), &Colours::retransmitted, Form::sign,
-     Shape::ssTriangleInverted, true},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again: RNR"), &Colours::ce, Form::sign, Shape::ssDiamond, true},
+     ScatterShape::ssTriangleInverted, true},
+    {QT_TRANSLATE_NOOP("TraceMark", "sent again: RNR"), &Colours::ce, Form::sign, ScatterShape::ssDiamond,
+     true},
     {QT_TRANSLATE_NOOP("TraceMark", "sent again: timeout"), &Colours::retransmitted, Form::sign,
-     Shape::ssSquare, true},
+     ScatterShape::ssSquare, true},
     {QT_TRANSLATE_NOOP("TraceMark", "sent again: NAK"), &Colours::retransmitted, Form::sign,
-     Shape::ssTriangle, true},
-    {QT_TRANSLATE_NOOP("TraceMark", "needless"), &Colours::lost, Form::sign, Shape::ssSquare},
-    {QT_TRANSLATE_NOOP("TraceMark", "damaged"), &Colours::error, Form::sign, Shape::ssCrossSquare},
-    {QT_TRANSLATE_NOOP("TraceMark", "lost before"), &Colours::lost, Form::sign, Shape::ssPlusCircle},
-    {QT_TRANSLATE_NOOP("TraceMark", "lost behind"), &Colours::lost, Form::sign, Shape::ssCrossCircle},
-    {QT_TRANSLATE_NOOP("TraceMark", "RNR NAK"), &Colours::ce, Form::sign, Shape::ssPlus},
-    {QT_TRANSLATE_NOOP("TraceMark", "NAK"), &Colours::error, Form::sign, Shape::ssCross},
+     ScatterShape::ssTriangle, true},
+    {QT_TRANSLATE_NOOP("TraceMark", "needless"), &Colours::lost, Form::sign, ScatterShape::ssSquare},
+    {QT_TRANSLATE_NOOP("TraceMark", "damaged"), &Colours::error, Form::sign, ScatterShape::ssCrossSquare},
+    {QT_TRANSLATE_NOOP("TraceMark", "lost before"), &Colours::lost, Form::sign, ScatterShape::ssPlusCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "lost behind"), &Colours::lost, Form::sign, ScatterShape::ssCrossCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "RNR NAK"), &Colours::ce, Form::sign, ScatterShape::ssPlus},
+    {QT_TRANSLATE_NOOP("TraceMark", "NAK"), &Colours::error, Form::sign, ScatterShape::ssCross},
     {QT_TRANSLATE_NOOP("TraceMark", "CE"), &Colours::ce, Form::foot},
     {QT_TRANSLATE_NOOP("TraceMark", "CNP"), &Colours::cnp, Form::head},
 }};

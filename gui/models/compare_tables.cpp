@@ -10,7 +10,7 @@
 namespace roce::gui {
 namespace {
 
-struct Text {
+struct CompareWords {
   Q_DECLARE_TR_FUNCTIONS(Compare)
 };
 
@@ -26,8 +26,9 @@ constexpr analyze::Column<analyze::CompareFigure> figure_columns[] = {
 QString point_html(const analyze::ComparePointFacts& point, const QString& name) {
   QStringList lines;
   for (const capture::FileInfo& file : point.files) {
-    lines << QStringLiteral("%1 (%2)").arg(shown_name(to_qt(file.path)),
-                                           file.format.empty() ? Text::tr("not read") : to_qt(file.format));
+    lines << QStringLiteral("%1 (%2)").arg(shown_name(to_qt(file.path)), file.format.empty()
+                                                                             ? CompareWords::tr("not read")
+                                                                             : to_qt(file.format));
   }
   for (const std::string& line : analyze::point_lines(point)) lines << to_qt(line);
   for (const capture::Error& error : point.errors) lines << to_qt(error_text(error));
@@ -60,13 +61,13 @@ SnapshotPtr compare_snapshot(const analyze::CompareResult& result) {
 
 QString compare_headline(const analyze::CompareResult& result) {
   if (result.matched() == 0)
-    return Text::tr("Nothing was seen at both points: these are not captures of the same traffic");
+    return CompareWords::tr("Nothing was seen at both points: these are not captures of the same traffic");
   const auto both = [&result](auto number) {
     return number(result.directions[0]) + number(result.directions[1]);
   };
   using D = analyze::CompareDirection;
   const auto changed = std::accumulate(result.changed.begin(), result.changed.end(), std::uint64_t{0});
-  return Text::tr(
+  return CompareWords::tr(
              "%1 packets seen at both, %2 lost between them (%3 of them sent again), %4 overtaken, "
              "%5 marks changed")
       .arg(result.matched())
@@ -83,8 +84,8 @@ QString compare_html(const analyze::CompareResult& result) {
   if (result.matched() == 0) return html;
   QStringList clocks;
   for (const std::string& line : analyze::clock_lines(result)) clocks << to_qt(line).toHtmlEscaped();
-  return html +
-         QStringLiteral("<p><b>%1</b> %2</p>").arg(Text::tr("Clocks:"), clocks.join(QStringLiteral("; ")));
+  return html + QStringLiteral("<p><b>%1</b> %2</p>")
+                    .arg(CompareWords::tr("Clocks:"), clocks.join(QStringLiteral("; ")));
 }
 
 }  // namespace roce::gui

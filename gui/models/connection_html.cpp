@@ -3,9 +3,9 @@
 #include <QUrl>
 #include <algorithm>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/results/connection_columns.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
@@ -24,7 +24,7 @@ using analyze::Histogram;
 using analyze::OperationKind;
 using analyze::Snapshot;
 
-struct Text {
+struct ConnectionWords {
   Q_DECLARE_TR_FUNCTIONS(Details)
 };
 
@@ -33,7 +33,7 @@ QString duration(std::uint64_t ns) {
 }
 
 QString end_text(const analyze::Endpoint& end) {
-  return to_qt(analyze::address_of(end.address)) +
+  return to_qt(analyze::address_text(end.address)) +
          (end.qp ? QStringLiteral(" QP 0x%1").arg(*end.qp, 6, 16, QLatin1Char('0'))
                  : QStringLiteral(" QP ?"));
 }
@@ -44,21 +44,23 @@ QString heading(const QString& text) {
 
 Facts identity(const Snapshot& s, const ConnectionRow& row) {
   const analyze::Connection& c = *row;
-  Facts facts{{Text::tr("a"), end_text(c.ends[0])},
-              {Text::tr("b"), end_text(c.ends[1])},
-              {Text::tr("Type"), QStringLiteral("%1, %2").arg(to_qt(dissect::service_name(c.service)),
-                                                              to_qt(dissect::transport_name(c.transport)))},
-              {Text::tr("State"),
+  Facts facts{{ConnectionWords::tr("a"), end_text(c.ends[0])},
+              {ConnectionWords::tr("b"), end_text(c.ends[1])},
+              {ConnectionWords::tr("Type"),
+               QStringLiteral("%1, %2").arg(to_qt(dissect::service_name(c.service)),
+                                            to_qt(dissect::transport_name(c.transport)))},
+              {ConnectionWords::tr("State"),
                to_qt(analyze::connection_state_name(c.state)).replace(QLatin1Char('_'), QLatin1Char(' '))}};
   if (c.pmtu != 0)
-    facts.emplace_back(Text::tr("Path MTU"),
-                       Text::tr("%1 bytes (%2)")
-                           .arg(c.pmtu)
-                           .arg(c.pmtu_by_cm ? Text::tr("by the CM") : Text::tr("as seen")));
-  if (s.totals.any_time && c.first_time_ns != capture::no_time)
     facts.emplace_back(
-        Text::tr("Seen"),
-        Text::tr("from %1 to %2").arg(shown_time(s, c.first_time_ns), shown_time(s, c.last_time_ns)));
+        ConnectionWords::tr("Path MTU"),
+        ConnectionWords::tr("%1 bytes (%2)")
+            .arg(c.pmtu)
+            .arg(c.pmtu_by_cm ? ConnectionWords::tr("by the CM") : ConnectionWords::tr("as seen")));
+  if (s.totals.any_time && c.first_time_ns != capture::no_time)
+    facts.emplace_back(ConnectionWords::tr("Seen"),
+                       ConnectionWords::tr("from %1 to %2")
+                           .arg(shown_time(s, c.first_time_ns), shown_time(s, c.last_time_ns)));
   return facts;
 }
 
@@ -72,37 +74,42 @@ Facts pairing(const Snapshot& s, const analyze::Connection& c) {
   }
   if (analyze::Halves(s).other_may_be_there(c))
     return {
-        {Text::tr("Pairing"),
-         Text::tr(
+        {ConnectionWords::tr("Pairing"),
+         ConnectionWords::tr(
              "left unpaired: a flow the other way could be its other direction, but nothing proves which")}};
-  if (!c.paired()) return {{Text::tr("Pairing"), Text::tr("one direction only was captured")}};
-  return {{Text::tr("Because of"), reasons.join(QStringLiteral(", "))},
-          {Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * p.confidence, 0, 'f', 0)},
-          {Text::tr("Answers"), Text::tr("%1 fit, %2 do not").arg(p.answered).arg(p.unfitting)}};
+  if (!c.paired())
+    return {{ConnectionWords::tr("Pairing"), ConnectionWords::tr("one direction only was captured")}};
+  return {{ConnectionWords::tr("Because of"), reasons.join(QStringLiteral(", "))},
+          {ConnectionWords::tr("Confidence"), QStringLiteral("%1 %").arg(100 * p.confidence, 0, 'f', 0)},
+          {ConnectionWords::tr("Answers"),
+           ConnectionWords::tr("%1 fit, %2 do not").arg(p.answered).arg(p.unfitting)}};
 }
 
 Facts manager(const ConnectionRow& row) {
   const CmExchange& cm = *row.cm();
-  Facts facts{{Text::tr("Client"), row->client_is_a ? QStringLiteral("a") : QStringLiteral("b")},
-              {Text::tr("State"), to_qt(analyze::cm_state_name(cm.state))}};
+  Facts facts{{ConnectionWords::tr("Client"), row->client_is_a ? QStringLiteral("a") : QStringLiteral("b")},
+              {ConnectionWords::tr("State"), to_qt(analyze::cm_state_name(cm.state))}};
   QString service = QStringLiteral("0x%1").arg(cm.service_id, 16, 16, QLatin1Char('0'));
   if (const auto name = dissect::service_name_of(cm.service_id); !name.empty())
     service += QStringLiteral(" (%1)").arg(to_qt(name));
-  facts.emplace_back(Text::tr("Service"), service);
-  if (cm.retry_count) facts.emplace_back(Text::tr("Retry count"), QString::number(*cm.retry_count));
+  facts.emplace_back(ConnectionWords::tr("Service"), service);
+  if (cm.retry_count)
+    facts.emplace_back(ConnectionWords::tr("Retry count"), QString::number(*cm.retry_count));
   if (cm.rnr_retry)
-    facts.emplace_back(Text::tr("RNR retry"),
-                       *cm.rnr_retry == 7 ? Text::tr("7, for ever") : QString::number(*cm.rnr_retry));
+    facts.emplace_back(ConnectionWords::tr("RNR retry"), *cm.rnr_retry == 7
+                                                             ? ConnectionWords::tr("7, for ever")
+                                                             : QString::number(*cm.rnr_retry));
   if (cm.ack_timeout_code)
-    facts.emplace_back(Text::tr("ACK timeout"), *cm.ack_timeout_code == 0
-                                                    ? Text::tr("never")
-                                                    : duration(dissect::cm_timeout_ns(*cm.ack_timeout_code)));
+    facts.emplace_back(ConnectionWords::tr("ACK timeout"),
+                       *cm.ack_timeout_code == 0 ? ConnectionWords::tr("never")
+                                                 : duration(dissect::cm_timeout_ns(*cm.ack_timeout_code)));
   if (const auto took = analyze::connect_time_ns(cm))
-    facts.emplace_back(Text::tr("Connected in"), duration(*took));
+    facts.emplace_back(ConnectionWords::tr("Connected in"), duration(*took));
   if (cm.reject_reason)
-    facts.emplace_back(Text::tr("Rejected"), QStringLiteral("%1 %2")
-                                                 .arg(*cm.reject_reason)
-                                                 .arg(to_qt(dissect::reject_reason_name(*cm.reject_reason))));
+    facts.emplace_back(ConnectionWords::tr("Rejected"),
+                       QStringLiteral("%1 %2")
+                           .arg(*cm.reject_reason)
+                           .arg(to_qt(dissect::reject_reason_name(*cm.reject_reason))));
   return facts;
 }
 
@@ -137,12 +144,12 @@ QString latencies(const ConnectionRow& row) {
   }
   if (html.isEmpty()) return html;
   QString head;
-  for (const QString& name :
-       {Text::tr("operation"), Text::tr("count"), Text::tr("min"), QStringLiteral("p50"),
-        QStringLiteral("p90"), QStringLiteral("p99"), QStringLiteral("p99.9"), Text::tr("max")})
+  for (const QString& name : {ConnectionWords::tr("operation"), ConnectionWords::tr("count"),
+                              ConnectionWords::tr("min"), QStringLiteral("p50"), QStringLiteral("p90"),
+                              QStringLiteral("p99"), QStringLiteral("p99.9"), ConnectionWords::tr("max")})
     head += QStringLiteral("<td class=\"name\" align=\"%1\">%2</td>")
                 .arg(head.isEmpty() ? QStringLiteral("left") : QStringLiteral("right"), name);
-  return heading(Text::tr("Latency, request to acknowledgement or last response")) +
+  return heading(ConnectionWords::tr("Latency, request to acknowledgement or last response")) +
          QStringLiteral("<table cellpadding=\"3\"><tr>%1</tr>%2</table>").arg(head, html);
 }
 
@@ -157,7 +164,8 @@ QString findings(const Snapshot& s, std::uint32_t id) {
                      to_qt(finding.title).toHtmlEscaped(),
                      to_qt(first_sentence(finding.explanation)).toHtmlEscaped());
   }
-  return html.isEmpty() ? html : heading(Text::tr("Findings")) + QStringLiteral("<ul>%1</ul>").arg(html);
+  return html.isEmpty() ? html
+                        : heading(ConnectionWords::tr("Findings")) + QStringLiteral("<ul>%1</ul>").arg(html);
 }
 
 }  // namespace
@@ -167,12 +175,14 @@ QString connection_html(const Snapshot& s, std::uint32_t id) {
                                   [id](const analyze::Connection& c) { return c.id == id; });
   if (found == s.connections.end()) return {};
   const ConnectionRow row(s, *found);
-  QString html = QStringLiteral("<h2>%1</h2>").arg(Text::tr("Connection %1").arg(id)) +
+  QString html = QStringLiteral("<h2>%1</h2>").arg(ConnectionWords::tr("Connection %1").arg(id)) +
                  facts_html(identity(s, row)) + findings(s, id);
   html += latencies(row);
-  html += heading(Text::tr("Figures")) + facts_html(figures(row));
-  if (row.cm() != nullptr) html += heading(Text::tr("Connection manager")) + facts_html(manager(row));
-  return html + heading(Text::tr("Why these directions belong together")) + facts_html(pairing(s, *found));
+  html += heading(ConnectionWords::tr("Figures")) + facts_html(figures(row));
+  if (row.cm() != nullptr)
+    html += heading(ConnectionWords::tr("Connection manager")) + facts_html(manager(row));
+  return html + heading(ConnectionWords::tr("Why these directions belong together")) +
+         facts_html(pairing(s, *found));
 }
 
 }  // namespace roce::gui

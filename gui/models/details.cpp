@@ -17,7 +17,7 @@ namespace {
 using analyze::Finding;
 using analyze::Snapshot;
 
-struct Text {
+struct DetailWords {
   Q_DECLARE_TR_FUNCTIONS(Details)
 };
 
@@ -35,7 +35,8 @@ QString evidence_html(const Snapshot& s, const Finding& finding) {
   if (finding.first_time_ns && s.totals.any_time) {
     const QString first = shown_time(s, *finding.first_time_ns);
     const QString last = shown_time(s, finding.last_time_ns.value_or(*finding.first_time_ns));
-    text += first == last ? Text::tr(" at %1").arg(first) : Text::tr(", from %1 to %2").arg(first, last);
+    text += first == last ? DetailWords::tr(" at %1").arg(first)
+                          : DetailWords::tr(", from %1 to %2").arg(first, last);
   }
   return text;
 }
@@ -44,7 +45,7 @@ QString command_html(const QString& command) {
   return QStringLiteral(
              "<table width=\"100%\" cellpadding=\"6\"><tr><td class=\"command\"><tt>%1</tt></td>"
              "<td class=\"command\" width=\"56\" align=\"right\">%2</td></tr></table>")
-      .arg(command.toHtmlEscaped(), link(QStringLiteral("copy"), command, Text::tr("Copy")));
+      .arg(command.toHtmlEscaped(), link(QStringLiteral("copy"), command, DetailWords::tr("Copy")));
 }
 
 QString connections_html(const Finding& finding) {
@@ -54,9 +55,9 @@ QString connections_html(const Finding& finding) {
   for (const std::uint32_t id : finding.connections) {
     QString place = QString::number(id);
     if (pointed) place += QLatin1Char(':') + QString::number(finding.packets.front());
-    names << Text::tr("%1 (%2)").arg(
+    names << DetailWords::tr("%1 (%2)").arg(
         link(QStringLiteral("connection"), QString::number(id), QString::number(id)),
-        link(QStringLiteral("graph"), place, Text::tr("Show graph")));
+        link(QStringLiteral("graph"), place, DetailWords::tr("Show graph")));
   }
   return names.join(QStringLiteral(", "));
 }
@@ -77,26 +78,27 @@ QString facts_html(const Facts& facts) {
 
 QString finding_html(const Snapshot& s, const Finding& finding, const QStringList& files,
                      const QString& evidence) {
-  QString html = QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
-                     .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(finding.severity),
-                          finding.count == 1 ? Text::tr("once") : Text::tr("%1 times").arg(finding.count),
-                          to_qt(finding.subject).toHtmlEscaped());
+  QString html =
+      QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
+          .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(finding.severity),
+               finding.count == 1 ? DetailWords::tr("once") : DetailWords::tr("%1 times").arg(finding.count),
+               to_qt(finding.subject).toHtmlEscaped());
   html += QStringLiteral("<h3>%1</h3><p>%2</p>")
-              .arg(Text::tr("What was seen"), to_qt(finding.explanation).toHtmlEscaped());
-  html += QStringLiteral("<h3>%1</h3><table cellpadding=\"2\">").arg(Text::tr("Evidence"));
+              .arg(DetailWords::tr("What was seen"), to_qt(finding.explanation).toHtmlEscaped());
+  html += QStringLiteral("<h3>%1</h3><table cellpadding=\"2\">").arg(DetailWords::tr("Evidence"));
   const auto row = [&html](const QString& name, const QString& rich) {
     html += QStringLiteral("<tr><td class=\"name\" style=\"padding-right:14px\">%1</td><td>%2</td></tr>")
                 .arg(name, rich);
   };
   if (const QString packets = evidence_html(s, finding); !packets.isEmpty())
-    row(evidence.isEmpty() ? Text::tr("Packets") : evidence, packets);
-  if (!finding.connections.empty()) row(Text::tr("Connections"), connections_html(finding));
+    row(evidence.isEmpty() ? DetailWords::tr("Packets") : evidence, packets);
+  if (!finding.connections.empty()) row(DetailWords::tr("Connections"), connections_html(finding));
   if (finding.confidence < 1)
-    row(Text::tr("Confidence"), QStringLiteral("%1 %").arg(100 * finding.confidence, 0, 'f', 0));
-  row(Text::tr("Rule"), to_qt(finding.id).toHtmlEscaped());
+    row(DetailWords::tr("Confidence"), QStringLiteral("%1 %").arg(100 * finding.confidence, 0, 'f', 0));
+  row(DetailWords::tr("Rule"), to_qt(finding.id).toHtmlEscaped());
   html += QStringLiteral("</table>");
   if (finding.advice.empty()) return html;
-  html += QStringLiteral("<h3>%1</h3>").arg(Text::tr("What to do"));
+  html += QStringLiteral("<h3>%1</h3>").arg(DetailWords::tr("What to do"));
   for (const AdvicePart& part : advice_parts(finding.advice, files)) {
     html +=
         part.command ? command_html(part.text) : QStringLiteral("<p>%1</p>").arg(part.text.toHtmlEscaped());

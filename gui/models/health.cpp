@@ -21,7 +21,7 @@ using analyze::Severity;
 using analyze::Snapshot;
 using analyze::Totals;
 
-struct Text {
+struct HealthWords {
   Q_DECLARE_TR_FUNCTIONS(Health)
 };
 
@@ -33,15 +33,15 @@ QString count_text(Severity severity, std::uint64_t count) {
   const QString n = number(count);
   switch (severity) {
     case Severity::error:
-      return count == 1 ? Text::tr("1 error") : Text::tr("%1 errors").arg(n);
+      return count == 1 ? HealthWords::tr("1 error") : HealthWords::tr("%1 errors").arg(n);
     case Severity::warning:
-      return count == 1 ? Text::tr("1 warning") : Text::tr("%1 warnings").arg(n);
+      return count == 1 ? HealthWords::tr("1 warning") : HealthWords::tr("%1 warnings").arg(n);
     case Severity::notice:
-      return count == 1 ? Text::tr("1 notice") : Text::tr("%1 notices").arg(n);
+      return count == 1 ? HealthWords::tr("1 notice") : HealthWords::tr("%1 notices").arg(n);
     case Severity::info:
       break;
   }
-  return count == 1 ? Text::tr("1 info") : Text::tr("%1 infos").arg(n);
+  return count == 1 ? HealthWords::tr("1 info") : HealthWords::tr("%1 infos").arg(n);
 }
 
 using Counts = std::vector<std::pair<QString, std::uint64_t>>;
@@ -61,12 +61,12 @@ QString listing(Counts counts) {
       rest += counts[i].second;
     }
   }
-  if (rest != 0) parts << Text::tr("%1 others %2").arg(number(counts.size() - most), number(rest));
+  if (rest != 0) parts << HealthWords::tr("%1 others %2").arg(number(counts.size() - most), number(rest));
   return parts.join(QStringLiteral(", "));
 }
 
-QString packets(std::uint64_t count) {
-  return count == 1 ? Text::tr("1 packet") : Text::tr("%1 packets").arg(number(count));
+QString packets_words(std::uint64_t count) {
+  return count == 1 ? HealthWords::tr("1 packet") : HealthWords::tr("%1 packets").arg(number(count));
 }
 
 void add_files(Facts& facts, const Snapshot& s) {
@@ -75,35 +75,36 @@ void add_files(Facts& facts, const Snapshot& s) {
     const capture::FileInfo& file = s.files[i];
     QString text = shown_name(to_qt(file.path));
     if (file.format.empty()) {
-      text += Text::tr(" (not read)");
+      text += HealthWords::tr(" (not read)");
     } else {
       text += QStringLiteral(" (%1%2)").arg(
           to_qt(file.format),
           file.bytes != 0 ? QStringLiteral(", ") + to_qt(analyze::bytes_text(file.bytes)) : QString());
     }
-    facts.emplace_back(i == 0 ? Text::tr("File") : QString(), text);
+    facts.emplace_back(i == 0 ? HealthWords::tr("File") : QString(), text);
   }
   if (s.files.size() > most)
-    facts.emplace_back(QString(), Text::tr("and %1 more files").arg(number(s.files.size() - most)));
+    facts.emplace_back(QString(), HealthWords::tr("and %1 more files").arg(number(s.files.size() - most)));
 }
 
 QString dropped_text(const Snapshot& s) {
-  if (!s.dropped()) return Text::tr("the file does not say");
-  return *s.dropped() == 0 ? Text::tr("none")
-                           : Text::tr("%1 dropped while capturing").arg(packets(*s.dropped()));
+  if (!s.dropped()) return HealthWords::tr("the file does not say");
+  return *s.dropped() == 0 ? HealthWords::tr("none")
+                           : HealthWords::tr("%1 dropped while capturing").arg(packets_words(*s.dropped()));
 }
 
 QString icrc_text(const Snapshot& s) {
-  if (!s.icrc_checked) return Text::tr("not checked");
+  if (!s.icrc_checked) return HealthWords::tr("not checked");
   const auto [match, mismatch, unknown] = s.totals.icrc;
-  if (match == s.totals.roce_packets) return Text::tr("matches on every packet");
-  return listing(
-      {{Text::tr("match"), match}, {Text::tr("MISMATCH"), mismatch}, {Text::tr("not checkable"), unknown}});
+  if (match == s.totals.roce_packets) return HealthWords::tr("matches on every packet");
+  return listing({{HealthWords::tr("match"), match},
+                  {HealthWords::tr("MISMATCH"), mismatch},
+                  {HealthWords::tr("not checkable"), unknown}});
 }
 
 QString diagnostic_text(const analyze::Diagnostic& d) {
-  return d.count == 1 ? Text::tr("once: %1").arg(to_qt(d.help))
-                      : Text::tr("%1 times: %2").arg(number(d.count), to_qt(d.help));
+  return d.count == 1 ? HealthWords::tr("once: %1").arg(to_qt(d.help))
+                      : HealthWords::tr("%1 times: %2").arg(number(d.count), to_qt(d.help));
 }
 
 /// To the packets that pass a display filter.
@@ -114,12 +115,13 @@ QString packets_link(const char* filter) {
 void add_roce(Facts& facts, const Snapshot& s) {
   const Totals& t = s.totals;
   if (t.roce_packets == 0) {
-    facts.emplace_back(Text::tr("RoCE"),
-                       t.packets == 0
-                           ? Text::tr("none")
-                           : Text::tr("none in this capture. If RDMA ran meanwhile, the NIC kept it from "
-                                      "the capture: capture at a mirror port of the switch, or on the RDMA "
-                                      "device itself."));
+    facts.emplace_back(
+        HealthWords::tr("RoCE"),
+        t.packets == 0
+            ? HealthWords::tr("none")
+            : HealthWords::tr("none in this capture. If RDMA ran meanwhile, the NIC kept it from "
+                              "the capture: capture at a mirror port of the switch, or on the RDMA "
+                              "device itself."));
     return;
   }
   Counts versions;
@@ -127,33 +129,35 @@ void add_roce(Facts& facts, const Snapshot& s) {
     versions.emplace_back(to_qt(dissect::transport_name(static_cast<dissect::Transport>(i))),
                           t.by_transport[i]);
   facts.emplace_back(
-      Text::tr("RoCE"),
+      HealthWords::tr("RoCE"),
       QStringLiteral("%1 (%2), %3: %4")
-          .arg(packets(t.roce_packets), to_qt(analyze::percent_text(t.roce_packets, t.packets)),
+          .arg(packets_words(t.roce_packets), to_qt(analyze::percent_text(t.roce_packets, t.packets)),
                to_qt(analyze::bytes_text(t.roce_bytes)), listing(versions)),
       packets_link("infiniband"));
   Counts tunnels;
   for (std::size_t i = 0; i < dissect::tunnel_count; ++i)
     tunnels.emplace_back(to_qt(dissect::tunnel_name(static_cast<dissect::Tunnel>(i))), t.by_tunnel[i]);
   if (const QString inside = listing(tunnels); !inside.isEmpty())
-    facts.emplace_back(Text::tr("Inside"), inside);
+    facts.emplace_back(HealthWords::tr("Inside"), inside);
   Counts opcodes;
   for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
     if (t.opcodes[i] != 0)
       opcodes.emplace_back(to_qt(dissect::opcode_name(static_cast<std::uint8_t>(i))), t.opcodes[i]);
   }
-  facts.emplace_back(Text::tr("Opcodes"), listing(opcodes), packets_link("infiniband.bth"));
-  facts.emplace_back(Text::tr("ICRC"), icrc_text(s),
+  facts.emplace_back(HealthWords::tr("Opcodes"), listing(opcodes), packets_link("infiniband.bth"));
+  facts.emplace_back(HealthWords::tr("ICRC"), icrc_text(s),
                      t.icrc[1] != 0 ? packets_link("roce.icrc.status == mismatch") : QString());
   Counts dscp;
-  Counts pcp{{Text::tr("untagged"), t.untagged}};
-  for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(Text::tr("DSCP %1:").arg(i), t.dscp[i]);
-  for (std::size_t i = 0; i < t.pcp.size(); ++i) pcp.emplace_back(Text::tr("PCP %1:").arg(i), t.pcp[i]);
+  Counts pcp{{HealthWords::tr("untagged"), t.untagged}};
+  for (std::size_t i = 0; i < t.dscp.size(); ++i)
+    dscp.emplace_back(HealthWords::tr("DSCP %1:").arg(i), t.dscp[i]);
+  for (std::size_t i = 0; i < t.pcp.size(); ++i)
+    pcp.emplace_back(HealthWords::tr("PCP %1:").arg(i), t.pcp[i]);
   const Counts ecn{{QStringLiteral("Not-ECT"), t.ecn[0]},
                    {QStringLiteral("ECT(1)"), t.ecn[1]},
                    {QStringLiteral("ECT(0)"), t.ecn[2]},
                    {QStringLiteral("CE"), t.ecn[3]}};
-  facts.emplace_back(Text::tr("Marks"),
+  facts.emplace_back(HealthWords::tr("Marks"),
                      QStringList{listing(dscp), listing(ecn), listing(pcp)}.join(QStringLiteral("; ")),
                      QStringLiteral("markings:"));
 }
@@ -163,15 +167,15 @@ void add_roce(Facts& facts, const Snapshot& s) {
 QString severity_text(Severity severity) {
   switch (severity) {
     case Severity::error:
-      return Text::tr("error");
+      return HealthWords::tr("error");
     case Severity::warning:
-      return Text::tr("warning");
+      return HealthWords::tr("warning");
     case Severity::notice:
-      return Text::tr("notice");
+      return HealthWords::tr("notice");
     case Severity::info:
       break;
   }
-  return Text::tr("info");
+  return HealthWords::tr("info");
 }
 
 std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
@@ -183,15 +187,16 @@ std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
 
 Health health_of(const Snapshot& s) {
   const analyze::Assessment assessment = analyze::assess(s);
-  const QString so_far = s.final ? QString() : Text::tr(" so far");
+  const QString so_far = s.final ? QString() : HealthWords::tr(" so far");
   Health health;
   health.shown = assessment.anything || !assessment.whole;
   if (assessment.worst || !assessment.whole) health.sign = assessment.level();
   if (!assessment.anything) {
     const QString none =
-        (s.totals.packets == 0 ? Text::tr("No packets") : Text::tr("No RoCE packets")) + so_far;
-    health.line = assessment.whole ? Text::tr("%1, so nothing to judge").arg(none)
-                                   : Text::tr("%1 in what could be analysed, so nothing to judge").arg(none);
+        (s.totals.packets == 0 ? HealthWords::tr("No packets") : HealthWords::tr("No RoCE packets")) + so_far;
+    health.line = assessment.whole
+                      ? HealthWords::tr("%1, so nothing to judge").arg(none)
+                      : HealthWords::tr("%1 in what could be analysed, so nothing to judge").arg(none);
     return health;
   }
   const std::array<std::uint64_t, 4> counts = count_findings(s);
@@ -200,15 +205,15 @@ Health health_of(const Snapshot& s) {
     if (counts[i] != 0) parts << count_text(static_cast<Severity>(i), counts[i]);
   }
   const QString found = parts.join(QStringLiteral(", "));
-  const QString where =
-      (s.totals.roce_packets == 1 ? Text::tr("in 1 RoCE packet")
-                                  : Text::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
-      so_far;
-  health.line = parts.isEmpty()        ? Text::tr("Nothing wrong found %1").arg(where)
+  const QString where = (s.totals.roce_packets == 1
+                             ? HealthWords::tr("in 1 RoCE packet")
+                             : HealthWords::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
+                        so_far;
+  health.line = parts.isEmpty()        ? HealthWords::tr("Nothing wrong found %1").arg(where)
                 : assessment.serious() ? QStringLiteral("%1 %2").arg(found, where)
-                                       : Text::tr("Nothing serious: %1 %2").arg(found, where);
+                                       : HealthWords::tr("Nothing serious: %1 %2").arg(found, where);
   if (!assessment.but().empty())
-    health.line = Text::tr("%1, but not all of the capture could be judged").arg(health.line);
+    health.line = HealthWords::tr("%1, but not all of the capture could be judged").arg(health.line);
   return health;
 }
 
@@ -226,22 +231,22 @@ Facts capture_facts(const Snapshot& s) {
   add_files(facts, s);
   if (t.packets != 0) {
     facts.emplace_back(
-        Text::tr("Packets"),
-        Text::tr("%1, %2 on the wire, %3")
-            .arg(packets(t.packets), to_qt(analyze::bytes_text(t.bytes)),
+        HealthWords::tr("Packets"),
+        HealthWords::tr("%1, %2 on the wire, %3")
+            .arg(packets_words(t.packets), to_qt(analyze::bytes_text(t.bytes)),
                  t.captured_bytes < t.bytes
-                     ? Text::tr("%1 of it captured").arg(to_qt(analyze::bytes_text(t.captured_bytes)))
-                     : Text::tr("captured whole")),
+                     ? HealthWords::tr("%1 of it captured").arg(to_qt(analyze::bytes_text(t.captured_bytes)))
+                     : HealthWords::tr("captured whole")),
         packets_link(""));
     facts.emplace_back(
-        Text::tr("Time"),
+        HealthWords::tr("Time"),
         t.any_time
-            ? Text::tr("%1 from %2")
+            ? HealthWords::tr("%1 from %2")
                   .arg(to_qt(analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns))),
                        to_qt(analyze::time_text(t.first_time_ns)))
-            : Text::tr("the capture carries no times: nothing is said of rates and latencies"));
+            : HealthWords::tr("the capture carries no times: nothing is said of rates and latencies"));
   }
-  facts.emplace_back(Text::tr("Drops"), dropped_text(s));
+  facts.emplace_back(HealthWords::tr("Drops"), dropped_text(s));
   add_roce(facts, s);
   Counts others;
   for (std::size_t i = 0; i < analyze::other_traffic_count; ++i) {
@@ -249,9 +254,9 @@ Facts capture_facts(const Snapshot& s) {
     others.emplace_back(name.replace(QLatin1Char('_'), QLatin1Char(' ')), t.others[i]);
   }
   if (const QString text = listing(others); !text.isEmpty())
-    facts.emplace_back(Text::tr("Not RoCE"), text, packets_link("!infiniband"));
+    facts.emplace_back(HealthWords::tr("Not RoCE"), text, packets_link("!infiniband"));
   for (const analyze::Diagnostic& d : s.diagnostics)
-    facts.emplace_back(Text::tr("Doubtful"), diagnostic_text(d));
+    facts.emplace_back(HealthWords::tr("Doubtful"), diagnostic_text(d));
   return facts;
 }
 

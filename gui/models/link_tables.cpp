@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "analyze/results/flow_columns.hpp"
+#include "analyze/base/address_text.hpp"
 
 namespace roce::gui {
 namespace {
@@ -26,7 +26,7 @@ double share(P r) {
   return r.packets == 0 ? 0 : static_cast<double>(r.busiest_packets) / static_cast<double>(r.packets);
 }
 
-constexpr Column<PortSpread> columns_[] = {
+constexpr Column<PortSpread> link_columns_[] = {
     {"src", "from", "source address", false, 0, nullptr, [](P r) { return r.src; }, nullptr},
     {"dst", "to", "destination address", false, 0, nullptr, [](P r) { return r.dst; }, nullptr},
     {"flows", "flows", "queue pairs that data is sent to", true, 0,
@@ -94,8 +94,8 @@ std::vector<PortSpread> port_spreads(const analyze::Snapshot& snapshot) {
   std::vector<PortSpread> rows;
   for (auto& [ends, pair] : pairs) {
     PortSpread& row = pair.row;
-    row.src = analyze::address_of(ends.first);
-    row.dst = analyze::address_of(ends.second);
+    row.src = analyze::address_text(ends.first);
+    row.dst = analyze::address_text(ends.second);
     row.ports = pair.of_port.size();
     const auto most = std::max_element(pair.of_port.begin(), pair.of_port.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -110,7 +110,7 @@ std::vector<PortSpread> port_spreads(const analyze::Snapshot& snapshot) {
 }
 
 std::span<const Column<PortSpread>> PortSpreadTable::columns() {
-  return columns_;
+  return link_columns_;
 }
 
 }  // namespace roce::gui

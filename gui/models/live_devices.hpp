@@ -5,8 +5,8 @@
 #include <QString>
 #include <vector>
 
-#include "capture/devices/device_list.hpp"
 #include "capture/host/facts.hpp"
+#include "capture/network/device_list.hpp"
 #include "gui/models/background_call.hpp"
 
 namespace roce::gui {

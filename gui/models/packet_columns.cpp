@@ -10,22 +10,23 @@
 namespace roce::gui {
 namespace {
 
-using Kind = PacketColumn::Kind;
+using ColumnKind = PacketColumn::Kind;
 
 struct Row {
-  Kind kind;
+  ColumnKind kind;
   const char* name;
   const char* title;
   const char* field;  ///< that stands for it in filters; may be null
   bool right;
 };
 constexpr Row rows[] = {
-    {Kind::time, "time", QT_TRANSLATE_NOOP("PacketColumn", "Time"), "frame.time_relative", true},
-    {Kind::source, "source", QT_TRANSLATE_NOOP("PacketColumn", "Source"), "ip.src", false},
-    {Kind::destination, "destination", QT_TRANSLATE_NOOP("PacketColumn", "Destination"), "ip.dst", false},
-    {Kind::operation, "operation", QT_TRANSLATE_NOOP("PacketColumn", "Opcode"), "infiniband.bth.opcode",
+    {ColumnKind::time, "time", QT_TRANSLATE_NOOP("PacketColumn", "Time"), "frame.time_relative", true},
+    {ColumnKind::source, "source", QT_TRANSLATE_NOOP("PacketColumn", "Source"), "ip.src", false},
+    {ColumnKind::destination, "destination", QT_TRANSLATE_NOOP("PacketColumn", "Destination"), "ip.dst",
      false},
-    {Kind::info, "info", QT_TRANSLATE_NOOP("PacketColumn", "Info"), nullptr, false},
+    {ColumnKind::operation, "operation", QT_TRANSLATE_NOOP("PacketColumn", "Opcode"), "infiniband.bth.opcode",
+     false},
+    {ColumnKind::info, "info", QT_TRANSLATE_NOOP("PacketColumn", "Info"), nullptr, false},
 };
 /// Short titles of fields that are columns from the beginning.
 struct Title {
@@ -62,8 +63,8 @@ std::string quoted(const std::string& text) {
 
 PacketNeeds PacketColumn::needs() const {
   PacketNeeds needs;
-  if (kind == Kind::info) return {true, false, true, true};
-  if (kind == Kind::field && field) needs.add(analyze::field_facts(*field));
+  if (kind == ColumnKind::info) return {true, false, true, true};
+  if (kind == ColumnKind::field && field) needs.add(analyze::field_facts(*field));
   return needs;
 }
 
@@ -76,7 +77,8 @@ std::optional<PacketColumn> packet_column(const QString& name) {
   const auto field = analyze::find_field(name.toStdString());
   if (!field) return std::nullopt;
   const analyze::FieldFacts& facts = analyze::field_facts(*field);
-  PacketColumn column{Kind::field, field, name, to_qt(facts.label), facts.type == analyze::ValueType::number};
+  PacketColumn column{ColumnKind::field, field, name, to_qt(facts.label),
+                      facts.type == analyze::ValueType::number};
   for (const Title& row : titles) {
     if (name == QLatin1String(row.name)) column.title = translated(row.title);
   }
@@ -107,22 +109,22 @@ std::vector<PacketColumn> packet_columns(const QStringList& names) {
 std::string PacketCells::text(const analyze::PacketView& packet, const PacketColumn& column) {
   std::string out;
   switch (column.kind) {
-    case Kind::time:
+    case ColumnKind::time:
       line_.append_time(out, packet);
       break;
-    case Kind::source:
+    case ColumnKind::source:
       analyze::PacketLine::append_source(out, packet);
       break;
-    case Kind::destination:
+    case ColumnKind::destination:
       analyze::PacketLine::append_destination(out, packet);
       break;
-    case Kind::operation:
+    case ColumnKind::operation:
       line_.append_operation(out, packet);
       break;
-    case Kind::info:
+    case ColumnKind::info:
       line_.append_info(out, packet);
       break;
-    case Kind::field: {
+    case ColumnKind::field: {
       values_.clear();
       analyze::extract(packet, *column.field, values_);
       for (std::size_t i = 0; i < values_.size(); ++i) {

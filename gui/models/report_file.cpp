@@ -13,7 +13,7 @@
 namespace roce::gui {
 namespace {
 
-struct Text {
+struct ReportFileWords {
   Q_DECLARE_TR_FUNCTIONS(ReportFile)
 };
 
@@ -34,11 +34,13 @@ std::optional<ReportFormat> report_format_of(const QString& path) {
 }
 
 QString write_whole(const QString& path, const std::function<void(QIODevice&)>& fill) {
-  const auto refused = [&](const QString& why) { return Text::tr("%1 was not written: %2").arg(path, why); };
+  const auto refused = [&](const QString& why) {
+    return ReportFileWords::tr("%1 was not written: %2").arg(path, why);
+  };
   const QFileInfo facts(path);
-  if (facts.isDir()) return refused(Text::tr("that is a folder"));
+  if (facts.isDir()) return refused(ReportFileWords::tr("that is a folder"));
   // Replacing a file needs no right to write it, but a read-only one is meant to stay.
-  if (facts.exists() && !facts.isWritable()) return refused(Text::tr("the file is read-only"));
+  if (facts.exists() && !facts.isWritable()) return refused(ReportFileWords::tr("the file is read-only"));
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly)) return refused(file.errorString());
   fill(file);

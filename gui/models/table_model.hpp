@@ -223,7 +223,7 @@ class TableModel final : public TableModelBase {
       case name_role:
         return to_qt(column.name);
       case hidden_role:
-        return column.priority == Column::hidden;
+        return column.priority == analyze::hidden_column;
       case numbers_role:
         return column.number != nullptr;
       case searched_role:

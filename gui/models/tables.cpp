@@ -28,7 +28,7 @@ HostTable::HostTable(const analyze::Snapshot& snapshot, const std::optional<Time
   std::unordered_set<std::string> seen;
   for (const analyze::ConnectionRow& connection : analyze::connection_rows(snapshot)) {
     if (!is_in(time_of(connection), time)) continue;
-    for (const auto& end : connection->ends) seen.insert(analyze::address_of(end.address));
+    for (const auto& end : connection->ends) seen.insert(analyze::address_text(end.address));
   }
   std::erase_if(rows_, [&](const Host& host) { return !seen.contains(host.address); });
 }

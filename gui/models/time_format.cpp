@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 TimeDisplay chosen = TimeDisplay::relative;
 
-struct Text {
+struct TimeWords {
   Q_DECLARE_TR_FUNCTIONS(TimeFormat)
 };
 
@@ -72,9 +72,9 @@ QString short_time(std::int64_t first_ns, std::int64_t time_ns) {
 }
 
 QString time_heading() {
-  return chosen == TimeDisplay::relative ? Text::tr("Time (s)")
-         : chosen == TimeDisplay::utc    ? Text::tr("Time (UTC)")
-                                         : Text::tr("Time (local)");
+  return chosen == TimeDisplay::relative ? TimeWords::tr("Time (s)")
+         : chosen == TimeDisplay::utc    ? TimeWords::tr("Time (UTC)")
+                                         : TimeWords::tr("Time (local)");
 }
 
 analyze::TimeFormat listed_time_format() noexcept {

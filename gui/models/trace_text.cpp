@@ -18,26 +18,26 @@ using analyze::TracePoint;
 using analyze::Verdict;
 using Kind = TracePoint::Kind;
 
-struct Text {
+struct TraceWords {
   Q_DECLARE_TR_FUNCTIONS(Trace)
 };
 
 QString cause_text(Cause cause) {
   switch (cause) {
     case Cause::nak:
-      return Text::tr("sent again after a NAK");
+      return TraceWords::tr("sent again after a NAK");
     case Cause::timeout:
-      return Text::tr("sent again after a timeout");
+      return TraceWords::tr("sent again after a timeout");
     case Cause::rnr:
-      return Text::tr("sent again after an RNR NAK");
+      return TraceWords::tr("sent again after an RNR NAK");
     case Cause::read_retry:
-      return Text::tr("sent again for missing READ responses");
+      return TraceWords::tr("sent again for missing READ responses");
     case Cause::unknown:
     case Cause::none:
     case Cause::count_:
       break;
   }
-  return Text::tr("sent again, it is not seen why");
+  return TraceWords::tr("sent again, it is not seen why");
 }
 
 QString time_text(std::int64_t ns) {
@@ -57,7 +57,7 @@ QString kind_text(const TracePoint& point) {
     case Kind::rnr_nak:
       return to_qt(dissect::syndrome_text(point.syndrome));
     case Kind::cut_answer:
-      return Text::tr("ACK or NAK, cut off");
+      return TraceWords::tr("ACK or NAK, cut off");
     default:
       return to_qt(dissect::operation_name(point.opcode));
   }
@@ -72,17 +72,17 @@ QStringList remarks_of(const TracePoint& point) {
   QStringList remarks;
   if (v.has(Verdict::retransmission)) {
     QString text = cause_text(v.cause);
-    if (v.original != 0) text += Text::tr(", first in packet %1").arg(v.original);
+    if (v.original != 0) text += TraceWords::tr(", first in packet %1").arg(v.original);
     remarks << text;
   }
-  if (v.has(Verdict::spurious)) remarks << Text::tr("needless: it had been acknowledged");
-  if (point.has(TracePoint::lost_behind)) remarks << Text::tr("lost behind the capture point");
-  if (v.lost_before != 0) remarks << Text::tr("%1 lost before the capture point").arg(v.lost_before);
+  if (v.has(Verdict::spurious)) remarks << TraceWords::tr("needless: it had been acknowledged");
+  if (point.has(TracePoint::lost_behind)) remarks << TraceWords::tr("lost behind the capture point");
+  if (v.lost_before != 0) remarks << TraceWords::tr("%1 lost before the capture point").arg(v.lost_before);
   if (const std::uint32_t other = v.lost_after - v.lost_itself(); other != 0)
-    remarks << Text::tr("shows that %1 of the other side got lost behind the capture point").arg(other);
+    remarks << TraceWords::tr("shows that %1 of the other side got lost behind the capture point").arg(other);
   if (v.missed != 0 || v.missed_of_other != 0)
-    remarks << Text::tr("%1 missed by the capture").arg(v.missed + v.missed_of_other);
-  if (v.gap != 0) remarks << Text::tr("%1 PSNs missing before it").arg(v.gap);
+    remarks << TraceWords::tr("%1 missed by the capture").arg(v.missed + v.missed_of_other);
+  if (v.gap != 0) remarks << TraceWords::tr("%1 PSNs missing before it").arg(v.gap);
   constexpr std::pair<Verdict::Flag, const char*> flags[] = {
       {Verdict::out_of_order, QT_TRANSLATE_NOOP("Trace", "out of order")},
       {Verdict::duplicate_capture, QT_TRANSLATE_NOOP("Trace", "captured twice")},
@@ -92,52 +92,55 @@ QStringList remarks_of(const TracePoint& point) {
       {Verdict::wrong_length, QT_TRANSLATE_NOOP("Trace", "wrong length")},
       {Verdict::msn_backwards, QT_TRANSLATE_NOOP("Trace", "message number runs backwards")}};
   for (const auto& [flag, text] : flags) {
-    if (v.has(flag)) remarks << Text::tr(text);
+    if (v.has(flag)) remarks << TraceWords::tr(text);
   }
-  if (point.has(TracePoint::damaged)) remarks << Text::tr("damaged: its receiver throws it away");
-  if (point.has(TracePoint::ce)) remarks << Text::tr("marked CE by the network");
+  if (point.has(TracePoint::damaged)) remarks << TraceWords::tr("damaged: its receiver throws it away");
+  if (point.has(TracePoint::ce)) remarks << TraceWords::tr("marked CE by the network");
   return remarks;
 }
 
 QString point_text(const TracePoint& point, std::int64_t origin_ns) {
   QStringList lines{
-      Text::tr("Packet %1, %2, %3").arg(point.packet).arg(direction_text(point), kind_text(point))};
+      TraceWords::tr("Packet %1, %2, %3").arg(point.packet).arg(direction_text(point), kind_text(point))};
   if (!point.has(TracePoint::no_psn)) {
-    QString psn = Text::tr("PSN %1").arg(psn_text(point.psn));
-    if (point.psns > 1) psn += Text::tr(", %1 responses").arg(point.psns);
-    if (point.message != 0) psn += Text::tr(", message %1").arg(point.message);
+    QString psn = TraceWords::tr("PSN %1").arg(psn_text(point.psn));
+    if (point.psns > 1) psn += TraceWords::tr(", %1 responses").arg(point.psns);
+    if (point.message != 0) psn += TraceWords::tr(", message %1").arg(point.message);
     lines << psn;
   }
-  if (point.bytes != 0) lines << Text::tr("%1 bytes").arg(point.bytes);
-  if (point.time_ns != capture::no_time) lines << Text::tr("at %1").arg(shown_time(origin_ns, point.time_ns));
+  if (point.bytes != 0) lines << TraceWords::tr("%1 bytes").arg(point.bytes);
+  if (point.time_ns != capture::no_time)
+    lines << TraceWords::tr("at %1").arg(shown_time(origin_ns, point.time_ns));
   const Verdict& v = point.verdict;
   if (v.request != 0)
-    lines << (v.has(Verdict::response_time_known)
-                  ? Text::tr("answers packet %1 after %2").arg(v.request).arg(time_text(v.response_time_ns))
-                  : Text::tr("answers packet %1").arg(v.request));
-  if (v.response != 0) lines << Text::tr("answered by packet %1").arg(v.response);
-  if (v.has(Verdict::in_flight_known)) lines << Text::tr("%1 PSNs in flight").arg(v.in_flight);
+    lines << (v.has(Verdict::response_time_known) ? TraceWords::tr("answers packet %1 after %2")
+                                                        .arg(v.request)
+                                                        .arg(time_text(v.response_time_ns))
+                                                  : TraceWords::tr("answers packet %1").arg(v.request));
+  if (v.response != 0) lines << TraceWords::tr("answered by packet %1").arg(v.response);
+  if (v.has(Verdict::in_flight_known)) lines << TraceWords::tr("%1 PSNs in flight").arg(v.in_flight);
   return (lines + remarks_of(point)).join(QLatin1Char('\n'));
 }
 
 QString missing_text(const ConnectionTrace& trace) {
   QStringList texts;
-  if (!trace.timed) texts << Text::tr("Some packets have no time: they are drawn by number.");
+  if (!trace.timed) texts << TraceWords::tr("Some packets have no time: they are drawn by number.");
   if (trace.remarkable_stride > 1) {
-    texts << Text::tr("%1 packets: one of %2 is drawn, and one of %3 remarkable ones.")
+    texts << TraceWords::tr("%1 packets: one of %2 is drawn, and one of %3 remarkable ones.")
                  .arg(trace.packets)
                  .arg(trace.stride)
                  .arg(trace.remarkable_stride);
   } else if (trace.stride > 1) {
-    texts << Text::tr("%1 packets: one of %2 is drawn, and every remarkable one.")
+    texts << TraceWords::tr("%1 packets: one of %2 is drawn, and every remarkable one.")
                  .arg(trace.packets)
                  .arg(trace.stride);
   }
   if (trace.operation_stride > 1)
-    texts << Text::tr("One of %1 operations is drawn.").arg(trace.operation_stride);
-  if (trace.pauses_left_out != 0) texts << Text::tr("%1 pauses are left out.").arg(trace.pauses_left_out);
+    texts << TraceWords::tr("One of %1 operations is drawn.").arg(trace.operation_stride);
+  if (trace.pauses_left_out != 0)
+    texts << TraceWords::tr("%1 pauses are left out.").arg(trace.pauses_left_out);
   if (trace.without_verdict != 0)
-    texts << Text::tr(
+    texts << TraceWords::tr(
                  "There was no room on the disk for what is said of %1 packets of the capture: they are "
                  "missing. Set TMPDIR to a folder with more.")
                  .arg(trace.without_verdict);

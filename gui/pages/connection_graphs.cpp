@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analyze/results/flow_columns.hpp"
+#include "analyze/base/address_text.hpp"
 #include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/table_model.hpp"
 
@@ -170,7 +170,7 @@ std::array<QString, 2> ConnectionGraphs::ends() const {
   const analyze::Connection& connection = snapshot->connections[trace->connection];
   for (std::size_t side = 0; side < 2; ++side) {
     const analyze::Endpoint& end = connection.ends[side];
-    texts[side] += QStringLiteral("  ") + to_qt(analyze::address_of(end.address));
+    texts[side] += QStringLiteral("  ") + to_qt(analyze::address_text(end.address));
     if (end.qp) texts[side] += QStringLiteral("  QP 0x%1").arg(*end.qp, 6, 16, QLatin1Char('0'));
   }
   return texts;

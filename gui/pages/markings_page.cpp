@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/policy/marking_policy.hpp"
 
 namespace roce::gui {
@@ -83,7 +84,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     for (const auto& marks : row.classes) {
       if (first == nullptr && !marks.empty()) first = marks.front();
     }
-    if (first != nullptr && first->src) bar_->field()->setText(to_qt(analyze::address_of(*first->src)));
+    if (first != nullptr && first->src) bar_->field()->setText(to_qt(analyze::address_text(*first->src)));
   });
   // A mark leads to its first packet and to the connections that it is of.
   connect(table_, &TableView::row_activated, this, [this] {
@@ -91,7 +92,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     if (row.first_packet != 0) selection_.set_packet(row.first_packet);
     QStringList words;
     for (const auto& address : {row.src, row.dst}) {
-      if (address) words << to_qt(analyze::address_of(*address));
+      if (address) words << to_qt(analyze::address_text(*address));
     }
     lead_to_addresses(words);
   });

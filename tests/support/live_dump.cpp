@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// live_dump --device D [OPTIONS] [FILE]: captures by capture/devices/live.hpp until it gets SIGINT or SIGTERM, writes
-// what comes to a pcapng FILE, and prints the counts as JSON at the end. Messages go to standard error.
-// "ready" is printed once frames can come. With --hold N it takes N frames, prints "holding" and takes no
-// more until it gets a line on standard input: a reader that is too slow, whatever the machine is doing. With
+// live_dump --device D [OPTIONS] [FILE]: captures by capture/live/live.hpp until it gets SIGINT or SIGTERM,
+// writes what comes to a pcapng FILE, and prints the counts as JSON at the end. Messages go to standard
+// error. "ready" is printed once frames can come. With --hold N it takes N frames, prints "holding" and takes
+// no more until it gets a line on standard input: a reader that is too slow, whatever the machine is doing.
+// With
 // --hold 0 nobody takes frames from the kernel either.
 // Exit status: 0, 1 after an error in the middle of the capture, 3 where it could not begin.
 #include <CLI/CLI.hpp>
@@ -12,8 +13,9 @@
 #include <optional>
 #include <string>
 
-#include "capture/devices/device_list.hpp"
-#include "capture/devices/live.hpp"
+#include "capture/devices/open_live.hpp"
+#include "capture/live/live.hpp"
+#include "capture/network/device_list.hpp"
 #include "capture/write/pcapng_writer.hpp"
 
 namespace {

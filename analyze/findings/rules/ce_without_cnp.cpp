@@ -20,7 +20,7 @@ namespace roce::analyze {
 namespace {
 
 // A few marks at the end of a capture have no CNP yet.
-constexpr std::uint64_t enough = 3;
+constexpr std::uint64_t enough_marks = 3;
 constexpr std::int64_t longest_answer_ns = 100'000;
 
 bool is_ce(const MarkRow& row) noexcept {
@@ -36,11 +36,11 @@ std::uint64_t marked_answers(const Flow* flow) {
   return packets;
 }
 
-using Addresses = std::pair<dissect::IpAddress, dissect::IpAddress>;
+using MarkedPair = std::pair<dissect::IpAddress, dissect::IpAddress>;
 
 /// Who sends CNPs, and to whom.
-std::set<Addresses> cnp_pairs(const Snapshot& snapshot) {
-  std::set<Addresses> pairs;
+std::set<MarkedPair> cnp_pairs(const Snapshot& snapshot) {
+  std::set<MarkedPair> pairs;
   for (const Flow& flow : snapshot.flows) {
     if (flow.opcodes.of(dissect::opcode_cnp) != 0) pairs.emplace(flow.key.src, flow.key.dst);
   }
@@ -49,7 +49,7 @@ std::set<Addresses> cnp_pairs(const Snapshot& snapshot) {
 
 /// Whether a NIC that keeps its CNPs apart for a whole port or pair of addresses sent them to other queue
 /// pairs in this one's place.
-bool spoken_for(const Snapshot& snapshot, const std::set<Addresses>& pairs, const Flow* flow) {
+bool spoken_for(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, const Flow* flow) {
   if (flow == nullptr) return false;
   const std::vector<CnpSender>& senders = snapshot.congestion.senders;
   const auto sender = std::find_if(senders.begin(), senders.end(),
@@ -67,7 +67,7 @@ bool spoken_for(const Snapshot& snapshot, const std::set<Addresses>& pairs, cons
 }
 
 /// Whether the other side was heard long enough after the first mark to have answered.
-bool had_time(const Connection& connection, unsigned side, const Flow* answers) {
+bool could_answer(const Connection& connection, unsigned side, const Flow* answers) {
   const EventLog* marked = connection.sent[side].find(Event::ce_marked);
   if (marked == nullptr || marked->first_time_ns == capture::no_time) return true;
   if (answers == nullptr || !answers->any_time) return true;
@@ -75,8 +75,8 @@ bool had_time(const Connection& connection, unsigned side, const Flow* answers) 
 }
 
 /// When each address was last heard by another one, of all flows between the two.
-std::map<Addresses, std::int64_t> last_heard(const Snapshot& snapshot) {
-  std::map<Addresses, std::int64_t> times;
+std::map<MarkedPair, std::int64_t> last_heard(const Snapshot& snapshot) {
+  std::map<MarkedPair, std::int64_t> times;
   for (const Flow& flow : snapshot.flows) {
     if (!flow.any_time || flow.packets == 0) continue;
     const auto [at, fresh] = times.try_emplace({flow.key.src, flow.key.dst}, flow.last_time_ns);
@@ -87,14 +87,15 @@ std::map<Addresses, std::int64_t> last_heard(const Snapshot& snapshot) {
 
 /// UD and UC have no acknowledgements, so nothing comes back on the same queue pairs. But whatever else the
 /// receiver sends to the sender shows that its CNPs would have been captured.
-void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<Addresses>& pairs,
+void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<MarkedPair>& pairs,
                                const std::set<std::uint64_t>& told, FindingSink& sink) {
   if (!snapshot.filter.empty()) return;  // it may hide the CNPs
-  std::map<Addresses, std::int64_t> heard;
+  std::map<MarkedPair, std::int64_t> heard;
   MarkedPairs found;
   for (const Flow& flow : snapshot.flows) {
     if (flow.service != dissect::Service::ud && flow.service != dissect::Service::uc) continue;
-    if (flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)] < enough || told.contains(flow.id)) continue;
+    if (flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)] < enough_marks || told.contains(flow.id))
+      continue;
     if (pairs.contains({flow.key.dst, flow.key.src}) || spoken_for(snapshot, pairs, &flow)) continue;
     if (heard.empty()) heard = last_heard(snapshot);
     const auto back = heard.find({flow.key.dst, flow.key.src});
@@ -110,7 +111,8 @@ void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<Addresse
       ce += row.packets;
       if (first_ns == capture::no_time || row.first_time_ns < first_ns) first_ns = row.first_time_ns;
     }
-    if (ce < enough || first_ns == capture::no_time || span_ns(first_ns, back->second) < longest_answer_ns)
+    if (ce < enough_marks || first_ns == capture::no_time ||
+        span_ns(first_ns, back->second) < longest_answer_ns)
       continue;
     Marked& marked = marked_of(found, flow);
     marked.of += all;
@@ -147,12 +149,12 @@ struct MarkedThere {
   std::uint16_t point = 0;
 };
 
-void find_marked_elsewhere(const Snapshot& snapshot, const std::set<Addresses>& pairs, FindingSink& sink) {
+void find_marked_elsewhere(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, FindingSink& sink) {
   if (!snapshot.filter.empty()) return;  // it may hide the CNPs
-  std::map<Addresses, MarkedThere> found;
+  std::map<MarkedPair, MarkedThere> found;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Flow* flow = flow_of(snapshot, connection, side);
-    if (flow == nullptr || connection.packets[1 - side] == 0 || ce_copies(snapshot, flow->id) < enough)
+    if (flow == nullptr || connection.packets[1 - side] == 0 || ce_copies(snapshot, flow->id) < enough_marks)
       return;
     if (pairs.contains({flow->key.dst, flow->key.src}) || spoken_for(snapshot, pairs, flow)) return;
     auto there =
@@ -169,7 +171,7 @@ void find_marked_elsewhere(const Snapshot& snapshot, const std::set<Addresses>& 
       const Flow* answers = flow_of(snapshot, connection, 1 - side);
       const bool in_time = answers == nullptr || !answers->any_time || !here.proof.first_time_ns ||
                            span_ns(*here.proof.first_time_ns, answers->last_time_ns) >= longest_answer_ns;
-      if (here.proof.count < enough || !in_time) continue;
+      if (here.proof.count < enough_marks || !in_time) continue;
       MarkedThere& all = found[{flow->key.src, flow->key.dst}];
       all.proof.add(here.proof);
       all.of += there->packets;
@@ -214,18 +216,18 @@ void find_marked_elsewhere(const Snapshot& snapshot, const std::set<Addresses>& 
 void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   std::set<std::uint64_t> told;  // flows
-  const std::set<Addresses> pairs =
-      snapshot.congestion.cnp_packets != 0 ? cnp_pairs(snapshot) : std::set<Addresses>();
+  const std::set<MarkedPair> pairs =
+      snapshot.congestion.cnp_packets != 0 ? cnp_pairs(snapshot) : std::set<MarkedPair>();
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!connection.congestion[side].there()) return;
     const CongestionSide& congested = *connection.congestion[side];
-    if (congested.ce < enough || congested.cnps != 0 || congested.left_out != 0) return;
+    if (congested.ce < enough_marks || congested.cnps != 0 || congested.left_out != 0) return;
     // Nothing of the other direction: CNPs would not have been captured either.
     if (connection.packets[1 - side] == 0) return;
     const Flow* flow = flow_of(snapshot, connection, side);
-    if (congested.ce - std::min(congested.ce, marked_answers(flow)) < enough) return;
+    if (congested.ce - std::min(congested.ce, marked_answers(flow)) < enough_marks) return;
     if (spoken_for(snapshot, pairs, flow)) return;
-    if (!had_time(connection, side, flow_of(snapshot, connection, 1 - side))) return;
+    if (!could_answer(connection, side, flow_of(snapshot, connection, 1 - side))) return;
     if (add_case(snapshot, cases, connection,
                  {side, side, Event::ce_marked, all_packets(connection, side)}) &&
         connection.flow[side]) {

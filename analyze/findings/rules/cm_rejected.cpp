@@ -43,7 +43,7 @@ constexpr struct {
     {sidr_bit | 2, "the application itself said no", "its log says why"},
 };
 
-std::vector<ExchangeCase> cases_of(const Snapshot& snapshot) {
+std::vector<ExchangeCase> rejected_cases(const Snapshot& snapshot) {
   std::vector<ExchangeCase> cases;
   for (const CmExchange& e : snapshot.exchanges) {
     ExchangeCase found;
@@ -105,7 +105,7 @@ std::string given_text(const std::vector<std::pair<std::uint64_t, std::uint32_t>
 }  // namespace
 
 void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink) {
-  const std::vector<ExchangeCase> cases = cases_of(snapshot);
+  const std::vector<ExchangeCase> cases = rejected_cases(snapshot);
   for (const ExchangeGroup& group : group_exchanges(cases)) {
     const auto kinds = kinds_of(group);
     std::string_view means;

@@ -40,7 +40,7 @@ std::vector<bool> used_exchanges(const Snapshot& snapshot) {
   return used;
 }
 
-std::vector<ExchangeCase> cases_of(const Snapshot& snapshot, const HostsSeen& hosts) {
+std::vector<ExchangeCase> unanswered_cases(const Snapshot& snapshot, const HostsSeen& hosts) {
   const std::vector<bool> used = used_exchanges(snapshot);
   std::vector<ExchangeCase> cases;
   for (std::size_t i = 0; i < snapshot.exchanges.size(); ++i) {
@@ -124,7 +124,7 @@ std::string seen_text(const Snapshot& snapshot, const ExchangeGroup& group, cons
 void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
   if (snapshot.exchanges.empty()) return;
   const HostsSeen hosts = hosts_seen(snapshot);
-  const std::vector<ExchangeCase> cases = cases_of(snapshot, hosts);
+  const std::vector<ExchangeCase> cases = unanswered_cases(snapshot, hosts);
   for (const ExchangeGroup& group : group_exchanges(cases)) {
     Finding finding = finding_of(group);
     finding.severity = group.kind == disconnect ? Severity::notice : Severity::warning;

@@ -5,7 +5,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/congestion_cases.hpp"
-#include "analyze/link/pause_tracker.hpp"
+#include "analyze/link/pauses.hpp"
 
 namespace roce::analyze {
 namespace {

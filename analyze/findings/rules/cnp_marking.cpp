@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+constexpr auto ecn_ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
 
 bool any_row(const Snapshot& snapshot, bool (*test)(const Marking&)) {
   return std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), test);
@@ -21,7 +21,7 @@ void report_congested(const Snapshot& snapshot, FindingSink& sink) {
     if (flow.opcodes.of(dissect::opcode_cnp) == 0) continue;
     for (const MarkRow& row : flow.marks()) {
       if (row.traffic_class != TrafficClass::cnp) continue;
-      if (row.marks.ecn == ce) marked_of(pairs, flow).add(flow, row, ecn_test_of(row));
+      if (row.marks.ecn == ecn_ce) marked_of(pairs, flow).add(flow, row, ecn_test_of(row));
     }
   }
   for (auto& [ends, marked] : pairs) marked.of = marked.proof.count;

@@ -33,18 +33,19 @@ Spoken spoken_by_both(const DcbxPort& a, const DcbxPort& b) noexcept {
 }
 
 /// Whether the port went on announcing after the other had said what it has now.
-bool had_time(const DcbxPort& port, const DcbxPort& other) noexcept {
+bool had_time_to_announce(const DcbxPort& port, const DcbxPort& other) noexcept {
   return port.last_packet > std::max(other.frames.frames[0], other.last_change_packet);
 }
 
-std::string name_of(const DcbxPort& port) {
+std::string announcement_name(const DcbxPort& port) {
   return mac_text(port.mac);
 }
 
 void compare_pfc(const DcbxPort& a, const DcbxPfc& x, const DcbxPort& b, const DcbxPfc& y, Differences& out) {
   const auto both = [&](std::string_view more) {
-    out.add(Severity::warning, fmt::format("PFC is on {} at {} and on {} at {}{}", priorities_text(x.enabled),
-                                           name_of(a), priorities_text(y.enabled), name_of(b), more));
+    out.add(Severity::warning,
+            fmt::format("PFC is on {} at {} and on {} at {}{}", priorities_text(x.enabled),
+                        announcement_name(a), priorities_text(y.enabled), announcement_name(b), more));
   };
   switch (pfc_winner(x, a.mac, y, b.mac)) {
     case DcbxWinner::same:
@@ -56,29 +57,33 @@ void compare_pfc(const DcbxPort& a, const DcbxPfc& x, const DcbxPort& b, const D
       break;
     case DcbxWinner::a:
       out.pfc = x.enabled;
-      if (had_time(b, a))
-        both(fmt::format("; {} is willing and should have taken the other's, but has not", name_of(b)));
+      if (had_time_to_announce(b, a))
+        both(fmt::format("; {} is willing and should have taken the other's, but has not",
+                         announcement_name(b)));
       break;
     case DcbxWinner::b:
       out.pfc = y.enabled;
-      if (had_time(a, b))
-        both(fmt::format("; {} is willing and should have taken the other's, but has not", name_of(a)));
+      if (had_time_to_announce(a, b))
+        both(fmt::format("; {} is willing and should have taken the other's, but has not",
+                         announcement_name(a)));
       break;
   }
   const auto capable = [&](const DcbxPort& port, const DcbxPfc& pfc) {
     const auto wanted = static_cast<unsigned>(std::popcount(out.pfc));
     if (pfc.max_classes != 0 && wanted > pfc.max_classes) {
-      out.add(Severity::warning, fmt::format("{} can do PFC for {} only, {} are enabled", name_of(port),
-                                             plural(pfc.max_classes, "priority", "priorities"), wanted));
+      out.add(Severity::warning,
+              fmt::format("{} can do PFC for {} only, {} are enabled", announcement_name(port),
+                          plural(pfc.max_classes, "priority", "priorities"), wanted));
     }
     if (!pfc.in_use)
-      out.add(Severity::warning, fmt::format("{} announces PFC as disabled or in error", name_of(port)));
+      out.add(Severity::warning,
+              fmt::format("{} announces PFC as disabled or in error", announcement_name(port)));
   };
   capable(a, x);
   capable(b, y);
 }
 
-void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
+void compare_ends(const DcbxPort& a, const DcbxPort& b, Differences& out) {
   const Spoken spoken = spoken_by_both(a, b);
   if (spoken.a == nullptr) {
     if (!a.announces() && !b.announces()) return;
@@ -88,12 +93,12 @@ void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
     const bool versions = a.announces() && b.announces();
     const DcbxPort& silent = a.announces() ? b : a;
     if (versions) {
-      out.add(Severity::warning, fmt::format("{} speaks {} and {} {}, so neither hears the other", name_of(a),
-                                             a.ieee.any() ? "IEEE DCBX" : "CEE", name_of(b),
-                                             b.ieee.any() ? "IEEE DCBX" : "CEE"));
+      out.add(Severity::warning, fmt::format("{} speaks {} and {} {}, so neither hears the other",
+                                             announcement_name(a), a.ieee.any() ? "IEEE DCBX" : "CEE",
+                                             announcement_name(b), b.ieee.any() ? "IEEE DCBX" : "CEE"));
     } else if (!silent.incomplete) {
-      out.add(Severity::notice,
-              fmt::format("{} announces nothing, so what it does is its own choice", name_of(silent)));
+      out.add(Severity::notice, fmt::format("{} announces nothing, so what it does is its own choice",
+                                            announcement_name(silent)));
     }
     return;
   }
@@ -106,22 +111,23 @@ void compare(const DcbxPort& a, const DcbxPort& b, Differences& out) {
     const DcbxPfc& told = x.pfc ? *x.pfc : *y.pfc;
     out.pfc = told.enabled;
     if (!silent.incomplete && told.enabled != 0) {
-      out.add(Severity::warning, fmt::format("{} has PFC on {}, {} announces none", name_of(x.pfc ? a : b),
-                                             priorities_text(told.enabled), name_of(silent)));
+      out.add(Severity::warning,
+              fmt::format("{} has PFC on {}, {} announces none", announcement_name(x.pfc ? a : b),
+                          priorities_text(told.enabled), announcement_name(silent)));
     }
   }
   if (x.ets && y.ets && !x.ets->willing && !y.ets->willing && x.ets->class_of != y.ets->class_of) {
     out.add(Severity::notice, fmt::format("ETS puts the priorities into classes {} at {} and {} at {}",
-                                          fmt::join(x.ets->class_of, " "), name_of(a),
-                                          fmt::join(y.ets->class_of, " "), name_of(b)));
+                                          fmt::join(x.ets->class_of, " "), announcement_name(a),
+                                          fmt::join(y.ets->class_of, " "), announcement_name(b)));
   }
   for (const PacketVersion version : {PacketVersion::v2, PacketVersion::v1}) {
     const std::uint8_t on_a = announced_roce_priorities(x, version);
     const std::uint8_t on_b = announced_roce_priorities(y, version);
     if (on_a == 0 || on_b == 0 || on_a == on_b) continue;
-    out.add(Severity::warning,
-            fmt::format("RoCE{} is to take {} at {} and {} at {}", version == PacketVersion::v1 ? " v1" : "",
-                        priority_words(on_a), name_of(a), priority_words(on_b), name_of(b)));
+    out.add(Severity::warning, fmt::format("RoCE{} is to take {} at {} and {} at {}",
+                                           version == PacketVersion::v1 ? " v1" : "", priority_words(on_a),
+                                           announcement_name(a), priority_words(on_b), announcement_name(b)));
   }
 }
 
@@ -133,7 +139,7 @@ void find_dcbx_mismatch(const Snapshot& snapshot, FindingSink& sink) {
     const DcbxPort& a = snapshot.dcbx.ports[link.a];
     const DcbxPort& b = snapshot.dcbx.ports[link.b];
     Differences differences;
-    compare(a, b, differences);
+    compare_ends(a, b, differences);
     if (differences.texts.empty()) continue;
     Proof proof;
     for (const DcbxPort* port : {&a, &b}) {

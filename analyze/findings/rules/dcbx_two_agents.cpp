@@ -42,7 +42,7 @@ bool at_the_same_time(const DcbxPort& a, const DcbxPort& b) noexcept {
   return a.last_packet > b.frames.frames[0] && b.last_packet > a.frames.frames[0];
 }
 
-std::string name_of(const DcbxPort& port) {
+std::string agent_name(const DcbxPort& port) {
   std::string text = "chassis ";
   append_printable(text, port.chassis);
   text += ", port ";
@@ -81,7 +81,7 @@ Agents of_two_names(const DcbxPort& a, const DcbxPort& b, const std::string& who
   agents.contradict = contradict(a.settings(), b.settings());
   agents.text =
       fmt::format("Two LLDP agents speak for port {}: one ({}) announces {}, the other ({}) {}.", who,
-                  name_of(a), announced_text(a.ieee, a.cee), name_of(b), announced_text(b.ieee, b.cee));
+                  agent_name(a), announced_text(a.ieee, a.cee), agent_name(b), announced_text(b.ieee, b.cee));
   return agents;
 }
 

@@ -11,7 +11,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr auto not_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
+constexpr auto no_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
 
 /// Whether the policy says which ECN codepoints RoCE data has: then it was thought of.
 bool decided(const Snapshot& snapshot) {
@@ -40,7 +40,7 @@ void find_ecn_off(const Snapshot& snapshot, FindingSink& sink) {
     bool any = false;
     for (const MarkRow& row : flow.marks()) {
       if (!carries(row.traffic_class)) continue;
-      if (row.marks.ecn != not_ect) return;
+      if (row.marks.ecn != no_ect) return;
       any = true;
       proof.count += row.packets;
       proof.add_frame(row.first_packet);

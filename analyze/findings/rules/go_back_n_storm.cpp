@@ -12,7 +12,7 @@ std::uint64_t runs_of(const Case& c) {
 }
 
 /// Many runs, and a good part of all that was sent is repeats.
-bool is_storm(const Connection& connection, unsigned side) {
+bool is_go_back_n_storm(const Connection& connection, unsigned side) {
   constexpr std::uint64_t least_runs = 3;
   constexpr std::uint64_t least_repeats = 16;
   const Events& sent = connection.sent[side];
@@ -42,7 +42,7 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
   constexpr Scale scale{.warning_from = 0, .error_from = 0.5};
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    if (!is_storm(connection, side)) return;
+    if (!is_go_back_n_storm(connection, side)) return;
     if (!add_case(snapshot, cases, connection, {side, side, Event::go_back_n, all_packets(connection, side)}))
       return;
     cases.back().proof.count = repeats_of(connection.sent[side]);

@@ -11,7 +11,7 @@ namespace roce::analyze {
 namespace {
 
 /// A flow without a connection (UD) keeps no packet numbers; the totals do, of the first ones.
-void complete(const Snapshot& snapshot, IcrcCounts& counts) {
+void complete_cases(const Snapshot& snapshot, IcrcCounts& counts) {
   if (!counts.proof.frames.empty()) return;
   for (const std::uint64_t frame : snapshot.totals.icrc_mismatches) counts.proof.add_frame(frame);
 }
@@ -36,7 +36,7 @@ std::string command_text(const Snapshot& snapshot, const IcrcView& view, const I
 void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, const std::string& who,
             const std::string& command, IcrcCounts counts) {
   constexpr Scale scale{.warning_from = 0, .error_from = 0.001, .error_at_least = 10};
-  complete(snapshot, counts);
+  complete_cases(snapshot, counts);
   Finding finding;
   finding.severity = severity_of(counts.wrong, counts.packets, scale);
   finding.subject = std::move(subject);

@@ -14,10 +14,10 @@
 namespace roce::analyze {
 namespace {
 
-constexpr auto not_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
-constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+constexpr auto not_ect_bits = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
+constexpr auto ce_bits = static_cast<std::uint8_t>(dissect::Ecn::ce);
 constexpr std::int64_t slack_ns = 1'000'000;  // clocks of one file agree so far, and packets need time
-constexpr std::size_t listed = 12;            // flows that a filter names
+constexpr std::size_t listed_remarks = 12;    // flows that a filter names
 
 using Ends = std::tuple<dissect::IpAddress, dissect::IpAddress, std::uint16_t>;
 
@@ -44,11 +44,11 @@ bool is_remarked(const std::vector<MarkRow>& own, const MarkRow& row) {
   if (!any([&](const Marks& m) { return m.dscp == row.marks.dscp; })) return true;
   const bool both_tagged = row.marks.pcp && any([](const Marks& m) { return m.pcp.has_value(); });
   if (both_tagged && !any([&](const Marks& m) { return m.pcp == row.marks.pcp; })) return true;
-  if (row.marks.ecn == ce) return false;
-  return !any([&](const Marks& m) { return (m.ecn == not_ect) == (row.marks.ecn == not_ect); });
+  if (row.marks.ecn == ce_bits) return false;
+  return !any([&](const Marks& m) { return (m.ecn == not_ect_bits) == (row.marks.ecn == not_ect_bits); });
 }
 
-std::string text_of(const Marks& marks) {
+std::string remark_text(const Marks& marks) {
   constexpr std::string_view names[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
   return fmt::format("{}, {}", label_text(marks, false), names[marks.ecn & 3U]);
 }
@@ -94,7 +94,7 @@ std::string joined(const std::set<std::string>& texts) {
 }
 
 std::string filter_of(const Ends& ends, const Found& found) {
-  std::string test = found.flows.size() <= listed
+  std::string test = found.flows.size() <= listed_remarks
                          ? fmt::format("roce.flow in {{{}}}", fmt::join(found.flows, ", "))
                          : fmt::format("roce.src == {} && roce.dst == {}", address_text(std::get<0>(ends)),
                                        address_text(std::get<1>(ends)));
@@ -103,8 +103,8 @@ std::string filter_of(const Ends& ends, const Found& found) {
   return test + " && roce.analysis.duplicate_capture";
 }
 
-void look_at(const Snapshot& snapshot, const Flow& flow, const FlowAtPoint& there,
-             std::map<Ends, Found>& all) {
+void compare_points(const Snapshot& snapshot, const Flow& flow, const FlowAtPoint& there,
+                    std::map<Ends, Found>& all) {
   const std::optional<std::uint16_t> here = followed_at(snapshot, flow);
   if (!here || *here == there.point) return;
   const std::optional<std::int64_t> offset = offset_of(snapshot, *here, there.point);
@@ -128,9 +128,9 @@ void look_at(const Snapshot& snapshot, const Flow& flow, const FlowAtPoint& ther
     found->proof.add_frame(row.first_packet);
     found->proof.add_time(row.first_time_ns);
     found->tests.insert(test_of_copy(row));
-    found->marks.insert(text_of(row.marks));
+    found->marks.insert(remark_text(row.marks));
     for (const MarkRow& known : own) {
-      if (known.traffic_class == row.traffic_class) found->marks_own.insert(text_of(known.marks));
+      if (known.traffic_class == row.traffic_class) found->marks_own.insert(remark_text(known.marks));
     }
   }
 }
@@ -143,7 +143,7 @@ void find_marking_between_points(const Snapshot& snapshot, FindingSink& sink) {
   for (const FlowAtPoint& there : snapshot.flow_points) {
     if (there.otherwise.empty()) continue;
     while (flow != snapshot.flows.end() && flow->id < there.flow) ++flow;
-    if (flow != snapshot.flows.end() && flow->id == there.flow) look_at(snapshot, *flow, there, all);
+    if (flow != snapshot.flows.end() && flow->id == there.flow) compare_points(snapshot, *flow, there, all);
   }
   std::vector<Finding> findings;
   for (const auto& [ends, found] : all) {

@@ -15,7 +15,7 @@ namespace roce::analyze {
 namespace {
 
 /// Flows to queue pair 1 carry the messages of many programs, unknown opcodes prove nothing.
-constexpr bool looked_at(TrafficClass of) noexcept {
+constexpr bool classes_looked_at(TrafficClass of) noexcept {
   return of != TrafficClass::cm && of != TrafficClass::other;
 }
 
@@ -25,7 +25,7 @@ struct Place {
   std::optional<std::uint16_t> vlan;
   [[nodiscard]] auto operator<=>(const Place&) const noexcept = default;
 };
-Place place_of(const Marks& marks) noexcept {
+Place class_place(const Marks& marks) noexcept {
   return {label_of(marks), marks.vlan};
 }
 
@@ -36,7 +36,7 @@ bool of_one_sender(const Flow& flow) {
   return flow.udp_sports.others() == 0 && flow.udp_sports.sorted().size() == 1;
 }
 
-bool can_be(const Snapshot& snapshot) {
+bool may_change(const Snapshot& snapshot) {
   // VLANs are no part of the matrix; but without tags there are none.
   if (std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(),
                   [](const Marking& row) { return row.pcp.has_value(); }))
@@ -45,12 +45,12 @@ bool can_be(const Snapshot& snapshot) {
   return std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const Marking& row) {
     std::set<Label>& of_class = labels[static_cast<std::size_t>(row.traffic_class)];
     of_class.insert({row.dscp, row.pcp});
-    return looked_at(row.traffic_class) && of_class.size() > 1;
+    return classes_looked_at(row.traffic_class) && of_class.size() > 1;
   });
 }
 
 /// "DSCP 26, PCP 3", with the VLAN where it is what differs.
-std::string text_of(const Place& place, bool tags, bool vlans) {
+std::string change_text(const Place& place, bool tags, bool vlans) {
   Marks marks;
   marks.dscp = place.label.dscp;
   marks.pcp = place.label.pcp;
@@ -59,25 +59,25 @@ std::string text_of(const Place& place, bool tags, bool vlans) {
   return text;
 }
 
-std::string test_of(const MarkRow& row, bool vlans) {
-  std::string test = roce::analyze::test_of(row);
+std::string change_test(const MarkRow& row, bool vlans) {
+  std::string test = test_of(row);
   if (vlans && row.marks.vlan) test += fmt::format(" && roce.vlan == {}", *row.marks.vlan);
   return test;
 }
 
-void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
+void find_changes(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
   const std::vector<MarkRow> rows = flow.marks();
   if (rows.size() < 2 || !of_one_sender(flow)) return;
   for (std::size_t i = 0; i < traffic_class_count; ++i) {
     const auto of = static_cast<TrafficClass>(i);
-    if (!looked_at(of)) continue;
+    if (!classes_looked_at(of)) continue;
     std::map<Place, std::uint64_t> places;
     std::set<std::optional<std::uint16_t>> all_vlans;
     std::set<std::uint8_t> dscps;
     std::uint64_t all = 0;
     for (const MarkRow& row : rows) {
       if (row.traffic_class != of) continue;
-      places[place_of(row.marks)] += row.packets;
+      places[class_place(row.marks)] += row.packets;
       if (row.marks.vlan) all_vlans.insert(row.marks.vlan);
       dscps.insert(row.marks.dscp);
       all += row.packets;
@@ -96,17 +96,17 @@ void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
     for (const MarkRow& row : rows) {
       if (row.traffic_class != of) continue;
       marked.meant = marked.meant && meant_so(snapshot, flow, row);
-      const Place place = place_of(row.marks);
+      const Place place = class_place(row.marks);
       if (place == most->first) continue;
       if (marked.note.empty()) {
         marked.note =
             fmt::format("packet {} ({}) has {}, {} {}", row.first_packet, traffic_class_name(of),
-                        text_of(place, tags, vlans),
+                        change_text(place, tags, vlans),
                         majority ? std::string("most have")
                                  : fmt::format("as {} do; {}", places[place], most->second) + " have",
-                        text_of(most->first, tags, vlans));
+                        change_text(most->first, tags, vlans));
       }
-      marked.add(flow, row, test_of(row, vlans));
+      marked.add(flow, row, change_test(row, vlans));
     }
   }
 }
@@ -114,9 +114,9 @@ void look_at(const Snapshot& snapshot, const Flow& flow, MarkedPairs& pairs) {
 }  // namespace
 
 void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
-  if (!can_be(snapshot)) return;
+  if (!may_change(snapshot)) return;
   MarkedPairs pairs;
-  for (const Flow& flow : snapshot.flows) look_at(snapshot, flow, pairs);
+  for (const Flow& flow : snapshot.flows) find_changes(snapshot, flow, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const std::string_view changes =
         marked.only_tags

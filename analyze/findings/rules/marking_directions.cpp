@@ -44,7 +44,7 @@ std::set<Label> labels_of(const Direction& direction) {
   return labels;
 }
 
-void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs& pairs) {
+void find_differences(const Snapshot& snapshot, const Connection& connection, MarkedPairs& pairs) {
   const Flow* const flows[] = {flow_of(snapshot, connection, 0), flow_of(snapshot, connection, 1)};
   if (flows[0] == nullptr || flows[1] == nullptr || !connection.paired()) return;
   Direction a = direction_of(*flows[0], true), b = direction_of(*flows[1], true);
@@ -83,7 +83,7 @@ void look_at(const Snapshot& snapshot, const Connection& connection, MarkedPairs
   }
 }
 
-bool can_be(const Snapshot& snapshot) {
+bool may_differ(const Snapshot& snapshot) {
   std::set<Label> labels;
   return std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const Marking& row) {
     labels.insert({row.dscp, row.pcp});
@@ -94,9 +94,9 @@ bool can_be(const Snapshot& snapshot) {
 }  // namespace
 
 void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
-  if (!can_be(snapshot)) return;
+  if (!may_differ(snapshot)) return;
   MarkedPairs pairs;
-  for (const Connection& connection : snapshot.connections) look_at(snapshot, connection, pairs);
+  for (const Connection& connection : snapshot.connections) find_differences(snapshot, connection, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const bool unmarked = marked.note.front() == '!';
     // Of all of them: the one that is told may differ in its tag alone, and others in their DSCP.

@@ -7,17 +7,17 @@ namespace roce::analyze {
 namespace {
 
 /// TOS with the ECN that a sender of such packets would set.
-unsigned tos_of(const MarkRule& marks) {
+unsigned tos_for_dscp(const MarkRule& marks) {
   constexpr unsigned ect0 = 2, ect1 = 1;
   const unsigned ecn = !marks.ecn || marks.ecn->contains(ect0) ? ect0 : marks.ecn->contains(ect1) ? ect1 : 0;
   return first_of(marks.dscp).value_or(0) << 2U | ecn;
 }
 
 /// Who sets the DSCP of a class.
-std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string dscp_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const MarkRule marks = wanted_marks(policy, breach);
   const unsigned dscp = first_of(marks.dscp).value_or(0);
-  const unsigned tos = tos_of(marks);
+  const unsigned tos = tos_for_dscp(marks);
   constexpr std::string_view rewritten =
       "If the host sends it right, a switch rewrites it: look at its class map, and at its trust of the "
       "port.";
@@ -43,7 +43,7 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_dscp(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::dscp}, Severity::warning, advice);
+  report_breaches(snapshot, sink, {MarkCheck::dscp}, Severity::warning, dscp_advice);
 }
 
 }  // namespace roce::analyze

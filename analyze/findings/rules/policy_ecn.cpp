@@ -6,7 +6,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string ecn_advice(const PolicyModel& policy, const RuleBreach& breach) {
   constexpr unsigned ce = 3;
   if (breach.example.marks.ecn == ce) {
     return "A switch on the way marks them: take the queue of these packets out of its ECN (WRED) profile, "
@@ -31,7 +31,7 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_ecn(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::ecn}, Severity::warning, advice);
+  report_breaches(snapshot, sink, {MarkCheck::ecn}, Severity::warning, ecn_advice);
 }
 
 }  // namespace roce::analyze

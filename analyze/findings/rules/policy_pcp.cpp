@@ -20,7 +20,7 @@ unsigned wanted_pcp(const PolicyModel& policy, const RuleBreach& breach) {
 /// A ToS of that service level (ToS >> 5) that says of DSCP and ECN what the policy does: that of the packets
 /// where it fits, for another one would mend the tag and break the DSCP. Nothing if no DSCP of the policy
 /// fits.
-std::optional<unsigned> tos_of(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
+std::optional<unsigned> tos_for_pcp(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
   constexpr unsigned ect0 = 2, ect1 = 1, ce = 3;
   const MarkRule marks = wanted_marks(policy, breach);
   // The network sets CE, no sender.
@@ -40,13 +40,13 @@ std::optional<unsigned> tos_of(const PolicyModel& policy, const RuleBreach& brea
 
 /// How RDMA-CM takes the service level from the ToS, where the policy leaves one that fits.
 std::string tos_advice(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
-  const auto tos = tos_of(policy, breach, pcp);
+  const auto tos = tos_for_pcp(policy, breach, pcp);
   if (!tos) return "(RDMA-CM takes it from ToS >> 5, which no DSCP of the policy makes so)";
   return fmt::format("or, with RDMA-CM, by a ToS of {} (cma_roce_tos -d DEV -t {}; SL is ToS >> 5)", *tos,
                      *tos);
 }
 
-std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string pcp_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const unsigned pcp = wanted_pcp(policy, breach);
   if (breach.example.traffic_class == TrafficClass::cnp) {
     return fmt::format(
@@ -65,7 +65,7 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
 
 void find_policy_pcp(const Snapshot& snapshot, FindingSink& sink) {
   report_breaches(snapshot, sink, {MarkCheck::pcp, MarkCheck::pcp_from_tos, MarkCheck::pcp_from_dscp},
-                  Severity::warning, advice);
+                  Severity::warning, pcp_advice);
 }
 
 }  // namespace roce::analyze

@@ -4,7 +4,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string advice(const PolicyModel&, const RuleBreach&) {
+std::string pkey_advice(const PolicyModel&, const RuleBreach&) {
   return "See which keys the port has (cat /sys/class/infiniband/DEV/ports/PORT/pkeys/*) and which index the "
          "application asks for (pkey_index, NCCL_IB_PKEY, UCX_IB_PKEY). On Ethernet no switch checks the "
          "P_Key: tenants are kept apart by VLANs or access lists.";
@@ -13,7 +13,7 @@ std::string advice(const PolicyModel&, const RuleBreach&) {
 }  // namespace
 
 void find_policy_pkey(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::p_key}, Severity::error, advice);
+  report_breaches(snapshot, sink, {MarkCheck::p_key}, Severity::error, pkey_advice);
 }
 
 }  // namespace roce::analyze

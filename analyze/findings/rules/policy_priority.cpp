@@ -13,7 +13,7 @@ std::optional<unsigned> wanted_priority(const PolicyModel& policy, const RuleBre
   return marks.lossless.value_or(false) ? first_of(policy.lossless) : std::nullopt;
 }
 
-std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string priority_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const std::optional<unsigned> priority = wanted_priority(policy, breach);
   const std::string pfc = policy.lossless
                               ? fmt::format("; lossless: mlnx_qos -i NETDEV --pfc {}", pfc_list(policy))
@@ -40,7 +40,8 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_priority(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::priority, MarkCheck::lossless}, Severity::warning, advice);
+  report_breaches(snapshot, sink, {MarkCheck::priority, MarkCheck::lossless}, Severity::warning,
+                  priority_advice);
 }
 
 }  // namespace roce::analyze

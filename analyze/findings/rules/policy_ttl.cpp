@@ -6,7 +6,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string ttl_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const unsigned ttl = first_of(wanted_marks(policy, breach).ttl).value_or(64);
   return fmt::format(
       "Set the hop limit on the sender: echo {} > /sys/class/infiniband/DEV/ttl/PORT/ttl (MLNX_OFED), or the "
@@ -18,7 +18,7 @@ std::string advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_ttl(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::ttl}, Severity::warning, advice);
+  report_breaches(snapshot, sink, {MarkCheck::ttl}, Severity::warning, ttl_advice);
 }
 
 }  // namespace roce::analyze

@@ -4,7 +4,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string advice(const PolicyModel&, const RuleBreach& breach) {
+std::string vlan_advice(const PolicyModel&, const RuleBreach& breach) {
   return breach.example.marks.vlan
              ? "The queue pair uses a GID of another VLAN interface: show_gids lists which GID index belongs "
                "to which interface; give the application that of the right one (ib_write_bw -x N, "
@@ -19,7 +19,7 @@ std::string advice(const PolicyModel&, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_vlan(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::vlan}, Severity::warning, advice);
+  report_breaches(snapshot, sink, {MarkCheck::vlan}, Severity::warning, vlan_advice);
 }
 
 }  // namespace roce::analyze

@@ -10,7 +10,7 @@ namespace roce::analyze {
 namespace {
 
 /// Many READs are asked again, and a good part of what the responder sends are their responses once more.
-bool is_storm(const Connection& connection, unsigned responder) {
+bool is_read_storm(const Connection& connection, unsigned responder) {
   constexpr std::uint64_t least_reads = 3;
   constexpr std::uint64_t least_repeats = 16;
   // Where the READ itself was lost its responses are the first ones.
@@ -33,7 +33,7 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
   constexpr Scale scale{.warning_from = 0, .error_from = 0.5};
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    if (!is_storm(connection, side)) return;
+    if (!is_read_storm(connection, side)) return;
     add_case(snapshot, cases, connection,
              {side, side, Event::response_repeated, all_packets(connection, side)});
   });

@@ -13,7 +13,7 @@
 namespace roce::analyze {
 namespace {
 
-std::vector<Case> cases_of(const Snapshot& snapshot) {
+std::vector<Case> exhausted_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Requester& requester = connection.requester[side];
@@ -110,7 +110,7 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   return text;
 }
 
-std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
+std::string one_chain_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const std::string chain = chain_text(snapshot, *c.connection, c.side);
   const bool answered = was_answered(c);
   std::string text = fmt::format("{} gave up: {}{}.", endpoint_text(c.from()),
@@ -126,11 +126,11 @@ std::string one_text(const Snapshot& snapshot, const HostsSeen& hosts, const Cas
 }  // namespace
 
 void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
-  std::vector<Case> cases = cases_of(snapshot);
+  std::vector<Case> cases = exhausted_cases(snapshot);
   if (cases.empty()) return;
   const HostsSeen hosts = hosts_seen(snapshot);
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    std::string text = one_text(snapshot, hosts, group.first());
+    std::string text = one_chain_text(snapshot, hosts, group.first());
     if (!group.single() && was_answered(group.first())) {
       text = fmt::format(
           "{}{} gave up after resending a request whose answers did not come back in time. The first: {}",

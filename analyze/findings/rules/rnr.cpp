@@ -8,7 +8,7 @@ namespace roce::analyze {
 namespace {
 
 /// The sides' requests that met a receiver without receives: `from` is the requester.
-std::vector<Case> cases_of(const Snapshot& snapshot) {
+std::vector<Case> rnr_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (connection.requester[side].rnr_exhausted) return;  // rnr_exhausted tells it
@@ -39,7 +39,7 @@ std::string waits_text(const Case& c) {
 
 void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
   constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 3};
-  report_cases(sink, cases_of(snapshot), [&](const Group& group) {
+  report_cases(sink, rnr_cases(snapshot), [&](const Group& group) {
     const Case* longest = &group.worst();
     const std::uint64_t repeats =
         group.sum([](const Case& c) { return c.sent().count(Event::retransmitted_rnr); });

@@ -7,7 +7,7 @@
 namespace roce::analyze {
 namespace {
 
-std::vector<Case> cases_of(const Snapshot& snapshot) {
+std::vector<Case> rnr_exhausted_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!connection.requester[side].rnr_exhausted) return;
@@ -26,7 +26,7 @@ std::vector<Case> cases_of(const Snapshot& snapshot) {
   return cases;
 }
 
-std::string one_text(const Snapshot& snapshot, const Case& c) {
+std::string one_wait_text(const Snapshot& snapshot, const Case& c) {
   std::string text =
       fmt::format("{} gave up: {} had no receive posted", endpoint_text(c.from()), endpoint_text(c.to()));
   if (const RnrStats* rnr = c.requester().trouble->rnr.get()) {
@@ -42,8 +42,8 @@ std::string one_text(const Snapshot& snapshot, const Case& c) {
 }  // namespace
 
 void find_rnr_exhausted(const Snapshot& snapshot, FindingSink& sink) {
-  report_cases(sink, cases_of(snapshot), [&](const Group& group) {
-    std::string text = one_text(snapshot, group.first());
+  report_cases(sink, rnr_exhausted_cases(snapshot), [&](const Group& group) {
+    std::string text = one_wait_text(snapshot, group.first());
     if (!group.single()) {
       text = fmt::format("{}{} gave up because no receive was posted. The first: {}", scope_text(group),
                          plural(group.connections, "queue pair", "queue pairs"), text);

@@ -73,7 +73,7 @@ Shown shown_by(const Group& group) {
   return shown;
 }
 
-std::string times_text(std::string_view what, const Histogram& times) {
+std::string latencies_text(std::string_view what, const Histogram& times) {
   return fmt::format(" {}: {} (median of {}), {} at most.", what, wait_text(times.percentile(0.5)),
                      times.count(), wait_text(times.max()));
 }
@@ -103,15 +103,16 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
     std::string text = fmt::format("{}Losses are repaired slowly between {} and {}.", scope_text(group),
                                    from_text(group), to_text(group));
     if (is_slow(requester.trouble->nak_generation_ns, answer_ns)) {
-      text += times_text(fmt::format("From a gap to the NAK of {}", address_text(worst.to().address)),
-                         requester.trouble->nak_generation_ns);
+      text += latencies_text(fmt::format("From a gap to the NAK of {}", address_text(worst.to().address)),
+                             requester.trouble->nak_generation_ns);
     }
     if (is_slow(requester.trouble->nak_reaction_ns, answer_ns)) {
-      text += times_text(fmt::format("From the NAK to the repeat by {}", address_text(worst.from().address)),
+      text +=
+          latencies_text(fmt::format("From the NAK to the repeat by {}", address_text(worst.from().address)),
                          requester.trouble->nak_reaction_ns);
     }
     if (is_slow(requester.trouble->read_rerequest_ns, answer_ns)) {
-      text += times_text(
+      text += latencies_text(
           fmt::format("From a missing READ response until {} asks again", address_text(worst.from().address)),
           requester.trouble->read_rerequest_ns);
     }

@@ -30,7 +30,7 @@ std::uint64_t in_vain(const Connection& connection, unsigned side) {
   return needless - std::min(needless, connection.requester[side].trouble->needless[unheard]);
 }
 
-std::vector<Case> cases_of(const Snapshot& snapshot) {
+std::vector<Case> timeout_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Requester& requester = connection.requester[side];
@@ -123,7 +123,7 @@ std::string end_text(const Snapshot& snapshot, const Group& group) {
 void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
   // Each costs the connection milliseconds to seconds of standstill, so few packets matter.
   constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
-  report_cases(sink, cases_of(snapshot), [&](const Group& group) {
+  report_cases(sink, timeout_cases(snapshot), [&](const Group& group) {
     const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
     const std::uint64_t needless = group.sum([](const Case& c) { return in_vain(*c.connection, c.side); });
     const Case* longest = &group.first();

@@ -16,17 +16,17 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::size_t kept = 64;           // flows that a finding may name
-constexpr std::uint64_t enough = 8;        // flows that should spread
+constexpr std::uint64_t enough_connections = 8;  // flows that should spread
 constexpr std::uint64_t flows_a_port = 4;  // more than these on average are no spread
 constexpr std::size_t many_ports = 64;     // more than these are a spread whatever the flows
 
 /// Queue pairs of one address pair, and the UDP source ports that spread them over equal paths.
-struct Ports {
+struct SourcePorts {
   std::uint64_t flows = 0;
   std::uint64_t zero = 0;            ///< packets with port 0
   std::vector<std::uint16_t> ports;  ///< distinct ones, many_ports + 1 at most
   [[nodiscard]] bool narrow() const noexcept {
-    return flows >= enough && ports.size() <= many_ports && ports.size() * flows_a_port <= flows;
+    return flows >= enough_connections && ports.size() <= many_ports && ports.size() * flows_a_port <= flows;
   }
 };
 
@@ -34,9 +34,9 @@ struct Hash {
   std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
 };
 /// By flow key of which only the addresses are there.
-using AllPorts = tsl::robin_map<FlowKey, Ports, Hash>;
+using AllPorts = tsl::robin_map<FlowKey, SourcePorts, Hash>;
 
-FlowKey pair_of(const Flow& flow) noexcept {
+FlowKey hosts_of(const Flow& flow) noexcept {
   FlowKey key;
   key.src = flow.key.src;
   key.dst = flow.key.dst;
@@ -44,15 +44,15 @@ FlowKey pair_of(const Flow& flow) noexcept {
 }
 
 /// Acknowledgements are small: where they go matters little.
-bool looked_at(const Flow& flow) noexcept {
+bool services_looked_at(const Flow& flow) noexcept {
   return is_v2(flow.key.transport) && flow.payload_bytes != 0 && flow.key.dst_qp > 1;
 }
 
 AllPorts count(const Snapshot& snapshot) {
   AllPorts all;
   for (const Flow& flow : snapshot.flows) {
-    if (!looked_at(flow)) continue;
-    Ports& ports = all[pair_of(flow)];
+    if (!services_looked_at(flow)) continue;
+    SourcePorts& ports = all[hosts_of(flow)];
     ++ports.flows;
     if (ports.ports.size() > many_ports && flow.udp_sports.of(0) == 0) continue;
     for (const auto& entry : flow.udp_sports.sorted()) {
@@ -91,8 +91,8 @@ void find_udp_source_ports(const Snapshot& snapshot, FindingSink& sink) {
   if (!any) return;
   AllBytes bytes;
   for (const Flow& flow : snapshot.flows) {
-    if (!looked_at(flow)) continue;
-    const Ports& ports = all.at(pair_of(flow));
+    if (!services_looked_at(flow)) continue;
+    const SourcePorts& ports = all.at(hosts_of(flow));
     if (!ports.narrow() && (ports.zero == 0 || flow.udp_sports.of(0) == 0)) continue;
     Bytes& of_pair = bytes[{flow.key.src, flow.key.dst}];
     of_pair.all += flow.bytes;
@@ -102,7 +102,7 @@ void find_udp_source_ports(const Snapshot& snapshot, FindingSink& sink) {
   }
   MarkedPairs pairs;
   for (const auto& [ends, of_pair] : bytes) {
-    const Ports& ports = all.at(pair_of(*of_pair.flows.front()));
+    const SourcePorts& ports = all.at(hosts_of(*of_pair.flows.front()));
     const auto most = std::max_element(of_pair.of_port.begin(), of_pair.of_port.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     std::string note = fmt::format(

@@ -38,9 +38,9 @@ std::uint64_t mac_in(const dissect::IpAddress& address) noexcept {
   return mac;
 }
 
-class Ports {
+class HostsByMac {
  public:
-  explicit Ports(const Snapshot& snapshot) {
+  explicit HostsByMac(const Snapshot& snapshot) {
     for (const Flow& flow : snapshot.flows) {
       if (flow.source_mac != 0) macs_.emplace(flow.key.src, flow.source_mac);
     }
@@ -57,11 +57,11 @@ class Ports {
 
 using Mixes = std::map<std::pair<Port, Port>, Mix>;
 
-Mix& mix_of(Mixes& mixes, const Ports& ports, const dissect::IpAddress& a, const dissect::IpAddress& b) {
+Mix& mix_of(Mixes& mixes, const HostsByMac& ports, const dissect::IpAddress& a, const dissect::IpAddress& b) {
   return mixes[std::minmax(ports.of(a), ports.of(b))];
 }
 
-void count_flows(const Snapshot& snapshot, const Ports& ports, Mixes& mixes) {
+void count_flows(const Snapshot& snapshot, const HostsByMac& ports, Mixes& mixes) {
   for (const Flow& flow : snapshot.flows) {
     const bool v1 = flow.key.transport == dissect::Transport::roce_v1;
     if (!v1 && !is_v2(flow.key.transport)) continue;
@@ -72,7 +72,7 @@ void count_flows(const Snapshot& snapshot, const Ports& ports, Mixes& mixes) {
 }
 
 /// Flows keep no packet numbers; their connections and CM exchanges do.
-void prove(const Snapshot& snapshot, const Ports& ports, Mixes& mixes) {
+void prove(const Snapshot& snapshot, const HostsByMac& ports, Mixes& mixes) {
   for (const Connection& c : snapshot.connections) {
     const auto mix = mixes.find(std::minmax(ports.of(c.ends[0].address), ports.of(c.ends[1].address)));
     if (mix == mixes.end()) continue;
@@ -90,7 +90,7 @@ void prove(const Snapshot& snapshot, const Ports& ports, Mixes& mixes) {
   }
 }
 
-Finding finding_of(const Mix& mix) {
+Finding mix_finding(const Mix& mix) {
   const std::string a = address_text(mix.a);
   const std::string b = address_text(mix.b);
   Finding finding;
@@ -120,14 +120,14 @@ void find_version_mix(const Snapshot& snapshot, FindingSink& sink) {
     return snapshot.totals.by_transport[static_cast<std::size_t>(t)];
   };
   if (packets(dissect::Transport::roce_v1) == 0) return;
-  const Ports ports(snapshot);
+  const HostsByMac ports(snapshot);
   Mixes mixes;
   count_flows(snapshot, ports, mixes);
   std::erase_if(mixes, [](const auto& entry) { return entry.second.v1 == 0 || entry.second.v2 == 0; });
   if (mixes.empty()) return;
   prove(snapshot, ports, mixes);
   if (mixes.size() <= told_apart) {
-    for (const auto& [ports_of, mix] : mixes) sink.add(finding_of(mix));
+    for (const auto& [ports_of, mix] : mixes) sink.add(mix_finding(mix));
     return;
   }
   Mix all = mixes.begin()->second;
@@ -136,7 +136,7 @@ void find_version_mix(const Snapshot& snapshot, FindingSink& sink) {
     all.v2 += at->second.v2;
     all.proof.add(at->second.proof);
   }
-  Finding finding = finding_of(all);
+  Finding finding = mix_finding(all);
   finding.subject = fmt::format("{} pairs of hosts", mixes.size());
   finding.explanation =
       fmt::format("{} pairs of hosts mix versions. The first: {}", mixes.size(), finding.explanation);

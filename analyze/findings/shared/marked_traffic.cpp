@@ -14,17 +14,17 @@ namespace roce::analyze {
 namespace {
 
 /// Filters stay readable up to so many flows.
-constexpr std::size_t listed = 12;
+constexpr std::size_t listed_directions = 12;
 
 std::string tag_test(const Marks& marks) {
   return marks.pcp ? fmt::format("roce.pcp == {}", *marks.pcp) : std::string("!roce.vlan");
 }
 
-std::string test_of(const Marked& marked) {
+std::string marks_test(const Marked& marked) {
   std::string test;
   if (marked.flows.size() == 1) {
     test = fmt::format("roce.flow == {}", marked.flows.front());
-  } else if (marked.flows.size() <= listed) {
+  } else if (marked.flows.size() <= listed_directions) {
     test = fmt::format("roce.flow in {{{}}}", fmt::join(marked.flows, ", "));
   } else {
     test =
@@ -34,7 +34,7 @@ std::string test_of(const Marked& marked) {
   return test + fmt::format(" && (({}))", fmt::join(marked.tests, ") || ("));
 }
 
-Finding finding_of(const Snapshot& snapshot, const Marked& marked, Words words) {
+Finding marked_finding(const Snapshot& snapshot, const Marked& marked, Words words) {
   Finding finding;
   finding.severity = words.severity;
   finding.title = words.title;
@@ -45,18 +45,18 @@ Finding finding_of(const Snapshot& snapshot, const Marked& marked, Words words) 
   finding.last_time_ns = marked.proof.last_time_ns;
   finding.connections = marked.connections;
   finding.explanation = std::move(words.explanation);
-  const bool exact = marked.flows.size() <= listed;
+  const bool exact = marked.flows.size() <= listed_directions;
   finding.advice =
       words.advice + " " +
       show_command(snapshot, exact ? "The packets" : "All such packets between them", marked.proof.count,
-                   marked.proof.count, without_mirrored(snapshot, test_of(marked)));
+                   marked.proof.count, without_mirrored(snapshot, marks_test(marked)));
   return finding;
 }
 
 }  // namespace
 
 void Marked::add(const Flow& flow, const MarkRow& row) {
-  add(flow, row, roce::analyze::test_of(row));
+  add(flow, row, test_of(row));
 }
 
 void Marked::add(const Flow& flow, const MarkRow& row, std::string test) {
@@ -129,7 +129,7 @@ void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPair
                    const std::function<Words(const Marked&)>& describe) {
   if (pairs.empty()) return;
   if (pairs.size() <= told_apart) {
-    for (const auto& [ends, marked] : pairs) sink.add(finding_of(snapshot, marked, describe(marked)));
+    for (const auto& [ends, marked] : pairs) sink.add(marked_finding(snapshot, marked, describe(marked)));
     return;
   }
   const Marked* worst = &pairs.begin()->second;
@@ -138,7 +138,7 @@ void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPair
     packets += marked.proof.count;
     if (marked.proof.count > worst->proof.count) worst = &marked;
   }
-  Finding finding = finding_of(snapshot, *worst, describe(*worst));
+  Finding finding = marked_finding(snapshot, *worst, describe(*worst));
   finding.explanation =
       fmt::format("{} in {} directions from host to host. Most from {} to {}: {}", packets_text(packets),
                   pairs.size(), address_text(worst->src), address_text(worst->dst), finding.explanation);
@@ -147,7 +147,7 @@ void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPair
   finding.count = packets;
   finding.advice = words.advice + " " +
                    show_command(snapshot, "Those", worst->proof.count, packets,
-                                without_mirrored(snapshot, test_of(*worst)));
+                                without_mirrored(snapshot, marks_test(*worst)));
   sink.add(std::move(finding));
 }
 

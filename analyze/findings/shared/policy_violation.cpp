@@ -15,7 +15,7 @@
 namespace roce::analyze {
 namespace {
 
-const Flow* flow_of(const Snapshot& snapshot, std::uint64_t id) {
+const Flow* violating_flow(const Snapshot& snapshot, std::uint64_t id) {
   // By id, but for those that left the table.
   const auto at = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), id,
                                    [](const Flow& flow, std::uint64_t wanted) { return flow.id < wanted; });
@@ -28,12 +28,12 @@ std::string flow_text(const Flow& flow) {
 }
 
 std::string subject_of_breach(const Snapshot& snapshot, const RuleBreach& breach) {
-  const Flow* first = flow_of(snapshot, breach.flows.front().flow);
+  const Flow* first = violating_flow(snapshot, breach.flows.front().flow);
   if (first == nullptr) return "a flow";
   if (breach.flow_count == 1) return flow_text(*first);
   const bool from_one = breach.flow_count == breach.flows.size() &&
                         std::all_of(breach.flows.begin(), breach.flows.end(), [&](const auto& each) {
-                          const Flow* flow = flow_of(snapshot, each.flow);
+                          const Flow* flow = violating_flow(snapshot, each.flow);
                           return flow != nullptr && flow->key.src == first->key.src;
                         });
   if (from_one) return fmt::format("{} ({} flows)", address_text(first->key.src), breach.flow_count);
@@ -53,7 +53,7 @@ std::string found_list(const RuleBreach& breach) {
 std::string flow_list(const Snapshot& snapshot, const RuleBreach& breach) {
   std::string text;
   for (const RuleBreach::FlowBreach& each : breach.flows) {
-    const Flow* flow = flow_of(snapshot, each.flow);
+    const Flow* flow = violating_flow(snapshot, each.flow);
     text += fmt::format("{}flow {} ({}, {} from packet {})", text.empty() ? "" : "; ", each.flow,
                         flow != nullptr ? flow_text(*flow) : std::string("gone"), packets_text(each.packets),
                         each.first_packet);
@@ -78,7 +78,7 @@ std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
 void add_connections(const Snapshot& snapshot, const RuleBreach& breach, Finding& finding) {
   std::set<std::uint32_t> ids;
   for (const RuleBreach::FlowBreach& each : breach.flows) {
-    const Flow* flow = flow_of(snapshot, each.flow);
+    const Flow* flow = violating_flow(snapshot, each.flow);
     if (flow != nullptr && flow->connection) ids.insert(*flow->connection);
   }
   finding.connections.assign(ids.begin(), ids.end());

@@ -40,12 +40,6 @@ std::string connections_text(const Group& group) {
 
 }  // namespace
 
-std::string address_text(const dissect::IpAddress& address) {
-  std::string text;
-  append_address(text, address);
-  return text;
-}
-
 std::string endpoint_text(const Endpoint& endpoint) {
   return endpoint.qp ? fmt::format("{} QP 0x{:06x}", address_text(endpoint.address), *endpoint.qp)
                      : address_text(endpoint.address) + " QP ?";

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/findings/shared/grouping.hpp"
 
 namespace roce::analyze {
 
-[[nodiscard]] std::string address_text(const dissect::IpAddress& address);
 /// "10.0.0.1 QP 0x000047"; "10.0.0.1 QP ?" where its packets would have to tell and were not captured.
 [[nodiscard]] std::string endpoint_text(const Endpoint& endpoint);
 /// "10.0.0.1 QP 0x000047 > 10.0.0.2 QP 0x000048": from side to the other.

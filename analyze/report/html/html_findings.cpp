@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "analyze/policy/not_judged.hpp"
 #include "analyze/report/advice.hpp"
 #include "analyze/report/html/html_parts.hpp"
 #include "analyze/report/what_was_checked.hpp"
+#include "analyze/results/not_judged.hpp"
 #include "analyze/results/severity_counts.hpp"
 
 namespace roce::analyze::html {
@@ -38,7 +38,7 @@ std::string evidence_text(const Snapshot& s, const Finding& finding) {
   return text;
 }
 
-void write_connections(Page& page, const Finding& finding) {
+void write_finding_connections(Page& page, const Finding& finding) {
   if (finding.connections.empty()) return;
   page.html.open("p").text(finding.connections.size() == 1 ? "connection" : "connections");
   for (std::size_t i = 0; i < finding.connections.size(); ++i)
@@ -63,7 +63,7 @@ void write_advice(Page& page, const Finding& finding) {
   }
 }
 
-void write_finding(Page& page, const Finding& finding, std::size_t place) {
+void write_one_finding(Page& page, const Finding& finding, std::size_t place) {
   HtmlWriter& html = page.html;
   html.open("article", {{"class", severity_name(finding.severity)}, {"id", anchor(place)}}).line_break();
   html.open("p", {{"class", "severity"}})
@@ -78,7 +78,7 @@ void write_finding(Page& page, const Finding& finding, std::size_t place) {
   html.element("code", finding.id).close().line_break();
   html.element("h4", "What was seen").element("p", finding.explanation).line_break();
   html.element("h4", "Evidence").element("p", evidence_text(page.snapshot, finding));
-  write_connections(page, finding);
+  write_finding_connections(page, finding);
   html.line_break();
   write_advice(page, finding);
   html.close().line_break();
@@ -111,7 +111,7 @@ void write_findings(Page& page) {
     else
       html.element("p", "None: there are no RoCE packets to judge.").line_break();
   }
-  for (std::size_t i = 0; i < shown; ++i) write_finding(page, findings[i], i);
+  for (std::size_t i = 0; i < shown; ++i) write_one_finding(page, findings[i], i);
   const std::uint64_t left = findings.size() - shown + page.snapshot.findings_dropped;
   if (left != 0) {
     std::string text = fmt::format("And {} more", left);

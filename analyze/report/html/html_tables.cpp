@@ -41,7 +41,7 @@ std::vector<const Column<Row>*> shown_columns(const Page& page, std::span<const 
                                               const std::vector<const Row*>& rows) {
   std::vector<const Column<Row>*> shown;
   for (const Column<Row>& column : columns) {
-    if (column.priority == Column<Row>::hidden) continue;
+    if (column.priority == hidden_column) continue;
     if (page.is_document() && column.priority > last_printed) continue;
     if (std::any_of(rows.begin(), rows.end(), [&](const Row* row) { return !column.text(*row).empty(); }))
       shown.push_back(&column);
@@ -89,7 +89,7 @@ void write_table(Page& page, const Heading& heading, std::span<const Column<Row>
 
 /// The first of `all` by `before`, at most as many as are listed.
 template <class Row, class Before>
-std::vector<const Row*> first_of(const std::vector<Row>& all, std::size_t top, Before before) {
+std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t top, Before before) {
   std::vector<const Row*> rows;
   rows.reserve(all.size());
   for (const Row& row : all) rows.push_back(&row);
@@ -99,8 +99,8 @@ std::vector<const Row*> first_of(const std::vector<Row>& all, std::size_t top, B
   return rows;
 }
 template <class Row>
-std::vector<const Row*> first_of(const std::vector<Row>& all, std::size_t top) {
-  return first_of(all, top, [](const Row&, const Row&) { return false; });
+std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t top) {
+  return first_sightings(all, top, [](const Row&, const Row&) { return false; });
 }
 
 /// "12 connections", or "the 200 with most trouble of 1234 (all: roceanalyze connections FILE)".
@@ -120,11 +120,12 @@ void write_connections(Page& page) {
   const std::vector<ConnectionRow> all = connection_rows(s);
   std::vector<std::uint64_t> trouble;
   for (const ConnectionRow& row : all) trouble.push_back(row.trouble());
-  const auto rows = first_of(all, page.options.top, [&](const ConnectionRow& a, const ConnectionRow& b) {
-    const std::uint64_t of_a = trouble[static_cast<std::size_t>(&a - all.data())];
-    const std::uint64_t of_b = trouble[static_cast<std::size_t>(&b - all.data())];
-    return of_a != of_b ? of_a > of_b : a.bytes() > b.bytes();
-  });
+  const auto rows =
+      first_sightings(all, page.options.top, [&](const ConnectionRow& a, const ConnectionRow& b) {
+        const std::uint64_t of_a = trouble[static_cast<std::size_t>(&a - all.data())];
+        const std::uint64_t of_b = trouble[static_cast<std::size_t>(&b - all.data())];
+        return of_a != of_b ? of_a > of_b : a.bytes() > b.bytes();
+      });
   const std::vector<std::optional<Severity>> severities = connection_severities(s);
   const Class<ConnectionRow> kind = [&](const ConnectionRow& row) {
     return kind_of(severities[static_cast<std::size_t>(&row - all.data())]);
@@ -140,7 +141,7 @@ void write_connections(Page& page) {
 void write_hosts(Page& page) {
   const std::vector<HostRow> all = host_rows(page.snapshot);
   if (all.empty()) return;
-  const auto rows = first_of(all, page.options.top);
+  const auto rows = first_sightings(all, page.options.top);
   write_table<HostRow>(page,
                        {"hosts", "Hosts",
                         how_many(rows.size(), all.size(), "addresses at the ends of connections",
@@ -152,7 +153,7 @@ void write_flows(Page& page) {
   const std::vector<Flow>& all = page.snapshot.flows;
   if (all.empty()) return;
   const auto rows =
-      first_of(all, page.options.top, [](const Flow& a, const Flow& b) { return a.bytes > b.bytes; });
+      first_sightings(all, page.options.top, [](const Flow& a, const Flow& b) { return a.bytes > b.bytes; });
   write_table<Flow>(page,
                     {"flows", "Flows",
                      how_many(rows.size(), all.size(), "flows (one direction to one queue pair each)",
@@ -160,11 +161,11 @@ void write_flows(Page& page) {
                     flow_columns(), rows, nullptr);
 }
 
-void write_marks(Page& page) {
+void write_flow_marks(Page& page) {
   const std::vector<Marking>& all = page.snapshot.markings.rows;
   if (all.empty()) return;
-  const auto rows = first_of(all, page.options.top,
-                             [](const Marking& a, const Marking& b) { return a.packets > b.packets; });
+  const auto rows = first_sightings(all, page.options.top,
+                                    [](const Marking& a, const Marking& b) { return a.packets > b.packets; });
   write_table<Marking>(
       page,
       {"markings", "Marks",
@@ -176,7 +177,7 @@ void write_marks(Page& page) {
 void write_links(Page& page) {
   const std::vector<PauseRow> pauses = pause_rows(page.snapshot);
   if (!pauses.empty()) {
-    const auto rows = first_of(pauses, page.options.top);
+    const auto rows = first_sightings(pauses, page.options.top);
     write_table<PauseRow>(page,
                           {"pauses", "Pauses",
                            how_many(rows.size(), pauses.size(),
@@ -185,7 +186,7 @@ void write_links(Page& page) {
   }
   const std::vector<DcbxRow> dcbx = dcbx_rows(page.snapshot);
   if (!dcbx.empty()) {
-    const auto rows = first_of(dcbx, page.options.top);
+    const auto rows = first_sightings(dcbx, page.options.top);
     write_table<DcbxRow>(
         page, {"dcbx", "DCBX", how_many(rows.size(), dcbx.size(), "announcements by LLDP", " first", "dcbx")},
         dcbx_columns(), rows, nullptr);
@@ -198,7 +199,7 @@ void write_tables(Page& page) {
   write_connections(page);
   write_hosts(page);
   write_flows(page);
-  write_marks(page);
+  write_flow_marks(page);
   write_links(page);
 }
 

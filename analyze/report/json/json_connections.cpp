@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "analyze/report/json/json_parts.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/cm.hpp"
 
@@ -67,7 +67,7 @@ void write_packet(JsonWriter& json, std::string_view key, std::uint64_t number) 
 }
 
 void write_endpoint(JsonWriter& json, std::string_view key, const Endpoint& end) {
-  json.key(key).begin_object().field("address", address_of(end.address));
+  json.key(key).begin_object().field("address", address_text(end.address));
   write_optional(json, "qp", end.qp);
   json.end_object();
 }
@@ -261,12 +261,12 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   json.begin_object().field("id", id).field("state", cm_state_name(cm.state)).field("sidr", cm.sidr);
   json.field("version", version_name(cm.transport));
   json.field("service", dissect::cm_transport_name(cm.service));
-  json.key("client").begin_object().field("address", address_of(cm.client));
+  json.key("client").begin_object().field("address", address_text(cm.client));
   json.field("comm_id", cm.client_comm_id);
   write_optional(json, "qp", cm.client_qpn);
   write_optional(json, "psn", cm.client_psn);
   json.end_object();
-  json.key("server").begin_object().field("address", address_of(cm.server));
+  json.key("server").begin_object().field("address", address_text(cm.server));
   json.field("comm_id", cm.server_comm_id);
   write_optional(json, "qp", cm.server_qpn);
   write_optional(json, "psn", cm.server_psn);

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "analyze/policy/not_judged.hpp"
+#include "analyze/base/address_text.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "analyze/results/capture_point_text.hpp"
-#include "analyze/results/flow_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/not_judged.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -49,8 +49,8 @@ void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing)
     const Marking& row = *each;
     json.begin_object().field("class", traffic_class_name(row.traffic_class));
     json.field("direction", direction_text(row));
-    row.src ? json.field("src", address_of(*row.src)) : json.null_field("src");
-    row.dst ? json.field("dst", address_of(*row.dst)) : json.null_field("dst");
+    row.src ? json.field("src", address_text(*row.src)) : json.null_field("src");
+    row.dst ? json.field("dst", address_text(*row.dst)) : json.null_field("dst");
     json.field("dscp", row.dscp);
     write_optional(json, "pcp", row.pcp);
     json.field("ecn", ecn_key(row.ecn)).field("packets", row.packets).field("flows", row.flows);
@@ -78,15 +78,15 @@ void write_congestion(JsonWriter& json, const Snapshot& s) {
   json.end_object();
   json.key("cnp_senders").begin_array();
   for (const CnpSender& sender : c.senders) {
-    json.begin_object().field("address", address_of(sender.address)).field("cnps", sender.cnps);
+    json.begin_object().field("address", address_text(sender.address)).field("cnps", sender.cnps);
     json.field("address_pairs", sender.pairs).field("flows", sender.flows);
     write_text(json, "limited_by", limit_name(sender.limited_by()));
     json.end_object();
   }
   json.end_array().key("cnp_pairs").begin_array();
   for (const CnpPair& pair : c.pairs) {
-    json.begin_object().field("from", address_of(pair.from));
-    json.field("to", address_of(pair.to)).field("cnps", pair.cnps);
+    json.begin_object().field("from", address_text(pair.from));
+    json.field("to", address_text(pair.to)).field("cnps", pair.cnps);
     json.field("queue_pairs", pair.queue_pairs).field("first_packet", pair.first_packet);
     write_time(json, "first_time", pair.first_time_ns);
     write_time(json, "last_time", pair.last_time_ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/report/json/json_report.hpp"
+#include "analyze/base/address_text.hpp"
 
 #include <string>
 
@@ -31,7 +32,7 @@ void write_counts(JsonWriter& json, std::string_view key, const Counts& counts) 
   json.end_object();
 }
 
-void write_capture(JsonWriter& json, const Snapshot& s) {
+void write_capture_facts(JsonWriter& json, const Snapshot& s) {
   const Totals& t = s.totals;
   json.key("capture").begin_object();
   s.filter.empty() ? json.null_field("filter") : json.field("filter", s.filter);
@@ -118,7 +119,9 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   json.begin_object();
   json.field("id", f.id);
   write_optional(json, "connection", f.connection);
-  json.field("src", address_of(f.key.src)).field("dst", address_of(f.key.dst)).field("dst_qp", f.key.dst_qp);
+  json.field("src", address_text(f.key.src))
+      .field("dst", address_text(f.key.dst))
+      .field("dst_qp", f.key.dst_qp);
   f.service_known ? json.field("service", dissect::service_name(f.service)) : json.null_field("service");
   f.upper != dissect::Ulp::none ? json.field("upper", dissect::ulp_name(f.upper)) : json.null_field("upper");
   json.field("version", version_name(f.key.transport));
@@ -255,7 +258,7 @@ void write_finding(JsonWriter& json, const Finding& finding) {
 void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
-  write_capture(json, snapshot);
+  write_capture_facts(json, snapshot);
   write_roce(json, snapshot);
   json.key("flows").begin_array();
   for (const Flow& flow : snapshot.flows) {

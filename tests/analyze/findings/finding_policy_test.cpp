@@ -384,8 +384,8 @@ TEST(LearnPolicy, AllowsWhatWasSeenAndNothingElse) {
   cnp.opcode = dissect::opcode_cnp;
   cnp.ecn = 0;
   capture.flow(1, 2, {tagged(3, 100), tagged(3, 100, 24), ack, cnp});
-  const std::string text = learn_policy(capture.maker.snapshot);
-  EXPECT_EQ(text, learn_policy(capture.maker.snapshot));
+  const std::string text = learned_from(capture.maker.snapshot);
+  EXPECT_EQ(text, learned_from(capture.maker.snapshot));
   EXPECT_NE(text.find("# DSCP 24: 10, 26: 10\n"), std::string::npos) << text;
   for (const FindingRule& rule : finding_rules()) {
     if (rule.id.starts_with("policy_")) {

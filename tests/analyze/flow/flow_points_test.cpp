@@ -181,7 +181,7 @@ TEST(FlowPoints, ALearnedPolicyAllowsWhatCopiesShow) {
     --frame[ttl_at];
   };
   TwoPoints good(remark);
-  const std::string learned = learn_policy(good.look());
+  const std::string learned = learned_from(good.look());
   TwoPoints again(remark);
   again.look(learned);
   for (const Finding& finding : again.look().findings)

@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/policy/learn_policy.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/policy/policy_parser.hpp"
+#include "analyze/results/snapshot.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::analyze {
@@ -34,6 +36,10 @@ inline MarkingPolicy policy_of(std::string_view text, const PolicyFiles& files =
   auto model = parse_policy(text, "p.toml", reader_of(files));
   if (!model) ADD_FAILURE() << describe_all(model.error());
   return MarkingPolicy(model ? std::move(*model) : PolicyModel{});
+}
+
+inline std::string learned_from(const Snapshot& snapshot) {
+  return learn_policy(snapshot.flows, snapshot.flow_points, snapshot.evicted_packets);
 }
 
 inline dissect::IpAddress ip(const char* text) {

@@ -2,9 +2,9 @@
 // Which interfaces of several files or sections are one place of capture.
 #include <gtest/gtest.h>
 
-#include "bytes_builder.hpp"
 #include "capture/core/capture_points.hpp"
-#include "compress.hpp"
+#include "tests/capture/bytes_builder.hpp"
+#include "tests/capture/compress.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bytes_builder.hpp"
 #include "capture/write/pcapng_writer.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "capture/core/rights.hpp"
-#include "capture/devices/device_list.hpp"
+#include "capture/network/device_list.hpp"
 
 namespace roce::capture::test {
 namespace {
@@ -53,7 +53,7 @@ TEST(OpenLive, SoftRoceIsCapturedOnItsInterface) {
   if (!has_right(Right::net_raw)) GTEST_SKIP() << "CAP_NET_RAW is missing";
   const SoftMachine machine("lo");
   for (const char* const device : {"rxe0", "rxe0:1"}) {
-    const auto source = open_live(named(device), machine.world());
+    const auto source = open_live_in(named(device), machine.world());
     if (!source) GTEST_SKIP() << source.error().describe();
     ASSERT_EQ((*source)->notices().size(), 1U);
     EXPECT_EQ((*source)->notices()[0],
@@ -65,7 +65,7 @@ TEST(OpenLive, SoftRoceIsCapturedOnItsInterface) {
 
 TEST(OpenLive, SoftRoceOnAnInterfaceThatIsGoneIsRefused) {
   const SoftMachine machine("roce-gone0");
-  const auto source = open_live(named("rxe0"), machine.world());
+  const auto source = open_live_in(named("rxe0"), machine.world());
   ASSERT_FALSE(source.has_value());
   EXPECT_NE(source.error().describe().find("Soft-RoCE"), std::string::npos) << source.error().describe();
   EXPECT_NE(source.error().describe().find("roce-gone0"), std::string::npos) << source.error().describe();
@@ -74,12 +74,12 @@ TEST(OpenLive, SoftRoceOnAnInterfaceThatIsGoneIsRefused) {
 TEST(OpenLive, NamesOfNothing) {
   const SoftMachine machine("lo");
   for (const char* const device : {"rxe1", "", "any:1", "/dev/null", "rxe0/../rxe0"}) {
-    const auto source = open_live(named(device), machine.world());
+    const auto source = open_live_in(named(device), machine.world());
     ASSERT_FALSE(source.has_value()) << device;
     EXPECT_EQ(source.error().kind, ErrorKind::not_found) << source.error().describe();
   }
   for (const char* const device : {"rxe1", "rex0:1"}) {
-    const auto source = open_live(named(device), machine.world());
+    const auto source = open_live_in(named(device), machine.world());
     ASSERT_FALSE(source.has_value()) << device;
     EXPECT_NE(source.error().describe().find("did you mean rxe0?"), std::string::npos)
         << source.error().describe();

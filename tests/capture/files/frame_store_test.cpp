@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "bytes_builder.hpp"
-#include "compress.hpp"
+#include "tests/capture/bytes_builder.hpp"
+#include "tests/capture/compress.hpp"
 
 namespace roce::capture::test {
 namespace {

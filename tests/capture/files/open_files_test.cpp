@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "bytes_builder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

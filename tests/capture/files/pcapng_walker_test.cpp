@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "bytes_builder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

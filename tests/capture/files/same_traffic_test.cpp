@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bytes_builder.hpp"
-#include "compress.hpp"
+#include "tests/capture/bytes_builder.hpp"
+#include "tests/capture/compress.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/devices/live.hpp"
+#include "capture/live/live.hpp"
 #include "capture/sniffer/sniffer.hpp"
 #include "tests/support/fake_ibverbs/report.hpp"
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "bytes_builder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <random>
 
-#include "bytes_builder.hpp"
 #include "capture/write/recorder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "capture/write/recorder.hpp"
 #include "capture/write/ring_name.hpp"
-#include "recorder_support.hpp"
+#include "tests/capture/write/recorder_support.hpp"
 
 namespace roce::capture::test {
 namespace {

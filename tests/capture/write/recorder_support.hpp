@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "bytes_builder.hpp"
 #include "capture/write/recorder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "capture/write/recording_source.hpp"
-#include "recorder_support.hpp"
+#include "tests/capture/write/recorder_support.hpp"
 
 namespace roce::capture::test {
 namespace {

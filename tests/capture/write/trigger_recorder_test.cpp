@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "bytes_builder.hpp"
+#include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
 namespace {

@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/report/json/json_report.hpp"
 #include "cli/report/report.hpp"
 #include "gui/models/finding_filter.hpp"
@@ -116,7 +117,7 @@ TEST(TableModel, LimitsRowsToATimeRange) {
       for (const analyze::ConnectionRow& row : analyze::connection_rows(*snapshot)) {
         there.push_back(!(row->last_time_ns < span.from || row->first_time_ns > span.to));
         if (!there.back()) continue;
-        for (const auto& end : row->ends) addresses << to_qt(analyze::address_of(end.address));
+        for (const auto& end : row->ends) addresses << to_qt(analyze::address_text(end.address));
       }
       const auto count = static_cast<int>(std::count(there.begin(), there.end(), true));
       any_left_out = any_left_out || count < static_cast<int>(there.size());

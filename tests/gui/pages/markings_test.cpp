@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/policy/marking_policy.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
@@ -134,7 +135,7 @@ TEST(MarkingsPage, ShowsTheSpreadOfSourcePortsOfEverySample) {
     for (const analyze::Flow& flow : window->session().snapshot()->flows) {
       if (flow.payload_bytes == 0 || flow.key.dst_qp <= 1) continue;
       for (const auto& entry : flow.udp_sports.sorted()) {
-        ports[{analyze::address_of(flow.key.src), analyze::address_of(flow.key.dst)}].insert(entry.key);
+        ports[{analyze::address_text(flow.key.src), analyze::address_text(flow.key.dst)}].insert(entry.key);
         packets += entry.count;
       }
     }

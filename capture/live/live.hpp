@@ -64,8 +64,4 @@ class LiveSource : public CaptureSource {
   [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
 };
 
-/// Opens a device for capture, with the rights of the caller. What is missing (a right, a device, a library)
-/// is an error that names it and the command that helps.
-[[nodiscard]] Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options);
-
 }  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyze/policy/not_judged.hpp"
+#include "analyze/results/not_judged.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/devices/device_list.hpp"
+#include "capture/network/device_list.hpp"
 
 #include <algorithm>
 #include <cstddef>

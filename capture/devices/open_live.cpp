@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/devices/live.hpp"
+#include "capture/devices/open_live.hpp"
 
 #include <new>
 #include <utility>
 
-#include "capture/devices/device_list.hpp"
-#include "capture/devices/open_live.hpp"
+#include "capture/network/device_list.hpp"
 #include "capture/network/pcap_device.hpp"
 #include "capture/sniffer/sniffed_port.hpp"
+#include "capture/sniffer/sniffer.hpp"
 
 namespace roce::capture {
 namespace {
@@ -50,7 +50,7 @@ Expected<std::unique_ptr<LiveSource>> open_kind(LiveOptions options, const Sniff
 
 }  // namespace
 
-Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options, const SnifferWorld& world) {
+Expected<std::unique_ptr<LiveSource>> open_live_in(const LiveOptions& options, const SnifferWorld& world) {
   try {
     return open_kind(options, world);
   } catch (const std::bad_alloc&) {
@@ -63,7 +63,7 @@ Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options, cons
 }
 
 Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {
-  return open_live(options, SnifferWorld{});
+  return open_live_in(options, SnifferWorld{});
 }
 
 }  // namespace roce::capture

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/flow/flow.hpp"
+
+#include <utility>
+
+namespace roce::analyze {
+namespace {
+
+/// Counts a whole message at its last packet; acknowledgements and CNPs carry none.
+bool completes_message(const dissect::OpcodeInfo& info) noexcept {
+  using dissect::Operation;
+  return info.defined && info.ends_message() && info.operation != Operation::acknowledge &&
+         info.operation != Operation::atomic_acknowledge && info.operation != Operation::cnp;
+}
+
+}  // namespace
+
+void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
+  if (packets == 0) {
+    first_psn = r.psn;
+    source_mac = r.source_mac;
+  }
+  settle();
+  const PacketRecord::Look now = r.look();
+  look_word_ = now.word;
+  look_flags_ = now.flags;
+  if (r.has(PacketRecord::tagged) && !vlan) vlan = r.vlan_id();
+  // So that another opcode comes to change_opcode(), which notes the first packet of its class.
+  opcode_ = {r.opcode, r.opcode};
+  classes_ = 0;
+  note_class(r, number);
+}
+
+/// It becomes the second one.
+void Flow::change_opcode(const PacketBrief& r, std::uint64_t number) {
+  settle_opcodes();
+  opcode_ = {opcode_[1], r.opcode};
+  note_class(r, number);
+}
+
+void Flow::note_class(const PacketBrief& r, std::uint64_t number) {
+  const TrafficClass of = traffic_class(r.opcode, key.dst_qp);
+  const unsigned bit = 1U << static_cast<unsigned>(of);
+  if ((classes_ & bit) != 0) return;
+  classes_ = static_cast<std::uint8_t>(classes_ | bit);
+  marks_.note(MarkCounts::key_of(look(), of), number, r.time_ns);
+}
+
+/// One that leaves the look as it is.
+void Flow::count_apart(const PacketRecord& r, std::uint64_t number) {
+  if (r.has(PacketRecord::tagged) && !vlan) vlan = r.vlan_id();
+  add_look(r, 1);
+  add_opcode(r.opcode, 1);
+  const std::uint64_t row = MarkCounts::key_of(r.look(), traffic_class(r.opcode, key.dst_qp));
+  marks_.note(row, number, r.time_ns);
+  marks_.add(row, 1);
+  count_sums(r);
+  ++look_from_;
+}
+
+void Flow::learn_service(const PacketBrief& r) noexcept {
+  const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
+  if (info.operation == dissect::Operation::cnp) return;
+  service = info.service;
+  service_known = true;
+}
+
+void Flow::settle_look() {
+  const std::uint32_t n = static_cast<std::uint32_t>(packets) - look_from_;
+  look_from_ += n;
+  if (n != 0) add_look(PacketRecord::of_look(look()), n);
+}
+
+void Flow::add_look(const PacketRecord& r, std::uint32_t n) {
+  if (r.has(PacketRecord::has_ip_id) && !r.has(PacketRecord::dont_fragment)) clear_df += n;
+  if (r.has(PacketRecord::tagged)) pcp.add(r.pcp(), n);
+  ecn[r.traffic_class & 3U] += n;
+  dscp.add(static_cast<std::uint8_t>(r.traffic_class >> 2U), n);
+  if (r.has(PacketRecord::has_ports)) udp_sports.add(r.udp_source, n);
+}
+
+void Flow::settle_opcodes() {
+  for (std::size_t i = 0; i < opcode_.size(); ++i) {
+    const std::uint32_t n = std::exchange(opcode_packets_[i], 0);
+    if (n == 0) continue;
+    add_opcode(opcode_[i], n);
+    marks_.add(MarkCounts::key_of(look(), traffic_class(opcode_[i], key.dst_qp)), n);
+  }
+}
+
+void Flow::add_opcode(std::uint8_t opcode, std::uint32_t n) {
+  opcodes.add(opcode, n);
+  if (completes_message(dissect::opcode_info(opcode))) messages += n;
+}
+
+void SequenceCounts::add(const SequenceCounts& other) noexcept {
+  for (std::size_t i = 0; i < retransmitted.size(); ++i) retransmitted[i] += other.retransmitted[i];
+  for (std::size_t i = 0; i < lost.size(); ++i) lost[i] += other.lost[i];
+  using Count = std::uint64_t SequenceCounts::*;
+  for (const Count count :
+       {&SequenceCounts::retransmitted_bytes, &SequenceCounts::spurious, &SequenceCounts::out_of_order,
+        &SequenceCounts::duplicate_captures, &SequenceCounts::duplicate_network,
+        &SequenceCounts::wasted_packets, &SequenceCounts::wasted_bytes, &SequenceCounts::gaps,
+        &SequenceCounts::left_out}) {
+    this->*count += other.*count;
+  }
+}
+
+void Departed::add(Flow& flow) {
+  if (flow.packets == 0) return;
+  flow.settle();
+  ++flows;
+  packets += flow.packets;
+  bytes += flow.bytes;
+  payload_bytes += flow.payload_bytes;
+  messages += flow.messages;
+  icrc_mismatches += flow.icrc_mismatches;
+  for (std::size_t i = 0; i < ecn.size(); ++i) ecn[i] += flow.ecn[i];
+  cnps += flow.opcodes.of(dissect::opcode_cnp);
+  sequence.add(flow.sequence());
+}
+
+/// Places by key. The keys stand only in the flows.
+
+}  // namespace roce::analyze

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyze/base/deep_ptr.hpp"
+#include "analyze/base/small_counts.hpp"
+#include "analyze/flow/mark_counts.hpp"
+#include "analyze/flow/marking.hpp"
+#include "analyze/packet/verdict.hpp"
+#include "analyze/record/packet_record.hpp"
+#include "dissect/opcode.hpp"
+#include "dissect/ulp.hpp"
+
+namespace roce::analyze {
+
+/// Flows that are followed at a time where nothing else is asked for.
+inline constexpr std::size_t default_flow_limit = 256 * 1024;
+
+/// What the sequence analysis counted of one flow's packets; kept only where something is not 0.
+struct SequenceCounts {
+  std::array<std::uint64_t, cause_count> retransmitted{};  ///< packets by Cause
+  std::uint64_t retransmitted_bytes = 0;                   ///< on the wire
+  std::uint64_t spurious = 0;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t duplicate_captures = 0;  ///< not in any other count of the flow
+  std::uint64_t duplicate_network = 0;
+  std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
+  std::uint64_t wasted_packets = 0;              ///< delivered, thrown away behind a loss and sent again
+  std::uint64_t wasted_bytes = 0;
+  std::uint64_t gaps = 0;      ///< PSNs that were not captured in their place
+  std::uint64_t left_out = 0;  ///< packets that the filter rejected: in no other count
+
+  [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t packets : retransmitted) sum += packets;
+    return sum;
+  }
+  void add(const SequenceCounts& other) noexcept;
+};
+
+/// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch. Nearly all packets
+/// of a flow look alike, so what they look like is counted when it changes: settle() before reading the
+/// counts by value (messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports, marks()).
+struct alignas(64) Flow {
+  // What every packet touches, in two cache lines.
+  FlowKey key;
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t payload_bytes = 0;
+
+  std::int64_t first_time_ns = 0;
+  std::int64_t last_time_ns = 0;
+  bool any_time = false;  ///< false: no packet had a time, and the two above mean nothing
+  bool service_known = false;
+  dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
+  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by its payloads' own headers
+  std::uint32_t last_psn = 0;
+  std::uint32_t first_psn = 0;
+  bool in_use = false;                ///< of the table only
+  std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
+
+ private:
+  std::array<std::uint8_t, 2> opcode_{};  ///< the last two
+  std::uint8_t classes_ = 0;              ///< bits of TrafficClass that the present look was seen with
+  std::uint8_t look_flags_ = 0;           ///< of look_word_
+  std::uint64_t look_word_ = 0;
+  std::array<std::uint32_t, 2> opcode_packets_{};  ///< with these and this look, not in `opcodes` yet
+  std::uint32_t look_from_ = 0;                    ///< the low half of `packets` when that look came
+
+ public:
+  std::uint64_t icrc_mismatches = 0;
+
+  std::uint64_t id = 0;          ///< from 0, in order of first appearance
+  std::uint64_t messages = 0;    ///< whole ones that ended here: Only and Last packets but ACKs and CNPs
+  std::uint64_t source_mac = 0;  ///< of its first packet; 0 = none
+  std::uint64_t clear_df = 0;    ///< IPv4 packets that routers may fragment
+  std::optional<std::uint32_t> connection;  ///< Connection::id
+
+  std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
+  SmallCounts<std::uint8_t, 3, 256> opcodes;
+  SmallCounts<std::uint8_t, 1, 64> dscp;
+  SmallCounts<std::uint8_t, 1, 8> pcp;
+  SmallCounts<std::uint16_t, 1, 64> udp_sports;
+
+  static constexpr std::size_t hot_bytes = 128;  // `icrc_mismatches` begins there
+
+  /// Counts frame `number`. True if the packets to come are taken to look different from those before.
+  bool count(const PacketRecord& r, std::uint64_t number) {
+    const bool differs = r.look() != look() || packets == 0;
+    if (differs) [[unlikely]] {
+      if (stands_apart(r)) {
+        count_apart(r, number);
+        return false;
+      }
+      change_look(r, number);
+    }
+    count_alike(r, number);
+    return differs;
+  }
+  /// Counts a packet that looks like the one before.
+  void count_alike(const PacketBrief& r, std::uint64_t number) {
+    constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
+    if (packets % often_enough == 0) [[unlikely]]
+      settle();
+    // Two opcodes without a branch: a flow's requests mix with its acknowledgements.
+    const std::size_t i = r.opcode == opcode_[0] ? 0 : 1;
+    if (r.opcode != opcode_[i]) [[unlikely]]
+      change_opcode(r, number);
+    ++opcode_packets_[i];
+    count_sums(r);
+  }
+  /// Brings the counts by value up to date.
+  void settle() {
+    settle_look();
+    settle_opcodes();
+  }
+
+  /// How its packets are marked, by class: rows by their first packet. At most MarkCounts::limit; what has
+  /// no row is packets minus theirs.
+  [[nodiscard]] std::vector<MarkRow> marks() const { return marks_.rows(); }
+  /// Whether a packet has the DSCP, VLAN and priority that its class began with in this flow.
+  [[nodiscard]] bool marked_as_first(const PacketRecord& r) const noexcept {
+    return marks_.as_first(MarkCounts::key_of(r.look(), traffic_class(r.opcode, key.dst_qp)));
+  }
+  /// Number of the first packet that counts; 0 where there is none.
+  [[nodiscard]] std::uint64_t first_packet() const noexcept { return marks_.first_packet(); }
+
+  /// All 0 where nothing happened.
+  [[nodiscard]] const SequenceCounts& sequence() const noexcept {
+    static const SequenceCounts nothing;
+    return sequence_ ? *sequence_ : nothing;
+  }
+  /// To be changed.
+  [[nodiscard]] SequenceCounts& sequence_to_change() {
+    if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
+    return *sequence_;
+  }
+
+ private:
+  [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
+  /// What counts without being like or unlike others.
+  void count_sums(const PacketBrief& r) {
+    if (!service_known) [[unlikely]]
+      learn_service(r);
+    if (r.upper != 0 && upper == dissect::Ulp::none) upper = static_cast<dissect::Ulp>(r.upper);
+    ++packets;
+    bytes += r.wire;
+    payload_bytes += r.payload;
+    last_psn = r.psn;
+    if (r.time_ns != capture::no_time) {
+      if (!any_time) first_time_ns = last_time_ns = r.time_ns;
+      any_time = true;
+      first_time_ns = std::min(first_time_ns, r.time_ns);
+      last_time_ns = std::max(last_time_ns, r.time_ns);
+    }
+    if (r.icrc_wrong()) ++icrc_mismatches;
+  }
+
+  /// Marked by the network (CE) or by the other side's NIC (CNP): those before and behind it are what the
+  /// flow looks like.
+  [[nodiscard]] bool stands_apart(const PacketRecord& r) const noexcept {
+    return packets != 0 && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
+                            r.opcode == dissect::opcode_cnp);
+  }
+  void count_apart(const PacketRecord& r, std::uint64_t number);
+  void change_look(const PacketRecord& r, std::uint64_t number);
+  void change_opcode(const PacketBrief& r, std::uint64_t number);
+  void note_class(const PacketBrief& r, std::uint64_t number);
+  void learn_service(const PacketBrief& r) noexcept;
+  void settle_look();
+  void settle_opcodes();
+  void add_look(const PacketRecord& r, std::uint32_t n);
+  void add_opcode(std::uint8_t opcode, std::uint32_t n);
+
+  MarkCounts marks_;
+  DeepPtr<SequenceCounts> sequence_;
+};
+
+/// What flows had counted that are no longer listed, because the bounded table was full or because they were
+/// idle for too long. With what the listed ones count this makes the whole capture.
+struct Departed {
+  std::uint64_t flows = 0;  ///< with packets that count
+  /// Also those that still waited for their other direction, which nothing below has.
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;  ///< on the wire
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t icrc_mismatches = 0;
+  std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
+  std::uint64_t cnps = 0;              ///< sent
+  SequenceCounts sequence;
+  std::uint64_t connections = 0;  ///< that went with them
+  std::uint64_t idle_flows = 0;   ///< of `flows`, those that were idle for too long
+
+  void add(Flow& flow);
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/link/pauses.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::uint64_t nanoseconds = 1'000'000'000;
+
+}  // namespace
+
+std::int64_t quanta_to_ns(std::uint16_t quanta, std::uint64_t speed_bps) noexcept {
+  if (speed_bps == 0) return 0;
+  const std::uint64_t bits = quanta * quantum_bits;  // below 2^25, so the product is below 2^55
+  return static_cast<std::int64_t>((bits * nanoseconds + speed_bps / 2) / speed_bps);
+}
+
+std::uint64_t ns_to_quanta(std::int64_t ns, std::uint64_t speed_bps) noexcept {
+  if (ns <= 0) return 0;
+  const long double quanta = static_cast<long double>(ns) * static_cast<long double>(speed_bps) /
+                             static_cast<long double>(nanoseconds * quantum_bits);
+  constexpr auto most = static_cast<long double>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::uint64_t>(std::min(quanta + 0.5L, most));
+}
+
+std::int64_t in_flight_allowance_ns(std::uint64_t speed_bps) noexcept {
+  constexpr std::uint16_t reaction = 905, frames = 288;
+  constexpr std::int64_t cable_ns = 2'000;
+  return quanta_to_ns(reaction + frames, speed_bps) + cable_ns;
+}
+
+std::string_view pause_fault_name(PauseFault fault) noexcept {
+  constexpr std::array<std::string_view, pause_fault_count> names{"reserved_bits", "no_priority",
+                                                                  "wrong_destination", "tagged", "too_short"};
+  return names[static_cast<std::size_t>(fault)];
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace roce::capture {
+
+class Decompressor;
+
+enum class Compression : std::uint8_t { none, gzip, zstd, lz4 };
+
+/// What the first bytes of a file say. File names are never asked.
+[[nodiscard]] Compression detect_compression(const std::uint8_t* data, std::size_t size) noexcept;
+/// "gzip", "zstd", "lz4"; empty for none.
+[[nodiscard]] std::string_view compression_name(Compression compression) noexcept;
+/// Null for Compression::none.
+[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(Compression compression);
+
+}  // namespace roce::capture
