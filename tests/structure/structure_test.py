@@ -11,6 +11,9 @@ import subprocess
 import sys
 import unittest
 
+import batch_names
+import rooms
+
 ROOT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.abspath(".")
 
 # Folder -> folders of ours it may include. Every arrow points one way. The command line and the window may name the
@@ -167,14 +170,49 @@ class Structure(unittest.TestCase):
                    or any(not n.endswith(".cpp") and n != SEAMS.get(library) for n in users[library])],
                   "Inside one .cpp each:")
 
-    def test_models_of_the_window_know_no_widgets(self):
-        """gui/models is Qt Core alone, and gui/charts knows no page."""
-        below = {"gui/models": ("gui/models/",), "gui/charts": ("gui/models/", "gui/charts/")}
-        self.none([f"{name} includes {target}" for name, (ours, _) in GRAPH.items() for target in ours
-                   if folder_of(target) == "gui" and not target.startswith(below.get(os.path.dirname(name), ("gui/",)))],
-                  f"Allowed: {below}")
+    def test_rooms_include_what_the_table_says(self):
+        self.none(rooms.violations({name: ours for name, (ours, _) in GRAPH.items()}), "See tests/structure/rooms.py:")
+
+    def test_every_source_lies_in_a_room(self):
+        self.none([name for name in SOURCES if not name.startswith("tests/") and rooms.room_of(name) is None],
+                  "See tests/structure/rooms.py:")
+
+    def test_the_table_of_rooms_is_held(self):
+        """The test of the test: includes against the table are found, those it allows are not."""
+        wrong = {"analyze/base/units.hpp": ["analyze/flow/flow.hpp"], "dissect/bth.hpp": ["capture/core/frame.hpp"],
+                 "gui/models/tables.cpp": ["gui/pages/page.hpp"], "cli/report/report.hpp": ["analyze/transport/psn_ring.hpp"],
+                 "analyze/base/series.cpp": ["analyze/nowhere.hpp"]}
+        for name, targets in wrong.items():
+            self.assertEqual(len(rooms.violations({name: targets})), 1, name)
+        right = {"analyze/flow/flow.hpp": ["analyze/base/units.hpp", "analyze/flow/marking.hpp", "dissect/types.hpp"],
+                 "gui/pages/page.cpp": ["gui/models/tables.hpp", "analyze/results/snapshot.hpp"]}
+        self.assertEqual(rooms.violations(right), [])
+
+    def test_the_table_of_rooms_has_no_circle(self):
+        self.none([f"{room} and {below}" for room in rooms.ROOMS for below in rooms.reach(room) - {room}
+                   if room in rooms.reach(below)], "Each may include the other:")
+
+    def test_rooms_have_a_readme(self):
+        self.none([room for room in rooms.ROOMS if not os.path.isfile(os.path.join(ROOT, room, "README.md"))],
+                  "What is it for, where does one start reading? README.md is missing in:")
+
+    def test_qt_stays_in_the_window(self):
         self.none([f"{name}: {library_of(header)}" for name, (_, theirs) in GRAPH.items() if not name.startswith(("gui/", "tests/gui/"))
                    for header in theirs if library_of(header) == "Qt"], "Qt belongs into gui/ and its tests:")
+
+    def test_names_of_one_source_meet_no_other(self):
+        for folder in ("dissect", "capture", "analyze", "cli", "gui"):
+            files = {name: read(name) for name in SOURCES if folder_of(name) == folder}
+            self.none(batch_names.clashes({n: t for n, t in files.items() if n.endswith(".cpp")},
+                                          {n: t for n, t in files.items() if n.endswith(".hpp")}),
+                      "Sources of a room are compiled as one (tests/structure/batch_names.py):")
+
+    def test_clashes_of_names_are_found(self):
+        helper = "namespace {\n\nint twice(int n) {\n  return n;\n}\n\n}  // namespace\n"
+        alias = "namespace {\n\nusing Kind = Token::Kind;\n\n}  // namespace\n"
+        self.assertEqual(len(batch_names.clashes({"a/x.cpp": helper, "a/y.cpp": helper}, {})), 1)
+        self.assertEqual(len(batch_names.clashes({"a/x.cpp": helper}, {"a/y.hpp": "[[nodiscard]] int twice(int n);\n"})), 1)
+        self.assertEqual(batch_names.clashes({"a/x.cpp": helper, "b/y.cpp": helper, "a/z.cpp": alias, "a/w.cpp": alias}, {}), [])
 
     def test_dissect_is_pure(self):
         self.none([f"{name} includes <{header}>" for name, (_, theirs) in GRAPH.items() if folder_of(name) == "dissect"
