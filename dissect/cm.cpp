@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "dissect/enum_names.hpp"
 #include "dissect/headers/cm.hpp"
 #include "dissect/headers/cm_service.hpp"
 
@@ -235,8 +236,10 @@ std::string_view cm_kind_name(CmKind kind) noexcept {
 }
 
 std::string_view cm_transport_name(CmTransport transport) noexcept {
-  constexpr std::string_view names[] = {"RC", "UC", "RD", "XRC", "unknown"};
-  return names[static_cast<std::size_t>(transport)];
+  using enum CmTransport;
+  static constexpr EnumNames<CmTransport, 5> names(
+      {{rc, "RC"}, {uc, "UC"}, {rd, "RD"}, {xrc, "XRC"}, {unknown, "unknown"}});
+  return names[transport];
 }
 
 std::string_view reject_reason_name(std::uint16_t reason) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dissect/dissect.hpp"
 
+#include "dissect/enum_names.hpp"
 #include "dissect/walk.hpp"
 
 namespace roce::dissect {
@@ -49,21 +50,38 @@ void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Di
 }
 
 std::string_view stop_name(Stop stop) noexcept {
-  constexpr std::string_view names[] = {"complete",         "cut by the capture", "contradicts itself",
-                                        "too many headers", "unknown link type",  "protocol not followed",
-                                        "encrypted",        "later IP fragment"};
-  return names[static_cast<std::size_t>(stop)];
+  using enum Stop;
+  static constexpr EnumNames<Stop, 8> names({{complete, "complete"},
+                                             {cut_by_capture, "cut by the capture"},
+                                             {contradicts_itself, "contradicts itself"},
+                                             {too_deep, "too many headers"},
+                                             {unknown_link_type, "unknown link type"},
+                                             {unknown_protocol, "protocol not followed"},
+                                             {encrypted, "encrypted"},
+                                             {fragment, "later IP fragment"}});
+  return names[stop];
 }
 
 std::string_view transport_name(Transport transport) noexcept {
-  constexpr std::string_view names[] = {"not RoCE", "RoCE v1", "RoCE v2 over IPv4", "RoCE v2 over IPv6",
-                                        "native InfiniBand"};
-  return names[static_cast<std::size_t>(transport)];
+  using enum Transport;
+  static constexpr EnumNames<Transport, 5> names({{none, "not RoCE"},
+                                                  {roce_v1, "RoCE v1"},
+                                                  {roce_v2_ipv4, "RoCE v2 over IPv4"},
+                                                  {roce_v2_ipv6, "RoCE v2 over IPv6"},
+                                                  {native_ib, "native InfiniBand"}});
+  return names[transport];
 }
 
 std::string_view tunnel_name(Tunnel tunnel) noexcept {
-  constexpr std::string_view names[] = {"vxlan", "geneve", "gre", "erspan", "ip_in_ip", "mpls", "macsec"};
-  return names[static_cast<std::size_t>(tunnel)];
+  using enum Tunnel;
+  static constexpr EnumNames<Tunnel, 7> names({{vxlan, "vxlan"},
+                                               {geneve, "geneve"},
+                                               {gre, "gre"},
+                                               {erspan, "erspan"},
+                                               {ip_in_ip, "ip_in_ip"},
+                                               {mpls, "mpls"},
+                                               {macsec, "macsec"}});
+  return names[tunnel];
 }
 
 }  // namespace roce::dissect

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dissect/crc32.hpp"
+#include "dissect/enum_names.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/opcode.hpp"
@@ -167,14 +168,20 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
 }
 
 std::string_view crc_status_name(CrcStatus status) noexcept {
-  constexpr std::string_view names[] = {"match", "mismatch", "not_checkable"};
-  return names[static_cast<std::size_t>(status)];
+  using enum CrcStatus;
+  static constexpr EnumNames<CrcStatus, 3> names(
+      {{match, "match"}, {mismatch, "mismatch"}, {not_checkable, "not_checkable"}});
+  return names[status];
 }
 
 std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
-  constexpr std::string_view names[] = {"", "no transport header", "bytes are missing", "an IP fragment",
-                                        "no length tells where it stands"};
-  return names[static_cast<std::size_t>(obstacle)];
+  using enum CrcObstacle;
+  static constexpr EnumNames<CrcObstacle, 5> names({{none, ""},
+                                                    {no_transport, "no transport header"},
+                                                    {cut, "bytes are missing"},
+                                                    {fragment, "an IP fragment"},
+                                                    {no_length, "no length tells where it stands"}});
+  return names[obstacle];
 }
 
 }  // namespace roce::dissect

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dissect/cm.hpp"
+#include "dissect/enum_names.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/iser.hpp"
 #include "dissect/headers/nvme.hpp"
@@ -289,8 +290,10 @@ Ulp dissect_private_data(Bytes frame, Dissection& dissection, Ulp hint) noexcept
 }  // namespace
 
 std::string_view ulp_name(Ulp ulp) noexcept {
-  constexpr std::string_view names[] = {"", "NVMe-oF", "iSER", "NFS/RDMA", "SMB Direct"};
-  return ulp < Ulp::count_ ? names[static_cast<std::size_t>(ulp)] : std::string_view{};
+  using enum Ulp;
+  static constexpr EnumNames<Ulp, 5> names(
+      {{none, ""}, {nvme_of, "NVMe-oF"}, {iser, "iSER"}, {nfs_rdma, "NFS/RDMA"}, {smb_direct, "SMB Direct"}});
+  return names[ulp];
 }
 
 Ulp ulp_of_service(std::uint64_t service_id) noexcept {

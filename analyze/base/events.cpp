@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture/core/frame.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -34,7 +35,53 @@ void keep_time(EventLog& log, std::int64_t time_ns) noexcept {
   log.last_time_ns = std::max(log.last_time_ns, time_ns);
 }
 
+using enum Event;
+constexpr EnumNames<Event, event_count> event_names({
+    {gap, "gap"},
+    {lost_before_capture, "lost_before_capture"},
+    {lost_after_capture, "lost_after_capture"},
+    {lost_by_capture, "lost_by_capture"},
+    {lost_between_points, "lost_between_points"},
+    {retransmitted_nak, "retransmitted_nak"},
+    {retransmitted_timeout, "retransmitted_timeout"},
+    {retransmitted_rnr, "retransmitted_rnr"},
+    {retransmitted_read_retry, "retransmitted_read_retry"},
+    {retransmitted_unknown, "retransmitted_unknown"},
+    {response_repeated, "response_repeated"},
+    {spurious, "spurious"},
+    {out_of_order, "out_of_order"},
+    {duplicate_capture, "duplicate_capture"},
+    {duplicate_network, "duplicate_network"},
+    {go_back_n, "go_back_n"},
+    {go_back_n_no_progress, "go_back_n_no_progress"},
+    {wasted, "wasted"},
+    {retries_exhausted, "retries_exhausted"},
+    {rnr_exhausted, "rnr_exhausted"},
+    {illegal_sequence, "illegal_sequence"},
+    {wrong_length, "wrong_length"},
+    {uc_message_lost, "uc_message_lost"},
+    {icrc_mismatch, "icrc_mismatch"},
+    {ce_marked, "ce_marked"},
+    {repeat_marked_otherwise, "repeat_marked_otherwise"},
+    {mac_changed, "mac_changed"},
+    {time_backwards, "time_backwards"},
+    {nak_sequence_error, "nak_sequence_error"},
+    {nak_invalid_request, "nak_invalid_request"},
+    {nak_remote_access_error, "nak_remote_access_error"},
+    {nak_remote_operational_error, "nak_remote_operational_error"},
+    {nak_invalid_rd_request, "nak_invalid_rd_request"},
+    {rnr_nak, "rnr_nak"},
+    {ack_unseen, "ack_unseen"},
+    {msn_backwards, "msn_backwards"},
+    {zero_credits, "zero_credits"},
+    {cnp, "cnp"},
+});
+
 }  // namespace
+
+std::string_view event_name(Event event) noexcept {
+  return event_names[event];
+}
 
 void Events::add(Event event, std::uint64_t frame, std::int64_t time_ns, std::uint64_t count) {
   if (count == 0) return;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace roce::analyze {
@@ -56,6 +57,8 @@ enum class Event : std::uint8_t {
   count_
 };
 inline constexpr std::size_t event_count = static_cast<std::size_t>(Event::count_);
+/// Its key in JSON; snake_case, stable.
+[[nodiscard]] std::string_view event_name(Event event) noexcept;
 
 struct EventLog {
   static constexpr std::size_t kept = 8;

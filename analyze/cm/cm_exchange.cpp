@@ -3,6 +3,8 @@
 
 #include <iterator>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -15,9 +17,13 @@ std::optional<std::uint64_t> span_of(const CmSeen& from, const CmSeen& to) noexc
 }  // namespace
 
 std::string_view cm_state_name(CmExchange::State state) noexcept {
-  constexpr std::string_view names[] = {"requested", "replied", "established", "rejected", "disconnected"};
-  const auto i = static_cast<std::size_t>(state);
-  return i < std::size(names) ? names[i] : std::string_view{};
+  using enum CmExchange::State;
+  static constexpr EnumNames<CmExchange::State, 5> names({{requested, "requested"},
+                                                          {replied, "replied"},
+                                                          {established, "established"},
+                                                          {rejected, "rejected"},
+                                                          {disconnected, "disconnected"}});
+  return names[state];
 }
 
 bool unanswered(const CmExchange& x) noexcept {

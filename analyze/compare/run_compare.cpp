@@ -7,6 +7,7 @@
 
 #include "analyze/compare/black_holes.hpp"
 #include "analyze/compare/comparison.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -27,9 +28,10 @@ std::optional<std::uint64_t> dropped_by(const capture::CaptureSource& source) {
 }  // namespace
 
 std::string_view mark_field_name(MarkField field) noexcept {
-  constexpr std::string_view names[] = {"dscp", "pcp", "ecn", "ttl", "vlan"};
-  static_assert(std::size(names) == mark_fields);
-  return names[static_cast<std::size_t>(field)];
+  using enum MarkField;
+  static constexpr EnumNames<MarkField, 5> names(
+      {{dscp, "dscp"}, {pcp, "pcp"}, {ecn, "ecn"}, {ttl, "ttl"}, {vlan, "vlan"}});
+  return names[field];
 }
 
 void Counted::add(std::uint64_t number, std::int64_t time_ns) {

@@ -8,6 +8,7 @@
 
 #include "analyze/connection/connection.hpp"
 #include "analyze/flow/flow.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -115,8 +116,10 @@ CnpSender::Limit CnpSender::limited_by() const noexcept {
 }
 
 std::string_view limit_name(CnpSender::Limit limit) noexcept {
-  constexpr std::array<std::string_view, 5> names{"", "none", "flow", "address_pair", "port"};
-  return names[static_cast<std::size_t>(limit)];
+  using enum CnpSender::Limit;
+  static constexpr EnumNames<CnpSender::Limit, 5> names(
+      {{unknown, ""}, {none, "none"}, {flow, "flow"}, {address_pair, "address_pair"}, {port, "port"}});
+  return names[limit];
 }
 
 Histogram Congestion::spacing(Histogram CnpSender::*scope) const {

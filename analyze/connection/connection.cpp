@@ -1,35 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/connection/connection.hpp"
 
-#include <iterator>
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
 
-constexpr std::string_view evidence_names[] = {"cm", "udp_source_port", "answers", "nak", "cnp", "msn"};
-static_assert(std::size(evidence_names) == evidence_count);
+constexpr EnumNames<Evidence, evidence_count> evidence_names({{Evidence::cm, "cm"},
+                                                              {Evidence::udp_source_port, "udp_source_port"},
+                                                              {Evidence::answers, "answers"},
+                                                              {Evidence::nak, "nak"},
+                                                              {Evidence::cnp, "cnp"},
+                                                              {Evidence::msn, "msn"}});
 
-constexpr std::string_view kind_names[] = {"send", "write", "read", "atomic", "flush", "atomic_write"};
-static_assert(std::size(kind_names) == operation_kind_count);
+constexpr EnumNames<OperationKind, operation_kind_count> kind_names({{OperationKind::send, "send"},
+                                                                     {OperationKind::write, "write"},
+                                                                     {OperationKind::read, "read"},
+                                                                     {OperationKind::atomic, "atomic"},
+                                                                     {OperationKind::flush, "flush"},
+                                                                     {OperationKind::atomic_write,
+                                                                      "atomic_write"}});
 
-constexpr std::string_view state_names[] = {"half_seen", "open", "closed", "failed"};
-static_assert(std::size(state_names) == static_cast<std::size_t>(Connection::State::failed) + 1);
+constexpr EnumNames<Connection::State, 4> state_names({{Connection::State::half_seen, "half_seen"},
+                                                       {Connection::State::open, "open"},
+                                                       {Connection::State::closed, "closed"},
+                                                       {Connection::State::failed, "failed"}});
 
 }  // namespace
 
 std::string_view evidence_name(Evidence evidence) noexcept {
-  const auto i = static_cast<std::size_t>(evidence);
-  return i < evidence_count ? evidence_names[i] : std::string_view{};
+  return evidence_names[evidence];
+}
+
+std::string_view nak_kind_name(NakKind kind) noexcept {
+  using enum NakKind;
+  static constexpr EnumNames<NakKind, nak_kind_count> names(
+      {{sequence_error, "sequence_error"},
+       {invalid_request, "invalid_request"},
+       {remote_access_error, "remote_access_error"},
+       {remote_operational_error, "remote_operational_error"},
+       {invalid_rd_request, "invalid_rd_request"},
+       {rnr, "rnr"}});
+  return names[kind];
 }
 
 std::string_view operation_kind_name(OperationKind kind) noexcept {
-  const auto i = static_cast<std::size_t>(kind);
-  return i < operation_kind_count ? kind_names[i] : std::string_view{};
+  return kind_names[kind];
 }
 
 std::string_view connection_state_name(Connection::State state) noexcept {
-  const auto i = static_cast<std::size_t>(state);
-  return i < std::size(state_names) ? state_names[i] : std::string_view{};
+  return state_names[state];
 }
 
 const OperationStats* Requester::operation(OperationKind kind) const noexcept {

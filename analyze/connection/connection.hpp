@@ -113,9 +113,24 @@ enum class Needless : std::uint8_t {
   count_
 };
 
+/// Kinds of negative acknowledgements: the codes of the AETH (IBTA 9.7.5.2.8), and RNR NAKs.
+enum class NakKind : std::uint8_t {
+  sequence_error,
+  invalid_request,
+  remote_access_error,
+  remote_operational_error,
+  invalid_rd_request,
+  rnr,
+  count_
+};
+inline constexpr std::size_t nak_kind_count = static_cast<std::size_t>(NakKind::count_);
+/// "sequence_error" ... "rnr"
+[[nodiscard]] std::string_view nak_kind_name(NakKind kind) noexcept;
+using NakCounts = std::array<std::uint64_t, nak_kind_count>;  ///< by NakKind
+
 /// What few requesters have.
 struct RequesterTrouble {
-  std::array<std::uint64_t, 6> naks{};  ///< by AETH code 0..4, [5] = RNR
+  NakCounts naks{};
   std::vector<RefusedRequest> refused;  ///< the first 4
   RetryChain worst_chain;
   std::uint64_t chains = 0;

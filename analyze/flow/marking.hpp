@@ -61,4 +61,9 @@ struct MarkRow {
   std::int64_t first_time_ns = 0;  ///< and its time; capture::no_time if it has none
 };
 
+/// "not_ect", "ect1", "ect0", "ce": as in JSON.
+[[nodiscard]] std::string_view ecn_key(std::uint8_t ecn) noexcept;
+/// "Not-ECT", "ECT(1)", "ECT(0)", "CE".
+[[nodiscard]] std::string_view ecn_text(std::uint8_t ecn) noexcept;
+
 }  // namespace roce::analyze

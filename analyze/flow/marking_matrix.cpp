@@ -143,14 +143,4 @@ std::string marks_text(const Marking& m) {
   return text;
 }
 
-std::string_view ecn_key(std::uint8_t ecn) noexcept {
-  constexpr std::array<std::string_view, 4> names{"not_ect", "ect1", "ect0", "ce"};
-  return names[ecn & 3U];
-}
-
-std::string_view ecn_text(std::uint8_t ecn) noexcept {
-  constexpr std::array<std::string_view, 4> names{"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
-  return names[ecn & 3U];
-}
-
 }  // namespace roce::analyze

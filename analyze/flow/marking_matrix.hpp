@@ -54,9 +54,5 @@ struct MarkingMatrix {
 [[nodiscard]] std::string direction_text(const Marking& marking);
 /// "DSCP 26, ECT(0), PCP 3"; "untagged" is left out.
 [[nodiscard]] std::string marks_text(const Marking& marking);
-/// "not_ect", "ect1", "ect0", "ce": as in JSON.
-[[nodiscard]] std::string_view ecn_key(std::uint8_t ecn) noexcept;
-/// "Not-ECT", "ECT(1)", "ECT(0)", "CE".
-[[nodiscard]] std::string_view ecn_text(std::uint8_t ecn) noexcept;
 
 }  // namespace roce::analyze

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -18,13 +20,17 @@ bool fits(std::string_view pattern, std::string_view name) noexcept {
 }  // namespace
 
 std::string_view counter_source_name(CounterSource source) noexcept {
-  constexpr std::array<std::string_view, 4> names{"counters", "hw_counters", "ethtool", "statistics"};
-  return names[static_cast<std::size_t>(source)];
+  using enum CounterSource;
+  static constexpr EnumNames<CounterSource, 4> names(
+      {{port, "counters"}, {hardware, "hw_counters"}, {ethtool, "ethtool"}, {kernel, "statistics"}});
+  return names[source];
 }
 
 std::string_view counter_nature_name(CounterNature nature) noexcept {
-  constexpr std::array<std::string_view, 4> names{"traffic", "event", "fault", "gauge"};
-  return names[static_cast<std::size_t>(nature)];
+  using enum CounterNature;
+  static constexpr EnumNames<CounterNature, 4> names(
+      {{traffic, "traffic"}, {event, "event"}, {fault, "fault"}, {gauge, "gauge"}});
+  return names[nature];
 }
 
 const CounterMeaning* meaning_of(CounterSource source, std::string_view driver,

@@ -11,6 +11,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/host/wire_rules.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -168,8 +169,10 @@ void add_findings(WireComparison& out) {
 }  // namespace
 
 std::string_view wire_verdict_name(WireVerdict verdict) noexcept {
-  constexpr std::array<std::string_view, 3> names{"agrees", "explained", "differs"};
-  return names[static_cast<std::size_t>(verdict)];
+  using enum WireVerdict;
+  static constexpr EnumNames<WireVerdict, 3> names(
+      {{agrees, "agrees"}, {explained, "explained"}, {differs, "differs"}});
+  return names[verdict];
 }
 
 WireComparison compare_with_wire(const HostFacts& after, const HostDifference& difference,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -32,9 +34,13 @@ std::int64_t in_flight_allowance_ns(std::uint64_t speed_bps) noexcept {
 }
 
 std::string_view pause_fault_name(PauseFault fault) noexcept {
-  constexpr std::array<std::string_view, pause_fault_count> names{"reserved_bits", "no_priority",
-                                                                  "wrong_destination", "tagged", "too_short"};
-  return names[static_cast<std::size_t>(fault)];
+  using enum PauseFault;
+  static constexpr EnumNames<PauseFault, 5> names({{reserved_bits, "reserved_bits"},
+                                                   {no_priority, "no_priority"},
+                                                   {wrong_destination, "wrong_destination"},
+                                                   {tagged, "tagged"},
+                                                   {too_short, "too_short"}});
+  return names[fault];
 }
 
 }  // namespace roce::analyze

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/packet/packet_facts.hpp"
 
+#include "dissect/enum_names.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
@@ -75,8 +76,13 @@ std::uint32_t message_bytes(const PacketView& packet) noexcept {
 }
 
 std::string_view version_name(dissect::Transport transport) noexcept {
-  constexpr std::string_view names[] = {"", "v1", "v2_ipv4", "v2_ipv6", "native_ib"};
-  return names[static_cast<std::size_t>(transport)];
+  using enum dissect::Transport;
+  static constexpr EnumNames<dissect::Transport, 5> names({{none, ""},
+                                                           {roce_v1, "v1"},
+                                                           {roce_v2_ipv4, "v2_ipv4"},
+                                                           {roce_v2_ipv6, "v2_ipv6"},
+                                                           {native_ib, "native_ib"}});
+  return names[transport];
 }
 
 std::string_view upper_layer_name(HeaderId id) noexcept {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 
 /// Why a packet was sent again; the words of `roce.analysis.retransmission.cause`.
@@ -30,16 +32,22 @@ enum class Lost : std::uint8_t {
 };
 inline constexpr std::size_t lost_count = static_cast<std::size_t>(Lost::count_);
 
+inline constexpr EnumNames<Cause, cause_count> cause_names({{Cause::none, ""},
+                                                            {Cause::nak, "nak"},
+                                                            {Cause::timeout, "timeout"},
+                                                            {Cause::rnr, "rnr"},
+                                                            {Cause::read_retry, "read_retry"},
+                                                            {Cause::unknown, "unknown"}});
 [[nodiscard]] constexpr std::string_view cause_name(Cause cause) noexcept {
-  constexpr std::array<std::string_view, cause_count> names{"",    "nak",        "timeout",
-                                                            "rnr", "read_retry", "unknown"};
-  return names[static_cast<std::size_t>(cause)];
+  return cause_names[cause];
 }
 
+inline constexpr EnumNames<Lost, lost_count> lost_names({{Lost::none, ""},
+                                                         {Lost::before_capture, "before_capture"},
+                                                         {Lost::after_capture, "after_capture"},
+                                                         {Lost::by_capture, "by_capture"}});
 [[nodiscard]] constexpr std::string_view lost_name(Lost lost) noexcept {
-  constexpr std::array<std::string_view, lost_count> names{"", "before_capture", "after_capture",
-                                                           "by_capture"};
-  return names[static_cast<std::size_t>(lost)];
+  return lost_names[lost];
 }
 
 /// What the analysis says of one packet: the fields `roce.analysis.*`. Frame numbers start at 1;

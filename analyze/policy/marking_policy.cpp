@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyze/policy/traffic_class_file.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -16,19 +17,20 @@ using dissect::Transport;
 constexpr auto ce = static_cast<std::size_t>(dissect::Ecn::ce);
 
 /// Behind the rule's name in a key; the last ones belong to the policy as a whole.
-constexpr std::string_view check_names[] = {"dscp",
-                                            "ecn",
-                                            "pcp",
-                                            "vlan",
-                                            "ttl",
-                                            "priority",
-                                            "lossless",
-                                            "checks.pcp_from_tos",
-                                            "checks.pcp_from_dscp",
-                                            "allow.addresses",
-                                            "allow.p_keys",
-                                            "roce_version"};
-static_assert(std::size(check_names) == mark_check_count);
+constexpr EnumNames<MarkCheck, mark_check_count> check_names({
+    {MarkCheck::dscp, "dscp"},
+    {MarkCheck::ecn, "ecn"},
+    {MarkCheck::pcp, "pcp"},
+    {MarkCheck::vlan, "vlan"},
+    {MarkCheck::ttl, "ttl"},
+    {MarkCheck::priority, "priority"},
+    {MarkCheck::lossless, "lossless"},
+    {MarkCheck::pcp_from_tos, "checks.pcp_from_tos"},
+    {MarkCheck::pcp_from_dscp, "checks.pcp_from_dscp"},
+    {MarkCheck::address, "allow.addresses"},
+    {MarkCheck::p_key, "allow.p_keys"},
+    {MarkCheck::version, "roce_version"},
+});
 
 constexpr bool of_rule(MarkCheck check) noexcept {
   return check <= MarkCheck::lossless;
@@ -37,7 +39,7 @@ constexpr bool of_rule(MarkCheck check) noexcept {
 std::array<std::string, mark_check_count> keys_of(const std::string& owner) {
   std::array<std::string, mark_check_count> keys;
   for (std::size_t i = 0; i < mark_check_count; ++i) {
-    const std::string name(check_names[i]);
+    const std::string name(check_names[static_cast<MarkCheck>(i)]);
     keys[i] = of_rule(static_cast<MarkCheck>(i)) ? owner + '.' + name : name;
   }
   return keys;
@@ -220,7 +222,7 @@ Judgement MarkingPolicy::test(const MarkingSubject& s) const noexcept {
 std::string_view MarkingPolicy::key(const MarkingSubject& s, const Judgement& judgement,
                                     MarkCheck check) const noexcept {
   const auto index = static_cast<std::size_t>(check);
-  if (!of_rule(check)) return check_names[index];
+  if (!of_rule(check)) return check_names[check];
   if (judgement.rule_ != 0) {
     const Rule& rule = rules_[judgement.rule_ - 1U];
     const MarkRule& marks = rule.match.marks;

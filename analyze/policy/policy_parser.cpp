@@ -47,8 +47,9 @@ std::optional<std::uint64_t> named_dscp(std::string_view word) {
 }
 
 std::optional<std::uint64_t> named_ecn(std::string_view word) {
-  for (std::size_t i = 0; i < std::size(ecn_words); ++i) {
-    if (same_word(ecn_words[i], word) || same_word(dissect::ecn_names[i].text, word)) return i;
+  for (std::size_t i = 0; i < std::size(dissect::ecn_names); ++i) {
+    if (same_word(ecn_key(static_cast<std::uint8_t>(i)), word) || same_word(dissect::ecn_names[i].text, word))
+      return i;
   }
   return std::nullopt;
 }

@@ -34,7 +34,4 @@ struct PolicyComments {
 /// The keys of a MarkRule, a line each.
 void append_mark_rule(std::string& out, const MarkRule& marks);
 
-/// "not_ect", "ect1", "ect0", "ce": by dissect::Ecn.
-inline constexpr std::string_view ecn_words[] = {"not_ect", "ect1", "ect0", "ce"};
-
 }  // namespace roce::analyze

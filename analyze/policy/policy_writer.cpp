@@ -36,7 +36,7 @@ std::string numbers(const NumberSet<N>& set) {
 std::string words(const EcnSet& set) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < EcnSet::limit; ++i) {
-    if (set.contains(i)) parts.push_back(toml_string(ecn_words[i]));
+    if (set.contains(i)) parts.push_back(toml_string(ecn_key(static_cast<std::uint8_t>(i))));
   }
   return list_of(parts);
 }

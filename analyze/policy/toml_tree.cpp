@@ -12,6 +12,8 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -70,9 +72,14 @@ TextPlace control_character(std::string_view text) {
 }  // namespace
 
 std::string_view kind_text(const TomlNode& node) noexcept {
-  constexpr std::string_view names[] = {"a table",        "a list",        "a text",
-                                        "a whole number", "true or false", "a fraction or a date"};
-  return names[static_cast<std::size_t>(node.kind)];
+  using enum TomlNode::Kind;
+  static constexpr EnumNames<TomlNode::Kind, 6> names({{table, "a table"},
+                                                       {array, "a list"},
+                                                       {string, "a text"},
+                                                       {integer, "a whole number"},
+                                                       {boolean, "true or false"},
+                                                       {other, "a fraction or a date"}});
+  return names[node.kind];
 }
 
 tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -111,8 +113,10 @@ DiagnosticSeverity convert(capture::IncidentSeverity severity) noexcept {
 }  // namespace
 
 std::string_view severity_name(DiagnosticSeverity severity) noexcept {
-  constexpr std::string_view names[] = {"info", "data_loss", "error"};
-  return names[static_cast<std::size_t>(severity)];
+  using enum DiagnosticSeverity;
+  static constexpr EnumNames<DiagnosticSeverity, 3> names(
+      {{info, "info"}, {data_loss, "data_loss"}, {error, "error"}});
+  return names[severity];
 }
 
 std::vector<Diagnostic> list_diagnostics(const DiagnosticCounts& counts, const capture::Statistics& capture,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dissect/enum_names.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/ip.hpp"
 
@@ -103,11 +104,19 @@ void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint
 }  // namespace
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
-  constexpr std::string_view names[] = {
-      "tcp",       "udp",         "icmp", "other_ip",        "arp",
-      "lldp",      "mac_control", "llc",  "other_ethertype", "infiniband_link",
-      "unreadable"};
-  return names[static_cast<std::size_t>(kind)];
+  using enum OtherTraffic;
+  static constexpr EnumNames<OtherTraffic, 11> names({{tcp, "tcp"},
+                                                      {udp, "udp"},
+                                                      {icmp, "icmp"},
+                                                      {other_ip, "other_ip"},
+                                                      {arp, "arp"},
+                                                      {lldp, "lldp"},
+                                                      {mac_control, "mac_control"},
+                                                      {llc, "llc"},
+                                                      {other_ethertype, "other_ethertype"},
+                                                      {infiniband_link, "infiniband_link"},
+                                                      {unreadable, "unreadable"}});
+  return names[kind];
 }
 
 void Totals::count(std::uint64_t number, const capture::Frame& frame, const Dissection& d,

@@ -16,7 +16,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr std::size_t rnr = 5;  // in Requester::naks
+constexpr auto rnr = static_cast<std::size_t>(NakKind::rnr);
 using R = const ConnectionRow&;
 
 template <std::size_t side>
@@ -250,11 +250,6 @@ const Flow* find_flow(const Snapshot& snapshot, std::optional<std::uint64_t> id)
   return at != snapshot.flows.end() && at->id == *id ? &*at : nullptr;
 }
 
-constexpr std::string_view nak_keys[] = {"sequence_error",      "invalid_request",
-                                         "remote_access_error", "remote_operational_error",
-                                         "invalid_rd_request",  "rnr"};
-static_assert(std::size(nak_keys) == std::tuple_size_v<decltype(RequesterTrouble::naks)>);
-
 }  // namespace
 
 ConnectionRow::ConnectionRow(const Snapshot& snapshot, const Connection& connection) noexcept
@@ -283,8 +278,8 @@ std::uint64_t ConnectionRow::cnps() const noexcept {
   return connection_->cnps[0] + connection_->cnps[1];
 }
 
-std::array<std::uint64_t, 6> ConnectionRow::naks() const noexcept {
-  std::array<std::uint64_t, 6> sum = connection_->requester[0].trouble->naks;
+NakCounts ConnectionRow::naks() const noexcept {
+  NakCounts sum = connection_->requester[0].trouble->naks;
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += connection_->requester[1].trouble->naks[i];
   return sum;
 }
@@ -348,10 +343,6 @@ std::span<const ConnectionColumn> connection_columns() noexcept {
 
 const ConnectionColumn* find_connection_column(std::string_view name) noexcept {
   return find_column(connection_columns(), name);
-}
-
-std::span<const std::string_view> nak_names() noexcept {
-  return nak_keys;
 }
 
 }  // namespace roce::analyze

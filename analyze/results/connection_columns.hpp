@@ -35,7 +35,7 @@ class ConnectionRow {
   [[nodiscard]] std::uint64_t goodput_bytes() const noexcept;  ///< of messages, each once
   [[nodiscard]] std::uint64_t acks() const noexcept;
   [[nodiscard]] std::uint64_t cnps() const noexcept;
-  [[nodiscard]] std::array<std::uint64_t, 6> naks() const noexcept;  ///< as Requester::naks
+  [[nodiscard]] NakCounts naks() const noexcept;  ///< as Requester::naks
   [[nodiscard]] SequenceCounts sequence() const noexcept;
   [[nodiscard]] std::uint64_t lost() const noexcept;  ///< transmissions, wherever
   [[nodiscard]] double goodput_bps() const noexcept;  ///< from its first to its last packet
@@ -58,8 +58,5 @@ using ConnectionColumn = Column<ConnectionRow>;
 
 [[nodiscard]] std::span<const ConnectionColumn> connection_columns() noexcept;
 [[nodiscard]] const ConnectionColumn* find_connection_column(std::string_view name) noexcept;
-
-/// Keys of `naks`, by the index of Requester::naks: "sequence_error", ... "rnr".
-[[nodiscard]] std::span<const std::string_view> nak_names() noexcept;
 
 }  // namespace roce::analyze

@@ -7,12 +7,15 @@
 #include <utility>
 
 #include "analyze/results/snapshot.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 
 std::string_view severity_name(Severity severity) noexcept {
-  constexpr std::array<std::string_view, 4> names{"info", "notice", "warning", "error"};
-  return names[static_cast<std::size_t>(severity)];
+  using enum Severity;
+  static constexpr EnumNames<Severity, 4> names(
+      {{info, "info"}, {notice, "notice"}, {warning, "warning"}, {error, "error"}});
+  return names[severity];
 }
 
 void FindingSink::add(Finding finding) {

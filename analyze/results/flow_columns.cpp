@@ -25,18 +25,13 @@ std::string list_counts(const Counts& counts) {
   return text;
 }
 
-std::string_view ecn_name(std::size_t value) noexcept {
-  constexpr std::string_view names[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
-  return names[value];
-}
-
 std::string flow_ecn_text(const Flow& flow) {
   std::string text;
   const auto kinds = std::count_if(flow.ecn.begin(), flow.ecn.end(), [](std::uint64_t n) { return n != 0; });
   for (std::size_t i = 0; i < flow.ecn.size(); ++i) {
     if (flow.ecn[i] == 0) continue;
     if (!text.empty()) text += ' ';
-    text += ecn_name(i);
+    text += ecn_text(static_cast<std::uint8_t>(i));
     if (kinds > 1) text += fmt::format(":{}", flow.ecn[i]);
   }
   return text;

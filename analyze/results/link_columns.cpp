@@ -7,6 +7,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -118,8 +119,9 @@ constexpr PauseColumn pauses[] = {
 };
 
 std::string version_text(DcbxRow::Version version) {
-  constexpr std::string_view names[] = {"", "ieee", "cee"};
-  return std::string(names[static_cast<std::size_t>(version)]);
+  using enum DcbxRow::Version;
+  static constexpr EnumNames<DcbxRow::Version, 3> names({{none, ""}, {ieee, "ieee"}, {cee, "cee"}});
+  return std::string(names[version]);
 }
 
 /// What a port says of itself may hold any bytes.

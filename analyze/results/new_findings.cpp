@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
 namespace {
 
@@ -43,8 +45,10 @@ std::string identity(const Finding& finding) {
 }  // namespace
 
 std::string_view why_name(FindingNews::Why why) noexcept {
-  constexpr std::string_view names[] = {"new", "more severe", "more often"};
-  return names[static_cast<std::size_t>(why)];
+  using enum FindingNews::Why;
+  static constexpr EnumNames<FindingNews::Why, 3> names(
+      {{fresh, "new"}, {more_severe, "more severe"}, {grown, "more often"}});
+  return names[why];
 }
 
 bool FindingWatch::may_tell_new(std::string_view rule, Time now) {

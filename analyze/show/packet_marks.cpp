@@ -2,6 +2,7 @@
 #include "analyze/base/value_format.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/show/packet_words.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -19,9 +20,10 @@ constexpr FlagMark flag_marks[] = {
 };
 
 std::string_view lost_words(Lost lost) noexcept {
-  constexpr std::string_view words[] = {"", "before", "after", "by"};
-  static_assert(std::size(words) == lost_count);
-  return words[static_cast<std::size_t>(lost)];
+  using enum Lost;
+  static constexpr EnumNames<Lost, 4> names(
+      {{none, ""}, {before_capture, "before"}, {after_capture, "after"}, {by_capture, "by"}});
+  return names[lost];
 }
 
 /// "  [Retransmission of 123, nak]"

@@ -168,7 +168,7 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   rnr_wait_ns_ = dissect::rnr_timer_ns(static_cast<std::uint8_t>(code));
   rnr_frame_ = s.number;
   if (!s.counts) return;
-  ++requester.trouble->naks[5];
+  ++requester.trouble->naks[static_cast<std::size_t>(NakKind::rnr)];
   if (!requester.trouble->rnr) requester.trouble->rnr = std::make_unique<RnrStats>();
   RnrStats& stats = *requester.trouble->rnr;
   ++stats.naks;

@@ -24,15 +24,26 @@
 #include "cli/core/output.hpp"
 #include "cli/packets/packet_printer.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/enum_names.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::cli {
 namespace {
 
 std::string_view type_name(analyze::ValueType type) {
-  constexpr std::string_view names[] = {"number", "boolean", "time",  "text",  "mac",     "ipv4",
-                                        "ipv6",   "ip",      "eui64", "bytes", "presence"};
-  return names[static_cast<std::size_t>(type)];
+  using enum analyze::ValueType;
+  static constexpr EnumNames<analyze::ValueType, 11> names({{number, "number"},
+                                                            {boolean, "boolean"},
+                                                            {time, "time"},
+                                                            {text, "text"},
+                                                            {mac, "mac"},
+                                                            {ipv4, "ipv4"},
+                                                            {ipv6, "ipv6"},
+                                                            {ip, "ip"},
+                                                            {eui64, "eui64"},
+                                                            {bytes, "bytes"},
+                                                            {presence, "presence"}});
+  return names[type];
 }
 
 int list_fields() {

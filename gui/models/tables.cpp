@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "analyze/base/address_text.hpp"
 #include "capture/core/frame.hpp"
 
 namespace roce::gui {

@@ -49,8 +49,7 @@ bool is_remarked(const std::vector<MarkRow>& own, const MarkRow& row) {
 }
 
 std::string remark_text(const Marks& marks) {
-  constexpr std::string_view names[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
-  return fmt::format("{}, {}", label_text(marks, false), names[marks.ecn & 3U]);
+  return fmt::format("{}, {}", label_text(marks, false), ecn_text(marks.ecn));
 }
 
 std::string test_of_copy(const MarkRow& row) {

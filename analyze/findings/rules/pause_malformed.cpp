@@ -7,16 +7,19 @@
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/common.hpp"
 #include "analyze/findings/shared/port_cases.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
 
-/// By PauseFault.
-constexpr std::array<std::string_view, pause_fault_count> words{
-    "{} with reserved bits set in the class enable vector (its high byte must be 0)",
-    "{} of PFC that enable no priority",
-    "{} to another address than 01:80:c2:00:00:01, which bridges may forward",
-    "{} behind a VLAN tag, which a MAC does not recognise", "{} that end before their times do"};
+using enum PauseFault;
+constexpr EnumNames<PauseFault, pause_fault_count> words({
+    {reserved_bits, "{} with reserved bits set in the class enable vector (its high byte must be 0)"},
+    {no_priority, "{} of PFC that enable no priority"},
+    {wrong_destination, "{} to another address than 01:80:c2:00:00:01, which bridges may forward"},
+    {tagged, "{} behind a VLAN tag, which a MAC does not recognise"},
+    {too_short, "{} that end before their times do"},
+});
 
 }  // namespace
 
@@ -30,7 +33,7 @@ void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink) {
       if (fault.count == 0) continue;
       proof.add(&fault);
       if (!text.empty()) text += ", ";
-      text += fmt::format(fmt::runtime(words[i]), packets_text(fault.count));
+      text += fmt::format(fmt::runtime(words[static_cast<PauseFault>(i)]), packets_text(fault.count));
     }
     if (proof.count == 0) continue;
     const std::string who = port_text(snapshot, port.mac, port.point);

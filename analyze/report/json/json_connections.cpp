@@ -18,49 +18,6 @@ namespace {
 
 constexpr std::string_view side_names[] = {"a", "b"};
 
-/// By Event.
-constexpr std::string_view event_names[] = {
-    "gap",
-    "lost_before_capture",
-    "lost_after_capture",
-    "lost_by_capture",
-    "lost_between_points",
-    "retransmitted_nak",
-    "retransmitted_timeout",
-    "retransmitted_rnr",
-    "retransmitted_read_retry",
-    "retransmitted_unknown",
-    "response_repeated",
-    "spurious",
-    "out_of_order",
-    "duplicate_capture",
-    "duplicate_network",
-    "go_back_n",
-    "go_back_n_no_progress",
-    "wasted",
-    "retries_exhausted",
-    "rnr_exhausted",
-    "illegal_sequence",
-    "wrong_length",
-    "uc_message_lost",
-    "icrc_mismatch",
-    "ce_marked",
-    "repeat_marked_otherwise",
-    "mac_changed",
-    "time_backwards",
-    "nak_sequence_error",
-    "nak_invalid_request",
-    "nak_remote_access_error",
-    "nak_remote_operational_error",
-    "nak_invalid_rd_request",
-    "rnr_nak",
-    "ack_unseen",
-    "msn_backwards",
-    "zero_credits",
-    "cnp",
-};
-static_assert(std::size(event_names) == event_count);
-
 /// The packet's number, or null for 0.
 void write_packet(JsonWriter& json, std::string_view key, std::uint64_t number) {
   number != 0 ? json.field(key, number) : json.null_field(key);
@@ -203,9 +160,10 @@ void write_refused(JsonWriter& json, const Requester& requester) {
 void write_events(JsonWriter& json, const Events& events) {
   json.key("events").begin_object();
   for (std::size_t i = 0; i < event_count && !events.empty(); ++i) {
-    const EventLog* log = events.find(static_cast<Event>(i));
+    const auto event = static_cast<Event>(i);
+    const EventLog* log = events.find(event);
     if (log == nullptr) continue;
-    json.key(event_names[i]).begin_object().field("count", log->count);
+    json.key(event_name(event)).begin_object().field("count", log->count);
     write_time(json, "first_time", log->first_time_ns);
     write_time(json, "last_time", log->last_time_ns);
     json.key("packets").begin_row();
@@ -314,7 +272,7 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
   write_packet(json, "first_packet", c.first_frame);
   json.key("naks").begin_object();
   const auto naks = row.naks();
-  for (std::size_t i = 0; i < naks.size(); ++i) json.field(nak_names()[i], naks[i]);
+  for (std::size_t i = 0; i < naks.size(); ++i) json.field(nak_kind_name(static_cast<NakKind>(i)), naks[i]);
   json.end_object();
   json.field("acks", row.acks()).field("cnps", row.cnps());
   write_congestion(json, c);

@@ -7,6 +7,7 @@
 #include "analyze/base/units.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "analyze/results/link_columns.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -19,8 +20,9 @@ std::string_view selector_key(std::uint8_t selector) noexcept {
 }
 
 std::string_view winner_key(DcbxWinner winner) noexcept {
-  constexpr std::array<std::string_view, 4> names{"same", "a", "b", "neither"};
-  return names[static_cast<std::size_t>(winner)];
+  using enum DcbxWinner;
+  static constexpr EnumNames<DcbxWinner, 4> names({{same, "same"}, {a, "a"}, {b, "b"}, {neither, "neither"}});
+  return names[winner];
 }
 
 void write_place(JsonWriter& json, const Snapshot& s, std::uint16_t point, std::uint16_t interface) {
