@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/connection_columns.hpp"
-#include "analyze/base/address_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "analyze/results/flow_columns.hpp"

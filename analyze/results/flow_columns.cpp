@@ -197,8 +197,4 @@ std::span<const FlowColumn> flow_columns() noexcept {
   return columns_of_flows;
 }
 
-const FlowColumn* find_flow_column(std::string_view name) noexcept {
-  return find_column(flow_columns(), name);
-}
-
 }  // namespace roce::analyze

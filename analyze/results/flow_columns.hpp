@@ -14,6 +14,5 @@ namespace roce::analyze {
 using FlowColumn = Column<Flow>;
 
 [[nodiscard]] std::span<const FlowColumn> flow_columns() noexcept;
-[[nodiscard]] const FlowColumn* find_flow_column(std::string_view name) noexcept;
 
 }  // namespace roce::analyze

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON of connections and of what the communication managers said.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/packet/packet_facts.hpp"
+#include "analyze/report/json/json_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/cm.hpp"
@@ -247,12 +247,53 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   json.end_object().end_object();
 }
 
+/// What the columns tell of a connection; the keys of the rest are older than its columns.
+JsonColumns<ConnectionRow> connection_keys() {
+  return {connection_columns(),
+          {{"id", "service", "version"},
+           {"packets", "bytes", "first_time", "last_time"},
+           {"acks", "cnps"},
+           {"in_flight_max", "goodput_bytes", "goodput_bps", "throughput_bps", "state"}},
+          {"a",
+           "a_qp",
+           "a_flow",
+           "b",
+           "b_qp",
+           "b_flow",
+           "upper",
+           "evidence",
+           "confidence",
+           "pmtu",
+           "retransmitted",
+           "retransmitted_nak",
+           "retransmitted_timeout",
+           "retransmitted_rnr",
+           "retransmitted_read_retry",
+           "retransmitted_unknown",
+           "spurious",
+           "lost",
+           "lost_before_capture",
+           "lost_after_capture",
+           "lost_by_capture",
+           "out_of_order",
+           "duplicate_captures",
+           "wasted_bytes",
+           "naks",
+           "rnr_naks",
+           "operations",
+           "latency_p50_ns",
+           "latency_p99_ns",
+           "cm_service",
+           "duration_ns"}};
+}
+
 }  // namespace
 
 void write_connection(JsonWriter& json, const ConnectionRow& row) {
+  static const JsonColumns<ConnectionRow> columns = connection_keys();
   const Connection& c = *row;
-  json.begin_object().field("id", c.id).field("service", dissect::service_name(c.service));
-  json.field("version", version_name(c.transport));
+  json.begin_object();
+  columns.write(json, row, 0);
   write_endpoint(json, "a", c.ends[0]);
   write_endpoint(json, "b", c.ends[1]);
   write_pairing(json, c.pairing);
@@ -264,31 +305,25 @@ void write_connection(JsonWriter& json, const ConnectionRow& row) {
     if (flow) json.value(*flow);
   }
   json.end_row();
-  json.field("packets", row.packets()).field("bytes", row.bytes());
-  const bool timed =
-      (row.flow(0) != nullptr && row.flow(0)->any_time) || (row.flow(1) != nullptr && row.flow(1)->any_time);
-  write_time(json, "first_time", timed ? c.first_time_ns : capture::no_time);
-  write_time(json, "last_time", timed ? c.last_time_ns : capture::no_time);
+  columns.write(json, row, 1);
   write_packet(json, "first_packet", c.first_frame);
   json.key("naks").begin_object();
   const auto naks = row.naks();
   for (std::size_t i = 0; i < naks.size(); ++i) json.field(nak_kind_name(static_cast<NakKind>(i)), naks[i]);
   json.end_object();
-  json.field("acks", row.acks()).field("cnps", row.cnps());
+  columns.write(json, row, 2);
   write_congestion(json, c);
   write_sequence(json, row.sequence());
   write_operations(json, row);
   write_merged(json, "nak_generation_ns", c, &RequesterTrouble::nak_generation_ns);
   write_merged(json, "nak_reaction_ns", c, &RequesterTrouble::nak_reaction_ns);
   write_merged(json, "read_rerequest_ns", c, &RequesterTrouble::read_rerequest_ns);
-  json.field("in_flight_max", std::max(c.requester[0].in_flight_max, c.requester[1].in_flight_max));
-  json.field("goodput_bytes", row.goodput_bytes());
-  json.field("goodput_bps", std::llround(row.goodput_bps()));
-  json.field("throughput_bps", std::llround(row.throughput_bps()));
-  json.field("state", connection_state_name(c.state));
+  columns.write(json, row, 3);
   json.key("sides").begin_array();
   for (std::size_t side = 0; side < 2; ++side) write_side(json, row, side);
-  json.end_array().end_object();
+  json.end_array();
+  columns.write_rest(json, row);
+  json.end_object();
 }
 
 void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/report/json/json_report.hpp"
-#include "analyze/base/address_text.hpp"
 
 #include <string>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
+#include "analyze/report/json/json_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "analyze/results/flow_columns.hpp"
 #include "dissect/dissect.hpp"
@@ -115,30 +116,51 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   json.end_object();
 }
 
+/// What the columns tell of a flow; the keys of the rest are older than its columns.
+JsonColumns<Flow> flow_keys() {
+  return {
+      flow_columns(),
+      {{"id", "connection", "src", "dst", "dst_qp"},
+       {"upper", "version", "vlan"},
+       {"packets", "bytes", "payload_bytes", "messages", "first_time", "last_time", "first_psn", "last_psn"}},
+      {"service",
+       "udp_sports",
+       "rate_bps",
+       "retransmitted",
+       "retransmitted_nak",
+       "retransmitted_timeout",
+       "retransmitted_rnr",
+       "retransmitted_read_retry",
+       "retransmitted_unknown",
+       "spurious",
+       "lost",
+       "lost_before_capture",
+       "lost_after_capture",
+       "lost_by_capture",
+       "out_of_order",
+       "duplicate_captures",
+       "duplicate_network",
+       "gaps",
+       "wasted_packets",
+       "wasted_bytes",
+       "dscp",
+       "ecn",
+       "pcp",
+       "opcodes",
+       "duration_ns",
+       "icrc_mismatches"}};
+}
+
 void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
+  static const JsonColumns<Flow> columns = flow_keys();
   json.begin_object();
-  json.field("id", f.id);
-  write_optional(json, "connection", f.connection);
-  json.field("src", address_text(f.key.src))
-      .field("dst", address_text(f.key.dst))
-      .field("dst_qp", f.key.dst_qp);
+  columns.write(json, f, 0);
   f.service_known ? json.field("service", dissect::service_name(f.service)) : json.null_field("service");
-  f.upper != dissect::Ulp::none ? json.field("upper", dissect::ulp_name(f.upper)) : json.null_field("upper");
-  json.field("version", version_name(f.key.transport));
-  f.vlan ? json.field("vlan", *f.vlan) : json.null_field("vlan");
+  columns.write(json, f, 1);
   json.key("udp_sports").begin_row();
   for (const auto& entry : f.udp_sports.sorted()) json.value(entry.key);
   json.end_row();
-  json.field("packets", f.packets)
-      .field("bytes", f.bytes)
-      .field("payload_bytes", f.payload_bytes)
-      .field("messages", f.messages);
-  if (f.any_time) {
-    json.field("first_time", f.first_time_ns).field("last_time", f.last_time_ns);
-  } else {
-    json.null_field("first_time").null_field("last_time");
-  }
-  json.field("first_psn", f.first_psn).field("last_psn", f.last_psn);
+  columns.write(json, f, 2);
   write_counts(json, "dscp", f.dscp);
   write_ecn(json, f.ecn);
   write_counts(json, "pcp", f.pcp);
@@ -149,6 +171,7 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   json.end_object();
   json.field("icrc_mismatches", f.icrc_mismatches);
   write_sequence(json, f.sequence());
+  columns.write_rest(json, f);
   json.end_object();
 }
 
