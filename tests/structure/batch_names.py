@@ -25,7 +25,7 @@ def declared(statement):
     if kind:
         return kind.group(1), None
     name = NAME.search(plain)
-    if not name or f"::{name.group(1)}" in plain.split("(")[0]:
+    if not name or name.group(1) == "struct" or f"::{name.group(1)}" in plain.split("(")[0]:
         return None
     return name.group(1), None
 

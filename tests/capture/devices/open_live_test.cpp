@@ -10,6 +10,7 @@
 
 #include "capture/core/rights.hpp"
 #include "capture/network/device_list.hpp"
+#include "capture/sniffer/sniffer.hpp"
 
 namespace roce::capture::test {
 namespace {
