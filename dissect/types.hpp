@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strong types: PSN, QPN, P_Key and R_Key are all small numbers that look alike.
+// Numbers of the transport: PSNs, MSNs, QPNs and P_Keys are small and look alike.
 #pragma once
 
 #include <array>
@@ -12,18 +12,29 @@
 
 namespace roce::dissect {
 
-/// 24-bit circular packet sequence number. There is no `<`: circular order is not transitive.
+/// PSNs and MSNs are 24-bit and circular (IBTA 9.7.1, 9.7.5.1.1): these are all that counts with them.
+inline constexpr std::uint32_t serial_mask = 0xff'ffff;
+/// Steps from one to the other, forward: 0 .. 2^24 - 1.
+[[nodiscard]] constexpr std::uint32_t serial_steps(std::uint32_t from, std::uint32_t to) noexcept {
+  return (to - from) & serial_mask;
+}
+/// How far `to` is ahead of `from`: -2^23 .. 2^23 - 1, as rxe's psn_compare().
+[[nodiscard]] constexpr std::int32_t serial_distance(std::uint32_t from, std::uint32_t to) noexcept {
+  return static_cast<std::int32_t>((to - from) << 8U) >> 8;
+}
+
+/// A packet sequence number. There is no `<`: circular order is not transitive.
 class Psn {
  public:
-  static constexpr std::uint32_t modulus = 1U << 24U;
+  static constexpr std::uint32_t modulus = serial_mask + 1;
 
   constexpr Psn() = default;
-  constexpr explicit Psn(std::uint32_t value) noexcept : value_(value & (modulus - 1U)) {}
+  constexpr explicit Psn(std::uint32_t value) noexcept : value_(value & serial_mask) {}
 
   [[nodiscard]] constexpr std::uint32_t value() const noexcept { return value_; }
-  /// How far this one is ahead of `from`, -2^23 .. 2^23 - 1 (IBTA 9.7.1, rxe's psn_compare).
+  /// How far this one is ahead of `from`: -2^23 .. 2^23 - 1.
   [[nodiscard]] constexpr std::int32_t distance_from(Psn from) const noexcept {
-    return static_cast<std::int32_t>((value_ - from.value_) << 8U) >> 8;
+    return serial_distance(from.value_, value_);
   }
   [[nodiscard]] constexpr Psn operator+(std::uint32_t n) const noexcept { return Psn(value_ + n); }
   [[nodiscard]] constexpr bool operator==(const Psn&) const noexcept = default;
@@ -49,9 +60,6 @@ class Strong {
 
 using Qpn = detail::Strong<struct QpnTag, std::uint32_t>;    ///< queue pair number, 24 bits
 using PKey = detail::Strong<struct PKeyTag, std::uint16_t>;  ///< partition key, bit 15 = full member
-using RKey = detail::Strong<struct RKeyTag, std::uint32_t>;
-using Dscp = detail::Strong<struct DscpTag, std::uint8_t>;  ///< 0-63
-using Pcp = detail::Strong<struct PcpTag, std::uint8_t>;    ///< 0-7
 
 enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
 

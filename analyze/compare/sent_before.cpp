@@ -69,7 +69,7 @@ struct Arrival {
   std::uint64_t first_number = 0;  ///< at the first point
 };
 
-struct FlowState {
+struct SentFlow {
   FlowKey key;
   std::uint32_t pair = 0;
   Sequence sequence[spaces];
@@ -118,14 +118,14 @@ bool is_answer(const dissect::OpcodeInfo& info) noexcept {
 struct FlowBook::Impl {
   tsl::robin_map<FlowKey, std::uint32_t, SentKeyHash> places;
   tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
-  std::vector<FlowState> flows;
+  std::vector<SentFlow> flows;
   std::vector<AddressPair> pairs;
   std::size_t reordered = 0;  ///< flows
   std::vector<Slot> slots = std::vector<Slot>(slot_count);
   std::vector<std::uint32_t> lost_before;  ///< of each listed one, the copy lost before it; as Slot::lost
 
   /// `arrivals` ascends in both numbers: it holds what nothing sent later has overtaken.
-  void order(FlowState& flow, const Passage& passage, CompareDirection& direction) {
+  void order(SentFlow& flow, const Passage& passage, CompareDirection& direction) {
     std::vector<Arrival>& arrivals = flow.arrivals;
     // Nearly always the end: packets come here as they passed the first point.
     auto place = arrivals.end();
@@ -205,14 +205,14 @@ struct FlowBook::Impl {
   /// The PSN up to which what the flow sent came to its receiver, as the flows say that may be the other
   /// direction of its connection: all of them, for no number tells which one is.
   std::optional<Psn> delivered(std::uint32_t place, Space space) {
-    FlowState& flow = flows[place];
+    SentFlow& flow = flows[place];
     if (std::exchange(flow.delivered_known[space], true)) return flow.delivered[space];
     constexpr std::int32_t in_flight = 1 << 16;
     constexpr std::uint32_t asked_ahead = 64;  // a requester asks again long before it has sent so much more
     const Range& sent = flow.sequence[space];
     std::optional<Psn>& least = flow.delivered[space];
     if (!sent.any) return least;
-    for (const FlowState& other : flows) {
+    for (const SentFlow& other : flows) {
       if (other.key.src != flow.key.dst || other.key.dst != flow.key.src) continue;
       const Range& back = space == requests ? other.confirmed : other.sequence[requests];
       if (!back.any || std::abs(sent.highest.distance_from(back.highest)) > in_flight ||
@@ -224,7 +224,7 @@ struct FlowBook::Impl {
     return least;
   }
 
-  void acknowledges(FlowState& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,
+  void acknowledges(SentFlow& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,
                     std::vector<LostPacket>& lost, CompareDirection& direction) {
     if (passage.arrived) {
       std::erase_if(flow.open_acknowledges, [&](std::uint32_t place) {
@@ -255,7 +255,7 @@ AddressPair* FlowBook::pair(const dissect::IpAddress& src, const dissect::IpAddr
 }
 
 void FlowBook::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
-  const FlowState& state = impl_->flows[flow];
+  const SentFlow& state = impl_->flows[flow];
   AddressPair& pair = impl_->pairs[state.pair];
   const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
   const bool reliable = info.service == dissect::Service::rc || info.service == dissect::Service::xrc;
@@ -272,7 +272,7 @@ std::uint32_t FlowBook::place_of(const FlowKey& key) {
   if (of == nullptr) return none;
   const auto place = static_cast<std::uint32_t>(impl_->flows.size());
   impl_->places.emplace(key, place);
-  FlowState& flow = impl_->flows.emplace_back();
+  SentFlow& flow = impl_->flows.emplace_back();
   flow.key = key;
   flow.pair = static_cast<std::uint32_t>(of - impl_->pairs.data());
   return place;
@@ -290,7 +290,7 @@ std::vector<AddressPair>& FlowBook::pairs() noexcept {
 
 void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_place,
                     std::vector<LostPacket>& lost, CompareDirection& direction) {
-  FlowState& flow = impl_->flows[passage.flow];
+  SentFlow& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
   if (passage.arrived) impl_->order(flow, passage, direction);
   if (is_answer(info)) {

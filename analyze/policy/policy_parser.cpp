@@ -15,7 +15,7 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::size_t most_rules = 1000;
-constexpr std::uint64_t last_qpn = 0xff'ffff;
+constexpr std::uint64_t last_qpn = 0xff'ffff;  // QPNs have 24 bits
 
 /// Where a table's keys are put, and what their readers need.
 struct MarkTarget {

@@ -50,7 +50,7 @@ bool Tracker::Impl::restarted(std::uint32_t connection, unsigned side, const Pac
   Track& track = tracks[connection];
   const PacketRecord* const first = track.restart->first_of(side ^ 1U);
   if (first == nullptr) return false;
-  const bool to_these = ((record.psn - first->psn) & 0xffffffU) < 2 * Restart::limit;
+  const bool to_these = dissect::serial_steps(first->psn, record.psn) < 2 * Restart::limit;
   if (!to_these || !track.spaces[side ^ 1U]->counts_anew(record)) {
     release_restart(connection);
     return false;
@@ -66,7 +66,8 @@ void Tracker::Impl::jumped_again(std::uint32_t connection, unsigned side, const 
                                  std::uint64_t number, Verdict& verdict) {
   const Track& track = tracks[connection];
   const PacketRecord& first = *track.restart->first_of(side);
-  const bool follows = track.spaces[side]->far_off(first) && ((record.psn - first.psn) & 0xffffffU) <= 4096;
+  const bool follows =
+      track.spaces[side]->far_off(first) && dissect::serial_steps(first.psn, record.psn) <= 4096;
   if (follows) {
     begin_anew(connection);
   } else {

@@ -9,17 +9,14 @@ using dissect::Operation;
 
 namespace {
 
-constexpr std::uint32_t psn_mask = 0xffffffU;
+using dissect::serial_mask;
 /// No more than this is under way at a time.
 constexpr std::uint32_t most_in_flight = 65'536;
 /// A flow that goes on for long forgets where it began.
 constexpr std::uint32_t longest_memory = 1U << 22U;
 
-constexpr std::uint32_t distance(std::uint32_t from, std::uint32_t to) noexcept {
-  return (to - from) & psn_mask;
-}
 constexpr bool is_behind(std::uint32_t psn, std::uint32_t other) noexcept {
-  return distance(other, psn) > psn_mask / 2;
+  return dissect::serial_steps(other, psn) > serial_mask / 2;
 }
 
 RequestTrace::Answer answer_to(const dissect::OpcodeInfo& info) noexcept {
@@ -49,9 +46,9 @@ const RequestTrace::Slot* RequestTrace::slot_of(std::uint32_t psn) const noexcep
 const RequestTrace::Read* RequestTrace::read_of(std::uint32_t psn) const noexcept {
   const Read* found = nullptr;
   for (const Read& read : reads_) {
-    const std::uint32_t behind = distance(read.slot.psn, psn);
+    const std::uint32_t behind = dissect::serial_steps(read.slot.psn, psn);
     if (read.psns == 0 || behind >= read.psns) continue;
-    const std::uint32_t nearest = found != nullptr ? distance(found->slot.psn, psn) : behind;
+    const std::uint32_t nearest = found != nullptr ? dissect::serial_steps(found->slot.psn, psn) : behind;
     if (behind < nearest || (behind == nearest && (!found || found->slot.time_ns <= read.slot.time_ns)))
       found = &read;
   }
@@ -60,7 +57,7 @@ const RequestTrace::Read* RequestTrace::read_of(std::uint32_t psn) const noexcep
 
 /// Messages that ended before `psn`, which is sent again.
 std::uint32_t RequestTrace::messages_before(std::uint32_t psn) const noexcept {
-  const std::uint32_t last = (psn - 1) & psn_mask;
+  const std::uint32_t last = (psn - 1) & serial_mask;
   if (const Slot* slot = slot_of(last); slot != nullptr) return slot->messages;
   if (const Read* read = read_of(last); read != nullptr) return read->slot.messages;
   return 0;
@@ -86,7 +83,7 @@ void RequestTrace::add(const PacketRecord& request, const dissect::OpcodeInfo& i
   const std::uint32_t psn = request.psn;
   if (started_ && find(psn).place == Place::elsewhere) {
     // One number may be damaged; two that follow each other are another sequence.
-    const bool goes_on = stray_ && distance(*stray_, psn) < most_in_flight;
+    const bool goes_on = stray_ && dissect::serial_steps(*stray_, psn) < most_in_flight;
     stray_ = psn;
     if (!goes_on) return;
     started_ = open_read_ = false;
@@ -113,15 +110,16 @@ void RequestTrace::add(const PacketRecord& request, const dissect::OpcodeInfo& i
   if (fresh) {
     if (open_read_) {
       // Not the one noted last: that may be one from before the first request, sent again.
-      const std::uint32_t open = (next_ - 1) & psn_mask;
+      const std::uint32_t open = (next_ - 1) & serial_mask;
       for (Read& last : reads_) {
         if (last.psns == 0 || last.slot.psn != open) continue;
-        last.psns = std::clamp<std::uint32_t>(distance(open, psn), 1, last.psns);
+        last.psns = std::clamp<std::uint32_t>(dissect::serial_steps(open, psn), 1, last.psns);
       }
     }
-    next_ = (psn + 1) & psn_mask;
+    next_ = (psn + 1) & serial_mask;
     messages_ = slot.messages;
-    if (distance(first_, next_) > longest_memory) first_ = (next_ - longest_memory) & psn_mask;
+    if (dissect::serial_steps(first_, next_) > longest_memory)
+      first_ = (next_ - longest_memory) & serial_mask;
     open_read_ = is_read;
   }
   if (is_read && (fresh || read_of(psn) == nullptr || read_of(psn)->slot.psn == psn)) {
@@ -136,7 +134,7 @@ void RequestTrace::add(const PacketRecord& request, const dissect::OpcodeInfo& i
       ++next_read_;
       read->psns = std::max<std::uint32_t>(
           1, request.dma_length / smallest_mtu + (request.dma_length % smallest_mtu != 0 ? 1U : 0U));
-      read->psns = std::min(read->psns, psn_mask / 2);
+      read->psns = std::min(read->psns, serial_mask / 2);
     }
     read->slot = slot;
   }
@@ -152,11 +150,11 @@ RequestTrace::Found RequestTrace::find(std::uint32_t psn) const noexcept {
     // Responses to the last READ come under PSNs behind it.
     if (open_read_) read = read_of(psn);
     if (read == nullptr) {
-      found.place = distance(next_, psn) < most_in_flight ? Place::beyond : Place::elsewhere;
+      found.place = dissect::serial_steps(next_, psn) < most_in_flight ? Place::beyond : Place::elsewhere;
       return found;
     }
-  } else if (distance(first_, psn) >= distance(first_, next_)) {
-    found.place = distance(psn, first_) < most_in_flight ? Place::before : Place::elsewhere;
+  } else if (dissect::serial_steps(first_, psn) >= dissect::serial_steps(first_, next_)) {
+    found.place = dissect::serial_steps(psn, first_) < most_in_flight ? Place::before : Place::elsewhere;
     return found;
   }
   found.place = Place::among;

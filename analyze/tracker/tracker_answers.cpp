@@ -174,7 +174,7 @@ bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& ans
 /// Holds an answer against all candidates.
 void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   constexpr double patience = 8, slack_ns = 10'000, steady = 3, stamp_ns = 1'000;
-  const std::uint32_t msn = answer.aeth & 0xffffffU;
+  const std::uint32_t msn = answer.aeth & dissect::serial_mask;
   std::vector<Candidate>& candidates = waiting.candidates;
   std::vector<Look> looked(candidates.size());
   double promptest = 0;
@@ -205,10 +205,10 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
                                    : c.delay_ns + (static_cast<float>(look.delay_ns) - c.delay_ns) / 8;
     }
     if (look.messages) {
-      const std::uint32_t ahead = (msn - *look.messages) & 0xffffffU;
+      const std::uint32_t ahead = dissect::serial_steps(*look.messages, msn);
       if (c.counted) look.count = ahead == c.messages_ahead ? Told::fits : Told::contradicts;
       // Messages of one packet each are everywhere.
-      const bool one_each = ((answer.psn - msn) & 0xffffffU) == waiting.psn_ahead;
+      const bool one_each = dissect::serial_steps(msn, answer.psn) == waiting.psn_ahead;
       if ((look.count == Told::fits && one_each) || msn == waiting.last_msn) look.count = Told::nothing;
       c.counted = true;
       c.messages_ahead = ahead;
@@ -219,7 +219,7 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_steady.add(look.steady);
   }
   if (answer.has(PacketRecord::has_aeth)) {
-    waiting.psn_ahead = (answer.psn - msn) & 0xffffffU;
+    waiting.psn_ahead = dissect::serial_steps(msn, answer.psn);
     waiting.last_msn = msn;
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -274,7 +274,7 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   if (looks < 0) return;
   // What follows the first response to a READ is to be expected, and so is what was answered before.
   if (!dissect::opcode_info(answer.opcode).starts_message()) return;
-  const std::uint32_t advance = (answer.psn - waiting->last_answer) & 0xffffffU;
+  const std::uint32_t advance = dissect::serial_steps(waiting->last_answer, answer.psn);
   if (waiting->answers != 0 && (advance == 0 || advance > 0x7fffffU)) return;
   waiting->last_answer = answer.psn;
   if (!find_candidates(place, answer)) return;

@@ -11,7 +11,7 @@ namespace roce::analyze {
 namespace {
 
 std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
-  return static_cast<std::int32_t>((later - psn) << 8U) >> 8U;
+  return dissect::serial_distance(psn, later);
 }
 
 /// Whether that transmission arrived, so that the point behind, which does not show it, missed it: a
@@ -19,8 +19,7 @@ std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
 /// again. Of an ACK nothing tells.
 bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
   CaptureViews& views = *track.views;
-  constexpr std::uint32_t psns = 0xffffff;
-  const std::uint32_t psn = sighting.psn_place & psns;
+  const std::uint32_t psn = sighting.psn_place & dissect::serial_mask;
   // Of what only another point shows, no transmission was seen where the connection is followed.
   const bool followed = views.is_followed(side, sighting.view);
   for (const CopyRing* ring : {&views.passed[side], &views.waiting[side]}) {

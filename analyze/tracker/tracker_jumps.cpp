@@ -28,7 +28,7 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
     publish(number, verdict);
     return true;
   }
-  const std::uint32_t step_psn = (record.psn - track.jump->record.psn) & 0xffffffU;
+  const std::uint32_t step_psn = dissect::serial_steps(track.jump->record.psn, record.psn);
   if (!track.spaces[side]->far_off(record)) {
     drop_stray(track);
     return false;
@@ -49,7 +49,7 @@ bool Tracker::Impl::answers_jump(std::uint32_t connection, unsigned side, const 
   if (track.jump == nullptr || track.jump_side == side || track.answers_stray ||
       !track.spaces[side ^ 1U]->far_off(record))
     return false;
-  if (((record.psn - track.jump->record.psn) & 0xffffffU) > 4096) return false;
+  if (dissect::serial_steps(track.jump->record.psn, record.psn) > 4096) return false;
   begin_at_jump(track);
   track_long(record, number, verdict);
   return true;
@@ -89,7 +89,7 @@ bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, cons
     return true;
   }
   if (track.far_side != side) return false;
-  const std::uint32_t step_psn = (record.psn - track.far_answer->record.psn) & 0xffffffU;
+  const std::uint32_t step_psn = dissect::serial_steps(track.far_answer->record.psn, record.psn);
   if (!elsewhere || step_psn == 0 || step_psn > 4096) {
     // One may be garbage. Where they go on but lead nowhere the responder has its own idea of the PSN.
     release_far_answer(connection);

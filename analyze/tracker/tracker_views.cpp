@@ -161,7 +161,7 @@ bool Tracker::Impl::goes_on(const Track& track, unsigned side, std::uint8_t othe
     if (!their && (!views.is_followed(side, at) || !base)) continue;
     if (!base) base = r.psn;
     Range& range = their ? theirs : ours;
-    const std::int64_t psn = static_cast<std::int32_t>((r.psn - *base) << 8U) >> 8U;
+    const std::int64_t psn = dissect::serial_distance(*base, r.psn);
     range.low = range.packets == 0 ? psn : std::min(range.low, psn);
     range.high = range.packets == 0 ? psn : std::max(range.high, psn);
     ++range.packets;

@@ -196,7 +196,7 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
     s.connection.requester[side_].credits_used = true;
     if (credits == 0) happened(s, s.side, Event::zero_credits);
   }
-  const std::uint32_t msn = s.r.aeth & msn_mask;
+  const std::uint32_t msn = s.r.aeth & serial_mask;
   if (msn_known_ && psn >= acked_ && !rose(msn, last_msn_)) {
     s.verdict.set(Verdict::msn_backwards);
     happened(s, s.side, Event::msn_backwards);

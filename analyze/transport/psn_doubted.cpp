@@ -46,9 +46,9 @@ void PsnSpace::judge_doubted(Step& s, std::int64_t psn) {
   const bool comes_again = seen != nullptr ? seen->opcode == r.opcode : of_before;
   if (!comes_again || psn == last_nak_.psn || psn == rnr_psn_) return;
   bool copy = false;
-  const bool counts = msn_known_ && last_msn_ != (first_aeth_ & msn_mask);
+  const bool counts = msn_known_ && last_msn_ != (first_aeth_ & serial_mask);
   if (r.has(PacketRecord::has_aeth) && counts && of_before) {
-    copy = (r.aeth & msn_mask) != last_msn_;
+    copy = (r.aeth & serial_mask) != last_msn_;
   } else if (psn == first_answer_) {
     copy = !r.has(PacketRecord::has_aeth) || r.aeth == first_aeth_;
   } else if (seen != nullptr) {

@@ -9,11 +9,11 @@
 
 namespace roce::analyze {
 
-inline constexpr std::uint32_t msn_mask = 0xffffff;
+using dissect::serial_mask;
 
 /// Whether an MSN is not before the last one.
 [[nodiscard]] inline bool rose(std::uint32_t msn, std::uint32_t before) noexcept {
-  return ((msn - before) & msn_mask) < 0x800000;
+  return dissect::serial_distance(before, msn) >= 0;
 }
 
 inline std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
@@ -167,10 +167,9 @@ inline void PsnSpace::add_part(const PacketBrief& r, const dissect::OpcodeInfo& 
 inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                                    TrackerShared& shared, Verdict& verdict) {
   using dissect::Operation;
-  constexpr std::uint32_t psn_mask = 0xffffff;
   if (!requests_seen_ || in_run_ || chain_open_ || !message_known_ || r.time_ns < last_packet_ns_)
     return false;
-  if ((static_cast<std::uint32_t>(next_) & psn_mask) != r.psn) return false;
+  if ((static_cast<std::uint32_t>(next_) & serial_mask) != r.psn) return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool only = info.position == dissect::Position::only;
   const Operation operation = info.operation;
@@ -209,7 +208,7 @@ inline bool PsnSpace::next_ack(const PacketBrief& r, std::uint64_t number, Track
   if (loss_pending_ || chain_open_ || rnr_in_a_row_ != 0 || issued_head_ != issued_.size()) return false;
   const std::int64_t psn = place(r.psn);
   if (psn < acked_ || psn >= next_ || !holes_.empty()) return false;
-  const std::uint32_t msn = r.aeth & msn_mask;
+  const std::uint32_t msn = r.aeth & serial_mask;
   if (!rose(msn, last_msn_)) return false;
   const Seen* request = sent_.find(psn);
   if (request == nullptr || answers_.find(psn) != nullptr || sent_earlier(answer_facts_, r)) return false;

@@ -221,7 +221,7 @@ bool PsnSpace::executed_now(const Step& s, std::int64_t psn, const Issued& issue
   for (; i < pending_.size() && pending_[i].first <= psn; ++i) {
     if (pending_[i].first >= acked_) ++messages;
   }
-  if (messages == 0 || (s.r.aeth & msn_mask) != ((last_msn_ + messages) & msn_mask)) return false;
+  if (messages == 0 || (s.r.aeth & serial_mask) != ((last_msn_ + messages) & serial_mask)) return false;
   const bool others_behind = i < pending_.size();
   const Seen* before = answers_.find(psn - 1);
   const bool answered_since = before != nullptr && before->frame > issued.frame;
@@ -479,7 +479,7 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
     ++answered_;
   }
   if (r.has(PacketRecord::has_aeth) && (anew || !s.verdict.has(Verdict::retransmission))) {
-    const std::uint32_t msn = r.aeth & msn_mask;
+    const std::uint32_t msn = r.aeth & serial_mask;
     if (!msn_known_ || rose(msn, last_msn_)) last_msn_ = msn;
     msn_known_ = true;
   }

@@ -73,10 +73,4 @@ void Holes::fill(std::int64_t psn, std::int64_t count) {
   *list_ = std::move(rest);
 }
 
-void Holes::drop_below(std::int64_t psn) {
-  if (!list_) return;
-  for (Hole& hole : *list_) hole.from = std::max(hole.from, psn);
-  std::erase_if(*list_, [](const Hole& hole) { return hole.from >= hole.to; });
-}
-
 }  // namespace roce::analyze

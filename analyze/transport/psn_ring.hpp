@@ -149,8 +149,6 @@ class Holes {
   [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
   /// Takes [psn, psn + count) out of all holes.
   void fill(std::int64_t psn, std::int64_t count);
-  /// Forgets everything below `psn`.
-  void drop_below(std::int64_t psn);
   [[nodiscard]] std::vector<Hole>& list() {
     if (!list_) list_ = std::make_unique<std::vector<Hole>>();
     return *list_;

@@ -158,7 +158,7 @@ bool PsnSpace::begins_anew_unasked(const PacketBrief& r) noexcept {
 }
 
 bool PsnSpace::counts_anew(const PacketRecord& r) const noexcept {
-  return r.has(PacketRecord::has_aeth) && !rose(r.aeth & msn_mask, last_msn_);
+  return r.has(PacketRecord::has_aeth) && !rose(r.aeth & serial_mask, last_msn_);
 }
 
 bool PsnSpace::unasked(const PacketRecord& r) const noexcept {

@@ -36,7 +36,7 @@ TEST(IpAddress, keeps_both_families) {
 
 TEST(Strong, does_not_mix) {
   static_assert(!std::is_convertible_v<Qpn, std::uint32_t>);
-  static_assert(!std::is_same_v<Qpn, RKey>);
+  static_assert(!std::is_same_v<Qpn, PKey>);
   EXPECT_LT(Qpn(1), Qpn(2));
 }
 

@@ -64,7 +64,7 @@ std::string missing_text(const Connection& connection, unsigned side) {
       "does not let {} pass, whatever comes behind (their length: a path MTU hole; their content: a bad link "
       "or "
       "memory; a filter).",
-      one ? fmt::format("PSN {}", (chain.psn - 1) & 0xffffffU)
+      one ? fmt::format("PSN {}", (chain.psn - 1) & dissect::serial_mask)
           : plural(chain.missing_before, "packet", "packets"),
       address_text(connection.ends[1 - side].address), one ? "was" : "were", from, one ? "it" : "them");
 }
