@@ -11,6 +11,7 @@
 #include "tests/dissect/frames.hpp"
 
 namespace roce::dissect {
+namespace dissect_test {
 namespace {
 
 using test::bth;
@@ -346,4 +347,5 @@ TEST(Dissect, names_of_all_states) {
 }
 
 }  // namespace
+}  // namespace dissect_test
 }  // namespace roce::dissect

@@ -6,6 +6,7 @@
 #include "tests/dissect/frames.hpp"
 
 namespace roce::dissect {
+namespace tunnel_test {
 namespace {
 
 using test::bth;
@@ -163,4 +164,5 @@ TEST(Tunnel, tunnels_in_tunnels_end) {
 }
 
 }  // namespace
+}  // namespace tunnel_test
 }  // namespace roce::dissect

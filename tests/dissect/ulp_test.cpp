@@ -6,6 +6,7 @@
 #include "cm_frames.hpp"
 
 namespace roce::dissect {
+namespace ulp_test {
 namespace {
 
 /// RoCE v2 over IPv4 around a payload whose length is a multiple of four.
@@ -278,4 +279,5 @@ TEST(Ulp, Services) {
 }
 
 }  // namespace
+}  // namespace ulp_test
 }  // namespace roce::dissect

@@ -10,6 +10,7 @@
 #include "tests/analyze/cm/cm_messages.hpp"
 
 namespace roce::analyze {
+namespace cm_bounds_test {
 namespace {
 
 using State = CmExchange::State;
@@ -77,4 +78,5 @@ TEST(CmTracker, ALimitOfOneWorks) {
 }
 
 }  // namespace
+}  // namespace cm_bounds_test
 }  // namespace roce::analyze

@@ -16,6 +16,7 @@
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
+namespace cm_samples_test {
 namespace {
 
 using State = CmExchange::State;
@@ -186,4 +187,5 @@ TEST(CmSamples, ParametersAreThoseAskedFor) {
 }
 
 }  // namespace
+}  // namespace cm_samples_test
 }  // namespace roce::analyze

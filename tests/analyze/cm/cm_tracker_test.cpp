@@ -9,6 +9,7 @@
 #include "tests/analyze/cm/cm_messages.hpp"
 
 namespace roce::analyze {
+namespace cm_tracker_test {
 namespace {
 
 using State = CmExchange::State;
@@ -439,4 +440,5 @@ TEST(CmExchange, StatesHaveNames) {
 }
 
 }  // namespace
+}  // namespace cm_tracker_test
 }  // namespace roce::analyze

@@ -12,6 +12,7 @@
 #include "dissect/dissect.hpp"
 
 namespace roce::analyze {
+namespace filter_samples_test {
 namespace {
 
 Filter compiled(std::string_view expression) {
@@ -225,4 +226,5 @@ TEST(Filter, knows_what_wireshark_lacks) {
 }
 
 }  // namespace
+}  // namespace filter_samples_test
 }  // namespace roce::analyze

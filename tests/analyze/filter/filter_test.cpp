@@ -9,6 +9,7 @@
 #include "tests/analyze/packet/literal_packet.hpp"
 
 namespace roce::analyze {
+namespace filter_test {
 namespace {
 
 Filter compiled(std::string_view expression) {
@@ -215,4 +216,5 @@ TEST(Filter, survives_moving) {
 }
 
 }  // namespace
+}  // namespace filter_test
 }  // namespace roce::analyze

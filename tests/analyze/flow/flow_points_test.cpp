@@ -15,6 +15,7 @@
 #include "tests/analyze/policy/policy_support.hpp"
 
 namespace roce::analyze {
+namespace flow_points_test {
 namespace {
 
 constexpr std::uint8_t designed = 26U << 2U | 2U;  // ECT(0)
@@ -214,4 +215,5 @@ TEST(FlowPoints, MarksOfTheNetworkAtAnotherPoint) {
 }
 
 }  // namespace
+}  // namespace flow_points_test
 }  // namespace roce::analyze

@@ -13,6 +13,7 @@
 #include "analyze/flow/flow_table.hpp"
 
 namespace roce::analyze {
+namespace mark_counts_test {
 namespace {
 
 constexpr std::uint8_t write_only = 0x0a, acknowledge = 0x11, read_response = 0x10, cnp = 0x81;
@@ -201,4 +202,5 @@ TEST(MarkCounts, AFlowIsNotLargerForThem) {
 }
 
 }  // namespace
+}  // namespace mark_counts_test
 }  // namespace roce::analyze

@@ -9,6 +9,7 @@
 #include "analyze/flow/flow_table.hpp"
 
 namespace roce::analyze {
+namespace marking_matrix_test {
 namespace {
 
 constexpr std::uint8_t write_only = 0x0a, acknowledge = 0x11;
@@ -133,4 +134,5 @@ TEST(MarkingMatrix, WhatAFlowDoesNotKeepIsSaid) {
 }
 
 }  // namespace
+}  // namespace marking_matrix_test
 }  // namespace roce::analyze

@@ -6,6 +6,7 @@
 #include <vector>
 
 namespace roce::analyze {
+namespace clock_steps_test {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
@@ -129,4 +130,5 @@ TEST(ClockSteps, AnyStampsDoNoHarm) {
 }
 
 }  // namespace
+}  // namespace clock_steps_test
 }  // namespace roce::analyze

@@ -6,6 +6,7 @@
 #include "capture/core/frame.hpp"
 
 namespace roce::analyze {
+namespace idle_watch_test {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
@@ -62,4 +63,5 @@ TEST(IdleWatch, NothingIsIdleWithoutALimit) {
 }
 
 }  // namespace
+}  // namespace idle_watch_test
 }  // namespace roce::analyze

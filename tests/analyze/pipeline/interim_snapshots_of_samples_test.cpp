@@ -21,6 +21,7 @@
 #include "capture/core/source.hpp"
 
 namespace roce::analyze {
+namespace interim_snapshots_of_samples_test {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
@@ -166,4 +167,5 @@ TEST(Interim, SaysSoOfSeveralCapturePointsToo) {
 }
 
 }  // namespace
+}  // namespace interim_snapshots_of_samples_test
 }  // namespace roce::analyze

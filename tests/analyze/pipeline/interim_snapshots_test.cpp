@@ -16,6 +16,7 @@
 #include "tests/analyze/pipeline/memory_source.hpp"
 
 namespace roce::analyze {
+namespace interim_snapshots_test {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
@@ -183,4 +184,5 @@ TEST(Interim, TakesATenthOfTheTimeAtMost) {
 }
 
 }  // namespace
+}  // namespace interim_snapshots_test
 }  // namespace roce::analyze

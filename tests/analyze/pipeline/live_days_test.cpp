@@ -14,6 +14,7 @@
 #include "tests/support/frame_builder.hpp"
 
 namespace roce::analyze {
+namespace live_days_test {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
@@ -277,4 +278,5 @@ TEST(LiveDays, ClockStepsLeaveDurationsAndLatenciesAsTheyAre) {
 }
 
 }  // namespace
+}  // namespace live_days_test
 }  // namespace roce::analyze

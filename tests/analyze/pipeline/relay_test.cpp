@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace roce::analyze {
+namespace relay_test {
 namespace {
 
 /// Numbers as batches; checks that every rule of Relay::Stages is kept.
@@ -132,4 +133,5 @@ TEST(Relay, PassesExceptionsOn) {
 }
 
 }  // namespace
+}  // namespace relay_test
 }  // namespace roce::analyze

@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace request_trace_test {
 namespace {
 
 using Place = RequestTrace::Place;
@@ -139,4 +140,5 @@ TEST(RequestTrace, IsBounded) {
 }
 
 }  // namespace
+}  // namespace request_trace_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_answers_first_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -159,4 +160,5 @@ TEST_P(TrackerAnswersFirst, AFewTellNothing) {
 INSTANTIATE_TEST_SUITE_P(Ids, TrackerAnswersFirst, ::testing::Bool());
 
 }  // namespace
+}  // namespace tracker_answers_first_test
 }  // namespace roce::analyze

@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_bounds_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -157,4 +158,5 @@ TEST(Tracker, NothingButCnpsMakesNoConnection) {
 }
 
 }  // namespace
+}  // namespace tracker_bounds_test
 }  // namespace roce::analyze

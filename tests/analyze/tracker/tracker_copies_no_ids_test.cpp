@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_copies_no_ids_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -105,4 +106,5 @@ TEST(TrackerCopiesNoIds, UcRepeatsNothing) {
 }
 
 }  // namespace
+}  // namespace tracker_copies_no_ids_test
 }  // namespace roce::analyze

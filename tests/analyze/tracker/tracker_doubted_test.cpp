@@ -5,6 +5,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_doubted_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -104,4 +105,5 @@ TEST_F(TrackerDoubted, AMirrorShowsTheSameResponses) {
 }
 
 }  // namespace
+}  // namespace tracker_doubted_test
 }  // namespace roce::analyze

@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_icrc_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -156,4 +157,5 @@ TEST(TrackerIcrc, OneDamagedPacketBeforeSomeThatCannotBeCheckedHoldsNothingUp) {
 }
 
 }  // namespace
+}  // namespace tracker_icrc_test
 }  // namespace roce::analyze

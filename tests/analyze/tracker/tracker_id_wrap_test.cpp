@@ -5,6 +5,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_id_wrap_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -48,4 +49,5 @@ TEST(TrackerIdWrap, OneThatConfirmsLessWas) {
 }
 
 }  // namespace
+}  // namespace tracker_id_wrap_test
 }  // namespace roce::analyze

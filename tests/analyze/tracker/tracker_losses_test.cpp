@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_losses_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -362,4 +363,5 @@ TEST(TrackerLosses, WhatARepeatLacksAndIsConfirmedTheCaptureMissed) {
 }
 
 }  // namespace
+}  // namespace tracker_losses_test
 }  // namespace roce::analyze

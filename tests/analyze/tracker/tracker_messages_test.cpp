@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_messages_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -169,4 +170,5 @@ TEST(TrackerMessages, LossesOverTimeAddUp) {
 }
 
 }  // namespace
+}  // namespace tracker_messages_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_naks_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -282,4 +283,5 @@ TEST(TrackerNaks, ASlowReactionIsNoTimer) {
 }
 
 }  // namespace
+}  // namespace tracker_naks_test
 }  // namespace roce::analyze

@@ -6,6 +6,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_no_ids_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -407,4 +408,5 @@ TEST_F(TrackerNoIds, OneDirectionAloneGoesBackSoon) {
 }
 
 }  // namespace
+}  // namespace tracker_no_ids_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_overtaken_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -70,4 +71,5 @@ TEST(TrackerOvertaken, ItDoesNotChangeWhatTheSenderIsAt) {
 }
 
 }  // namespace
+}  // namespace tracker_overtaken_test
 }  // namespace roce::analyze

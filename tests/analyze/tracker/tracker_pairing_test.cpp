@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_pairing_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -557,4 +558,5 @@ TEST(TrackerPairing, WhatWaitedInOrderOfTimeIsFollowedInOrderOfTime) {
 }
 
 }  // namespace
+}  // namespace tracker_pairing_test
 }  // namespace roce::analyze

@@ -7,6 +7,7 @@
 #include "tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_points_test {
 namespace {
 
 constexpr End a{1, 0x11}, b{2, 0x22};
@@ -573,4 +574,5 @@ TEST(TrackerPoints, LossesAndRepeatsWithoutIds) {
 }
 
 }  // namespace
+}  // namespace tracker_points_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_reads_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -668,4 +669,5 @@ TEST(TrackerReads, AResponderThatGoesBackAtOnce) {
 }
 
 }  // namespace
+}  // namespace tracker_reads_test
 }  // namespace roce::analyze

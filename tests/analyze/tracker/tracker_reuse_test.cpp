@@ -5,6 +5,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_reuse_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -252,4 +253,5 @@ TEST(TrackerReuse, AfterTheRetriesWereExhausted) {
 }
 
 }  // namespace
+}  // namespace tracker_reuse_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_selective_repeat_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -104,4 +105,5 @@ TEST_F(TrackerKeeping, AnOvertakenHeadOfTheTimersRunIsNoCopy) {
 }
 
 }  // namespace
+}  // namespace tracker_selective_repeat_test
 }  // namespace roce::analyze

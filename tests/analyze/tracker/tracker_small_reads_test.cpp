@@ -5,6 +5,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_small_reads_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -156,4 +157,5 @@ TEST(TrackerSmallReads, CountsStayAboveZero) {
 }
 
 }  // namespace
+}  // namespace tracker_small_reads_test
 }  // namespace roce::analyze

@@ -3,6 +3,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_strays_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -81,4 +82,5 @@ TEST(TrackerStrays, AStrayThatWaitsWhenTwoBecomeOneIsCounted) {
 }
 
 }  // namespace
+}  // namespace tracker_strays_test
 }  // namespace roce::analyze

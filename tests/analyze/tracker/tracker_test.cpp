@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -450,4 +451,5 @@ TEST(Tracker, GroupsAndSinglesSayTheSame) {
 }
 
 }  // namespace
+}  // namespace tracker_test
 }  // namespace roce::analyze

@@ -7,6 +7,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_timeouts_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -314,4 +315,5 @@ TEST(TrackerTimeouts, ANakForWhatIsOlderThanTheCaptureSaysThatItWasNotConfirmed)
 }
 
 }  // namespace
+}  // namespace tracker_timeouts_test
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include "tests/analyze/tracker/tracker_support.hpp"
 
 namespace roce::analyze {
+namespace tracker_uc_test {
 namespace {
 
 constexpr End a{1, 0x11};
@@ -122,4 +123,5 @@ TEST(TrackerUc, NumbersInUseAgain) {
 }
 
 }  // namespace
+}  // namespace tracker_uc_test
 }  // namespace roce::analyze

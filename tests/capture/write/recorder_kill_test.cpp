@@ -12,6 +12,7 @@
 #include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
+namespace recorder_kill_test {
 namespace {
 
 constexpr std::int64_t start = 1'795'172'933'000'000'000;
@@ -78,4 +79,5 @@ TEST(RecorderKilled, LeavesAFileThatOpensAndHoldsEveryFrameUpToSome) {
 }
 
 }  // namespace
+}  // namespace recorder_kill_test
 }  // namespace roce::capture::test

@@ -10,6 +10,7 @@
 #include "tests/capture/bytes_builder.hpp"
 
 namespace roce::capture::test {
+namespace trigger_recorder_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -350,4 +351,5 @@ TEST(HeldFrames, FirstInFirstOutWithinItsBound) {
 }
 
 }  // namespace
+}  // namespace trigger_recorder_test
 }  // namespace roce::capture::test

@@ -15,6 +15,7 @@
 #include "tests/analyze/results/hand_made.hpp"
 
 namespace roce::cli {
+namespace live_figures_test {
 namespace {
 
 using analyze::Snapshot;
@@ -241,4 +242,5 @@ TEST(LiveSummary, counts_and_times_for_people) {
 }
 
 }  // namespace
+}  // namespace live_figures_test
 }  // namespace roce::cli

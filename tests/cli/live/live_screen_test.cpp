@@ -14,6 +14,7 @@
 #include "tests/analyze/results/hand_made.hpp"
 
 namespace roce::cli {
+namespace live_screen_test {
 namespace {
 
 using analyze::Severity;
@@ -119,4 +120,5 @@ TEST(LiveScreen, colours_whole_lines_and_takes_no_columns_for_it) {
 }
 
 }  // namespace
+}  // namespace live_screen_test
 }  // namespace roce::cli

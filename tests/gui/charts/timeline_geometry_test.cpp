@@ -9,6 +9,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace timeline_geometry_test {
 namespace {
 
 constexpr std::int64_t start = 1'000'000'000'000;
@@ -63,4 +64,5 @@ TEST(TimelineGeometry, NamesRates) {
 }
 
 }  // namespace
+}  // namespace timeline_geometry_test
 }  // namespace roce::gui

@@ -13,6 +13,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace trace_geometry_test {
 namespace {
 
 using analyze::ConnectionTrace;
@@ -319,4 +320,5 @@ TEST(LadderGeometry, PaintsOnlyWhatIsSeen) {
 }
 
 }  // namespace
+}  // namespace trace_geometry_test
 }  // namespace roce::gui

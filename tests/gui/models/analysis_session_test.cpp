@@ -13,6 +13,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace analysis_session_test {
 namespace {
 
 using State = AnalysisSession::State;
@@ -205,4 +206,5 @@ TEST(AnalysisSession, SurvivesAnOpenerThatThrows) {
 }
 
 }  // namespace
+}  // namespace analysis_session_test
 }  // namespace roce::gui

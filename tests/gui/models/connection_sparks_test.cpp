@@ -10,6 +10,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace connection_sparks_test {
 namespace {
 
 bool opened(AnalysisSession& session, const std::string& name) {
@@ -85,4 +86,5 @@ TEST(ConnectionSparks, AreStopped) {
 }
 
 }  // namespace
+}  // namespace connection_sparks_test
 }  // namespace roce::gui

@@ -12,6 +12,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace connection_trace_test {
 namespace {
 
 using State = ConnectionTracer::State;
@@ -177,4 +178,5 @@ TEST(ConnectionTracer, GoesWhileItReads) {
 }
 
 }  // namespace
+}  // namespace connection_trace_test
 }  // namespace roce::gui

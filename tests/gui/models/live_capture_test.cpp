@@ -22,6 +22,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace live_capture_test {
 namespace {
 
 using State = LiveCapture::State;
@@ -329,4 +330,5 @@ TEST(LiveDevices, EscapeWhatADisplayWouldObey) {
 }
 
 }  // namespace
+}  // namespace live_capture_test
 }  // namespace roce::gui

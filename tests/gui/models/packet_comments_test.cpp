@@ -11,6 +11,7 @@
 #include "tests/gui/commented.hpp"
 
 namespace roce::gui {
+namespace packet_comments_test {
 namespace {
 
 constexpr const char* pingpong = "01_rc_pingpong_s1.pcap";  // 144 packets
@@ -126,4 +127,5 @@ TEST(PacketComments, WrittenWhileThePacketsComeAreKept) {
 }
 
 }  // namespace
+}  // namespace packet_comments_test
 }  // namespace roce::gui

@@ -19,6 +19,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace packet_list_test {
 namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
@@ -364,4 +365,5 @@ TEST(PacketList, MakesFiltersOfValues) {
 }
 
 }  // namespace
+}  // namespace packet_list_test
 }  // namespace roce::gui

@@ -22,6 +22,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace table_model_test {
 namespace {
 
 using Snapshots = std::vector<SnapshotPtr>;
@@ -425,4 +426,5 @@ TEST(FindingTree, Grows) {
 }
 
 }  // namespace
+}  // namespace table_model_test
 }  // namespace roce::gui

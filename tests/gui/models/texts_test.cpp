@@ -16,6 +16,7 @@
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {
+namespace texts_test {
 namespace {
 
 /// What a shell makes of it.
@@ -138,4 +139,5 @@ TEST(Details, TellOfEveryConnectionAndFinding) {
 }
 
 }  // namespace
+}  // namespace texts_test
 }  // namespace roce::gui

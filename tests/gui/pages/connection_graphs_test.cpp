@@ -11,6 +11,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace connection_graphs_test {
 namespace {
 
 using State = ConnectionTracer::State;
@@ -346,4 +347,5 @@ TEST(ConnectionGraphs, ChooseOthersWhileTheyRead) {
 }
 
 }  // namespace
+}  // namespace connection_graphs_test
 }  // namespace roce::gui

@@ -16,6 +16,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace habits_test {
 namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
@@ -344,4 +345,5 @@ TEST(Habits, ListsFilesThatAnotherWindowOpened) {
 }
 
 }  // namespace
+}  // namespace habits_test
 }  // namespace roce::gui

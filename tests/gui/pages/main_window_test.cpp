@@ -24,6 +24,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace main_window_test {
 namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
@@ -463,4 +464,5 @@ TEST(MainWindow, KeepsThePolicyItHasIfAnotherIsWrong) {
 }
 
 }  // namespace
+}  // namespace main_window_test
 }  // namespace roce::gui

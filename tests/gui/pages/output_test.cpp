@@ -10,6 +10,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace output_test {
 namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
@@ -173,4 +174,5 @@ TEST(Output, ClosesWhileItWrites) {
 }
 
 }  // namespace
+}  // namespace output_test
 }  // namespace roce::gui

@@ -9,6 +9,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace packet_comments_test {
 namespace {
 
 constexpr const char* pingpong = "01_rc_pingpong_s1.pcap";
@@ -197,4 +198,5 @@ TEST(CommentsPage, AreSavedOrAskedFor) {
 }
 
 }  // namespace
+}  // namespace packet_comments_test
 }  // namespace roce::gui

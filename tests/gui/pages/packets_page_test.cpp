@@ -13,6 +13,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace packets_page_test {
 namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
@@ -357,4 +358,5 @@ TEST(PacketsPage, KeepsAFilterThatHasNotYetComeToThePacketThatIsAskedFor) {
 }
 
 }  // namespace
+}  // namespace packets_page_test
 }  // namespace roce::gui

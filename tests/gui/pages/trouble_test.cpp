@@ -17,6 +17,7 @@
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
+namespace trouble_test {
 namespace {
 
 using State = AnalysisSession::State;
@@ -265,4 +266,5 @@ TEST(Trouble, AHundredQuickFiltersOnEveryPageWhileItReads) {
 }
 
 }  // namespace
+}  // namespace trouble_test
 }  // namespace roce::gui
