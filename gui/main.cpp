@@ -29,10 +29,10 @@ void print(std::FILE* to, const QString& text) {
 
 constexpr const char* no_display =
     "roceanalyze-gui: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set).\n"
-    "From another machine: ssh -X, or QT_QPA_PLATFORM=vnc and a VNC viewer on port 5900. Without any: "
+    "From another machine: ssh -X, or QT_QPA_PLATFORM=vnc and a VNC viewer on port 5900. Without a display: "
     "xvfb-run -a roceanalyze-gui.\nThe same results as text: roceanalyze FILE\n";
 
-/// Whether Qt is told where to show windows.
+/// Whether Qt has been given a display or platform.
 bool has_display(const QStringList& arguments) {
   constexpr std::array variables{"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"};
   return std::any_of(variables.begin(), variables.end(),
@@ -40,7 +40,7 @@ bool has_display(const QStringList& arguments) {
          arguments.contains(QStringLiteral("-platform")) || arguments.contains(QStringLiteral("--platform"));
 }
 
-/// A display that refuses is no defect of ours: said in one line instead of with a core dump.
+/// An unusable display is reported in one line instead of by Qt's abort().
 void on_message(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type == QtDebugMsg || type == QtInfoMsg) return;
   print(stderr, QStringLiteral("roceanalyze-gui: %1\n").arg(text.trimmed()));
@@ -55,16 +55,17 @@ void describe(QCommandLineParser& parser) {
   parser.addPositionalArgument(QStringLiteral("FILE"),
                                QStringLiteral("captures: pcap or pcapng, plain, .gz, .zst or .lz4"),
                                QStringLiteral("[FILE...]"));
-  parser.addOption({{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("say this")});
+  parser.addOption({{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("show this help")});
   parser.addOption({{QStringLiteral("v"), QStringLiteral("version")},
-                    QStringLiteral("say the version and what is in this build")});
-  parser.addOption({QStringLiteral("policy"), QStringLiteral("judge marks by a policy: a file or a profile"),
+                    QStringLiteral("show version, compiler, libraries and features")});
+  parser.addOption({QStringLiteral("policy"),
+                    QStringLiteral("validate markings against a policy: a file or a profile"),
                     QStringLiteral("FILE|PROFILE")});
   parser.addOption(
       {QStringLiteral("theme"), QStringLiteral("light, dark or system"), QStringLiteral("NAME")});
 }
 
-/// What needs no window; nullopt: go on.
+/// Options that need no window; nullopt: open one.
 std::optional<int> answer(const QCommandLineParser& parser) {
   if (parser.isSet(QStringLiteral("version"))) {
     print(stdout, QStringLiteral("roceanalyze-gui %1\n%2\n").arg(version(), build_text()));
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
   {
-    // Before there is an application, for it needs a display. Qt's own options are not known here.
+    // Before QApplication exists, as that needs a display. Qt's own options are not known here.
     QCommandLineParser early;
     describe(early);
     early.parse(arguments);
@@ -121,7 +122,7 @@ int main(int argc, char** argv) {
     window.show();
     status = QApplication::exec();
   }
-  // A thread that waits for a pipe nobody writes to cannot be woken: then nothing is torn down under it.
+  // A thread that blocks on a pipe without a writer cannot be woken: then skip destructors of static objects.
   if (!wait_for_background(std::chrono::seconds(2))) std::_Exit(status);
   return status;
 }

@@ -87,7 +87,7 @@ void LadderView::set_current(std::size_t row, bool tell) {
 
 QString LadderView::label_of(const LadderRow& row) const {
   const TracePoint& p = trace_->points[row.point];
-  if (row.lost_before) return tr("lost before the capture point: %1").arg(p.verdict.lost_before);
+  if (row.lost_before) return tr("lost upstream of the capture point: %1").arg(p.verdict.lost_before);
   QString text = kind_text(p);
   if (!p.has(TracePoint::no_psn)) text += tr("  PSN %1").arg(psn_text(p.psn));
   if (p.psns > 1) text += QStringLiteral("–%1").arg(psn_text(p.psn + p.psns - 1));
@@ -164,7 +164,7 @@ std::size_t LadderView::paint(QPainter& painter, const QRectF& area, std::size_t
     const double top = height * static_cast<double>(row - span.from + 1);
     paint_row(painter, {0, top, area.width(), height}, columns, row);
   }
-  // The heading last: nothing of the first row shows through.
+  // The heading last, so that it covers the first row.
   painter.fillRect(QRectF(0, 0, area.width(), height), palette().brush(QPalette::Window));
   QFont bold = font();
   bold.setBold(true);

@@ -13,36 +13,36 @@
 
 namespace roce::gui {
 
-/// Both queue pairs as vertical lines, packets as arrows between them, a row each; those that were lost end
-/// in the middle. Only the rows that are seen are painted, however many there are.
+/// Ladder diagram: both queue pairs as vertical lines, packets as arrows between them, one per row; arrows of
+/// lost packets end halfway. Only visible rows are painted.
 class LadderView : public QAbstractScrollArea, public Chart {
   Q_OBJECT
 
  public:
   explicit LadderView(QWidget* parent = nullptr);
 
-  /// Null: nothing. `ends` are the texts above the two lines.
+  /// Null: empty. `ends` are the texts above the two lines.
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
                   const std::array<QString, 2>& ends);
   void show_packet(const std::optional<std::uint64_t>& number);
-  /// Scrolls to the first packet at that time.
+  /// Scrolls to the first packet at that time or later.
   void show_time(std::int64_t time_ns);
-  /// Instead of packets; empty: the packets.
+  /// Shows a text instead of packets; empty: the packets.
   void say(const QString& text);
   [[nodiscard]] const QString& said() const noexcept { return said_; }
 
   [[nodiscard]] const std::vector<LadderRow>& rows() const noexcept { return rows_; }
   [[nodiscard]] std::size_t current() const noexcept { return current_; }
-  /// Paints as many rows from `first` on as there is room for, on any device; returns how many.
+  /// Paints the rows from `first` on that fit, on any device; returns how many.
   std::size_t paint(QPainter& painter, const QRectF& area, std::size_t first) const;
   [[nodiscard]] double row_height() const;
 
-  /// The rows that are seen, and as many more as there is room for.
+  /// From the first visible row on, as many as fit.
   void draw_chart(QPainter& painter, const QSize& size) override;
   [[nodiscard]] QSize chart_size() const override { return viewport()->size(); }
 
  Q_SIGNALS:
-  void packet_chosen(quint64 number);     ///< another row is current
+  void packet_chosen(quint64 number);     ///< another row has become current
   void packet_activated(quint64 number);  ///< Enter or a double click
 
  protected:

@@ -67,7 +67,7 @@ LadderArrow ladder_arrow(const TracePoint& point, bool lost_before, const Ladder
   const bool from_a = point.side() == 0;
   const double from = from_a ? columns.a : columns.b;
   const double to = from_a ? columns.b : columns.a;
-  // What was lost before the capture point did not come as far as what was lost behind it.
+  // A packet lost upstream of the capture point gets less far than one lost downstream.
   const double way = arrow.arrives ? 1 : lost_before ? 0.4 : 0.6;
   const double begin = top + 0.62 * height, fall = 0.3 * height;
   arrow.line = QLineF(from, begin, from + way * (to - from), begin + way * fall);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ladder diagram draws, as plain numbers.
+// Geometry of the ladder diagram, as plain functions.
 #pragma once
 
 #include <QLineF>
@@ -13,27 +13,27 @@
 
 namespace roce::gui {
 
-/// One line of the ladder.
+/// One row of the ladder.
 struct LadderRow {
   std::uint32_t point = 0;  ///< index in ConnectionTrace::points
-  /// Not the packet itself, but what was lost before the capture point, as that packet shows.
+  /// Not the packet itself, but a loss upstream of the capture point that this packet reveals.
   bool lost_before = false;
 };
-/// A row for each packet, by time, and one before each that shows losses.
+/// A row for each packet, by time, and one before each packet that reveals an upstream loss.
 [[nodiscard]] std::vector<LadderRow> ladder_rows(const analyze::ConnectionTrace& trace);
-/// The row of that packet, or nullopt.
+/// The row of that packet; nullopt: there is none.
 [[nodiscard]] std::optional<std::size_t> ladder_row_of(const analyze::ConnectionTrace& trace,
                                                        const std::vector<LadderRow>& rows,
                                                        std::uint64_t packet);
-/// The first row at that time or behind it; the last one if there is none.
+/// The first row at that time or later; the last row if there is none.
 [[nodiscard]] std::size_t ladder_row_at(const analyze::ConnectionTrace& trace,
                                         const std::vector<LadderRow>& rows, std::int64_t time_ns);
-/// The nearest row before or behind that one with something remarkable, or nullopt.
+/// The nearest notable row after `from` (`forward`) or before it; nullopt: there is none.
 [[nodiscard]] std::optional<std::size_t> next_remarkable(const analyze::ConnectionTrace& trace,
                                                          const std::vector<LadderRow>& rows, std::size_t from,
                                                          bool forward);
 
-/// Where the columns stand, in pixels.
+/// Positions of the columns, in pixels.
 struct LadderColumns {
   double number = 0;    ///< right edge of packet numbers
   double time = 0;      ///< right edge of times
@@ -43,14 +43,14 @@ struct LadderColumns {
 [[nodiscard]] LadderColumns ladder_columns(double width, double letter_width) noexcept;
 
 struct LadderArrow {
-  QLineF line;           ///< from the sender; drawn falling, for a packet takes time
-  bool arrives = true;   ///< else it ends in the middle
-  bool captured = true;  ///< else it was lost before the capture point could see it
+  QLineF line;           ///< from the sender; slopes downwards, as time passes on the way
+  bool arrives = true;   ///< false: lost, ends halfway
+  bool captured = true;  ///< false: lost upstream of the capture point
 };
 [[nodiscard]] LadderArrow ladder_arrow(const analyze::TracePoint& point, bool lost_before,
                                        const LadderColumns& columns, double top, double height) noexcept;
 
-/// Which rows are to be painted: from, to before.
+/// The rows to paint: [from, to).
 struct LadderSpan {
   std::size_t from = 0, to = 0;
 };

@@ -23,7 +23,7 @@ QString duration(double seconds) {
   return to_qt(analyze::duration_text(std::llround(std::clamp(seconds, 0.0, 9e9) * 1e9)));
 }
 
-/// "1 ms" instead of a power of ten; on few decades 2 and 5 as well.
+/// Labels such as "1 ms"; with few decades, also ticks at 2 and 5.
 class DurationTicker final : public QCPAxisTickerLog {
  protected:
   QVector<double> createTickVector(double, const QCPRange& range) override {
@@ -102,7 +102,7 @@ class LatencyPlot::Dots final : public OwnPlottable {
 
 LatencyPlot::LatencyPlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Latency graph"));
-  setAccessibleDescription(tr("How long each operation took, over the time when it began."));
+  setAccessibleDescription(tr("Latency of each operation over its start time."));
   value_axis()->setScaleType(QCPAxis::stLogarithmic);
   value_axis()->setTicker(QSharedPointer<DurationTicker>::create());
   value_axis()->setLabel(tr("latency"));
@@ -168,7 +168,7 @@ void LatencyPlot::refill() {
   if (trace_) {
     say(!series_.empty()
             ? QString()
-            : tr("No operation of this direction was captured from its first packet to its answer."));
+            : tr("No operation in this direction was captured from its first packet to its completion."));
     note(missing_text(*trace_));
   }
   const double length = std::max(time.size(), 1e-6);
@@ -178,7 +178,7 @@ void LatencyPlot::refill() {
   restyle();
 }
 
-/// In the legend and, of the first kinds, as lines: those of all six would hide the dots.
+/// In the legend and, for the first kinds only, as lines: those of all six would hide the dots.
 void LatencyPlot::add_percentiles(const OperationStats& stats) {
   const auto seconds = [&](double fraction) {
     return static_cast<double>(stats.latency_ns.percentile(fraction)) * 1e-9;
@@ -205,7 +205,7 @@ void LatencyPlot::add_percentiles(const OperationStats& stats) {
     text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
     text->setText(
         QStringLiteral("%1 %2 %3").arg(kind_name(stats.kind), QString::fromLatin1(name), duration(value)));
-    // One upon the other nobody could read.
+    // Overlapping labels would be unreadable.
     const bool free = std::none_of(percentiles_.begin(), percentiles_.end(), [value](QCPAbstractItem* item) {
       const auto* other = qobject_cast<QCPItemText*>(item);
       return other != nullptr && other->visible() &&
@@ -232,21 +232,21 @@ std::optional<TimePlot::Hit> LatencyPlot::hit(const QPoint& place) const {
                                       value_axis()->pixelToCoord(place.y()));
     if (!found) continue;
     const analyze::TracedOperation& o = trace_->operations[*found];
-    QString text = tr("%1, message %2\n%3 bytes\nfrom packet %4 to packet %5\ntook %6")
+    QString text = tr("%1, message %2\n%3 bytes\nfrom packet %4 to packet %5\nlatency %6")
                        .arg(kind_name(o.kind))
                        .arg(o.message)
                        .arg(o.bytes)
                        .arg(o.request)
                        .arg(o.answer)
                        .arg(to_qt(analyze::duration_text(o.latency_ns)));
-    if (o.retried) text += QLatin1Char('\n') + tr("some of it was sent again");
+    if (o.retried) text += QLatin1Char('\n') + tr("partly retransmitted");
     return Hit{o.request, text};
   }
   return std::nullopt;
 }
 
 QString LatencyPlot::distance_text(const QPointF& from, const QPointF& to) const {
-  return tr("%1 in time, %2 times as long")
+  return tr("%1 apart, %2 times the latency")
       .arg(duration(std::abs(to.x() - from.x())))
       .arg(from.y() > 0 ? to.y() / from.y() : 0, 0, 'g', 3);
 }

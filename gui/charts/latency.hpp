@@ -10,8 +10,8 @@
 
 namespace roce::gui {
 
-/// Each operation of one side: when it began, and how long it took, on a logarithmic axis. The percentiles
-/// are those of the snapshot, which the report prints.
+/// Latency graph: each operation of one side by its start time and latency, on a logarithmic axis. The
+/// percentiles are those of the snapshot, as in the report.
 class LatencyPlot : public TimePlot {
   Q_OBJECT
 
@@ -19,7 +19,7 @@ class LatencyPlot : public TimePlot {
   explicit LatencyPlot(QWidget* parent = nullptr);
   ~LatencyPlot() override;
 
-  /// Null: nothing.
+  /// Null: empty. `side`: 0 for requests of end a, 1 for those of b.
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace,
                   std::shared_ptr<const analyze::Snapshot> snapshot, std::int64_t origin_ns, unsigned side);
   void show_side(unsigned side);
@@ -41,8 +41,8 @@ class LatencyPlot : public TimePlot {
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   unsigned side_ = 0;
   std::vector<LatencySeries> series_;
-  std::vector<Dots*> dots_;                    ///< by OperationKind; the plot owns them
-  std::vector<QCPAbstractItem*> percentiles_;  ///< lines and their texts
+  std::vector<Dots*> dots_;                    ///< by OperationKind; owned by the plot
+  std::vector<QCPAbstractItem*> percentiles_;  ///< lines and their labels
 };
 
 }  // namespace roce::gui

@@ -13,7 +13,7 @@ namespace {
 using analyze::OperationKind;
 using analyze::TracedOperation;
 
-/// A logarithmic axis has no 0: what took no time that the clock shows is drawn at a nanosecond.
+/// A logarithmic axis has no 0: latencies below the clock's resolution are drawn at a nanosecond.
 constexpr double shortest = 1e-9;
 
 /// Pixels from the left and from the top.

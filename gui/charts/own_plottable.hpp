@@ -5,8 +5,8 @@
 
 namespace roce::gui {
 
-/// What is drawn by hand between two axes. Ranges are set by whoever has the data, and packets found by the
-/// geometry: nobody asks this for either.
+/// Base of plottables with their own painting. Axis ranges and hit tests are done by the plot and its
+/// geometry, so those of QCustomPlot are switched off.
 class OwnPlottable : public QCPAbstractPlottable {
  public:
   OwnPlottable(QCPAxis* key, QCPAxis* value) : QCPAbstractPlottable(key, value) {

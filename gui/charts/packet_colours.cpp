@@ -72,7 +72,7 @@ void paint_meaning(QPainter& painter, const QRectF& place, PacketMeaning meaning
     case Shape::octagon:
       painter.drawPolygon(regular(middle, r, 8, 22.5));
       break;
-    case Shape::arrow_back: {  // again: an arrow that turns back
+    case Shape::arrow_back: {  // retransmission: an arrow that turns back
       painter.setPen(line);
       painter.setBrush(Qt::NoBrush);
       painter.drawArc(QRectF(middle.x() - r * 0.75, middle.y() - r * 0.75, r * 1.5, r * 1.5), 40 * 16,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a packet's meaning looks: a colour, and a shape for whoever does not see colours.
+// Colours of packet meanings, and a symbol for each, so that colour is never the only sign.
 #pragma once
 
 #include <QColor>
@@ -11,13 +11,13 @@
 
 namespace roce::gui {
 
-/// Of its sign and its place in a map; invalid: it has none.
+/// Colour of its symbol and in the map; invalid: none.
 [[nodiscard]] QColor meaning_colour(PacketMeaning meaning, const QPalette& palette);
-/// Behind its text; invalid: as rows are.
+/// Background of its row; invalid: the default.
 [[nodiscard]] QColor meaning_background(PacketMeaning meaning, const QPalette& palette);
-/// A shape of its own for each meaning, as large as `place`; nothing for ordinary packets.
+/// Paints the symbol of a meaning as large as `place`; nothing for ordinary packets.
 void paint_meaning(QPainter& painter, const QRectF& place, PacketMeaning meaning, const QPalette& palette);
-/// Of several in one place, which is shown: the worst. `meanings` has a bit of each PacketMeaning.
+/// The worst of several meanings, which is shown where they coincide. `meanings`: a bit per PacketMeaning.
 [[nodiscard]] PacketMeaning worst_meaning(std::uint32_t meanings) noexcept;
 
 }  // namespace roce::gui

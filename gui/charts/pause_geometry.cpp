@@ -18,7 +18,7 @@ using analyze::PauseLane;
 using analyze::PausePort;
 using analyze::Snapshot;
 
-/// Where a port was seen, if there are several places.
+/// The capture point of a port, if there are several.
 std::string place_of(const Snapshot& snapshot, std::uint16_t point) {
   const bool several =
       std::any_of(snapshot.interfaces.begin(), snapshot.interfaces.end(),
@@ -45,7 +45,7 @@ PauseStrip strip_of(const Snapshot& snapshot, const PausePort& port, unsigned pl
     const bool storm = lane.longest_ns >= snapshot.pauses.storm_ns;
     strip.signs.push_back({storm ? PauseSign::Kind::storm : PauseSign::Kind::longest, lane.longest_from_ns,
                            lane.longest_packet,
-                           std::string(storm ? "the longest pause, a storm: " : "the longest pause: ") +
+                           std::string(storm ? "the longest pause, a pause storm: " : "the longest pause: ") +
                                analyze::duration_text(lane.longest_ns)});
   }
   return strip;
@@ -61,7 +61,7 @@ PauseStrip strip_of(const Snapshot& snapshot, const DcbxPort& port) {
   PauseStrip strip;
   strip.name = analyze::mac_text(port.mac) + " DCBX" + place_of(snapshot, port.point);
   if (port.frames.first_time_ns != capture::no_time) {
-    // What was said first is known of those alone that never changed it.
+    // The first settings are known only if they never changed.
     strip.signs.push_back({PauseSign::Kind::first_word, port.frames.first_time_ns, port.frames.frames[0],
                            port.changed == 0 ? announced(port) : "the first announcement"});
   }
@@ -94,7 +94,7 @@ PauseStrips pause_strips(const Snapshot& snapshot, std::size_t most) {
     }
   }
   if (all.strips.size() > most) {
-    // The order stays; those leave that pause least.
+    // Keeps the order; drops those that pause least.
     std::vector<std::int64_t> paused;
     for (const PauseStrip& strip : all.strips) paused.push_back(strip.paused_ns);
     std::nth_element(paused.begin(), paused.begin() + static_cast<std::ptrdiff_t>(most) - 1, paused.end(),
@@ -118,7 +118,7 @@ PauseStrips pause_strips(const Snapshot& snapshot, std::size_t most) {
     }
   }
   for (const PauseStrip& strip : all.strips) {
-    // A pause goes on after the last packet, as far as anybody knows.
+    // A pause may extend beyond the last packet.
     if (!strip.steps.empty()) all.to_ns = std::max(all.to_ns, strip.steps.back().from_ns);
   }
   return all;
@@ -139,7 +139,7 @@ std::optional<PauseHit> pause_at(const PauseStrips& strips, std::int64_t time_ns
   const auto behind =
       std::upper_bound(strip.steps.begin(), strip.steps.end(), time_ns,
                        [](std::int64_t t, const PauseStep& step) { return t < step.from_ns; });
-  // Steps that are narrower than a pixel are hit beside it.
+  // With a tolerance: steps may be narrower than a pixel.
   if (behind != strip.steps.begin() && time_ns - (behind - 1)->to_ns < reach_ns) hit.step = &*(behind - 1);
   if (hit.step == nullptr && behind != strip.steps.end() && behind->from_ns - time_ns < reach_ns)
     hit.step = &*behind;

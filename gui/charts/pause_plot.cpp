@@ -21,7 +21,7 @@ namespace {
 
 constexpr double air = 0.12;     ///< of a row, above it and below
 constexpr double sign_size = 9;  ///< pixels
-constexpr int reach = 6;         ///< pixels: what is hit around the mouse
+constexpr int reach = 6;         ///< pixels: tolerance of the mouse
 constexpr double ns_per_second = 1e9;
 
 struct SignLook {
@@ -30,10 +30,10 @@ struct SignLook {
   bool filled;
   const char* name;
 };
-/// By PauseSign::Kind: each has a shape or a filling of its own.
+/// By PauseSign::Kind: each has its own shape or filling.
 constexpr std::array<SignLook, 4> pause_looks = {{
     {QCPScatterStyle::ssTriangle, &Colours::lost, false, QT_TRANSLATE_NOOP("PausePlot", "longest pause")},
-    {QCPScatterStyle::ssTriangle, &Colours::error, true, QT_TRANSLATE_NOOP("PausePlot", "storm")},
+    {QCPScatterStyle::ssTriangle, &Colours::error, true, QT_TRANSLATE_NOOP("PausePlot", "pause storm")},
     {QCPScatterStyle::ssCircle, &Colours::info, false, QT_TRANSLATE_NOOP("PausePlot", "first DCBX")},
     {QCPScatterStyle::ssDiamond, &Colours::warning, true, QT_TRANSLATE_NOOP("PausePlot", "DCBX changed")},
 }};
@@ -50,7 +50,7 @@ QCPScatterStyle style_of(const SignLook& look, const QPalette& palette) {
 class PausePlot::Bars final : public OwnPlottable {
  public:
   explicit Bars(PausePlot& plot) : OwnPlottable(plot.time_axis(), plot.value_axis()), plot_(plot) {
-    setName(PausePlot::tr("share of the time paused"));
+    setName(PausePlot::tr("share of time paused"));
   }
 
  protected:
@@ -73,7 +73,7 @@ class PausePlot::Bars final : public OwnPlottable {
         const double from = time->coordToPixel(seconds_of(plot_.origin(), step.from_ns));
         const double to = time->coordToPixel(seconds_of(plot_.origin(), step.to_ns));
         if (to < rect.left() || from > rect.right()) continue;
-        // The shortest pause is still to be seen.
+        // Keep the shortest pause visible.
         const double height = std::max(1.5, (low - high) * step.share());
         const double left = std::max<double>(from, rect.left());
         const double right = std::min<double>(std::max(to, from + 1), rect.right() + 1);
@@ -89,7 +89,7 @@ class PausePlot::Bars final : public OwnPlottable {
   PausePlot& plot_;
 };
 
-/// All signs of one kind.
+/// All events of one kind.
 class PausePlot::Signs final : public OwnPlottable {
  public:
   Signs(PausePlot& plot, PauseSign::Kind kind)
@@ -136,8 +136,8 @@ class PausePlot::Signs final : public OwnPlottable {
 PausePlot::PausePlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Pauses over time"));
   setAccessibleDescription(
-      tr("Which port pauses which priority when, and when ports change what they announce "
-         "by DCBX. Drag to choose a time range."));
+      tr("Which port paused which priority when, and changes of DCBX announcements. "
+         "Drag to select a time range."));
   setAutoAddPlottableToLegend(false);
   value_axis()->setRangeReversed(true);
   value_axis()->setSubTicks(false);
@@ -145,7 +145,7 @@ PausePlot::PausePlot(QWidget* parent) : TimePlot(parent) {
   bars_ = new Bars(*this);
   for (std::size_t i = 0; i < pause_looks.size(); ++i)
     signs_.push_back(new Signs(*this, static_cast<PauseSign::Kind>(i)));
-  // All rows are always there.
+  // All rows are always visible.
   connect(value_axis(), qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this, [this] { fit_values(); });
   set_tool(Tool::choose_time);
   restyle();
@@ -175,13 +175,13 @@ void PausePlot::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot)
   wrap_legend(*this);
   legend->setVisible(!strips_.strips.empty());
   say(!snapshot_               ? QString()
-      : strips_.strips.empty() ? tr("No port pauses another one here, and none announces DCBX.")
+      : strips_.strips.empty() ? tr("No PAUSE or PFC frames and no DCBX announcements were captured.")
                                : QString());
   QStringList notes;
-  if (strips_.left_out != 0) notes << tr("%1 rows more are in the tables.").arg(strips_.left_out);
+  if (strips_.left_out != 0) notes << tr("%1 more rows are in the tables.").arg(strips_.left_out);
   if (std::any_of(strips_.strips.begin(), strips_.strips.end(),
                   [](const PauseStrip& s) { return s.at_least; }))
-    notes << tr("Where the link's speed is not known, pauses are at least so long.");
+    notes << tr("Where the link speed is unknown, durations are lower bounds.");
   note(notes.join(QLatin1Char(' ')));
   if (seen_whole) {
     show_all();
@@ -190,7 +190,7 @@ void PausePlot::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot)
   }
 }
 
-/// A row's name stands at its middle; a tick at each.
+/// A tick with the row's name at the middle of each row.
 void PausePlot::name_rows() {
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
   constexpr qsizetype longest = 44;
@@ -201,7 +201,7 @@ void PausePlot::name_rows() {
   }
   value_axis()->setTicker(ticker);
   fit_values();
-  // So that names do not stand upon each other.
+  // Names must not overlap.
   const int rows = std::max<int>(3, static_cast<int>(strips_.strips.size()));
   setMinimumHeight(70 + rows * (fontMetrics().height() + 4));
 }
@@ -212,9 +212,9 @@ void PausePlot::fit_values() {
 
 QPoint PausePlot::place_of(std::size_t strip, std::int64_t time_ns) const {
   const bool bars = strip < strips_.strips.size() && !strips_.strips[strip].steps.empty();
-  // Above what was paused; in the middle where nothing else is drawn.
+  // At the top of rows with bars; in the middle of others.
   const double row = static_cast<double>(strip) + (bars ? air + 0.1 : 0.5);
-  // What is far out of sight of a plot that was zoomed in still has to be a place.
+  // Keep coordinates in range for events far outside of the visible part.
   constexpr double far = 1e6;
   const double x = std::clamp(time_axis()->coordToPixel(seconds_of(origin(), time_ns)), -far, far);
   return QPointF(x, value_axis()->coordToPixel(row)).toPoint();
@@ -239,7 +239,7 @@ std::optional<TimePlot::Hit> PausePlot::hit(const QPoint& place) const {
                                      QString::number(sign.packet))};
   }
   const PauseStep& step = *found->step;
-  // No packet is known of a step but where the longest pause begins.
+  // A step has a packet only if the longest pause begins in it.
   std::uint64_t packet = 0;
   for (const PauseSign& sign : found->strip->signs) {
     if (sign.time_ns >= step.from_ns && sign.time_ns < step.to_ns) packet = sign.packet;
@@ -256,7 +256,7 @@ QString PausePlot::distance_text(const QPointF& from, const QPointF& to) const {
   return to_qt(analyze::duration_text(std::llround(seconds * ns_per_second)));
 }
 
-/// Rows are always all there: the wheel moves through time.
+/// All rows are always visible, so the wheel zooms only the time axis.
 void PausePlot::wheelEvent(QWheelEvent* event) {
   QWheelEvent only_time(event->position(), event->globalPosition(), event->pixelDelta(), event->angleDelta(),
                         event->buttons(), event->modifiers() | Qt::ShiftModifier, event->phase(),
@@ -267,7 +267,7 @@ void PausePlot::wheelEvent(QWheelEvent* event) {
 
 void PausePlot::restyle() {
   TimePlot::restyle();
-  if (signs_.empty()) return;  // still being made
+  if (signs_.empty()) return;  // during construction
   value_axis()->setTickPen(Qt::NoPen);
   replot(rpQueuedReplot);
 }

@@ -9,8 +9,8 @@
 
 namespace roce::gui {
 
-/// Who paused which priority when: a row each, as high as the share of the time that was paused, and below
-/// them when ports changed what they announce by DCBX. Dragging chooses a time range, as in the timeline.
+/// Pause graph: one row per port and priority with the share of time it was paused, and below them the
+/// changes of DCBX announcements by port. Dragging selects a time range, as in the timeline.
 class PausePlot : public TimePlot {
   Q_OBJECT
 
@@ -20,7 +20,7 @@ class PausePlot : public TimePlot {
 
   void show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot);
   [[nodiscard]] const PauseStrips& strips() const noexcept { return strips_; }
-  /// Where the middle of a sign or step is drawn, of the strip of that number.
+  /// Centre of an event or step of that strip, in pixels.
   [[nodiscard]] QPoint place_of(std::size_t strip, std::int64_t time_ns) const;
 
  protected:

@@ -65,14 +65,14 @@ void wrap_legend(QCustomPlot& plot) {
   for (int i = 0; i < legend->itemCount(); ++i) {
     QCPAbstractLegendItem* item = legend->item(i);
     if (item == nullptr) continue;           // a cell of the last row
-    item->setMargins(QMargins(0, 0, 0, 2));  // what hangs below the line would be cut off
+    item->setMargins(QMargins(0, 0, 0, 2));  // room for descenders
     widest = std::max(widest, item->minimumOuterSizeHint().width());
   }
   const QMargins around = legend->margins();
   const int room = plot.width() - around.left() - around.right() + legend->columnSpacing();
   legend->setWrap(std::max(1, room / (widest + legend->columnSpacing())));
-  legend->setFillOrder(QCPLegend::foColumnsFirst, true);  // places them anew
-  // From the left, one beside the other: what room is left is behind the last one.
+  legend->setFillOrder(QCPLegend::foColumnsFirst, true);  // arranges them again
+  // Left-aligned: remaining room is right of the last column.
   for (int column = 0; column < legend->columnCount(); ++column)
     legend->setColumnStretchFactor(column, column + 1 < legend->columnCount() ? 0.001 : 1);
 }

@@ -21,7 +21,7 @@ using analyze::ConnectionTrace;
 using analyze::TracePoint;
 using MarkForm = TraceMarkLook::Form;
 
-/// Whole PSNs as packets have them, whatever they are extended to.
+/// Labels with the 24-bit PSNs of packets instead of the extended ones.
 class PsnTicker final : public QCPAxisTicker {
  protected:
   double getTickStep(const QCPRange& range) override {
@@ -126,7 +126,7 @@ class SequencePlot::Layer final : public OwnPlottable {
   TraceMark mark_;
 };
 
-/// When a port had its neighbour stop.
+/// Bands while a port was paused.
 class SequencePlot::Pauses final : public OwnPlottable {
  public:
   explicit Pauses(SequencePlot& plot) : OwnPlottable(plot.time_axis(), plot.value_axis()), plot_(plot) {
@@ -147,7 +147,7 @@ class SequencePlot::Pauses final : public OwnPlottable {
       const double from =
           std::max(drawn_to, plot_.time_axis()->coordToPixel(seconds_of(plot_.origin(), pause.from_ns)));
       const double to = plot_.time_axis()->coordToPixel(seconds_of(plot_.origin(), pause.to_ns));
-      // Never narrower than a pixel, and no pixel twice.
+      // At least a pixel wide, and no pixel painted twice.
       const double end = std::min<double>(std::max(to, from + 1), rect.right() + 1);
       if (end <= drawn_to || from > rect.right()) continue;
       painter->drawRect(QRectF(from, rect.top(), end - from, rect.height()));
@@ -170,9 +170,9 @@ class SequencePlot::Pauses final : public OwnPlottable {
 SequencePlot::SequencePlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Sequence graph"));
   setAccessibleDescription(
-      tr("Packet sequence numbers over time: requests, acknowledgements, responses, and what went wrong."));
+      tr("Packet sequence numbers over time: requests, acknowledgements, responses, and anomalies."));
   const auto ticker = QSharedPointer<PsnTicker>::create();
-  // Where PSNs begin anew: their round numbers, not those of the extended ones.
+  // Ticks at round 24-bit PSNs, also after a wrap-around.
   ticker->setTickOrigin(1 << 24);
   value_axis()->setTicker(ticker);
   value_axis()->setLabel(tr("PSN"));
@@ -222,7 +222,7 @@ void SequencePlot::refill() {
     say(lines_.empty() ? tr("No requests were captured in this direction.") : QString());
     note(missing_text(*trace_));
   }
-  // Air around, and room for ticks at the edges.
+  // Margins, and room for ticks at the edges.
   const double length = std::max(lines_.last - lines_.first, 1e-6);
   const double height = std::max<double>(1, static_cast<double>(lines_.highest - lines_.lowest));
   set_whole({lines_.first - 0.02 * length, lines_.last + 0.02 * length},
@@ -248,7 +248,7 @@ void SequencePlot::show_packet(const std::optional<std::uint64_t>& number) {
 
 namespace {
 
-/// The point of that packet, if it was kept and belongs to the requests of that side.
+/// The point of that packet, if the trace has it and it belongs to the requests of that side.
 const TracePoint* point_of(const ConnectionTrace* trace, unsigned side, std::uint64_t packet) {
   if (trace == nullptr) return nullptr;
   const auto found = std::find_if(trace->points.begin(), trace->points.end(),
@@ -300,13 +300,13 @@ QString SequencePlot::distance_text(const QPointF& from, const QPointF& to) cons
   if (!trace_ || !trace_->timed) return psns;
   QString text = tr("%1, %2").arg(
       to_qt(analyze::duration_text(std::llround(std::min(std::abs(d.seconds), 9e9) * 1e9))), psns);
-  if (d.psns_per_second != 0) text += tr(", %1 a second").arg(std::abs(d.psns_per_second), 0, 'g', 4);
+  if (d.psns_per_second != 0) text += tr(", %1 per second").arg(std::abs(d.psns_per_second), 0, 'g', 4);
   return text;
 }
 
 void SequencePlot::restyle() {
   TimePlot::restyle();
-  if (cross_ == nullptr) return;  // still being made
+  if (cross_ == nullptr) return;  // during construction
   QColor cross = palette().color(QPalette::Text);
   cross.setAlpha(150);
   cross_->setPen(QPen(cross, 1, Qt::DashLine));

@@ -9,8 +9,8 @@
 
 namespace roce::gui {
 
-/// Time by PSN, as tcptrace draws TCP: requests and responses as bars over their PSNs, what is acknowledged
-/// as a line of steps, signs for what went wrong, ticks for CE and CNPs, bands where a port was paused.
+/// Time-sequence graph, as tcptrace draws for TCP: requests and responses as bars over their PSNs,
+/// acknowledged PSNs as steps, symbols for anomalies, ticks for CE and CNPs, bands while a port was paused.
 class SequencePlot : public TimePlot {
   Q_OBJECT
 
@@ -18,10 +18,10 @@ class SequencePlot : public TimePlot {
   explicit SequencePlot(QWidget* parent = nullptr);
   ~SequencePlot() override;
 
-  /// Null: nothing.
+  /// Null: empty. `side`: 0 for requests of end a, 1 for those of b.
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
                   unsigned side);
-  /// Requests of which side.
+  /// The side whose requests are drawn.
   void show_side(unsigned side);
   [[nodiscard]] unsigned side() const noexcept { return side_; }
   /// The side with more requests.
@@ -29,7 +29,7 @@ class SequencePlot : public TimePlot {
   void show_packet(const std::optional<std::uint64_t>& number);
 
   [[nodiscard]] const SequenceLines& lines() const noexcept { return lines_; }
-  /// Where a packet is drawn, in pixels; nullopt: it is not.
+  /// Position of a packet in pixels; nullopt: it is not drawn.
   [[nodiscard]] std::optional<QPoint> place_of(std::uint64_t packet) const;
 
  protected:
@@ -48,7 +48,7 @@ class SequencePlot : public TimePlot {
   SequenceLines lines_;
   unsigned side_ = 0;
   std::optional<std::uint64_t> packet_;
-  std::vector<Layer*> layers_;  ///< by TraceMark; the plot owns them
+  std::vector<Layer*> layers_;  ///< by TraceMark; owned by the plot
   Pauses* pauses_ = nullptr;
   QCPItemTracer* cross_ = nullptr;
 };

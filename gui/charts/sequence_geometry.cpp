@@ -14,7 +14,7 @@ using analyze::ConnectionTrace;
 using analyze::TracePoint;
 using Form = TraceMarkLook::Form;
 
-/// PSNs that a mark of that packet covers: from, to before.
+/// PSNs that a mark of that packet covers: [from, to).
 std::pair<std::int64_t, std::int64_t> extent(const TracePoint& p, TraceMark mark) noexcept {
   if (mark == TraceMark::acknowledge) return {p.acknowledged(), p.acknowledged()};
   if (mark == TraceMark::nak || mark == TraceMark::rnr_nak) return {p.psn, p.psn};
@@ -23,7 +23,7 @@ std::pair<std::int64_t, std::int64_t> extent(const TracePoint& p, TraceMark mark
   return {p.psn, p.psn + std::max<std::int64_t>(1, p.psns)};
 }
 
-/// Indices of a series from the first at `from` on, to before the first behind `to`.
+/// Indices of a series with times in [from, to].
 std::pair<std::size_t, std::size_t> between(const SequenceSeries& s, double from, double to) {
   const auto begin = std::lower_bound(s.seconds.begin(), s.seconds.end(), from);
   const auto end = std::upper_bound(begin, s.seconds.end(), to);
@@ -70,7 +70,7 @@ SequenceLines sequence_lines(const ConnectionTrace& trace, unsigned side, std::i
     lines.first = any ? std::min(lines.first, seconds) : seconds;
     lines.last = any ? std::max(lines.last, seconds) : seconds;
     any = true;
-    // Nearly all packets are nothing else.
+    // Most packets have no other mark.
     constexpr auto plain_marks = static_cast<std::size_t>(TraceMark::response) + 1;
     const std::size_t marks = p.remarkable() ? trace_mark_count : plain_marks;
     for (std::size_t m = 0; m < marks; ++m) {
@@ -78,7 +78,7 @@ SequenceLines sequence_lines(const ConnectionTrace& trace, unsigned side, std::i
       if (!has_mark(p, mark)) continue;
       auto [low, high] = extent(p, mark);
       if (mark == TraceMark::acknowledge) {
-        // What is acknowledged stays so.
+        // The step line only rises.
         if (low <= acknowledged) continue;
         acknowledged = low;
       }
@@ -87,7 +87,7 @@ SequenceLines sequence_lines(const ConnectionTrace& trace, unsigned side, std::i
       s.low.push_back(low);
       s.high.push_back(high);
       s.point.push_back(static_cast<std::uint32_t>(i));
-      // What is damaged may say anything of its PSN.
+      // The PSN of a damaged packet may be wrong.
       if (cnp || p.has(TracePoint::damaged)) continue;
       lines.lowest = std::min(lines.lowest, low);
       lines.highest = std::max(lines.highest, high);

@@ -7,7 +7,7 @@ namespace roce::gui {
 
 SparkLines spark_lines(const ConnectionSpark& spark, const QRectF& room) {
   constexpr double least_width = 24, least_height = 8;
-  constexpr double tick_part = 0.3;  // of the height, which the line leaves free
+  constexpr double tick_part = 0.3;  // of the height, reserved above the line
   SparkLines lines;
   const std::uint32_t most = *std::max_element(spark.packets.begin(), spark.packets.end());
   if (most == 0 || room.width() < least_width || room.height() < least_height) return lines;
@@ -17,7 +17,7 @@ SparkLines spark_lines(const ConnectionSpark& spark, const QRectF& room) {
   for (std::size_t i = 0; i < ConnectionSpark::parts; ++i) {
     const double left = room.left() + static_cast<double>(i) * step;
     const std::uint32_t packets = spark.packets[i];
-    // One packet among millions is still more than none.
+    // A single packet stays visible beside millions.
     const double up = packets == 0 ? 0 : std::max(1.0, height * packets / most);
     lines.line << QPointF(left, room.bottom() - up) << QPointF(left + step, room.bottom() - up);
     if ((spark.resent >> i & 1U) != 0) {

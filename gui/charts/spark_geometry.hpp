@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a small line in a cell draws, as plain numbers.
+// Geometry of the sparklines in table cells, as plain functions.
 #pragma once
 
 #include <QLineF>
@@ -12,10 +12,10 @@
 namespace roce::gui {
 
 struct SparkLines {
-  QPolygonF line;         ///< steps from left to right, the highest as high as there is room
-  QVector<QLineF> ticks;  ///< above the line: where something was sent again
+  QPolygonF line;         ///< packets over time, as steps scaled to the room
+  QVector<QLineF> ticks;  ///< above the line: intervals with retransmissions
 };
-/// Nothing for a connection without packets, and where there is too little room to see anything.
+/// Empty for a connection without packets, and where there is too little room.
 [[nodiscard]] SparkLines spark_lines(const ConnectionSpark& spark, const QRectF& room);
 
 }  // namespace roce::gui

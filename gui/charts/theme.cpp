@@ -49,7 +49,7 @@ QPalette light_palette() {
   return p;
 }
 
-/// Air between the columns of tables: figures on the right of one stand beside texts on the left of the next.
+/// Wider margins of table cells: right-aligned numbers stand next to left-aligned texts.
 class RoomyStyle final : public QProxyStyle {
  public:
   using QProxyStyle::QProxyStyle;
@@ -68,7 +68,7 @@ struct Sign {
   double turn;  ///< degrees
   const char* glyph;
 };
-/// By analyze::Severity; then: nothing wrong.
+/// By analyze::Severity; the last one: healthy.
 constexpr Sign signs[] = {{&Colours::info, 0, 0, "i"},
                           {&Colours::notice, 4, 45, "i"},
                           {&Colours::warning, 3, -90, "!"},
@@ -96,7 +96,7 @@ void draw_icon(QPainter& painter, const Sign& sign, const Colours& all, double s
   font.setBold(true);
   font.setPixelSize(static_cast<int>(size * 0.66));
   painter.setFont(font);
-  // Warnings are light in every theme.
+  // The colour of warnings is light in every theme.
   painter.setPen((all.*sign.colour).lightness() > 120 ? Qt::black : Qt::white);
   const double down = sign.corners == 3 ? size * 0.1 : 0;
   painter.drawText(QRectF(0, down, size, size), Qt::AlignCenter, QString::fromUtf8(sign.glyph));
@@ -116,7 +116,7 @@ QString theme_name(Theme theme) {
 }
 
 void apply_theme(Theme theme) {
-  // Asked before anything was set: afterwards it is what was set.
+  // Read before the first change: afterwards Qt returns what was set.
   static const QString system_style = QApplication::style()->name();
   static const QPalette system_palette = QApplication::palette();
   QApplication::setStyle(new RoomyStyle(theme == Theme::system ? system_style : QStringLiteral("fusion")));
@@ -159,7 +159,7 @@ const Colours& colours(const QPalette& palette) {
 
 QIcon severity_icon(std::optional<analyze::Severity> severity, const QPalette& palette) {
   const std::size_t place = severity ? static_cast<std::size_t>(*severity) : std::size(signs) - 1;
-  // Never destroyed: pixmaps may not outlive the application, nor end after it.
+  // Never destroyed: pixmaps must not be destroyed after the application.
   static auto* const made = new std::map<std::pair<std::size_t, bool>, QIcon>;
   QIcon& icon = (*made)[{place, is_dark(palette)}];
   if (!icon.isNull()) return icon;
@@ -169,7 +169,7 @@ QIcon severity_icon(std::optional<analyze::Severity> severity, const QPalette& p
     QPainter painter(&pixmap);
     draw_icon(painter, signs[place], colours(palette), size);
     icon.addPixmap(pixmap);
-    icon.addPixmap(pixmap, QIcon::Selected);  // a selected row does not change what is wrong with it
+    icon.addPixmap(pixmap, QIcon::Selected);  // no tint in selected rows
   }
   return icon;
 }

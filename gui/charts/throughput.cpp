@@ -15,7 +15,7 @@ namespace roce::gui {
 
 ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   setAccessibleName(tr("Throughput graph"));
-  setAccessibleDescription(tr("Throughput, goodput and packets in flight over time."));
+  setAccessibleDescription(tr("Throughput, goodput and PSNs in flight over time."));
   setAutoAddPlottableToLegend(false);
   below_ = new QCPAxisRect(this);
   plotLayout()->addElement(2, 0, below_);
@@ -29,7 +29,7 @@ ThroughputPlot::ThroughputPlot(QWidget* parent) : TimePlot(parent) {
   below_->setMinimumMargins(QMargins(4, 4, 12, 2));
   auto* margins = new QCPMarginGroup(this);
   for (QCPAxisRect* rect : {axisRect(0), below_}) rect->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
-  // Only times move: values fit what is seen.
+  // Only the time axis moves: values are fitted to it.
   for (QCPAxisRect* rect : {axisRect(0), below_}) {
     rect->setRangeDrag(Qt::Horizontal);
     rect->setRangeZoom(Qt::Horizontal);
@@ -77,10 +77,10 @@ void ThroughputPlot::refill() {
     if (whole.size() < 1e-6) whole.upper = whole.lower + 1e-6;
   }
   if (trace_) {
-    say(any ? QString() : tr("Packets without times have no throughput."));
+    say(any ? QString() : tr("These packets have no timestamps, so there is no throughput."));
     QString text = missing_text(*trace_);
     if (!trace_->complete())
-      text += tr(" Steps are those of all packets: %1 each.")
+      text += tr(" Throughput counts all packets, in steps of %1.")
                   .arg(to_qt(analyze::duration_text(trace_->sent[side_].width_ns())));
     note(text);
   }
@@ -90,7 +90,7 @@ void ThroughputPlot::refill() {
 
 void ThroughputPlot::compute() {
   const QCPRange range = time_axis()->range();
-  // A step of a few pixels: of one, a single packet would look like a burst.
+  // Steps of several pixels: at one pixel a single packet would look like a burst.
   const int steps = std::clamp(axisRect(0)->width() / 8, 20, 1000);
   lines_ = trace_ ? throughput_lines(*trace_, side_, origin(), range.lower, range.upper, steps)
                   : ThroughputLines();
@@ -112,14 +112,14 @@ std::optional<TimePlot::Hit> ThroughputPlot::hit(const QPoint& place) const {
   const auto behind = std::upper_bound(lines_.seconds.begin(), lines_.seconds.end(), seconds);
   if (behind == lines_.seconds.begin() || behind == lines_.seconds.end()) return std::nullopt;
   const auto i = behind - lines_.seconds.begin() - 1;
-  // The first packet of that step or behind it.
+  // The first packet of that step or later.
   const auto point = std::lower_bound(
       trace_->points.begin(), trace_->points.end(), lines_.seconds[i],
       [this](const analyze::TracePoint& p, double s) { return seconds_of(origin(), p.time_ns) < s; });
   if (point == trace_->points.end()) return std::nullopt;
   const RateUnit unit = rate_unit(lines_.throughput[i]);
   const auto rate = [&](double bits) { return QString::number(bits / unit.bits, 'f', 2); };
-  return Hit{point->packet, tr("%1 of %2: %3 %5 on the wire, goodput %4 %5, at most %6 PSNs in flight")
+  return Hit{point->packet, tr("%1, %2: %3 %5 on the wire, goodput %4 %5, at most %6 PSNs in flight")
                                 .arg(to_qt(analyze::duration_text(std::llround(lines_.step_seconds * 1e9))),
                                      side_ == 0 ? tr("a → b") : tr("b → a"), rate(lines_.throughput[i]),
                                      rate(lines_.goodput[i]), QString::fromUtf8(unit.name))
@@ -127,7 +127,7 @@ std::optional<TimePlot::Hit> ThroughputPlot::hit(const QPoint& place) const {
 }
 
 QString ThroughputPlot::distance_text(const QPointF& from, const QPointF& to) const {
-  // What was sent between the two.
+  // Bits sent between the two.
   const double low = std::min(from.x(), to.x()), high = std::max(from.x(), to.x());
   double bits = 0;
   for (int i = 0; i + 1 < lines_.seconds.size(); ++i) {
@@ -148,7 +148,7 @@ void ThroughputPlot::resizeEvent(QResizeEvent* event) {
 
 void ThroughputPlot::restyle() {
   TimePlot::restyle();
-  if (in_flight_ == nullptr) return;  // still being made
+  if (in_flight_ == nullptr) return;  // during construction
   const Colours& c = colours(palette());
   style_axes(below_, palette(), font());
   value_axis()->ticker()->setTickCount(4);

@@ -8,14 +8,14 @@
 
 namespace roce::gui {
 
-/// What one side sends, over time: on the wire and as goodput, and below how many PSNs are in flight.
+/// Throughput graph of one side over time: on the wire and goodput, and below them the PSNs in flight.
 class ThroughputPlot : public TimePlot {
   Q_OBJECT
 
  public:
   explicit ThroughputPlot(QWidget* parent = nullptr);
 
-  /// Null: nothing.
+  /// Null: empty. `side`: 0 for what end a sends, 1 for b.
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
                   unsigned side);
   void show_side(unsigned side);

@@ -26,7 +26,7 @@ ThroughputLines of_series(const Series& series, std::int64_t origin_ns) {
   return lines;
 }
 
-/// 1, 2 or 5 times a power of ten, so that so many fit.
+/// The step length: 1, 2 or 5 times a power of ten, so that at least `steps` fit into `span`.
 double round_step(double span, int steps) {
   const double exact = span / steps;
   const double power = std::pow(10.0, std::floor(std::log10(exact)));
@@ -42,7 +42,7 @@ ThroughputLines throughput_lines(const ConnectionTrace& trace, unsigned side, st
                                  double from, double to, int steps) {
   if (!trace.timed || trace.points.empty() || !(to > from) || steps < 1) return {};
   if (!trace.complete()) return of_series(trace.sent[side], origin_ns);
-  // Nothing lies beside the packets, and no step is shorter than a nanosecond.
+  // Only where there are packets, and no step shorter than a nanosecond.
   from = std::max(from, seconds_of(origin_ns, trace.points.front().time_ns));
   to = std::max(from, std::min(to, seconds_of(origin_ns, trace.points.back().time_ns)));
   ThroughputLines lines;

@@ -89,7 +89,7 @@ void TimePlot::set_whole(const QCPRange& time, const std::optional<QCPRange>& va
   least_values_ = least_values;
 }
 
-/// Beyond these there is nothing to see, and axes would run out of digits for their ticks.
+/// Outside of these bounds there is no data, and tick labels would lose precision.
 void TimePlot::keep_in_bounds(QCPAxis* axis, const QCPRange& now, const QCPRange& before) {
   const bool time = axis == time_axis();
   if (!time && !whole_values_) return;
@@ -138,7 +138,7 @@ void TimePlot::show_span(const std::optional<TimeSpan>& span) {
   replot(rpQueuedReplot);
 }
 
-/// Where nothing else is seen, shading it would tell nothing.
+/// No shading where the range covers the whole visible part.
 void TimePlot::shade_span() {
   if (!span_) return;
   const QCPRange range = time_axis()->range();
@@ -183,7 +183,7 @@ void TimePlot::shift(double part_of_time, double part_of_values) {
 void TimePlot::choose(const QRect& rect) {
   if (!timed_) return;
   const auto ns = [this](int pixel) {
-    const double most = 4e18;  // what the capture cannot hold anyway
+    const double most = 4e18;  // beyond any capture
     return origin_ns_ + std::llround(std::clamp(time_axis()->pixelToCoord(pixel) * nanoseconds, -most, most));
   };
   const TimeSpan span{ns(std::min(rect.left(), rect.right())), ns(std::max(rect.left(), rect.right()))};
@@ -210,7 +210,7 @@ bool TimePlot::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const std::optional<Hit> found = hit(help->pos());
-  // What a capture says is no markup.
+  // Plain text: it may contain bytes of the capture.
   found ? QToolTip::showText(help->globalPos(), Qt::convertFromPlainText(found->text), this)
         : QToolTip::hideText();
   return true;
@@ -235,7 +235,7 @@ void TimePlot::mouseMoveEvent(QMouseEvent* event) {
 
 void TimePlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
-  // Dragged: no click.
+  // A drag is no click.
   if (event->button() != Qt::LeftButton || (event->pos() - pressed_).manhattanLength() > 3) return;
   if (tool_ == Tool::choose_time) Q_EMIT span_chosen(std::nullopt);
   if (const std::optional<Hit> found = hit(event->pos())) Q_EMIT packet_chosen(found->packet);
@@ -253,7 +253,7 @@ void TimePlot::mouseDoubleClickEvent(QMouseEvent* event) {
 void TimePlot::wheelEvent(QWheelEvent* event) {
   const double steps = event->angleDelta().y() != 0 ? event->angleDelta().y() : event->angleDelta().x();
   const double factor = std::pow(0.8, steps / 120);
-  // Both, or with a key one of them.
+  // Both axes; with Shift or Ctrl only one.
   const bool only_time = event->modifiers().testFlag(Qt::ShiftModifier);
   const bool only_values = event->modifiers().testFlag(Qt::ControlModifier);
   zoom(factor, event->position().toPoint(), !only_values, !only_time);

@@ -13,29 +13,29 @@
 
 namespace roce::gui {
 
-/// What the graphs of a connection have in common: a time axis, tools for the mouse and their keys, the
-/// chosen time range and packet, a text where there is nothing to draw. One unit of the axis is a second, or
-/// a packet where packets have no times.
+/// Common base of the graphs over time: a time axis, mouse tools and keys, the selected time range, a text
+/// where there is nothing to draw. The unit of the axis is a second, or a packet where packets have no times.
 class TimePlot : public QCustomPlot {
   Q_OBJECT
 
  public:
-  /// What dragging does.
+  /// What dragging with the mouse does.
   enum class Tool { move, zoom, measure, choose_time };
 
   explicit TimePlot(QWidget* parent = nullptr);
 
   void set_tool(Tool tool);
   [[nodiscard]] Tool tool() const noexcept { return tool_; }
-  /// Everything that there is.
+  /// Shows the whole range of times and values.
   void show_all();
-  /// Times on the axis from one second to another, and what there is between them.
+  /// Shows that range of the time axis and fits the values to it.
   void show_range(double from, double to);
+  /// Shades the selected time range; nullopt: none.
   void show_span(const std::optional<TimeSpan>& span);
-  /// In the middle instead of the plot; empty: the plot.
+  /// Shows a text instead of the plot; empty: the plot.
   void say(const QString& text);
   [[nodiscard]] QString said() const;
-  /// At the lower edge, small: what the plot does not show.
+  /// A small text at the lower edge: what the plot omits.
   void note(const QString& text);
 
   [[nodiscard]] QCPAxis* time_axis() const { return axisRect(0)->axis(QCPAxis::atBottom); }
@@ -49,21 +49,21 @@ class TimePlot : public QCustomPlot {
   void packet_activated(quint64 number);  ///< by a double click or Enter
 
  protected:
-  /// The packet at a place of the widget, and what is to be said of it.
+  /// The packet at a place of the widget, and its tool tip.
   struct Hit {
     std::uint64_t packet = 0;
     QString text;
   };
   [[nodiscard]] virtual std::optional<Hit> hit(const QPoint& place) const = 0;
-  /// What a measured distance is called.
+  /// Text of a measured distance; plot coordinates.
   [[nodiscard]] virtual QString distance_text(const QPointF& from, const QPointF& to) const = 0;
-  /// Makes the values that are seen at these times fill the plot.
+  /// Fits the value axis to the visible times.
   virtual void fit_values() {}
-  /// Colours, after the palette has changed.
+  /// Sets colours, after the palette has changed.
   virtual void restyle();
 
-  /// What show_all() shows, and the shortest piece of the value axis that tells anything. Without values they
-  /// always fit what is seen.
+  /// The range of show_all(), and the shortest useful range of the value axis. Without `values` the value
+  /// axis is always fitted to the visible times.
   void set_whole(const QCPRange& time, const std::optional<QCPRange>& values, double least_values = 1e-9);
   void set_origin(std::int64_t origin_ns, bool timed);
   [[nodiscard]] std::int64_t origin() const noexcept { return origin_ns_; }

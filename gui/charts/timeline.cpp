@@ -14,7 +14,7 @@ namespace roce::gui {
 
 Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   setAccessibleName(tr("Timeline of the capture"));
-  setAccessibleDescription(tr("Throughput, goodput and events over time. Drag to choose a time range."));
+  setAccessibleDescription(tr("Throughput, goodput and events over time. Drag to select a time range."));
   setMinimumHeight(150);
   setFocusPolicy(Qt::StrongFocus);
   setAutoAddPlottableToLegend(false);
@@ -29,13 +29,13 @@ Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   auto* margins = new QCPMarginGroup(this);
   rates_->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
   events_->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
-  // The times stand once, below.
+  // One time axis, at the bottom.
   rates_->axis(QCPAxis::atBottom)->setTickLabels(false);
   events_->axis(QCPAxis::atBottom)->setLabel(tr("seconds since the first packet"));
 
   throughput_ = add_graph(rates_, tr("on the wire"));
   goodput_ = add_graph(rates_, tr("goodput"));
-  retransmitted_ = add_graph(events_, tr("resent"));
+  retransmitted_ = add_graph(events_, tr("retransmitted"));
   lost_ = add_graph(events_, tr("lost"));
   ce_ = add_graph(events_, tr("CE"));
   cnps_ = add_graph(events_, tr("CNP"));
@@ -56,7 +56,7 @@ Timeline::Timeline(QWidget* parent) : QCustomPlot(parent) {
   nothing_->position->setAxisRect(rates_);
   nothing_->position->setType(QCPItemPosition::ptAxisRectRatio);
   nothing_->position->setCoords(0.5, 0.5);
-  nothing_->setText(tr("no RDMA packets with times"));
+  nothing_->setText(tr("no RDMA packets with timestamps"));
 
   // One polygon of thousands of steps takes a third of a second to draw, line by line hardly any time.
   setPlottingHint(QCP::phFastPolylines);
@@ -107,7 +107,7 @@ void Timeline::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) 
     const double top = highest(*values);
     most_events = std::max(most_events, top);
     graph->setData(lines.times, *values, true);
-    // What never happened needs no colour explained.
+    // Events that never occur need no legend entry.
     graph->setVisible(top > 0);
     top > 0 ? graph->addToLegend() : graph->removeFromLegend();
   }
@@ -121,8 +121,8 @@ void Timeline::show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) 
   wrap_legend(*this);
   setToolTip(lines.times.isEmpty()
                  ? QString()
-                 : tr("Each step is %1. Drag to choose a time range, wheel to zoom, double click "
-                      "for everything.")
+                 : tr("Each step is %1. Drag to select a time range, wheel to zoom, double click "
+                      "to show everything.")
                        .arg(QString::fromStdString(analyze::duration_text(snapshot_->series.width_ns()))));
   if (whole || !whole_.contains(rates_->axis(QCPAxis::atBottom)->range().center())) show_all();
   show_span(span_);
@@ -162,7 +162,7 @@ void Timeline::changeEvent(QEvent* event) {
 }
 
 void Timeline::restyle() {
-  if (cnps_ == nullptr) return;  // still being made
+  if (cnps_ == nullptr) return;  // during construction
   const QPalette& p = palette();
   const Colours& c = colours(p);
   setBackground(p.brush(QPalette::Base));

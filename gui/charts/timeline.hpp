@@ -11,8 +11,8 @@
 
 namespace roce::gui {
 
-/// Rates and events over the time of a capture. Dragging chooses a time range, a click lets go of it; the
-/// wheel zooms, a double click shows everything again.
+/// Rates and events over the time of a capture. Dragging selects a time range, a click clears it; the wheel
+/// zooms, a double click shows everything again.
 class Timeline : public QCustomPlot {
   Q_OBJECT
 

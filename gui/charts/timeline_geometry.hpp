@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the timeline draws, as plain numbers.
+// Geometry of the timeline, as plain functions.
 #pragma once
 
 #include <QVector>
@@ -11,13 +11,13 @@
 
 namespace roce::gui {
 
-/// Lines of steps: each value holds from its time to the next. Times are seconds after `origin_ns`, the time
-/// of the capture's first packet, be it RDMA or not: as those of findings and of `packets`.
+/// Step lines: each value applies from its time to the next. Times are seconds after `origin_ns`, the time of
+/// the capture's first packet, RDMA or not, as in findings and in `packets`.
 struct TimelineLines {
-  QVector<double> times;          ///< where the buckets begin, and where the last one ends
-  QVector<double> throughput;     ///< bits a second, on the wire
-  QVector<double> goodput;        ///< bits a second
-  QVector<double> retransmitted;  ///< packets in a bucket, as all below
+  QVector<double> times;          ///< starts of the buckets, and the end of the last one
+  QVector<double> throughput;     ///< bit/s on the wire
+  QVector<double> goodput;        ///< bit/s
+  QVector<double> retransmitted;  ///< packets per bucket, as all below
   QVector<double> lost;
   QVector<double> ce;
   QVector<double> cnps;
@@ -26,15 +26,15 @@ struct TimelineLines {
 
 [[nodiscard]] TimelineLines timeline_lines(const analyze::Series& series, std::int64_t origin_ns);
 
-/// A unit for rates up to this many bits a second.
+/// The unit for rates up to `most` bit/s.
 struct RateUnit {
   double bits = 1;
   const char* name = "b/s";
 };
 [[nodiscard]] RateUnit rate_unit(double most) noexcept;
 
-/// The times between two places of the time axis, whichever is left; inside of the series. nullopt: no time
-/// lies between them.
+/// The time range between two places of the time axis, in either order, clipped to the series. nullopt: it is
+/// empty.
 [[nodiscard]] std::optional<TimeSpan> span_between(const analyze::Series& series, std::int64_t origin_ns,
                                                    double one_second, double other_second) noexcept;
 [[nodiscard]] double seconds_of(std::int64_t origin_ns, std::int64_t time_ns) noexcept;

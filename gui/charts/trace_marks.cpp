@@ -24,19 +24,20 @@ constexpr std::array<TraceMarkLook, trace_mark_count> looks{{
     {QT_TRANSLATE_NOOP("TraceMark", "response"), &Colours::goodput, Form::bar},
     {QT_TRANSLATE_NOOP("TraceMark", "out of order"), &Colours::throughput, Form::sign,
      ScatterShape::ssDiamond},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again"), &Colours::info, Form::sign, ScatterShape::ssCircle},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again: READ"), &Colours::retransmitted, Form::sign,
+    {QT_TRANSLATE_NOOP("TraceMark", "retransmit"), &Colours::info, Form::sign, ScatterShape::ssCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "retransmit: READ"), &Colours::retransmitted, Form::sign,
      ScatterShape::ssTriangleInverted, true},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again: RNR"), &Colours::ce, Form::sign, ScatterShape::ssDiamond,
+    {QT_TRANSLATE_NOOP("TraceMark", "retransmit: RNR"), &Colours::ce, Form::sign, ScatterShape::ssDiamond,
      true},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again: timeout"), &Colours::retransmitted, Form::sign,
+    {QT_TRANSLATE_NOOP("TraceMark", "retransmit: timeout"), &Colours::retransmitted, Form::sign,
      ScatterShape::ssSquare, true},
-    {QT_TRANSLATE_NOOP("TraceMark", "sent again: NAK"), &Colours::retransmitted, Form::sign,
+    {QT_TRANSLATE_NOOP("TraceMark", "retransmit: NAK"), &Colours::retransmitted, Form::sign,
      ScatterShape::ssTriangle, true},
-    {QT_TRANSLATE_NOOP("TraceMark", "needless"), &Colours::lost, Form::sign, ScatterShape::ssSquare},
+    {QT_TRANSLATE_NOOP("TraceMark", "spurious"), &Colours::lost, Form::sign, ScatterShape::ssSquare},
     {QT_TRANSLATE_NOOP("TraceMark", "damaged"), &Colours::error, Form::sign, ScatterShape::ssCrossSquare},
-    {QT_TRANSLATE_NOOP("TraceMark", "lost before"), &Colours::lost, Form::sign, ScatterShape::ssPlusCircle},
-    {QT_TRANSLATE_NOOP("TraceMark", "lost behind"), &Colours::lost, Form::sign, ScatterShape::ssCrossCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "lost upstream"), &Colours::lost, Form::sign, ScatterShape::ssPlusCircle},
+    {QT_TRANSLATE_NOOP("TraceMark", "lost downstream"), &Colours::lost, Form::sign,
+     ScatterShape::ssCrossCircle},
     {QT_TRANSLATE_NOOP("TraceMark", "RNR NAK"), &Colours::ce, Form::sign, ScatterShape::ssPlus},
     {QT_TRANSLATE_NOOP("TraceMark", "NAK"), &Colours::error, Form::sign, ScatterShape::ssCross},
     {QT_TRANSLATE_NOOP("TraceMark", "CE"), &Colours::ce, Form::foot},
@@ -63,7 +64,7 @@ QString trace_mark_name(TraceMark mark) {
 QCPScatterStyle trace_mark_style(TraceMark mark, const QPalette& palette, double size) {
   const TraceMarkLook& look = trace_mark_look(mark);
   const QColor colour = colours(palette).*look.colour;
-  // A ring around the sign of what was needless.
+  // Spurious ones get a frame around their retransmit symbol.
   const double drawn = mark == TraceMark::spurious ? size + 5 : size;
   return {look.shape, QPen(colour, 1.6), look.filled ? QBrush(colour) : QBrush(Qt::NoBrush), drawn};
 }

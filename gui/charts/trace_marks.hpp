@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What packets of a connection are drawn as: colour, shape and name, one row each.
+// How packets of a connection are drawn: colour, shape and name, one row per mark.
 #pragma once
 
 #include <qcustomplot.h>
@@ -13,7 +13,7 @@
 
 namespace roce::gui {
 
-/// In the order in which they are drawn: what matters more lies above.
+/// In drawing order: more important ones are drawn on top.
 enum class TraceMark : std::uint8_t {
   request,
   acknowledge,
@@ -39,12 +39,12 @@ inline constexpr std::size_t trace_mark_count = static_cast<std::size_t>(TraceMa
 struct TraceMarkLook {
   enum class Form : std::uint8_t {
     bar,    ///< over its PSNs
-    steps,  ///< a line that only rises
-    sign,   ///< a shape at its PSN
+    steps,  ///< a rising step line
+    sign,   ///< a symbol at its PSN
     foot,   ///< a tick at the bottom
     head,   ///< a tick at the top
   };
-  const char* name;  ///< to be translated: trace_mark_name()
+  const char* name;  ///< untranslated; see trace_mark_name()
   QColor Colours::*colour;
   Form form;
   QCPScatterStyle::ScatterShape shape = QCPScatterStyle::ssNone;
@@ -56,7 +56,7 @@ struct TraceMarkLook {
 
 /// Whether a packet has that mark. A packet may have several.
 [[nodiscard]] bool has_mark(const analyze::TracePoint& point, TraceMark mark) noexcept;
-/// The one that matters most.
+/// The most important mark of a packet.
 [[nodiscard]] TraceMark main_mark(const analyze::TracePoint& point) noexcept;
 
 }  // namespace roce::gui

@@ -64,7 +64,7 @@ void AnalysisJob::run(const Opener& open) {
       const std::lock_guard lock(mutex_);
       source_ = source->get();
     }
-    // It may have come while there was nothing to stop yet.
+    // stop() may have been called before source_ was set.
     if (stop_.stop_requested()) (*source)->request_stop();
     analyze(**source);
     const std::lock_guard lock(mutex_);
@@ -75,7 +75,7 @@ void AnalysisJob::run(const Opener& open) {
       source_ = nullptr;
     }
     const bool memory = dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
-    end(memory ? "not enough memory for this capture; `roceanalyze -Y FILTER` on a part of it takes less"
+    end(memory ? "not enough memory for this capture; `roceanalyze -Y FILTER` on a part of it needs less"
                : problem.what());
     return;
   }
@@ -97,7 +97,7 @@ void AnalysisJob::analyze(capture::CaptureSource& source) {
   set_progress(source, snapshot->frames_read);
   publish(std::move(snapshot));
   if (!choice_.packets) return;
-  static_cast<void>(choice_.packets->flow_ids());  // the first who asks makes them: not the window
+  static_cast<void>(choice_.packets->flow_ids());  // made by the first call: not by the window's thread
   choice_.packets->finish(abandoned_.get_token());
 }
 
@@ -114,19 +114,19 @@ void AnalysisJob::set_progress(const capture::CaptureSource& source, std::uint64
 }
 
 void AnalysisJob::publish(std::shared_ptr<const analyze::Snapshot> snapshot) {
-  // The window lets go of the one before: that shall cost it nothing.
+  // The window drops the previous snapshot: freeing it must not take the window's time.
   snapshot = freed_in_background(std::move(snapshot));
   if (choice_.packets) choice_.packets->set_snapshot(snapshot);
   const std::lock_guard lock(mutex_);
   if (!wake_) return;  // abandoned: nobody will take it
   const bool last = snapshot->final;
   news_.snapshot = std::move(snapshot);
-  // Others wait until somebody looks, so that they come no faster than somebody wants to look.
+  // Other snapshots wait for the next take(), which limits their rate.
   if (last) wake_();
 }
 
 void AnalysisJob::end(std::string failure) {
-  // Nothing more will come: whoever waits for it need not.
+  // Also completes the packet store, so that nobody waits for it.
   if (choice_.packets && !choice_.packets->analysed()) choice_.packets->finish(abandoned_.get_token());
   const std::lock_guard lock(mutex_);
   news_.ended = true;

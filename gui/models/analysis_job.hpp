@@ -17,50 +17,51 @@
 
 namespace roce::gui {
 
-/// How far reading has come.
+/// Progress of reading a capture.
 struct LoadProgress {
-  std::uint64_t bytes = 0;  ///< read, of the sizes on disk
-  std::uint64_t size = 0;   ///< 0: not known (pipes)
+  std::uint64_t bytes = 0;  ///< read so far, counted as on disk (compressed)
+  std::uint64_t size = 0;   ///< of all files on disk; 0: unknown (pipes)
   std::uint64_t packets = 0;
   [[nodiscard]] bool operator==(const LoadProgress&) const noexcept = default;
 };
 
-/// What the window may choose about an analysis.
+/// The options of an analysis that the user can set in the window.
 struct AnalysisChoice {
   std::shared_ptr<const analyze::MarkingPolicy> policy;  ///< null: none
   unsigned jobs = 0;                                     ///< threads, 0 = one a core
-  std::shared_ptr<PacketStore> packets;                  ///< takes all packets; null: nobody asks for them
+  std::shared_ptr<PacketStore> packets;                  ///< receives all packets; null: not needed
   bool check_icrc = true;
-  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0 = as the capture says
-  bool live = false;                 ///< packets come as they are captured, perhaps for days
+  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0: taken from the capture
+  bool live = false;                 ///< live capture, which may run for days
   [[nodiscard]] bool operator==(const AnalysisChoice&) const noexcept = default;
 };
 
-/// What the analysis is asked for by that choice; without what hears of its progress.
+/// The analysis options for that choice, without callbacks.
 [[nodiscard]] analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice);
 
-/// One analysis of some files on a thread of its own. It and its thread share this object; whoever has
-/// started it looks now and then at what has come, and may let go of it at any time. All members are callable
-/// from any thread.
+/// One analysis of some files on its own thread. Owner and thread share this object; the owner polls take()
+/// and may drop it at any time. All members are callable from any thread.
 class AnalysisJob {
  public:
   using Opener = std::function<capture::Expected<std::unique_ptr<capture::CaptureSource>>()>;
 
-  /// What has come since the last take().
+  /// What is new since the last take().
   struct News {
     LoadProgress progress;
     std::shared_ptr<const analyze::Snapshot> snapshot;  ///< the newest; null: none since then
-    bool ended = false;                                 ///< nothing more will come
+    bool ended = false;                                 ///< the analysis is over
     std::string failure;                                ///< why nothing could be read at all
   };
 
-  /// `wake` is called on the job's thread when there is more to take, until abandon(). It must not call back.
+  /// `wake` is called on the job's thread when there is something to take, until abandon(). It must not call
+  /// members of this job.
   [[nodiscard]] static std::shared_ptr<AnalysisJob> start(Opener open, AnalysisChoice choice,
                                                           std::function<void()> wake);
 
-  /// Ends reading soon. What was read until then is still analysed and comes.
+  /// Requests an end of reading. What was read so far is still analysed and delivered.
   void stop();
-  /// The same, and nothing comes any more: `wake` is not running when this returns, nor called again.
+  /// Stops without delivering anything more: when this returns, `wake` is not running and is never called
+  /// again.
   void abandon();
   [[nodiscard]] News take();
 
@@ -80,7 +81,7 @@ class AnalysisJob {
   std::function<void()> wake_;
   capture::CaptureSource* source_ = nullptr;  ///< while it is open
   News news_;
-  bool progress_taken_ = true;  ///< so that nobody sums up sizes that nobody looks at
+  bool progress_taken_ = true;  ///< sizes are summed up again only after a take()
 };
 
 }  // namespace roce::gui

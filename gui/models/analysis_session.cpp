@@ -76,7 +76,7 @@ void AnalysisSession::set_policy(std::shared_ptr<const analyze::MarkingPolicy> p
 
 void AnalysisSession::set_choice(const AnalysisChoice& choice) {
   AnalysisChoice chosen = choice;
-  chosen.packets = choice_.packets;  // of the analysis that runs: start() makes new ones
+  chosen.packets = choice_.packets;  // of the current analysis: start() makes a new store
   if (chosen == choice_) return;
   choice_ = std::move(chosen);
   if (is_live()) {
@@ -107,13 +107,13 @@ void AnalysisSession::start(const AnalysisJob::Opener& opener) {
   choice_.packets = freed_in_background(std::make_shared<PacketStore>(comments_));
   AnalysisChoice choice = choice_;
   choice.live = live_;
-  // Posted, never called: look() runs on this thread. After abandon() nothing is posted, and what was
-  // posted before finds another job with nothing new, or is gone together with this object.
+  // Queued, so that look() runs on this thread. After abandon() nothing is queued; an event queued before
+  // finds another job with nothing new, or is removed together with this object.
   job_ = AnalysisJob::start(opener, std::move(choice), [this] {
     QMetaObject::invokeMethod(this, &AnalysisSession::look, Qt::QueuedConnection);
   });
   timer_.start();
-  // The state first: whether it is live decides how its first packets are shown, which may be there already.
+  // The state first: it decides how the first packets, which may be there already, are shown (live or not).
   set_state(State::loading);
   Q_EMIT packets_changed();
 }
@@ -125,7 +125,7 @@ void AnalysisSession::look() {
     progress_ = news.progress;
     Q_EMIT progress_changed();
   }
-  // Whoever hears of it may open something else: after each signal it may be another job.
+  // A slot may open something else: after each signal job_ may be another one.
   const std::shared_ptr<AnalysisJob> job = job_;
   if (news.snapshot) {
     snapshot_ = std::move(news.snapshot);
@@ -137,7 +137,7 @@ void AnalysisSession::look() {
   failure_ = QString::fromStdString(news.failure);
   const bool judged_anew = live_ && other_choice_ && failure_.isEmpty();
   set_state(!failure_.isEmpty() ? State::failed : cancelled_ ? State::stopped : State::done);
-  // Whoever hears of the end may have opened something else.
+  // A slot may have opened something else.
   if (judged_anew && !job_) restart();
 }
 

@@ -11,9 +11,9 @@
 
 namespace roce::gui {
 
-/// What one window looks at: opens captures, has them analysed on another thread and hands over the results.
-/// No member waits for that thread. What an earlier open() started never arrives after a later one.
-/// Used on the thread of the window only.
+/// The capture that one window shows: opens it, has it analysed on another thread and hands over snapshots.
+/// No member waits for that thread. Results of an earlier open() never arrive after a later one.
+/// GUI thread only.
 class AnalysisSession : public QObject {
   Q_OBJECT
 
@@ -22,10 +22,10 @@ class AnalysisSession : public QObject {
     empty,  ///< nothing was opened
     loading,
     done,
-    stopped,  ///< cancel() came first: what was read until then is shown
-    failed,   ///< nothing could be read: failure() says why
+    stopped,  ///< by cancel(): what was read so far is shown
+    failed,   ///< nothing could be read: see failure()
   };
-  /// Snapshots of a capture that is still being read, and its progress, come no more often.
+  /// Shortest time between two snapshots, or progress signals, while a capture is being read.
   static constexpr std::chrono::milliseconds interval{100};
 
   explicit AnalysisSession(QObject* parent = nullptr);
@@ -33,22 +33,22 @@ class AnalysisSession : public QObject {
   AnalysisSession(const AnalysisSession&) = delete;
   AnalysisSession& operator=(const AnalysisSession&) = delete;
 
-  /// Opens captures as capture::open_files() does and lets go of what was open before.
+  /// Closes what is open and opens these files as capture::open_files() does.
   void open(const QStringList& files);
-  /// The same from another source; `files` is what reopens and commands are made with.
+  /// The same from another source; `files` are the names used for reopening and in commands.
   void open(const QStringList& files, AnalysisJob::Opener opener);
-  /// Follows a capture that goes on. `recording` is the file that it is kept in, which is what is read
-  /// whenever it is read again. Until the end of the capture reload() does nothing, and another choice waits.
+  /// Follows a live capture. `recording` is the file that it is written to, which is read by any later
+  /// reload(). Until the capture ends reload() does nothing, and a new choice takes effect afterwards.
   void open_live(const QString& recording, AnalysisJob::Opener opener);
   [[nodiscard]] bool is_live() const noexcept { return live_ && state_ == State::loading; }
-  /// Reads the files anew. What was written on packets is forgotten: they may be others by now.
+  /// Reads the files again. The user's packet comments are dropped: the packets may have changed.
   void reload();
   void close();
-  /// Stops reading; what was read is still shown, soon.
+  /// Stops reading; what was read so far is still shown.
   void cancel();
-  /// Judges marks by it; null: by none. What is open is analysed again.
+  /// Validates markings against it; null: no policy. The open capture is analysed again.
   void set_policy(std::shared_ptr<const analyze::MarkingPolicy> policy);
-  /// The same for everything that can be chosen; one that is as before changes nothing.
+  /// The same for all options; does nothing if none has changed.
   void set_choice(const AnalysisChoice& choice);
 
   [[nodiscard]] State state() const noexcept { return state_; }
@@ -56,22 +56,22 @@ class AnalysisSession : public QObject {
   [[nodiscard]] const std::shared_ptr<const analyze::Snapshot>& snapshot() const noexcept {
     return snapshot_;
   }
-  /// The single packets of what is open; null: nothing is. They become more while it is read.
+  /// All packets of the open capture; null: none is open. Grows while the capture is read.
   [[nodiscard]] const std::shared_ptr<PacketStore>& packets() const noexcept { return choice_.packets; }
   [[nodiscard]] const LoadProgress& progress() const noexcept { return progress_; }
   [[nodiscard]] const QString& failure() const noexcept { return failure_; }
   [[nodiscard]] const std::shared_ptr<const analyze::MarkingPolicy>& policy() const noexcept {
     return choice_.policy;
   }
-  /// What others need who read the same capture in the same way.
+  /// For reading the same capture again with the same options.
   [[nodiscard]] const AnalysisJob::Opener& opener() const noexcept { return opener_; }
   [[nodiscard]] const AnalysisChoice& choice() const noexcept { return choice_; }
 
  Q_SIGNALS:
   void state_changed();
   void progress_changed();
-  void packets_changed();   ///< packets() is another one
-  void snapshot_changed();  ///< also to none, when something is opened or closed
+  void packets_changed();   ///< packets() returns another store
+  void snapshot_changed();  ///< also to null, when a capture is opened or closed
 
  private:
   void start(const AnalysisJob::Opener& opener);
@@ -83,13 +83,13 @@ class AnalysisSession : public QObject {
   QStringList files_;
   AnalysisJob::Opener opener_;
   AnalysisChoice choice_;
-  std::shared_ptr<PacketComments> comments_ = std::make_shared<PacketComments>();  ///< on what is open
+  std::shared_ptr<PacketComments> comments_ = std::make_shared<PacketComments>();  ///< of the open capture
   std::shared_ptr<AnalysisJob> job_;
   QTimer timer_;
   State state_ = State::empty;
   bool cancelled_ = false;
-  bool live_ = false;          ///< what is open, or was opened last, is a capture that goes on
-  bool other_choice_ = false;  ///< than the one that the live capture is analysed with
+  bool live_ = false;          ///< the open capture, or the last one, was opened by open_live()
+  bool other_choice_ = false;  ///< choice_ differs from what the live capture is analysed with
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   LoadProgress progress_;
   QString failure_;

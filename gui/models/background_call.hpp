@@ -10,8 +10,8 @@
 
 namespace roce::gui {
 
-/// Work on a thread of its own, and what is done with its result on the thread of the window. Nothing arrives
-/// after cancel(), a later run() or the end of this object. Used on the thread of the window.
+/// Runs work on its own thread and its continuation on the GUI thread. Nothing arrives after cancel(), a
+/// later run() or the destructor. GUI thread only.
 class BackgroundCall {
  public:
   explicit BackgroundCall(QObject& receiver) : receiver_(receiver) {}
@@ -19,7 +19,7 @@ class BackgroundCall {
   BackgroundCall(const BackgroundCall&) = delete;
   BackgroundCall& operator=(const BackgroundCall&) = delete;
 
-  /// `work` runs on the other thread and must not throw; what it returns is called on this one.
+  /// `work` runs on the other thread and must not throw; the function it returns is called on this one.
   void run(std::function<std::function<void()>()> work) {
     cancel();
     link_ = std::make_shared<Link>();
@@ -32,7 +32,7 @@ class BackgroundCall {
           link->receiver,
           [link, then = std::move(then)] {
             {
-              // It was posted before somebody cancelled. Locked, so that what `work` wrote is seen here.
+              // Posted before cancel(). The lock makes what `work` wrote visible here.
               const std::lock_guard still(link->mutex);
               if (link->receiver == nullptr) return;
             }

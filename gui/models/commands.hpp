@@ -8,16 +8,17 @@
 
 namespace roce::gui {
 
-/// A part of an advice: text, or a command of ours that can be copied and typed as it is.
+/// A part of a finding's advice: plain text, or a roceanalyze command that can be pasted into a shell.
 struct AdvicePart {
   bool command = false;
   QString text;
 };
 
-/// A word as a shell takes it: quoted where it must be.
+/// The word, quoted for a POSIX shell where necessary.
 [[nodiscard]] QString shell_word(const QString& word);
 
-/// Splits what a finding advises. "FILE" in commands becomes the files, quoted; with none it stays.
+/// Splits a finding's advice. "FILE" in commands is replaced by the files, quoted; it stays if there are
+/// none.
 [[nodiscard]] std::vector<AdvicePart> advice_parts(const std::string& advice, const QStringList& files);
 
 }  // namespace roce::gui

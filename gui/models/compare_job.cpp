@@ -18,9 +18,8 @@ namespace {
 
 constexpr const char* needs_history =
     "roce.flow, roce.connection, roce.direction, roce.analysis.* and upper layers depend on other packets of "
-    "a "
-    "capture; a comparison takes fields of single packets. For the others choose the packets of both files "
-    "first: roceanalyze packets FILE -Y EXPR -w NEW";
+    "a capture; a comparison can filter only by fields of single packets. To filter by the others, extract "
+    "the packets of both files first: roceanalyze packets FILE -Y EXPR -w NEW";
 
 }  // namespace
 
@@ -140,7 +139,7 @@ void CompareJob::name_connections(analyze::CompareResult& result, unsigned direc
   if (!stop_.stop_requested()) analyze::name_connections(result, direction, *report);
 }
 
-/// On the thread that reads, which alone may look at the sources' files.
+/// Called on the reading thread, the only one that may access the sources' files.
 void CompareJob::set_progress() {
   const std::lock_guard lock(mutex_);
   std::uint64_t read = 0, all = 0;

@@ -16,27 +16,27 @@
 
 namespace roce::gui {
 
-/// One comparison on a thread of its own; see AnalysisJob for who may do what when.
+/// One comparison on its own thread; thread rules as for AnalysisJob.
 class CompareJob {
  public:
-  /// The captures of one point, as capture::open_files() takes them.
+  /// The captures of one capture point, as capture::open_files() takes them.
   using Files = std::vector<std::string>;
 
   struct News {
-    double progress = 0;  ///< 0..1 of both captures' sizes on disk; 0 where those are not known
+    double progress = 0;  ///< 0..1 of both captures' sizes on disk; 0 where sizes are unknown
     bool ended = false;
-    bool stopped = false;                                  ///< before their ends
-    std::shared_ptr<const analyze::CompareResult> result;  ///< null: there is none,
-    std::string failure;                                   ///< for this reason
+    bool stopped = false;                                  ///< before the end of a capture
+    std::shared_ptr<const analyze::CompareResult> result;  ///< null: see failure
+    std::string failure;
   };
 
-  /// `filter`: a display filter of fields of single packets; empty: all packets are compared. `wake` is
-  /// called on the job's thread at the end. It must not call back.
+  /// `filter`: a display filter that uses only fields of single packets; empty: all packets are compared.
+  /// `wake` is called on the job's thread at the end. It must not call members of this job.
   [[nodiscard]] static std::shared_ptr<CompareJob> start(Files a, Files b, std::string filter,
                                                          std::function<void()> wake);
-  /// Ends reading soon. What was compared until then comes.
+  /// Requests an end of reading. What was compared so far is delivered.
   void stop();
-  /// The same, and nothing comes any more.
+  /// Stops without delivering anything more.
   void abandon();
   [[nodiscard]] News take();
 
@@ -48,9 +48,9 @@ class CompareJob {
   [[nodiscard]] News compare();
   void name_connections(analyze::CompareResult& result, unsigned direction);
   void set_progress();
-  /// Of those that are read now, for stop() and set_progress().
+  /// The sources being read, for stop() and set_progress().
   void use(std::array<capture::CaptureSource*, 2> sources);
-  /// They are used no more when this goes, also by an exception: before they go themselves.
+  /// Unregisters the sources before they are destroyed, also when an exception is thrown.
   struct Use {
     Use(CompareJob& used_by, std::array<capture::CaptureSource*, 2> sources) : job(used_by) {
       job.use(sources);

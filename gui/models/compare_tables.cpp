@@ -17,10 +17,12 @@ struct CompareWords {
 using F = const analyze::CompareFigure&;
 
 constexpr analyze::Column<analyze::CompareFigure> figure_columns[] = {
-    {"figure", "", "what is told of both directions", false, 0, nullptr,
+    {"figure", "", "name of the figure", false, 0, nullptr,
      [](F f) { return (f.part ? "    " : "") + f.name; }, [](F f) { return f.name; }},
-    {"a_to_b", "A to B", "of what passes A first", true, 0, nullptr, [](F f) { return f.text[0]; }, nullptr},
-    {"b_to_a", "B to A", "of what passes B first", true, 0, nullptr, [](F f) { return f.text[1]; }, nullptr},
+    {"a_to_b", "A to B", "packets that pass A first", true, 0, nullptr, [](F f) { return f.text[0]; },
+     nullptr},
+    {"b_to_a", "B to A", "packets that pass B first", true, 0, nullptr, [](F f) { return f.text[1]; },
+     nullptr},
 };
 
 QString point_html(const analyze::ComparePointFacts& point, const QString& name) {
@@ -61,15 +63,15 @@ SnapshotPtr compare_snapshot(const analyze::CompareResult& result) {
 
 QString compare_headline(const analyze::CompareResult& result) {
   if (result.matched() == 0)
-    return CompareWords::tr("Nothing was seen at both points: these are not captures of the same traffic");
+    return CompareWords::tr("No packet was seen at both points: these are not captures of the same traffic");
   const auto both = [&result](auto number) {
     return number(result.directions[0]) + number(result.directions[1]);
   };
   using D = analyze::CompareDirection;
   const auto changed = std::accumulate(result.changed.begin(), result.changed.end(), std::uint64_t{0});
   return CompareWords::tr(
-             "%1 packets seen at both, %2 lost between them (%3 of them sent again), %4 overtaken, "
-             "%5 marks changed")
+             "%1 packets seen at both, %2 lost between them (%3 of them retransmitted), %4 reordered, "
+             "%5 markings changed")
       .arg(result.matched())
       .arg(both([](const D& d) { return d.lost.count; }))
       .arg(both([](const D& d) { return d.repaired; }))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison found, as tables; see TableModel.
+// The results of a comparison as tables; see TableModel.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace roce::gui {
 
 using CompareResultPtr = std::shared_ptr<const analyze::CompareResult>;
 
-/// What the rows of a comparison's tables have in common: no severity and no number of their own.
+/// Common base of a comparison's tables: rows have no severity and no id.
 template <class RowOf>
 class CompareRows {
  public:
@@ -38,7 +38,7 @@ class LostTable : public CompareRows<analyze::LostPacket> {
   [[nodiscard]] std::string key(std::size_t i) const {
     return std::to_string(row(i).direction) + ' ' + std::to_string(row(i).packet);
   }
-  /// Nothing makes up for it.
+  /// Warning where no retransmission repaired the loss.
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const {
     return row(i).repaired_by ? std::nullopt : std::optional(analyze::Severity::warning);
   }
@@ -50,7 +50,7 @@ class MarkChangeTable : public CompareRows<analyze::MarkChange> {
     return analyze::mark_change_columns();
   }
   explicit MarkChangeTable(const analyze::CompareResult& result) : CompareRows(result.changes) {}
-  [[nodiscard]] std::string key(std::size_t i) const;  ///< all but how many there are
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< all columns but the count
 };
 
 class FigureTable : public CompareRows<analyze::CompareFigure> {
@@ -76,10 +76,10 @@ void show_compared(TableModel<Table>& model, const CompareResultPtr& result) {
   model.show_table(result ? std::make_unique<Table>(*result) : nullptr, result);
 }
 
-/// Its findings, as pages that show findings take them.
+/// A snapshot that holds only the findings of the comparison, for views that show findings.
 [[nodiscard]] SnapshotPtr compare_snapshot(const analyze::CompareResult& result);
 
-/// In one line: how much was lost, changed, overtaken; or that nothing was seen at both.
+/// One line: packets lost, reordered and re-marked between the points; or that none was seen at both.
 [[nodiscard]] QString compare_headline(const analyze::CompareResult& result);
 
 /// Both captures and their clocks as rich text.

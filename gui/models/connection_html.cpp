@@ -56,7 +56,7 @@ Facts identity(const Snapshot& s, const ConnectionRow& row) {
         ConnectionWords::tr("Path MTU"),
         ConnectionWords::tr("%1 bytes (%2)")
             .arg(c.pmtu)
-            .arg(c.pmtu_by_cm ? ConnectionWords::tr("by the CM") : ConnectionWords::tr("as seen")));
+            .arg(c.pmtu_by_cm ? ConnectionWords::tr("by the CM") : ConnectionWords::tr("observed")));
   if (s.totals.any_time && c.first_time_ns != capture::no_time)
     facts.emplace_back(ConnectionWords::tr("Seen"),
                        ConnectionWords::tr("from %1 to %2")
@@ -76,13 +76,13 @@ Facts pairing(const Snapshot& s, const analyze::Connection& c) {
     return {
         {ConnectionWords::tr("Pairing"),
          ConnectionWords::tr(
-             "left unpaired: a flow the other way could be its other direction, but nothing proves which")}};
+             "unpaired: a flow in the opposite direction may belong to it, but nothing proves which one")}};
   if (!c.paired())
-    return {{ConnectionWords::tr("Pairing"), ConnectionWords::tr("one direction only was captured")}};
-  return {{ConnectionWords::tr("Because of"), reasons.join(QStringLiteral(", "))},
+    return {{ConnectionWords::tr("Pairing"), ConnectionWords::tr("only one direction was captured")}};
+  return {{ConnectionWords::tr("Paired by"), reasons.join(QStringLiteral(", "))},
           {ConnectionWords::tr("Confidence"), QStringLiteral("%1 %").arg(100 * p.confidence, 0, 'f', 0)},
           {ConnectionWords::tr("Answers"),
-           ConnectionWords::tr("%1 fit, %2 do not").arg(p.answered).arg(p.unfitting)}};
+           ConnectionWords::tr("%1 match, %2 do not").arg(p.answered).arg(p.unfitting)}};
 }
 
 Facts manager(const ConnectionRow& row) {
@@ -97,11 +97,11 @@ Facts manager(const ConnectionRow& row) {
     facts.emplace_back(ConnectionWords::tr("Retry count"), QString::number(*cm.retry_count));
   if (cm.rnr_retry)
     facts.emplace_back(ConnectionWords::tr("RNR retry"), *cm.rnr_retry == 7
-                                                             ? ConnectionWords::tr("7, for ever")
+                                                             ? ConnectionWords::tr("7 (no limit)")
                                                              : QString::number(*cm.rnr_retry));
   if (cm.ack_timeout_code)
     facts.emplace_back(ConnectionWords::tr("ACK timeout"),
-                       *cm.ack_timeout_code == 0 ? ConnectionWords::tr("never")
+                       *cm.ack_timeout_code == 0 ? ConnectionWords::tr("infinite")
                                                  : duration(dissect::cm_timeout_ns(*cm.ack_timeout_code)));
   if (const auto took = analyze::connect_time_ns(cm))
     facts.emplace_back(ConnectionWords::tr("Connected in"), duration(*took));
@@ -113,9 +113,9 @@ Facts manager(const ConnectionRow& row) {
   return facts;
 }
 
-/// All columns of the table that have something to say, in its words.
+/// All other columns of the table that are not empty, with their headings.
 Facts figures(const ConnectionRow& row) {
-  // Told above already.
+  // Already in identity() and pairing().
   constexpr std::string_view known[] = {"id",      "a",     "a_qp",     "b",          "b_qp", "service",
                                         "version", "state", "evidence", "confidence", "pmtu"};
   Facts facts;
@@ -181,7 +181,7 @@ QString connection_html(const Snapshot& s, std::uint32_t id) {
   html += heading(ConnectionWords::tr("Figures")) + facts_html(figures(row));
   if (row.cm() != nullptr)
     html += heading(ConnectionWords::tr("Connection manager")) + facts_html(manager(row));
-  return html + heading(ConnectionWords::tr("Why these directions belong together")) +
+  return html + heading(ConnectionWords::tr("Why these directions are paired")) +
          facts_html(pairing(s, *found));
 }
 

@@ -6,12 +6,12 @@
 namespace roce::gui {
 namespace {
 
-/// The part of a capture that a time lies in.
+/// Maps a time to its interval of the capture.
 class Parts {
  public:
   explicit Parts(const analyze::Totals& totals)
       : begin_(totals.first_time_ns),
-        // Unsigned, for times of hostile captures; a part is at least a nanosecond.
+        // Unsigned: times of crafted captures may overflow. An interval is at least a nanosecond.
         width_((static_cast<std::uint64_t>(totals.last_time_ns) - static_cast<std::uint64_t>(begin_)) /
                    ConnectionSpark::parts +
                1) {}
@@ -57,7 +57,7 @@ std::shared_ptr<const ConnectionSparks> ConnectionSparks::count(
       std::size_t part = from;
       if (!one_part) {
         const auto frame = reader.read(number);
-        if (!frame || frame->time_ns == capture::no_time) continue;  // what cannot be read is at no time
+        if (!frame || frame->time_ns == capture::no_time) continue;  // unreadable or without a timestamp
         part = parts.of(frame->time_ns);
       }
       ConnectionSpark& spark = all->sparks_[place];

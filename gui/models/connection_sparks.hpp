@@ -13,24 +13,24 @@
 
 namespace roce::gui {
 
-/// A connection's packets over the time of its capture, in equal parts.
+/// A connection's packets over the duration of the capture, in equal intervals (for sparklines).
 struct ConnectionSpark {
   static constexpr std::size_t parts = 32;
-  std::array<std::uint32_t, parts> packets{};  ///< both directions, without second records of one
-  std::uint32_t resent = 0;                    ///< bit i: a packet was sent again in part i
+  std::array<std::uint32_t, parts> packets{};  ///< both directions, without duplicate captures
+  std::uint32_t resent = 0;                    ///< bit i: interval i has retransmissions
 };
 
-/// Those of all connections, counted from what the window keeps of every packet: 132 bytes a connection, and
-/// nothing that an analysis would have to do. Immutable.
+/// The sparks of all connections, counted from the PacketStore: 132 bytes per connection, at no cost for the
+/// analysis. Immutable.
 class ConnectionSparks {
  public:
-  /// Of a capture that has been read to its end. Packets are looked at in their files only where a thousand
-  /// of them lie in more than one part. Null: it was stopped.
+  /// Of a capture that has been read to its end. Timestamps are read from the files only where a thousand
+  /// consecutive packets span more than one interval. Null: stopped.
   [[nodiscard]] static std::shared_ptr<const ConnectionSparks> count(
       const std::shared_ptr<const PacketStore>& store, const analyze::Snapshot& snapshot,
       const std::stop_token& stop);
 
-  /// Null: there is none of that connection.
+  /// Null: none for that connection. Lives as long as this object.
   [[nodiscard]] const ConnectionSpark* of(std::uint64_t connection) const noexcept {
     const std::uint32_t place = connection < places_.size() ? places_[connection] : none;
     return place != none ? &sparks_[place] : nullptr;
@@ -39,7 +39,7 @@ class ConnectionSparks {
  private:
   static constexpr std::uint32_t none = 0xffffffff;
   std::vector<ConnectionSpark> sparks_;  ///< as the snapshot's connections
-  std::vector<std::uint32_t> places_;    ///< there, by Connection::id: those that left have none
+  std::vector<std::uint32_t> places_;  ///< index in sparks_ by Connection::id; `none` for evicted connections
 };
 
 }  // namespace roce::gui

@@ -31,8 +31,7 @@ void ConnectionTracer::let_go() {
   kept_.clear();
 }
 
-/// Whatever happens to the session: what was traced is of a capture that is no longer shown, or of one that
-/// was still growing.
+/// After any change of state the traces are out of date: another capture is shown, or it was still growing.
 void ConnectionTracer::follow_session() {
   let_go();
   trace_ = nullptr;
@@ -67,8 +66,8 @@ void ConnectionTracer::update() {
   for (const QString& file : session_.files()) paths.push_back(QFile::encodeName(file).toStdString());
   if (!capture::can_read_twice(paths)) {
     return set(State::impossible, nullptr,
-               tr("This capture came through a pipe, which can be read only once. Save it to a file and open "
-                  "that to see the packets of its connections."));
+               tr("This capture was read from a pipe, which cannot be read again. Save it to a file and "
+                  "open that to see the packets of its connections."));
   }
   start();
 }
@@ -84,7 +83,7 @@ void ConnectionTracer::start() {
   for (const analyze::Connection& connection : snapshot->connections) {
     if (connection.id == *wanted_) options.pmtu = connection.pmtu;
   }
-  // Posted, never called: after abandon() nothing is posted, and what was posted before finds another job
+  // Queued, not called directly: after abandon() nothing is queued; an event queued before finds another job
   // that has not ended, or none.
   job_ = TraceJob::start(capture_, options, [this] {
     QMetaObject::invokeMethod(this, &ConnectionTracer::look, Qt::QueuedConnection);

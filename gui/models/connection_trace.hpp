@@ -14,23 +14,23 @@
 
 namespace roce::gui {
 
-/// The packets of the connection that graphs show. They are read from the capture a second time when somebody
-/// asks for them, on another thread; the last ones are kept. What belongs to another capture or another
-/// choice never arrives. Used on the thread of the window only.
+/// The packets of the connection that the graphs show. They are read from the capture a second time, on
+/// demand and on another thread; the last few traces are cached. Results for another capture or connection
+/// never arrive. GUI thread only.
 class ConnectionTracer : public QObject {
   Q_OBJECT
 
  public:
   using Trace = std::shared_ptr<const analyze::ConnectionTrace>;
   enum class State {
-    none,        ///< no connection is chosen
-    waiting,     ///< the capture is still being read: it comes afterwards
-    impossible,  ///< the capture can be read only once: reason()
+    none,        ///< no connection is selected
+    waiting,     ///< until the capture has been read
+    impossible,  ///< the capture can be read only once (pipe): reason()
     reading,
     done,
     failed,  ///< reason()
   };
-  /// Kept at most: points of all traces together, beyond the one that is shown.
+  /// Limits of the cache: points of all cached traces together, beyond the one that is shown.
   static constexpr std::size_t kept_points = 2'000'000;
   static constexpr std::size_t kept_traces = 16;
 
@@ -39,7 +39,7 @@ class ConnectionTracer : public QObject {
   ConnectionTracer(const ConnectionTracer&) = delete;
   ConnectionTracer& operator=(const ConnectionTracer&) = delete;
 
-  /// What is to be shown; nothing is read for none.
+  /// The connection to show; nullopt: none, and nothing is read.
   void choose(std::optional<std::uint32_t> connection);
 
   [[nodiscard]] State state() const noexcept { return state_; }
@@ -65,7 +65,7 @@ class ConnectionTracer : public QObject {
   std::optional<std::uint32_t> wanted_;
   std::shared_ptr<TracedCapture> capture_;
   std::shared_ptr<TraceJob> job_;
-  std::list<Trace> kept_;  ///< the last one used is the first
+  std::list<Trace> kept_;  ///< most recently used first
   QTimer timer_;
   State state_ = State::none;
   Trace trace_;

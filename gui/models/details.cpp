@@ -49,7 +49,7 @@ QString command_html(const QString& command) {
 }
 
 QString connections_html(const Finding& finding) {
-  // Where it is about one connection, its evidence is pointed out there.
+  // If it is about a single connection, the graph shows its first evidence packet.
   const bool pointed = finding.connections.size() == 1 && !finding.packets.empty();
   QStringList names;
   for (const std::uint32_t id : finding.connections) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of one thing, as rich text that QTextDocument understands. Links lead on: "connection:12",
-// "finding:KEY" and "packet:7" to what they name, "graph:12" to the graph of connection 12, "graph:12:7" to
-// packet 7 in it, "packets:FILTER" to the packets that pass a display filter, "markings:" to the marks,
-// "copy:TEXT" copies.
+// Details of a connection or finding as rich text for QTextDocument. Links: "connection:12", "finding:KEY"
+// and "packet:7" show what they name, "graph:12" the graph of connection 12, "graph:12:7" packet 7 in it,
+// "packets:FILTER" the packets that match a display filter, "markings:" the page of markings; "copy:TEXT"
+// copies the text. Page::follow() handles them.
 #pragma once
 
 #include <QString>
@@ -17,16 +17,15 @@ namespace roce::gui {
 
 [[nodiscard]] QString facts_html(const Facts& facts);
 
-/// Identity, what the CM agreed on, why its directions belong together, figures, latencies, and the findings
-/// that name it. Empty if there is no such connection.
+/// Identity, findings that name it, latencies, figures, the CM exchange, and why its directions are paired.
+/// Empty if there is no such connection.
 [[nodiscard]] QString connection_html(const analyze::Snapshot& snapshot, std::uint32_t id);
 
-/// Explanation, evidence, advice with its commands. `evidence`: what its packets are called, "Packets" if
-/// empty.
+/// Explanation, evidence, advice with its commands. `evidence`: the label of the packets; "Packets" if empty.
 [[nodiscard]] QString finding_html(const analyze::Snapshot& snapshot, const analyze::Finding& finding,
                                    const QStringList& files, const QString& evidence = QString());
 
-/// The commands of a finding's advice, ready to be typed; a line each.
+/// The commands of a finding's advice, ready for a shell, one per entry.
 [[nodiscard]] QStringList finding_commands(const analyze::Finding& finding, const QStringList& files);
 
 }  // namespace roce::gui

@@ -11,7 +11,7 @@ const analyze::Finding* find_finding(const analyze::Snapshot& snapshot, const QS
   for (const analyze::Finding& finding : snapshot.findings) {
     const std::string own = finding_key(finding);
     if (own == wanted) return &finding;
-    // Rows that would have the key of an earlier one have their number behind it.
+    // Keys that would repeat have a number appended (KeyedTable).
     if (wanted.starts_with(own) &&
         std::string_view(wanted).substr(own.size()) == '\x1f' + std::to_string(alike++))
       return &finding;

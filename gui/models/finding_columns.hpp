@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings, as exports have them.
+// The columns of findings, the same as in exports.
 #pragma once
 
 #include <QString>
@@ -13,8 +13,8 @@ using analyze::finding_columns;
 using analyze::finding_key;
 using analyze::first_sentence;
 
-/// The finding of a key that a row of a table or tree has; null: there is none any more. Lives as long as the
-/// snapshot.
+/// The finding with the key_role of a row of a table or tree; null: the snapshot has none. Lives as long as
+/// the snapshot.
 [[nodiscard]] const analyze::Finding* find_finding(const analyze::Snapshot& snapshot, const QString& key);
 
 }  // namespace roce::gui

@@ -8,7 +8,7 @@
 namespace roce::gui {
 
 FindingFilter::FindingFilter(QObject* parent) : QSortFilterProxyModel(parent) {
-  // Kinds are shown for the sake of those below them.
+  // A kind is shown if any of its findings is.
   setRecursiveFilteringEnabled(true);
 }
 

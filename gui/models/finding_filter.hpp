@@ -10,17 +10,17 @@
 
 namespace roce::gui {
 
-/// Of the tree of findings those that hold a text and are bad enough; kinds only with some of theirs. A
-/// finding also holds what its kind does. Tables filter by themselves (table_model.hpp).
+/// Filters the tree of findings by text, severity and time; a kind is shown if any of its findings is. The
+/// text of a kind counts for its findings too. Tables filter in their model (table_model.hpp).
 class FindingFilter : public QSortFilterProxyModel {
  public:
   explicit FindingFilter(QObject* parent = nullptr);
 
-  /// Words, all of which a finding must hold, in whatever case; empty: every one.
+  /// Words that a finding must all contain, ignoring case; empty: no filter.
   void set_text(const QString& text);
-  /// Only findings with this severity or a worse one; nullopt: every one.
+  /// Only findings of this severity or worse; nullopt: all.
   void set_severity(std::optional<analyze::Severity> least);
-  /// Only findings of that time range, and those without times; nullopt: every one.
+  /// Only findings in that time range, and those without times; nullopt: all.
   void set_time(const std::optional<TimeSpan>& time);
 
  protected:

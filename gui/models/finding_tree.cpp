@@ -22,7 +22,7 @@ FindingTree::Kinds FindingTree::kinds_of(const analyze::Snapshot& snapshot) {
   Kinds kinds;
   std::unordered_map<std::string_view, Kind*> at;
   std::unordered_map<std::string, int> often;
-  for (const Finding& finding : snapshot.findings) {  // the worst first, so kinds are too
+  for (const Finding& finding : snapshot.findings) {  // worst first, and so are the kinds
     Kind*& kind = at[finding.id];
     if (kind == nullptr) kind = kinds.emplace_back(std::make_unique<Kind>(Kind{finding.id, {}})).get();
     std::string key = finding_key(finding);
@@ -48,7 +48,7 @@ void FindingTree::show(SnapshotPtr snapshot) {
   }
 }
 
-/// Takes the kinds that are new out of `next`.
+/// Takes over the kinds of `next`: new ones are moved out of it.
 void FindingTree::show_kinds(Kinds& next) {
   std::vector<int> places(kinds_.size(), -1);
   for (std::size_t i = 0; i < kinds_.size(); ++i) {

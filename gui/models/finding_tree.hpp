@@ -12,8 +12,8 @@
 
 namespace roce::gui {
 
-/// Findings by kind: a row for each rule that found something, the worst first, and under it a row for each
-/// finding. Rows have stable keys and are never reset, as those of TableModel; its roles are the same.
+/// Findings by kind: a row for each rule that found something, worst first, and below it a row for each
+/// finding. Rows have stable keys and the roles of TableModel, and the model is never reset.
 class FindingTree final : public QAbstractItemModel {
  public:
   enum Column { title_column, count_column, column_count };
@@ -25,9 +25,9 @@ class FindingTree final : public QAbstractItemModel {
 
   void show(SnapshotPtr snapshot);
 
-  /// The finding of a row; of a row of a kind its worst one. Null for no row. Lives until the next show().
+  /// The finding of a row; for a kind its worst one. Null for no row. Lives until the next show().
   [[nodiscard]] const analyze::Finding* finding(const QModelIndex& index) const;
-  /// Where the finding of that key stands, see finding_key(); invalid: nowhere.
+  /// The row of the finding with that finding_key(); invalid: there is none.
   [[nodiscard]] QModelIndex index_of(const QString& key) const;
 
   [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;

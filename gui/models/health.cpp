@@ -46,7 +46,7 @@ QString count_text(Severity severity, std::uint64_t count) {
 
 using Counts = std::vector<std::pair<QString, std::uint64_t>>;
 
-/// "a 12, b 3, 4 others 17": the most frequent first.
+/// "a 12, b 3, 4 others: 17": the most frequent first.
 QString listing(Counts counts) {
   constexpr std::size_t most = 6;
   std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
@@ -61,7 +61,7 @@ QString listing(Counts counts) {
       rest += counts[i].second;
     }
   }
-  if (rest != 0) parts << HealthWords::tr("%1 others %2").arg(number(counts.size() - most), number(rest));
+  if (rest != 0) parts << HealthWords::tr("%1 others: %2").arg(number(counts.size() - most), number(rest));
   return parts.join(QStringLiteral(", "));
 }
 
@@ -88,7 +88,7 @@ void add_files(Facts& facts, const Snapshot& s) {
 }
 
 QString dropped_text(const Snapshot& s) {
-  if (!s.dropped()) return HealthWords::tr("the file does not say");
+  if (!s.dropped()) return HealthWords::tr("not recorded in the file");
   return *s.dropped() == 0 ? HealthWords::tr("none")
                            : HealthWords::tr("%1 dropped while capturing").arg(packets_words(*s.dropped()));
 }
@@ -107,7 +107,7 @@ QString diagnostic_text(const analyze::Diagnostic& d) {
                       : HealthWords::tr("%1 times: %2").arg(number(d.count), to_qt(d.help));
 }
 
-/// To the packets that pass a display filter.
+/// A link to the packets that match a display filter.
 QString packets_link(const char* filter) {
   return QStringLiteral("packets:") + QString::fromLatin1(QUrl::toPercentEncoding(QLatin1String(filter)));
 }
@@ -119,8 +119,8 @@ void add_roce(Facts& facts, const Snapshot& s) {
         HealthWords::tr("RoCE"),
         t.packets == 0
             ? HealthWords::tr("none")
-            : HealthWords::tr("none in this capture. If RDMA ran meanwhile, the NIC kept it from "
-                              "the capture: capture at a mirror port of the switch, or on the RDMA "
+            : HealthWords::tr("none in this capture. If RDMA was running, the NIC offloaded it past the "
+                              "kernel: capture at a mirror (SPAN) port of the switch, or on the RDMA "
                               "device itself."));
     return;
   }
@@ -138,7 +138,7 @@ void add_roce(Facts& facts, const Snapshot& s) {
   for (std::size_t i = 0; i < dissect::tunnel_count; ++i)
     tunnels.emplace_back(to_qt(dissect::tunnel_name(static_cast<dissect::Tunnel>(i))), t.by_tunnel[i]);
   if (const QString inside = listing(tunnels); !inside.isEmpty())
-    facts.emplace_back(HealthWords::tr("Inside"), inside);
+    facts.emplace_back(HealthWords::tr("Encapsulation"), inside);
   Counts opcodes;
   for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
     if (t.opcodes[i] != 0)
@@ -157,7 +157,7 @@ void add_roce(Facts& facts, const Snapshot& s) {
                    {QStringLiteral("ECT(1)"), t.ecn[1]},
                    {QStringLiteral("ECT(0)"), t.ecn[2]},
                    {QStringLiteral("CE"), t.ecn[3]}};
-  facts.emplace_back(HealthWords::tr("Marks"),
+  facts.emplace_back(HealthWords::tr("Markings"),
                      QStringList{listing(dscp), listing(ecn), listing(pcp)}.join(QStringLiteral("; ")),
                      QStringLiteral("markings:"));
 }
@@ -220,7 +220,7 @@ Health health_of(const Snapshot& s) {
 QStringList what_was_lost(const Snapshot& s) {
   QStringList lines;
   for (const capture::Error& error : s.errors) lines << to_qt(error_text(error));
-  // An input that failed says where and why; all diagnostics are among the facts.
+  // A failed input has its own error; all diagnostics are among the facts.
   if (lines.isEmpty() && !analyze::assess(s).whole) lines << diagnostic_text(s.diagnostics.front());
   return lines;
 }
@@ -236,7 +236,7 @@ Facts capture_facts(const Snapshot& s) {
             .arg(packets_words(t.packets), to_qt(analyze::bytes_text(t.bytes)),
                  t.captured_bytes < t.bytes
                      ? HealthWords::tr("%1 of it captured").arg(to_qt(analyze::bytes_text(t.captured_bytes)))
-                     : HealthWords::tr("captured whole")),
+                     : HealthWords::tr("not truncated")),
         packets_link(""));
     facts.emplace_back(
         HealthWords::tr("Time"),
@@ -244,7 +244,7 @@ Facts capture_facts(const Snapshot& s) {
             ? HealthWords::tr("%1 from %2")
                   .arg(to_qt(analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns))),
                        to_qt(analyze::time_text(t.first_time_ns)))
-            : HealthWords::tr("the capture carries no times: nothing is said of rates and latencies"));
+            : HealthWords::tr("the capture has no timestamps: no rates and latencies"));
   }
   facts.emplace_back(HealthWords::tr("Drops"), dropped_text(s));
   add_roce(facts, s);
@@ -256,7 +256,7 @@ Facts capture_facts(const Snapshot& s) {
   if (const QString text = listing(others); !text.isEmpty())
     facts.emplace_back(HealthWords::tr("Not RoCE"), text, packets_link("!infiniband"));
   for (const analyze::Diagnostic& d : s.diagnostics)
-    facts.emplace_back(HealthWords::tr("Doubtful"), diagnostic_text(d));
+    facts.emplace_back(HealthWords::tr("Diagnostic"), diagnostic_text(d));
   return facts;
 }
 

@@ -14,30 +14,30 @@
 
 namespace roce::gui {
 
-/// How a capture is, in one line.
+/// The overall verdict on a capture, in one line; the same as in the reports.
 struct Health {
-  bool shown = false;                     ///< there is something to judge, or a reason why there is not
+  bool shown = false;                     ///< show the icon: there is RoCE, or the capture is incomplete
   std::optional<analyze::Severity> sign;  ///< nullopt: healthy
   QString line;
 };
 [[nodiscard]] Health health_of(const analyze::Snapshot& snapshot);
-/// Why not all of the capture could be judged, a line each: where and why inputs failed, else the worst that
-/// was skipped. Empty where it was read whole.
+/// Why not all of the capture could be judged, one per line: where and why inputs failed, else the worst
+/// diagnostic. Empty where the whole capture was read.
 [[nodiscard]] QStringList what_was_lost(const analyze::Snapshot& snapshot);
 
-/// Findings by analyze::Severity.
+/// Number of findings by analyze::Severity.
 [[nodiscard]] std::array<std::uint64_t, 4> count_findings(const analyze::Snapshot& snapshot);
 
-/// A row of a name and what is known of it.
+/// A name and its value, one row of a list of facts.
 struct Fact {
   Fact(QString of, QString is, QString leads_to = {})
       : name(std::move(of)), text(std::move(is)), link(std::move(leads_to)) {}
   QString name;
   QString text;
-  QString link;  ///< where the name leads to, see details.hpp; empty: nowhere
+  QString link;  ///< target of the name, see details.hpp; empty: no link
 };
 using Facts = std::vector<Fact>;
-/// What was captured, as the report has it.
+/// What was captured: files, packets, time, drops, opcodes, markings, diagnostics; as in the report.
 [[nodiscard]] Facts capture_facts(const analyze::Snapshot& snapshot);
 
 /// Another name of shown_time().

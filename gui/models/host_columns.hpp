@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts, as the reports have them.
+// Hosts and their columns, the same as in reports.
 #pragma once
 
 #include "analyze/results/host_columns.hpp"

@@ -14,7 +14,7 @@ using analyze::Column;
 using analyze::Flow;
 using P = const PortSpread&;
 
-/// "########--": a share of ten, readable without colour and when copied.
+/// A bar of ten characters, readable without colour and when copied.
 std::string bar(std::uint64_t part, std::uint64_t all) {
   constexpr std::uint64_t width = 10;
   const std::uint64_t filled = all == 0 ? 0 : (part * width + all / 2) / all;
@@ -29,25 +29,26 @@ double share(P r) {
 constexpr Column<PortSpread> link_columns_[] = {
     {"src", "from", "source address", false, 0, nullptr, [](P r) { return r.src; }, nullptr},
     {"dst", "to", "destination address", false, 0, nullptr, [](P r) { return r.dst; }, nullptr},
-    {"flows", "flows", "queue pairs that data is sent to", true, 0,
+    {"flows", "flows", "destination queue pairs that data is sent to", true, 0,
      [](P r) { return static_cast<double>(r.flows); }, [](P r) { return std::to_string(r.flows); }, nullptr},
-    {"ports", "source ports", "distinct UDP source ports: flows that share one share a path", true, 0,
-     [](P r) { return static_cast<double>(r.ports); },
+    {"ports", "source ports", "distinct UDP source ports; flows with the same port take the same path", true,
+     0, [](P r) { return static_cast<double>(r.ports); },
      [](P r) { return (r.more ? "at least " : "") + std::to_string(r.ports); },
      [](P r) { return std::to_string(r.ports); }},
-    {"busiest", "busiest port", "the one with most packets", true, 0,
+    {"busiest", "busiest port", "the UDP source port with the most packets", true, 0,
      [](P r) { return static_cast<double>(r.busiest); }, [](P r) { return std::to_string(r.busiest); },
      nullptr},
-    {"share", "its share", "of the packets of both addresses", false, 0, share,
+    {"share", "its share", "share of the busiest port in the packets between these addresses", false, 0,
+     share,
      [](P r) {
        const auto percent = static_cast<int>(share(r) * 100 + 0.5);
        return bar(r.busiest_packets, r.packets) + ' ' + std::to_string(percent) + " %";
      },
      [](P r) { return std::to_string(share(r)); }},
-    {"packets", "packets", "of flows with payload", true, 0,
+    {"packets", "packets", "packets of flows with payload", true, 0,
      [](P r) { return static_cast<double>(r.packets); }, [](P r) { return std::to_string(r.packets); },
      nullptr},
-    {"zero", "from port 0", "packets: some hashes take them for fragments", true, 0,
+    {"zero", "from port 0", "packets with UDP source port 0, which some hashes treat as fragments", true, 0,
      [](P r) { return static_cast<double>(r.zero); },
      [](P r) { return r.zero != 0 ? std::to_string(r.zero) : std::string(); },
      [](P r) { return std::to_string(r.zero); }},
@@ -80,7 +81,7 @@ std::vector<PortSpread> port_spreads(const analyze::Snapshot& snapshot) {
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Pair> pairs;
   for (const Flow& flow : snapshot.flows) {
     const auto used = flow.udp_sports.sorted();
-    // Management queue pairs are 0 and 1.
+    // QP0 and QP1 are for management.
     if (flow.payload_bytes == 0 || flow.key.dst_qp <= 1 || used.empty()) continue;
     Pair& pair = pairs[{flow.key.src, flow.key.dst}];
     ++pair.row.flows;

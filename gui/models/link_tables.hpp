@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ports say of data center bridging, whom they pause, and how UDP source ports spread; see TableModel.
+// Tables of links: DCBX announcements, PAUSE and PFC, and the spread of UDP source ports; see TableModel.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class DcbxTableRows {
   explicit DcbxTableRows(const analyze::Snapshot& snapshot) : rows_(analyze::dcbx_rows(snapshot)) {}
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
-  [[nodiscard]] std::string key(std::size_t i) const;  ///< point, MAC address, chassis, port, version
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< capture point, MAC address, chassis, port, version
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t) const { return std::nullopt; }
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
 
@@ -35,8 +35,8 @@ class PauseTable {
   explicit PauseTable(const analyze::Snapshot& snapshot) : rows_(analyze::pause_rows(snapshot)) {}
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
-  [[nodiscard]] std::string key(std::size_t i) const;  ///< point, MAC address, priority
-  /// Warning for a storm, notice for packets that came in spite of the pause.
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< capture point, MAC address, priority
+  /// Warning for a pause storm, notice for packets that arrived although their priority was paused.
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const;
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
 
@@ -44,16 +44,15 @@ class PauseTable {
   std::vector<Row> rows_;
 };
 
-/// The UDP source ports that one address sends RoCE v2 data to another one from: what switches choose among
-/// equal paths by.
+/// The UDP source ports from which one address sends RoCE v2 data to another: the entropy for ECMP hashing.
 struct PortSpread {
   std::string src, dst;
-  std::uint64_t flows = 0;  ///< with payload; acknowledgements go small and anywhere
-  std::uint64_t ports = 0;  ///< distinct ones
-  bool more = false;        ///< some flow had more ports than are kept: `ports` is the least number
+  std::uint64_t flows = 0;  ///< with payload: flows of acknowledgements need no spreading
+  std::uint64_t ports = 0;  ///< distinct source ports
+  bool more = false;        ///< some flow had more ports than are kept: `ports` is a minimum
   std::uint64_t packets = 0;
-  std::uint64_t zero = 0;     ///< packets from port 0
-  std::uint16_t busiest = 0;  ///< the port with most packets
+  std::uint64_t zero = 0;     ///< packets with source port 0
+  std::uint16_t busiest = 0;  ///< the source port with the most packets
   std::uint64_t busiest_packets = 0;
 };
 [[nodiscard]] std::vector<PortSpread> port_spreads(const analyze::Snapshot& snapshot);  ///< most flows first

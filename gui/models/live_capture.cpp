@@ -24,14 +24,14 @@ constexpr int log_limit = 20'000;  ///< letters
 constexpr int patience_ms = 3'000;
 constexpr int dismissed = 126, not_authorized = 127;  ///< of pkexec
 
-/// "eth0" of what -i takes, as a file may be called.
+/// A file name for a device: "eth0.pcapng".
 QString file_name(const QString& device) {
   QString name;
   for (const QChar c : device) name += c.isLetterOrNumber() || c == QLatin1Char('-') ? c : QLatin1Char('_');
   return (name.isEmpty() ? QStringLiteral("live") : name) + QStringLiteral(".pcapng");
 }
 
-/// Copies to a file that is whole or is not there. What is wrong; empty: nothing.
+/// Copies a file; no partial copy is left. Returns an error; empty on success.
 QString copy_file(const QString& from, const QString& to) {
   QFile source(from);
   if (!source.open(QIODevice::ReadOnly)) return source.errorString();
@@ -83,7 +83,7 @@ LiveCapture::LiveCapture(AnalysisSession& session, QObject* parent)
     : QObject(parent), session_(session), copying_(*this) {
   patience_.setSingleShot(true);
   patience_.setInterval(patience_ms);
-  // It does not end by itself: as this user may, it is told more plainly; then nobody reads any more.
+  // It has not ended in time: send SIGTERM, which fails for a process of root, and stop reading.
   connect(&patience_, &QTimer::timeout, this, [this] {
     if (process_ && !process_ended_) {
       terminated_ = true;
@@ -95,7 +95,7 @@ LiveCapture::LiveCapture(AnalysisSession& session, QObject* parent)
 }
 
 LiveCapture::~LiveCapture() {
-  // The session may be gone already.
+  // session_ may be destroyed already.
   if (!process_) return;
   process_->disconnect(this);
   process_->closeWriteChannel();
@@ -123,14 +123,14 @@ bool LiveCapture::start(const LiveRequest& request, const QStringList& command) 
   copying_.cancel();
   auto folder = std::make_unique<QTemporaryDir>(QDir::tempPath() + QStringLiteral("/roceanalyze-XXXXXX"));
   if (!folder->isValid()) {
-    say(tr("No temporary folder for the recording could be made: %1. TMPDIR chooses another place.")
+    say(tr("Cannot create a temporary folder for the recording: %1. Set TMPDIR to use another one.")
             .arg(folder->errorString()),
         true);
     return false;
   }
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    say(tr("No pipe could be made: %1").arg(QString::fromLocal8Bit(std::strerror(errno))), true);
+    say(tr("Cannot create a pipe: %1").arg(QString::fromLocal8Bit(std::strerror(errno))), true);
     return false;
   }
   auto reading = std::make_shared<Descriptor>(ends[0]);
@@ -141,7 +141,7 @@ bool LiveCapture::start(const LiveRequest& request, const QStringList& command) 
   process_ = std::make_unique<QProcess>();
   process_->setProgram(command.value(0));
   process_->setArguments(command.mid(1));
-  // Packets go from process to thread; what it says in words comes here.
+  // Packets go through the pipe to the reading thread; standard error is read here.
   process_->setProcessChannelMode(QProcess::ForwardedOutputChannel);
   process_->setChildProcessModifier([out = ends[1]] { ::dup2(out, STDOUT_FILENO); });
   connect(process_.get(), &QProcess::readyReadStandardError, this, &LiveCapture::read_log);
@@ -160,7 +160,7 @@ bool LiveCapture::start(const LiveRequest& request, const QStringList& command) 
         true);
     return false;
   }
-  // Only the process writes: its end is the end of the pipe.
+  // The process holds the only writing end: when it exits, the pipe ends.
   writing.close();
   folder_ = std::move(folder);
   file_ = folder_->filePath(file_name(request.device));
@@ -169,7 +169,7 @@ bool LiveCapture::start(const LiveRequest& request, const QStringList& command) 
   state_ = State::running;
   const PipeRecording recording{std::move(reading), QFile::encodeName(file_).toStdString(),
                                 request.most_bytes, news_};
-  // What was open before ends now: it is none of this capture's ends.
+  // Close the old capture first: its state changes are not those of this one.
   session_.close();
   reading_ = true;
   session_.open_live(file_, [recording] { return open_recorded(recording); });
@@ -191,7 +191,7 @@ void LiveCapture::read_log() {
   Q_EMIT changed();
 }
 
-/// The session may have ended by itself, or look at something else by now.
+/// Called when session or process changed; the session may show something else by now.
 void LiveCapture::look() {
   if (!reading_) return;
   const bool same = session_.files() == QStringList{file_};
@@ -219,33 +219,33 @@ void LiveCapture::conclude() {
   } else if (asked) {
     say(kept, false);
   } else {
-    say(tr("The capture ended by itself. ") + kept, false);
+    say(tr("The capture has ended. ") + kept, false);
   }
 }
 
-/// Empty: as it should.
+/// Why the capture ended; empty: normally.
 QString LiveCapture::why_it_ended() const {
   if (const QString problem = news_->problem(); !problem.isEmpty()) {
-    return tr("The recording could not go on: %1. Make room in %2, or choose another place with TMPDIR.")
+    return tr("The recording failed: %1. Free space in %2, or set TMPDIR to another folder.")
         .arg(problem, folder_->path());
   }
   if (news_->limited()) {
-    return tr("The recording has reached its limit of %1 MB: raise it, or capture less with a filter.")
+    return tr("The recording has reached its limit of %1 MB: raise it, or use a capture filter.")
         .arg(request_.most_bytes / 1'000'000);
   }
   if (terminated_) return {};
   if (process_->exitStatus() == QProcess::CrashExit)
-    return tr("%1 died (signal %2).").arg(program_).arg(process_->exitCode());
+    return tr("%1 was terminated by signal %2.").arg(program_).arg(process_->exitCode());
   const int status = process_->exitCode();
   if (status == 0) return {};
   if (process_->program() == QLatin1String("pkexec") && (status == dismissed || status == not_authorized)) {
-    return tr("Nobody allowed the capture (pkexec: status %1). Try again, or allow it once and for all: sudo "
+    return tr("The capture was not authorized (pkexec: status %1). Try again, or permit it permanently: sudo "
               "setcap cap_net_raw,cap_net_admin=eip %2")
         .arg(status)
         .arg(shell_word(program_));
   }
   const QString said = log_.trimmed();
-  return said.isEmpty() ? tr("%1 ended with status %2.").arg(program_).arg(status) : said;
+  return said.isEmpty() ? tr("%1 exited with status %2.").arg(program_).arg(status) : said;
 }
 
 void LiveCapture::save_as(const QString& file) {

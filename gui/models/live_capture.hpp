@@ -16,39 +16,39 @@
 
 namespace roce::gui {
 
-/// Who may capture: this user with the program as it is, or somebody who is asked for a password first.
+/// Whether the capture program has the rights to capture, or needs a password first.
 enum class CaptureRights {
   own,      ///< root, or the program has file capabilities
-  asked,    ///< by pkexec
-  unknown,  ///< neither: the attempt shows
+  asked,    ///< pkexec asks for a password
+  unknown,  ///< neither: only an attempt can show
 };
 
-/// What a live capture is asked for.
+/// The parameters of a live capture.
 struct LiveRequest {
-  QString device;  ///< as -i takes it
+  QString device;  ///< value for -i
   QString filter;  ///< BPF; empty: all frames
   bool promiscuous = true;
-  std::uint64_t most_bytes = 0;  ///< of the recording; 0: no limit
+  std::uint64_t most_bytes = 0;  ///< size limit of the recording; 0: none
 };
 
-/// The command line program that belongs to this one: beside it, in its build, else in PATH. Empty: none.
+/// Path of the command line program: beside this one, in its build tree, else in PATH. Empty: not found.
 [[nodiscard]] QString find_capture_program();
 [[nodiscard]] CaptureRights capture_rights(const QString& program);
-/// Program and arguments that capture; the window itself never has the rights.
+/// Program and arguments of the capture process. The window itself never needs capture rights.
 [[nodiscard]] QStringList capture_command(const QString& program, const LiveRequest& request,
                                           CaptureRights rights);
 
-/// One capture at a time that runs in another process, `roceanalyze capture -w -`, and is followed in the
-/// session of a window. What comes is kept in a temporary file, until the next capture or the end of this
-/// object. Used on the thread of the window.
+/// A live capture, at most one at a time, in another process (`roceanalyze capture -w -`), shown in the
+/// session of a window. It is recorded to a temporary file, which lives until the next capture or the
+/// destructor. GUI thread only.
 class LiveCapture : public QObject {
   Q_OBJECT
 
  public:
   enum class State {
     idle,
-    running,   ///< the process was begun: somebody may still be asked for a password
-    stopping,  ///< it was told to end
+    running,   ///< the process was started; pkexec may still be asking for a password
+    stopping,  ///< the process was asked to end
   };
 
   explicit LiveCapture(AnalysisSession& session, QObject* parent = nullptr);
@@ -56,22 +56,22 @@ class LiveCapture : public QObject {
   LiveCapture(const LiveCapture&) = delete;
   LiveCapture& operator=(const LiveCapture&) = delete;
 
-  /// Begins, in place of what the session shows. `command` writes pcapng to its standard output and ends
-  /// when its standard input does. False: not even begun, message() says why.
+  /// Starts a capture, which replaces what the session shows. `command` writes pcapng to its standard output
+  /// and ends when its standard input is closed. False: not started, see message().
   bool start(const LiveRequest& request, const QStringList& command);
-  /// Asks it to end; what has come is all kept.
+  /// Asks the process to end; all packets captured so far are kept.
   void stop();
-  /// Copies the recording, on another thread; message() says when it is done.
+  /// Copies the recording on another thread; message() reports the result.
   void save_as(const QString& file);
 
   [[nodiscard]] State state() const noexcept { return state_; }
-  /// The recording can be saved: it is whole, and not yet replaced.
+  /// Whether there is a complete recording to save.
   [[nodiscard]] bool has_recording() const;
-  /// Packets would be lost if this object went now, or another capture began.
+  /// Whether the recording is not saved yet and would be lost by another start() or the destructor.
   [[nodiscard]] bool has_unsaved() const;
-  [[nodiscard]] const QString& message() const noexcept { return message_; }  ///< what happened, what to do
-  [[nodiscard]] bool failed() const noexcept { return failed_; }              ///< it is about a failure
-  [[nodiscard]] const QString& log() const noexcept { return log_; }          ///< what the process said
+  [[nodiscard]] const QString& message() const noexcept { return message_; }  ///< for the user
+  [[nodiscard]] bool failed() const noexcept { return failed_; }              ///< message() reports a failure
+  [[nodiscard]] const QString& log() const noexcept { return log_; }          ///< stderr of the process
 
  Q_SIGNALS:
   void changed();
@@ -92,7 +92,7 @@ class LiveCapture : public QObject {
   QString program_;
   QString file_;
   State state_ = State::idle;
-  bool reading_ = false;  ///< the session still follows it
+  bool reading_ = false;  ///< the session is still reading it
   bool process_ended_ = true;
   bool terminated_ = false;
   bool saved_ = false;

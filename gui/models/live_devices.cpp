@@ -62,13 +62,14 @@ LiveDevice network(const HostFacts& host, const NetworkDevice& device) {
   if (netdev != nullptr) {
     add_rate(state, netdev->speed_bps.value_or(0));
     add(description, netdev->driver);
-    if (!netdev->master.empty()) description << LiveDeviceModel::tr("part of %1").arg(to_qt(netdev->master));
+    if (!netdev->master.empty())
+      description << LiveDeviceModel::tr("member of %1").arg(to_qt(netdev->master));
     for (const capture::InterfaceAddress& address : netdev->addresses)
       description << to_qt(address.address) + QLatin1Char('/') + QString::number(address.prefix);
   }
   row.state = state.join(QStringLiteral(", "));
   row.description = description.join(QStringLiteral(", "));
-  // "any" is no interface that could be down.
+  // "any" has no netdev and is never down.
   row.possible = device.up || netdev == nullptr;
   if (!row.possible) {
     row.how = LiveDeviceModel::tr("it is down: sudo ip link set dev %1 up").arg(shell_word(row.name));
@@ -159,15 +160,15 @@ QVariant LiveDeviceModel::data(const QModelIndex& index, int role) const {
 
 QVariant LiveDeviceModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  const QString names[column_count] = {tr("Device"), tr("Kind"), tr("State"), tr("What it is"),
-                                       tr("Capturing it")};
+  const QString names[column_count] = {tr("Device"), tr("Kind"), tr("State"), tr("Description"),
+                                       tr("Capture")};
   return section >= 0 && section < column_count ? names[section] : QVariant();
 }
 
 Qt::ItemFlags LiveDeviceModel::flags(const QModelIndex& index) const {
   const LiveDevice* device = index.isValid() ? this->device(index.row()) : nullptr;
   if (device == nullptr) return Qt::NoItemFlags;
-  // Others can be chosen as well: their reason is what one wants to read.
+  // Devices that cannot be captured can be selected too: the page shows the reason.
   return Qt::ItemIsSelectable | Qt::ItemIsEnabled | Qt::ItemNeverHasChildren;
 }
 

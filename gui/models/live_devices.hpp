@@ -11,23 +11,23 @@
 
 namespace roce::gui {
 
-/// Something that `roceanalyze capture -i` may be asked for.
+/// A device for `roceanalyze capture -i`.
 struct LiveDevice {
-  QString name;         ///< what -i takes
+  QString name;         ///< value for -i
   QString kind;         ///< "RDMA port", "interface"
   QString state;        ///< "ACTIVE, 100 Gb/s", "up"
-  QString description;  ///< driver, addresses, what belongs to it
+  QString description;  ///< driver, addresses, network interface
   bool possible = false;
-  QString how;  ///< what it needs, or why it cannot be captured and what to do instead
+  QString how;  ///< what a capture needs, or why it is impossible and what to do instead
   [[nodiscard]] bool operator==(const LiveDevice&) const = default;
 };
 
-/// RDMA ports, then network interfaces, as `roceanalyze devices` has them; then "any". Rights are not looked
-/// at: who captures is another program than this one.
+/// RDMA ports, then network interfaces, as `roceanalyze devices` lists them; then "any". Rights are not
+/// checked: another program captures.
 [[nodiscard]] std::vector<LiveDevice> live_devices(const capture::HostFacts& host,
                                                    const std::vector<capture::NetworkDevice>& networks);
 
-/// The devices of this host; read on another thread.
+/// The capture devices of this host; read on another thread. GUI thread only.
 class LiveDeviceModel final : public QAbstractTableModel {
   Q_OBJECT
 
@@ -36,12 +36,12 @@ class LiveDeviceModel final : public QAbstractTableModel {
 
   explicit LiveDeviceModel(QObject* parent = nullptr) : QAbstractTableModel(parent), call_(*this) {}
 
-  /// Reads again what there is; refreshed() tells when.
+  /// Reads the devices again; emits refreshed() when done.
   void refresh();
   void show(std::vector<LiveDevice> devices);
   /// Null for no row. Lives until the next show().
   [[nodiscard]] const LiveDevice* device(int row) const;
-  /// -1: no device of that name is listed.
+  /// The row of that device; -1: none.
   [[nodiscard]] int row_of(const QString& name) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -51,7 +51,7 @@ class LiveDeviceModel final : public QAbstractTableModel {
   [[nodiscard]] Qt::ItemFlags flags(const QModelIndex& index) const override;
 
  Q_SIGNALS:
-  void refreshed(const QString& problem);  ///< empty: none
+  void refreshed(const QString& problem);  ///< empty: no problem
 
  private:
   std::vector<LiveDevice> devices_;

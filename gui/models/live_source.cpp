@@ -80,7 +80,7 @@ class RecordedPipe final : public CaptureSource {
   void request_stop() noexcept override { pipe_->request_stop(); }
 
  private:
-  /// Once: the file is whole from then on.
+  /// Closes the file; further calls do nothing.
   void finish() {
     if (std::exchange(finished_, true)) return;
     const bool ended = recorder_->ended();
@@ -104,7 +104,7 @@ class RecordedPipe final : public CaptureSource {
 
 Expected<std::unique_ptr<CaptureSource>> open_recorded(const PipeRecording& recording) {
   auto pipe = capture::open_files({"/proc/self/fd/" + std::to_string(recording.pipe->number())});
-  // Who writes shall notice when nobody reads any more.
+  // Closed so that the writer gets EPIPE when reading has stopped.
   recording.pipe->close();
   if (!pipe) {
     Error error = pipe.error();

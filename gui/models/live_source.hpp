@@ -12,7 +12,7 @@
 
 namespace roce::gui {
 
-/// A file descriptor; closed once.
+/// Owns a file descriptor and closes it once.
 class Descriptor {
  public:
   explicit Descriptor(int number) noexcept : number_(number) {}
@@ -26,14 +26,14 @@ class Descriptor {
   int number_;
 };
 
-/// What became of the recording of a live capture. On any thread.
+/// State of the recording of a live capture. Callable from any thread.
 class RecordingNews {
  public:
   void set(const capture::RecordingSummary& summary, const std::string& error, bool limited);
-  /// What somebody should know of it; empty: it holds everything.
+  /// Why the recording is incomplete; empty: it is complete.
   [[nodiscard]] QString problem() const;
   [[nodiscard]] std::uint64_t packets() const;
-  [[nodiscard]] bool limited() const;  ///< the limit ended the capture
+  [[nodiscard]] bool limited() const;  ///< the size limit ended the capture
 
  private:
   mutable std::mutex mutex_;
@@ -42,14 +42,14 @@ class RecordingNews {
   bool limited_ = false;
 };
 
-/// What a pipe brings, kept in a file as it comes: the source ends where the file may not grow.
+/// How to record what arrives through a pipe. The source ends when the file has reached its limit.
 struct PipeRecording {
-  std::shared_ptr<Descriptor> pipe;  ///< its reading end; closed once it is open
-  std::string file;                  ///< made anew
-  std::uint64_t most_bytes = 0;      ///< of the file; 0: no limit
+  std::shared_ptr<Descriptor> pipe;  ///< reading end; closed when the source has been opened
+  std::string file;                  ///< created by open_recorded()
+  std::uint64_t most_bytes = 0;      ///< size limit of the file; 0: none
   std::shared_ptr<RecordingNews> news;
 };
-/// Waits for the pipe's first bytes. The source names the file as where its packets are.
+/// Blocks until the pipe's first bytes arrive. The source refers to the file as the place of its packets.
 [[nodiscard]] capture::Expected<std::unique_ptr<capture::CaptureSource>> open_recorded(
     const PipeRecording& recording);
 

@@ -31,14 +31,14 @@ void ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame)
   if (learned->server_qpn) note(number, learned->server, *learned->server_qpn);
 }
 
-/// The queue pair may belong to another exchange now, or carry something else.
+/// Records a change of the exchange or the protocol of a queue pair.
 void ManagementHistory::note(std::uint64_t number, const dissect::IpAddress& address, std::uint32_t qpn) {
   const analyze::CmExchange* owner = tracker_.exchange_of(address, qpn);
   if (owner == nullptr) return;
   const dissect::Ulp ulp = tracker_.ulp_of(address, qpn);
   const auto found = ends_.find(end_of(address, qpn));
   if (found == ends_.end()) {
-    // Most carry nothing that is known: nobody will ask for them.
+    // Most carry no known protocol: no entry needed.
     if (ulp != dissect::Ulp::none)
       ends_[end_of(address, qpn)].push_back({static_cast<std::uint32_t>(number), owner->number, ulp});
     return;

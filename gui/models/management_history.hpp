@@ -15,36 +15,36 @@
 
 namespace roce::gui {
 
-/// What connection managers had agreed on when a packet came: wherever one jumps to in a capture, what its
-/// packets carry is known as if all before had been read. Written once, while the capture is read: who asks
-/// waits for nothing to be learned again. One thread learns; any thread asks at any time.
+/// What connection managers had negotiated at any packet of the capture, for random access: the upper layer
+/// protocol of a packet is known as if all packets before had just been read. Filled once while the capture
+/// is read, so lookups never read again. One thread calls learn(); any thread may call ulp_of() at any time.
 class ManagementHistory {
  public:
   explicit ManagementHistory(std::size_t limit = analyze::CmTracker::default_limit) : tracker_(limit) {}
 
-  /// The next packet to queue pair 0 or 1. Numbers ascend.
+  /// The next packet to QP0 or QP1. Numbers ascend.
   void learn(std::uint64_t number, const capture::Frame& frame);
-  /// No more will be learned.
+  /// learn() is not called any more.
   void complete() noexcept { complete_.store(true, std::memory_order_release); }
 
-  /// What a packet carries, as CmTracker::ulp_of() says once it has seen the packet and all before.
+  /// What CmTracker::ulp_of() returns after this packet and all before it.
   [[nodiscard]] dissect::Ulp ulp_of(std::uint64_t number, dissect::Bytes frame,
                                     const dissect::Dissection& dissection) const;
 
  private:
-  /// A packet that was learned.
+  /// A packet seen by learn().
   struct Packet {
     std::uint32_t number = 0;
-    std::uint32_t forgotten = 0;  ///< exchanges that the tracker had dropped by then, the oldest ones
+    std::uint32_t forgotten = 0;  ///< exchanges that the tracker had evicted by then, oldest first
     dissect::Ulp ulp = dissect::Ulp::none;
   };
-  /// From a packet on, what a queue pair carries.
+  /// What a queue pair carries from a packet on.
   struct Change {
     std::uint32_t packet = 0;
     std::uint32_t exchange = 0;  ///< CmExchange::number
     dissect::Ulp ulp = dissect::Ulp::none;
   };
-  /// A queue pair at an address: destinations, no sources.
+  /// A destination: address and queue pair.
   using End = analyze::FlowKey;
   struct EndHash {
     [[nodiscard]] std::size_t operator()(const End& end) const noexcept { return end.hash(); }
@@ -54,13 +54,13 @@ class ManagementHistory {
   [[nodiscard]] dissect::Ulp find(std::uint64_t number, dissect::Bytes frame,
                                   const dissect::Dissection& dissection) const;
 
-  analyze::CmTracker tracker_;  ///< of the thread that learns, as the next
+  analyze::CmTracker tracker_;  ///< used by learn() alone, as is dissection_
   dissect::Dissection dissection_;
   std::atomic<bool> complete_ = false;
 
-  mutable std::shared_mutex mutex_;  ///< for the two below, until all has been learned
+  mutable std::shared_mutex mutex_;  ///< for the two below, until complete()
   std::vector<Packet> packets_;
-  std::unordered_map<End, std::vector<Change>, EndHash> ends_;  ///< those that carried anything at any time
+  std::unordered_map<End, std::vector<Change>, EndHash> ends_;  ///< those that ever had a known protocol
 };
 
 }  // namespace roce::gui

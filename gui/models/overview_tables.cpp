@@ -21,14 +21,14 @@ const std::vector<const Marking*>& cell(D d) {
   return d.classes[static_cast<std::size_t>(traffic_class)];
 }
 
-/// A line for each way of marking.
+/// One line for each marking.
 template <TrafficClass traffic_class>
 std::string seen(D d) {
   std::string text;
   for (const Marking* m : cell<traffic_class>(d)) {
     if (!text.empty()) text += '\n';
     text += analyze::marks_text(*m) + ": " + std::to_string(m->packets);
-    if (m->verdict == "violation") text += ", wanted " + m->expected;
+    if (m->verdict == "violation") text += ", intended " + m->expected;
   }
   return text;
 }
@@ -44,14 +44,15 @@ constexpr Column<MarkDirection> class_column(std::string_view name, std::string_
 }
 
 constexpr Column<MarkDirection> columns_[] = {
-    {"direction", "direction", "from whom to whom", false, 0, nullptr, [](D d) { return d.text; }, nullptr},
+    {"direction", "direction", "source and destination address", false, 0, nullptr,
+     [](D d) { return d.text; }, nullptr},
     class_column<TrafficClass::data>("data", "requests: SEND, WRITE, READ request"),
     class_column<TrafficClass::ack>("ack", "ACK and NAK"),
     class_column<TrafficClass::response>("response", "READ responses, which carry data"),
-    class_column<TrafficClass::atomic>("atomic", "ATOMIC requests and their answers"),
-    class_column<TrafficClass::cm>("cm", "the connection manager and other management datagrams"),
+    class_column<TrafficClass::atomic>("atomic", "ATOMIC requests and responses"),
+    class_column<TrafficClass::cm>("cm", "connection manager (CM) and other management datagrams (MADs)"),
     class_column<TrafficClass::cnp>("cnp", "congestion notification packets"),
-    class_column<TrafficClass::other>("other", "reserved, unknown and manufacturers' opcodes"),
+    class_column<TrafficClass::other>("other", "reserved, unknown and vendor-specific opcodes"),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables made for a page of their own; see TableModel.
+// Tables of the overview and of the markings matrix; see TableModel.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace roce::gui {
 
-/// The few connections with most trouble, then most bytes; of those that were seen in a time range, if any.
+/// The connections with the most trouble, then the most bytes; with a time range, only those seen in it.
 class WorstConnectionTable : public ConnectionTable {
  public:
   static constexpr std::size_t most = 20;
@@ -24,13 +24,13 @@ class WorstConnectionTable : public ConnectionTable {
                                 const std::optional<TimeSpan>& time = std::nullopt);
 };
 
-/// How the packets of one direction are marked, by class.
+/// The markings of one direction, by traffic class.
 struct MarkDirection {
   std::string text;  ///< "10.0.0.1 -> 10.0.0.2"
   std::array<std::vector<const analyze::Marking*>, analyze::traffic_class_count> classes;
 };
 
-/// The matrix of direction and class: what marks were seen, with how many packets, and what a policy wanted.
+/// The matrix of direction and traffic class: markings seen, with packet counts, and what the policy intends.
 class MarkMatrixTable {
  public:
   using Row = MarkDirection;

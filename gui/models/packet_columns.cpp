@@ -16,7 +16,7 @@ struct Row {
   ColumnKind kind;
   const char* name;
   const char* title;
-  const char* field;  ///< that stands for it in filters; may be null
+  const char* field;  ///< its field in filters; may be null
   bool right;
 };
 constexpr Row rows[] = {
@@ -28,7 +28,7 @@ constexpr Row rows[] = {
      false},
     {ColumnKind::info, "info", QT_TRANSLATE_NOOP("PacketColumn", "Info"), nullptr, false},
 };
-/// Short titles of fields that are columns from the beginning.
+/// Short titles of common fields.
 struct Title {
   const char* name;
   const char* title;
@@ -149,7 +149,7 @@ QString filter_for(const analyze::PacketView& packet, analyze::FieldRef field) {
     std::string value;
     analyze::append_value(value, facts, values[i]);
     std::string one = name + " == " + value;
-    // What is no literal as it is printed may be one as a text.
+    // A printed value that is no literal of the filter language may be one as a string.
     if (facts.type == analyze::ValueType::text || !compiles(one)) one = name + " == " + quoted(value);
     if (!compiles(one)) one = name;
     if (all.find(one) != std::string::npos) continue;

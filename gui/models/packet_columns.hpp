@@ -15,30 +15,30 @@
 
 namespace roce::gui {
 
-/// A column of the packet list: one of a few that are made for reading, or any field.
+/// A column of the packet list: one of a few combined ones (time, source, ...), or any field.
 struct PacketColumn {
   enum class Kind : std::uint8_t { time, source, destination, operation, info, field };
   Kind kind = Kind::info;
-  std::optional<analyze::FieldRef> field;  ///< of a field, and what "apply as filter" asks for
+  std::optional<analyze::FieldRef> field;  ///< used by "Apply as filter" too; nullopt: none
   QString name;                            ///< stable: "time", "infiniband.bth.psn"
   QString title;
-  bool right = false;  ///< figures stand on the right
+  bool right = false;  ///< right-aligned (numbers)
 
   [[nodiscard]] PacketNeeds needs() const;
 };
 
-/// "time", "source", "destination", "operation", "info", or a field's name; nothing for others.
+/// For "time", "source", "destination", "operation", "info" or a field name; nullopt for others.
 [[nodiscard]] std::optional<PacketColumn> packet_column(const QString& name);
-/// What the list has until somebody chooses.
+/// The columns of the list by default.
 [[nodiscard]] const QStringList& default_packet_columns();
-/// Those of the names that there are.
+/// The columns of these names; unknown names are skipped.
 [[nodiscard]] std::vector<PacketColumn> packet_columns(const QStringList& names);
 
-/// Makes cells.
+/// Makes the texts of cells. One per thread.
 class PacketCells {
  public:
   explicit PacketCells(analyze::TimeFormat format = analyze::TimeFormat::relative) : line_(format) {}
-  /// As the command `packets` prints it: several values of a field stand behind each other with commas.
+  /// As the command `packets` prints it: several values of a field are separated by commas.
   [[nodiscard]] std::string text(const analyze::PacketView& packet, const PacketColumn& column);
 
  private:
@@ -46,10 +46,10 @@ class PacketCells {
   analyze::Values values_;
 };
 
-/// A filter that finds packets with the same value of a field as this one, all values if it has several; one
-/// that finds those without it, if it has none. Empty where no filter can say so.
+/// A display filter for packets with the same value of a field as this one (all values if there are several),
+/// or for packets without the field if this one has none. Empty where no filter can express it.
 [[nodiscard]] QString filter_for(const analyze::PacketView& packet, analyze::FieldRef field);
-/// Both of two filters; the other one, if one is empty.
+/// The conjunction of two filters; if one is empty, the other.
 [[nodiscard]] QString filter_and(const QString& first, const QString& second);
 
 }  // namespace roce::gui

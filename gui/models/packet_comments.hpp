@@ -13,27 +13,27 @@
 
 namespace roce::gui {
 
-/// Comments that the user wrote: all that a packet has from then on, in place of those of its capture. They
-/// are kept here until the capture is saved, also where it is analysed anew. Callable from any thread.
+/// Packet comments edited by the user. They replace all comments that the packet has in its capture, and are
+/// kept in memory until the capture is saved, also when it is analysed again. Callable from any thread.
 class PacketComments {
  public:
   using Texts = std::vector<std::string>;  ///< UTF-8
-  /// What pcapng holds of one.
+  /// Longest comment in pcapng, in bytes.
   static constexpr std::size_t longest = 65'535;
 
-  /// None: the packet loses those that it had.
+  /// An empty list removes all comments of the packet.
   void set(std::uint64_t number, Texts texts);
-  /// Null: nothing was written on this packet, those of its capture stand.
+  /// Null: not edited, the comments of the capture apply.
   [[nodiscard]] std::shared_ptr<const Texts> find(std::uint64_t number) const;
-  /// Packets from `first` to before `end` that something was written on, and whether they have comments now.
+  /// The edited packets in [first, end), and whether they have comments now.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, bool>> written(std::uint64_t first,
                                                                     std::uint64_t end) const;
 
-  /// Grows with every change.
+  /// Incremented with every change.
   [[nodiscard]] std::uint64_t revision() const;
-  /// What there was at that revision is in a file now.
+  /// The comments of that revision have been saved to a file.
   void saved(std::uint64_t revision);
-  /// Something would be lost with this object.
+  /// Whether there are changes that are not saved.
   [[nodiscard]] bool unsaved() const;
 
  private:
@@ -43,11 +43,11 @@ class PacketComments {
   std::uint64_t saved_ = 0;
 };
 
-/// The comments of one packet after the other, wherever they come from. One a thread.
+/// The effective comments of packets, from the user or the capture. One per thread.
 class CommentsOf {
  public:
-  /// Of packet `number`, for which its capture has `of_capture`. Lives until the next call and as long as
-  /// those.
+  /// Of packet `number`, whose comments in the capture are `of_capture`. Valid until the next call and as
+  /// long as those.
   [[nodiscard]] std::span<const std::string_view> packet(const PacketComments& comments, std::uint64_t number,
                                                          std::span<const std::string_view> of_capture);
 

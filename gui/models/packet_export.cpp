@@ -27,7 +27,7 @@ void append_csv(std::string& out, const std::string& text) {
   out += '"';
 }
 
-/// Makes the lines of one output.
+/// Makes the lines of one export.
 class Writer {
  public:
   explicit Writer(const PacketStyle& style) : style_(style), line_(style.time), cells_(style.time) {
@@ -73,7 +73,7 @@ class Writer {
   PacketNeeds needs_;
 };
 
-/// Calls `each` with the number of every chosen packet until it returns false.
+/// Calls `each` with the number of every packet of the choice until it returns false.
 template <class Each>
 void for_each_number(const PacketChoice& choice, Each each) {
   for (const auto& [first, last] : choice.rows) {
@@ -154,7 +154,7 @@ std::string PacketExport::write_pcapng() {
       error = error_text(frame.error());
       return false;
     }
-    if (frame->time_ns == capture::no_time) frame->time_ns = 0;  // what we write has a time for each
+    if (frame->time_ns == capture::no_time) frame->time_ns = 0;  // pcapng needs a timestamp
     const auto comments = comments_of.packet(choice_.store->comments(), number, reader.comments());
     if (const auto written = writer->write(*frame, *reader.interface(), comments); !written) {
       error = error_text(written.error());

@@ -16,14 +16,13 @@
 namespace roce::gui {
 
 enum class PacketFormat : std::uint8_t {
-  text,  ///< a line each, as `roceanalyze packets` prints them
-  csv,   ///< the columns of the list, with their names on top
-  json,  ///< an object a line, all fields
+  text,  ///< one line per packet, as `roceanalyze packets` prints them
+  csv,   ///< the columns of the list, with a header line
+  json,  ///< one object per line, all fields
   pcapng,
 };
 
-/// Which packets: rows of a list, as closed ranges, ascending. `search`: the list's filter; null: all are
-/// shown.
+/// Which packets: rows of a list as closed ranges, ascending. `search`: the list's filter; null: none.
 struct PacketChoice {
   std::shared_ptr<const PacketStore> store;
   std::shared_ptr<const PacketSearch> search;
@@ -33,30 +32,30 @@ struct PacketChoice {
   [[nodiscard]] std::uint64_t number_of(int row) const;
 };
 
-/// How texts are made.
+/// Format of the output; columns and time are for text and CSV.
 struct PacketStyle {
   PacketFormat format = PacketFormat::text;
   std::vector<PacketColumn> columns;
   analyze::TimeFormat time = analyze::TimeFormat::relative;
 };
 
-/// At most `limit` packets as a text for the clipboard; not for pcapng.
+/// At most `limit` packets as text for the clipboard; not for pcapng.
 [[nodiscard]] std::string packets_as_text(const PacketChoice& choice, const PacketStyle& style,
                                           std::uint64_t limit);
 
-/// Writes packets to a file on a thread of its own. All members are callable from any thread.
+/// Writes packets to a file on its own thread. All members are callable from any thread.
 class PacketExport {
  public:
   struct State {
     std::uint64_t written = 0;
     std::uint64_t all = 0;
     bool ended = false;
-    std::string error;  ///< why not all was written; the file is not there then
+    std::string error;  ///< why it failed; no file is left then
   };
 
   [[nodiscard]] static std::shared_ptr<PacketExport> start(PacketChoice choice, PacketStyle style,
                                                            std::string path);
-  /// Ends soon, without the file.
+  /// Requests an end; no file is left.
   void cancel() noexcept { cancelled_ = true; }
   [[nodiscard]] State state() const;
 

@@ -108,7 +108,7 @@ void PacketListModel::stop_filter() {
 void PacketListModel::poll() {
   State state;
   if (store_) {
-    // First this: what has come by then is there.
+    // Read before the size: once it is true, the size is final.
     const bool analysed = store_->analysed();
     state.packets = store_->size();
     state.filtered = question_.filter != nullptr || question_.time.has_value();
@@ -132,7 +132,7 @@ void PacketListModel::poll() {
     } else {
       state.complete = analysed;
     }
-    // What was stopped stays as it is.
+    // A stopped filter adds no rows.
     if (!stopped_) grow(rows);
     if (stopped_ && search_) search_->abandon();
     state.shown = static_cast<std::uint64_t>(rows_);
@@ -191,7 +191,7 @@ int PacketListModel::next_row_meaning(int row, int step, std::uint32_t meanings)
   };
   constexpr std::uint64_t block = PacketStore::block_packets;
   const std::uint64_t last = std::min(store_->size(), number_of(rows_ - 1));
-  // Few rows are faster one by one; many would keep the window from answering.
+  // Few rows are checked one by one; many would block the window.
   constexpr int few = 10'000;
   if (search_ && rows_ < few) {
     for (int next = row < 0 ? (step > 0 ? 0 : rows_ - 1) : row + (step > 0 ? 1 : -1);
@@ -200,7 +200,7 @@ int PacketListModel::next_row_meaning(int row, int step, std::uint32_t meanings)
     }
     return -1;
   }
-  // Packets are passed a block at a time where none of a block is meant.
+  // Whole blocks without these meanings are skipped.
   if (step > 0) {
     for (std::uint64_t n = row < 0 ? 1 : number_of(row) + 1; n <= last;) {
       if ((n - 1) % block == 0 && (store_->meanings_of_block((n - 1) / block) & meanings) == 0) {

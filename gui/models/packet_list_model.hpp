@@ -16,16 +16,16 @@
 
 namespace roce::gui {
 
-/// Packets that a packet has to do with; 0: none.
+/// Numbers of the packets that a packet is related to; 0: none.
 struct RelatedPackets {
-  std::uint64_t request = 0;   ///< that it answers
-  std::uint64_t response = 0;  ///< that answers it
-  std::uint64_t original = 0;  ///< that it repeats or doubles
+  std::uint64_t request = 0;   ///< the request that it answers
+  std::uint64_t response = 0;  ///< the response or acknowledgement to it
+  std::uint64_t original = 0;  ///< the packet that it retransmits or duplicates
 };
 
-/// The list of packets: a row for each that passes the filter, a column for whatever was chosen. Rows come
-/// while a capture is read and while a filter looks for them; cells are made when they are asked for, and a
-/// few are kept. Used on the thread of the window only.
+/// The list of packets: a row for each packet that matches the filter, with configurable columns. Rows are
+/// added while a capture is read and while the filter runs; cells are made on request, and a few are cached.
+/// GUI thread only.
 class PacketListModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -33,19 +33,19 @@ class PacketListModel : public QAbstractTableModel {
   enum Role {
     number_role = Qt::UserRole + 1,  ///< qulonglong
     meaning_role,                    ///< int of PacketMeaning
-    failed_role,                     ///< bool: the packet cannot be read (any more)
+    failed_role,                     ///< bool: the packet cannot be read
     // Of horizontal headers:
     name_role,  ///< QString
   };
-  /// How far the list is.
+  /// Progress of the list.
   struct State {
     std::uint64_t packets = 0;    ///< of the capture, so far
-    std::uint64_t looked_at = 0;  ///< by the filter
+    std::uint64_t looked_at = 0;  ///< examined by the filter
     std::uint64_t shown = 0;
     std::uint64_t unreadable = 0;
     bool filtered = false;
-    bool waits_for_analysis = false;  ///< the filter asks for what is known in the end only
-    bool complete = false;            ///< nothing more will come
+    bool waits_for_analysis = false;  ///< the filter needs results that are known only at the end
+    bool complete = false;            ///< no more rows will be added
     [[nodiscard]] bool operator==(const State&) const noexcept = default;
   };
 
@@ -58,7 +58,7 @@ class PacketListModel : public QAbstractTableModel {
   void show(std::shared_ptr<const PacketStore> store);
   [[nodiscard]] const std::shared_ptr<const PacketStore>& store() const noexcept { return store_; }
 
-  /// Names that are no column are left out; no name: the default.
+  /// Unknown names are skipped; an empty list restores the default.
   void set_columns(const QStringList& names);
   [[nodiscard]] QStringList column_names() const;
   [[nodiscard]] const PacketColumn& column(int section) const {
@@ -67,36 +67,36 @@ class PacketListModel : public QAbstractTableModel {
   void set_time_format(analyze::TimeFormat format);
   [[nodiscard]] analyze::TimeFormat time_format() const noexcept { return time_format_; }
 
-  /// Only packets that pass are shown. A filter that is not understood changes nothing and is returned.
+  /// Shows only packets that match. An invalid filter changes nothing, and its error is returned.
   std::optional<analyze::FilterError> set_filter(const QString& expression, std::optional<TimeSpan> time);
   [[nodiscard]] const QString& filter() const noexcept { return expression_; }
   [[nodiscard]] const std::optional<TimeSpan>& time() const noexcept { return question_.time; }
-  /// The filter looks no further; what it has found is shown.
+  /// Stops the filter; what it has found so far stays listed.
   void stop_filter();
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
   /// Of the filter; null: all packets are shown.
   [[nodiscard]] std::shared_ptr<const PacketSearch> search() const noexcept { return search_; }
   [[nodiscard]] const std::vector<PacketColumn>& columns() const noexcept { return columns_; }
-  /// 0 where there is no such row.
+  /// Packet number of a row; 0: no such row.
   [[nodiscard]] std::uint64_t number_of(int row) const;
-  /// -1: it is not in the list.
-  /// Whether the filter leaves that packet out: it has come to it, or will not before the capture has been
-  /// read.
+  /// Whether the filter hides that packet: it has examined it, or cannot before the capture has been read.
   [[nodiscard]] bool hides(std::uint64_t number) const;
+  /// Row of a packet; -1: not in the list.
   [[nodiscard]] int row_of(std::uint64_t number) const;
   /// The first row of this or a later packet; rowCount() if there is none.
   [[nodiscard]] int row_at_or_after(std::uint64_t number) const;
-  /// The next row behind `row` (before it, if `step` is negative) of a packet of one of the meanings (bits).
+  /// The next row after `row` (before it, if `step` is negative) of a packet with one of the meanings (bits
+  /// of PacketMeaning); -1: none.
   [[nodiscard]] int next_row_meaning(int row, int step, std::uint32_t meanings) const;
   [[nodiscard]] PacketMarks marks_of(int row) const;
-  /// Meanings of rows, at a glance and for maps: all of the first to the last; may be too many for long
-  /// spans.
+  /// Meanings (bits) that occur in rows first..last, for the map; long spans are approximated by whole blocks
+  /// and may include neighbours.
   [[nodiscard]] std::uint32_t meanings_of(int first, int last) const;
   [[nodiscard]] RelatedPackets related(std::uint64_t number) const;
-  /// On the packet, by its capture or the user, as they stand there; none where it cannot be read.
+  /// Comments of a packet, from the capture or the user; empty where the packet cannot be read.
   [[nodiscard]] PacketComments::Texts comments(std::uint64_t number) const;
-  /// The packet with all that is known of it; null: error() says why. Lives until the next call.
+  /// The packet with everything known about it; null: see error(). Valid until the next call.
   [[nodiscard]] const analyze::PacketView* packet(std::uint64_t number) const;
   [[nodiscard]] QString error() const;
 
@@ -105,9 +105,9 @@ class PacketListModel : public QAbstractTableModel {
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// Something else is known of the packet: its cells are made anew.
+  /// Makes the cells of a packet again, after its comments have changed.
   void refresh(std::uint64_t number);
-  /// Takes over what has come meanwhile; called by a timer as long as something may come.
+  /// Takes over new rows; called by a timer until the list is complete.
   void poll();
 
  Q_SIGNALS:
@@ -135,7 +135,7 @@ class PacketListModel : public QAbstractTableModel {
   QTimer timer_;
   int rows_ = 0;
   State state_;
-  bool analysed_ = false;  ///< when poll() looked
+  bool analysed_ = false;  ///< at the last poll()
   bool stopped_ = false;   ///< stop_filter() was called
   mutable std::unique_ptr<PacketReader> reader_;
   mutable PacketCells cells_;

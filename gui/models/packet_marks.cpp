@@ -52,7 +52,7 @@ PacketMarks PacketMarks::with(const Verdict& v) const noexcept {
     all.set(connection_known, true);
     all.word_ |= std::uint64_t{v.connection} << connection;
   } else if (v.connection != Verdict::no_connection) {
-    all.word_ |= std::uint64_t{connections} << connection;  // there is one, and it must be asked for
+    all.word_ |= std::uint64_t{connections} << connection;  // the id does not fit: verdict() has it
   }
   return all;
 }
@@ -84,13 +84,13 @@ PacketMeaning meaning_of(PacketMarks m) noexcept {
 const char* meaning_text(PacketMeaning meaning) noexcept {
   constexpr std::array<const char*, meaning_count> texts{
       QT_TRANSLATE_NOOP("PacketMeaning", "Ordinary packet"),
-      QT_TRANSLATE_NOOP("PacketMeaning", "NAK, wrong ICRC or broken sequence"),
+      QT_TRANSLATE_NOOP("PacketMeaning", "NAK, ICRC mismatch, illegal opcode sequence or wrong length"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Retransmission"),
-      QT_TRANSLATE_NOOP("PacketMeaning", "Shows a loss"),
+      QT_TRANSLATE_NOOP("PacketMeaning", "Indicates packet loss"),
       QT_TRANSLATE_NOOP("PacketMeaning", "RNR NAK: receiver not ready"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Congestion experienced (CE)"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Congestion notification (CNP)"),
-      QT_TRANSLATE_NOOP("PacketMeaning", "Duplicate, out of order or otherwise odd"),
+      QT_TRANSLATE_NOOP("PacketMeaning", "Duplicate, out of order or other anomaly"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Connection management or link control"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Not RoCE"),
   };

@@ -9,8 +9,8 @@
 
 namespace roce::gui {
 
-/// What the window keeps in memory of every packet beside its place: one word with what packets are coloured,
-/// counted and found by. The rest is read when it is looked at. A plain value.
+/// The 64 bits of flags that the window keeps in memory for every packet, besides its file position: what
+/// packets are coloured, counted and searched by. Everything else is read on demand. Not DSCP/ECN markings.
 class PacketMarks {
  public:
   enum Bit : unsigned {  // 0 to 7 are the opcode
@@ -21,7 +21,7 @@ class PacketMarks {
     rnr_nak,
     management,
     link_control,
-    judged,  ///< the sequence analysis said something of it
+    judged,  ///< the sequence analysis has a verdict on it
     retransmission,
     spurious,
     duplicate_capture,
@@ -36,7 +36,7 @@ class PacketMarks {
     time_backwards,
     b_to_a,
     lost_before,
-    lost_after,  ///< what the other side had sent
+    lost_after,  ///< of packets that the peer had sent
     missed,
     missed_of_other,
     gap,
@@ -45,15 +45,15 @@ class PacketMarks {
     commented,
     connection = 40  ///< 24 bits
   };
-  static constexpr std::uint32_t connections = (1U << 24U) - 1;  ///< ids below that are kept
-  /// Bits of fields of filters.
+  static constexpr std::uint32_t connections = (1U << 24U) - 1;  ///< ids below that fit into the word
+  /// The bits that make up the opcode.
   static constexpr std::uint64_t opcode_bits = 0xff | std::uint64_t{1} << transport;
 
   constexpr PacketMarks() noexcept = default;
   constexpr explicit PacketMarks(std::uint64_t word) noexcept : word_(word) {}
   explicit PacketMarks(const analyze::PacketGlance& glance) noexcept;
 
-  /// The same packet, when the analysis has come to its end.
+  /// The same packet with the final verdict of the analysis.
   [[nodiscard]] PacketMarks with(const analyze::Verdict& verdict) const noexcept;
   /// The same packet with comments.
   [[nodiscard]] constexpr PacketMarks with_comments() const noexcept {
@@ -63,17 +63,17 @@ class PacketMarks {
   [[nodiscard]] constexpr std::uint64_t word() const noexcept { return word_; }
   [[nodiscard]] constexpr bool has(Bit bit) const noexcept { return (word_ >> bit & 1U) != 0; }
   [[nodiscard]] constexpr std::uint8_t opcode() const noexcept { return static_cast<std::uint8_t>(word_); }
-  /// Its cause of being sent again, as far as it is known.
+  /// Cause of the retransmission; Cause::none or unknown otherwise.
   [[nodiscard]] constexpr analyze::Cause cause_of() const noexcept {
     return static_cast<analyze::Cause>(word_ >> cause & 7U);
   }
-  /// Verdict::no_connection where it has none or one that has no room.
+  /// Id of its connection; Verdict::no_connection if there is none or its id does not fit.
   [[nodiscard]] constexpr std::uint32_t connection_of() const noexcept {
     return has(connection_known) ? static_cast<std::uint32_t>(word_ >> connection)
                                  : analyze::Verdict::no_connection;
   }
   [[nodiscard]] bool is_cnp() const noexcept;
-  /// Anything that shows that packets were lost.
+  /// Whether it indicates lost or not captured packets.
   [[nodiscard]] constexpr bool any_lost() const noexcept {
     return has(lost_before) || has(lost_after) || has(lost_between_points) || has(missed) ||
            has(missed_of_other) || has(gap);
@@ -84,23 +84,23 @@ class PacketMarks {
   std::uint64_t word_ = 0;
 };
 
-/// What a packet is coloured by: the worst that it is. In the order of the legend.
+/// What a packet is coloured by: the worst of its flags. In the order of the legend.
 enum class PacketMeaning : std::uint8_t {
   plain,
-  error,           ///< NAK, wrong ICRC, illegal sequence, wrong length
-  retransmission,  ///< sent again
-  lost,            ///< shows a loss or a gap
+  error,           ///< NAK, wrong ICRC, illegal opcode sequence, wrong length
+  retransmission,  ///< retransmitted
+  lost,            ///< indicates a loss or a PSN gap
   rnr,             ///< receiver not ready
-  congestion,      ///< congestion experienced
-  cnp,             ///< congestion notification
-  odd,             ///< duplicates, order, clocks
+  congestion,      ///< CE: congestion experienced
+  cnp,             ///< congestion notification packet
+  odd,             ///< duplicate, out of order, timestamps that go backwards
   control,         ///< connection management, PAUSE, PFC, LLDP
-  other,           ///< no RoCE
+  other,           ///< not RoCE
   count_
 };
 inline constexpr std::size_t meaning_count = static_cast<std::size_t>(PacketMeaning::count_);
 [[nodiscard]] PacketMeaning meaning_of(PacketMarks marks) noexcept;
-/// Of the legend; to be translated.
+/// Text of the legend, untranslated (context "PacketMeaning").
 [[nodiscard]] const char* meaning_text(PacketMeaning meaning) noexcept;
 
 }  // namespace roce::gui

@@ -20,7 +20,7 @@ constexpr std::uint64_t lost_bits = bit(PacketMarks::lost_before) | bit(PacketMa
                                     bit(PacketMarks::lost_between_points) | bit(PacketMarks::missed) |
                                     bit(PacketMarks::missed_of_other);
 
-/// A field that is a function of some bits of the marks, on packets with (or without) others.
+/// A field that is determined by some bits of the marks, on packets with (or without) other bits.
 struct IndexedField {
   std::string_view name;
   std::uint64_t bits;
@@ -67,7 +67,7 @@ const IndexedField* indexed(std::string_view name) {
 PacketMatcher::PacketMatcher(std::shared_ptr<const PacketStore> store, PacketQuestion question)
     : store_(std::move(store)), question_(std::move(question)), reader_(store_), near_(near_size) {
   if (question_.time) time_ = Inside::some;
-  decided_ = 1;  // no word has it where no bit is decisive
+  decided_ = 1;  // never equal while no bit is decisive
   if (!question_.filter) return;
   needs_ = PacketNeeds::of(*question_.filter);
   by_marks_ = true;

@@ -13,23 +13,23 @@
 
 namespace roce::gui {
 
-/// What is asked of packets. No filter: nothing but the time.
+/// Which packets are wanted: by filter and by time. Null filter: by time alone.
 struct PacketQuestion {
   std::shared_ptr<const analyze::Filter> filter;
   std::optional<TimeSpan> time;
   [[nodiscard]] bool needs_analysis() const noexcept { return filter && filter->needs_analysis(); }
 };
 
-/// Answers it for one packet after another; one a thread.
+/// Decides it for one packet after the other; one per thread.
 ///
-/// A filter that asks only for what stands in PacketMarks gives the same answer for all packets with the same
-/// marks: the first of them is read and dissected, and its answer kept. So such filters pass a hundred
-/// million packets in seconds, and mean exactly what they mean elsewhere.
+/// A filter that uses only fields held in PacketMarks gives the same answer for all packets with the same
+/// marks: the first of them is read and dissected, and its answer cached. Such filters pass a hundred million
+/// packets in seconds, with exactly the semantics of filters elsewhere.
 class PacketMatcher {
  public:
   PacketMatcher(std::shared_ptr<const PacketStore> store, PacketQuestion question);
 
-  /// Whether the packet is wanted; a packet that cannot be read is not.
+  /// Whether the packet matches; one that cannot be read does not.
   [[nodiscard]] bool matches(std::uint64_t number) {
     if (time_ != Inside::all && !in_time(number)) return false;
     if (!question_.filter) return true;
@@ -41,9 +41,9 @@ class PacketMatcher {
     }
     return ask(number);
   }
-  /// Packets that could not be read.
+  /// Number of packets that could not be read.
   [[nodiscard]] std::uint64_t unreadable() const noexcept { return unreadable_; }
-  /// Whether packets need not be read, but for a few.
+  /// Whether marks decide, so that only a few packets are read.
   [[nodiscard]] bool by_marks() const noexcept { return by_marks_; }
 
  private:
@@ -64,7 +64,7 @@ class PacketMatcher {
   PacketReader reader_;
   PacketNeeds needs_;
   bool by_marks_ = false;
-  std::uint64_t key_bits_ = 0;  ///< of the marks, what the filter asks for
+  std::uint64_t key_bits_ = 0;  ///< bits of the marks that the filter depends on
   std::uint64_t decisive_ = 0;  ///< marks decide about packets with these bits as in decided_
   std::uint64_t decided_ = 0;
   std::uint64_t last_key_ = ~std::uint64_t{0};

@@ -25,7 +25,7 @@ PacketNeeds PacketNeeds::of(const analyze::Filter& filter) noexcept {
 PacketReader::PacketReader(std::shared_ptr<const PacketStore> store)
     : store_(std::move(store)), frames_(store_->frames()) {}
 
-/// Time of the packet before, or of the last one before it that has one.
+/// Time of the last packet before this one that has a time.
 std::int64_t PacketReader::time_before(std::uint64_t number) {
   if (last_number_ + 1 == number && last_time_ != capture::no_time) return last_time_;
   constexpr std::uint64_t back_at_most = 16;
@@ -39,7 +39,7 @@ std::int64_t PacketReader::time_before(std::uint64_t number) {
 const analyze::Verdict* PacketReader::verdict_of(std::uint64_t number) {
   if (!store_->analysed()) return nullptr;
   if (number < first_verdict_ || number >= first_verdict_ + verdicts_.size()) {
-    // Whoever goes forward wants many.
+    // Sequential reading fetches many at once.
     const bool forward = number == last_verdict_ + 1;
     const std::uint64_t there = store_->size() - number + 1;
     verdicts_.resize(

@@ -17,7 +17,7 @@
 
 namespace roce::gui {
 
-/// What of a packet will be asked for; the rest need not be found out.
+/// Which parts of a PacketView are needed; the others are not filled in, to save time.
 struct PacketNeeds {
   bool icrc = false;
   bool flow = false;
@@ -29,13 +29,13 @@ struct PacketNeeds {
   [[nodiscard]] static PacketNeeds everything() noexcept { return {true, true, true, true}; }
 };
 
-/// Reads packets with all that is known of them, as the command `packets` does. One a thread; the fastest in
+/// Reads packets with everything known about them, as the command `packets` does. One per thread; fastest in
 /// ascending order.
 class PacketReader {
  public:
   explicit PacketReader(std::shared_ptr<const PacketStore> store);
 
-  /// What it borrows lives until the next call. Null: error() says why.
+  /// Valid until the next call. Null: see error().
   [[nodiscard]] const analyze::PacketView* read(std::uint64_t number, const PacketNeeds& needs);
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   [[nodiscard]] const PacketStore& store() const noexcept { return *store_; }
@@ -53,11 +53,11 @@ class PacketReader {
   analyze::PacketView view_;
   std::shared_ptr<const PacketStore::FlowIds> flows_;
   std::uint64_t last_number_ = 0;
-  std::int64_t last_time_ = capture::no_time;  ///< of last_number_, or of the one with a time before it
+  std::int64_t last_time_ = capture::no_time;  ///< of last_number_, or of the last packet before with a time
   CommentsOf comments_of_;
   std::vector<std::optional<analyze::Verdict>> verdicts_;
-  std::uint64_t first_verdict_ = 0;  ///< packet of verdicts_[0]
-  std::uint64_t last_verdict_ = 0;   ///< asked for
+  std::uint64_t first_verdict_ = 0;  ///< packet number of verdicts_[0]
+  std::uint64_t last_verdict_ = 0;   ///< last packet number asked for
   std::string error_;
 };
 

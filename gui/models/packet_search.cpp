@@ -24,7 +24,7 @@ void PacketSearch::extend(bool all) {
   all_ = all_ || all;
   const std::size_t blocks = (target_ + block_packets - 1) / block_packets;
   if (blocks > blocks_.size()) blocks_.resize(blocks);
-  // The last one may have become longer.
+  // The last block may have grown.
   if (next_ > 0) {
     const Block& last = blocks_[next_ - 1];
     const std::uint64_t wanted = std::min(block_packets, target_ - (next_ - 1) * block_packets);
@@ -42,7 +42,7 @@ void PacketSearch::abandon() {
   more_.notify_all();
 }
 
-/// Waits for something to do; false: there will be nothing more.
+/// Waits for a block to search; false: there will be none.
 bool PacketSearch::take(std::size_t& block, std::uint32_t& wanted, std::unique_lock<std::mutex>& lock) {
   more_.wait(lock, [this] { return abandoned_ || next_ < blocks_.size() || (all_ && state_.complete); });
   if (abandoned_ || next_ >= blocks_.size()) return false;
@@ -60,7 +60,7 @@ void PacketSearch::run() {
   std::size_t number = 0;
   std::uint32_t wanted = 0;
   while (take(number, wanted, lock)) {
-    // A last block may have become longer meanwhile: then it is looked at once more.
+    // The last block may have grown meanwhile: then it is searched again.
     for (bool again = true; again;) {
       lock.unlock();
       const std::uint64_t first = number * block_packets + 1;
@@ -85,7 +85,7 @@ void PacketSearch::run() {
   }
 }
 
-/// Counts what is done without a gap from the first packet on.
+/// Publishes the blocks that are complete without a gap from the first packet on.
 void PacketSearch::publish() {
   while (published_ < blocks_.size()) {
     const Block& block = blocks_[published_];

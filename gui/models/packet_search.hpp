@@ -12,29 +12,29 @@
 
 namespace roce::gui {
 
-/// Which packets a question is answered yes for: found on threads of its own, in their order, a bit a packet.
-/// Whoever has started it looks now and then how far it is. All members are callable from any thread.
+/// Finds the packets that match a question, on its own threads and in order; keeps one bit per packet. The
+/// owner polls state(). All members are callable from any thread.
 class PacketSearch {
  public:
-  /// `threads` 0: one a core.
+  /// `threads` 0: one per core.
   [[nodiscard]] static std::shared_ptr<PacketSearch> start(std::shared_ptr<const PacketStore> store,
                                                            PacketQuestion question, unsigned threads = 0);
 
-  /// There may be more packets than before; with `all`, all that there will be.
+  /// The store may have more packets; with `all`, it is complete.
   void extend(bool all);
-  /// Its threads end soon.
+  /// Asks its threads to end.
   void abandon();
 
   struct State {
-    std::uint64_t looked_at = 0;  ///< packets, from the first on
-    std::uint64_t found = 0;      ///< of these
+    std::uint64_t looked_at = 0;  ///< packets examined, from the first on without a gap
+    std::uint64_t found = 0;      ///< matches among them
     std::uint64_t unreadable = 0;
-    bool complete = false;  ///< nothing more will be found
+    bool complete = false;  ///< all packets have been examined
   };
   [[nodiscard]] State state() const;
-  /// Number of the packet that was found as the `row`th, from 0; 0: there is none.
+  /// Number of the match in row `row`, counted from 0; 0: there is none.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t row) const;
-  /// How many were found before packet `number`: its row, if it is one of them.
+  /// Number of matches before packet `number`: its row, if it matches.
   [[nodiscard]] std::uint64_t found_before(std::uint64_t number) const;
   [[nodiscard]] bool is_found(std::uint64_t number) const;
 
@@ -45,7 +45,7 @@ class PacketSearch {
     std::uint32_t covered = 0;
     std::uint32_t found = 0;
     bool busy = false;
-    std::vector<std::uint64_t> bits;  ///< empty: none, or all that are covered
+    std::vector<std::uint64_t> bits;  ///< empty: none match, or all covered ones do
   };
 
   PacketSearch(std::shared_ptr<const PacketStore> store, PacketQuestion question)
@@ -62,7 +62,7 @@ class PacketSearch {
   mutable std::mutex mutex_;  ///< for all below
   std::condition_variable more_;
   std::vector<Block> blocks_;
-  std::vector<std::uint64_t> found_before_;  ///< by block, of those that are published
+  std::vector<std::uint64_t> found_before_;  ///< by block, of published blocks
   std::size_t next_ = 0;                     ///< blocks before it are done or taken
   std::size_t published_ = 0;                ///< whole blocks without a gap
   std::uint64_t target_ = 0;

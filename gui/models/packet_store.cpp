@@ -11,7 +11,7 @@
 namespace roce::gui {
 namespace {
 
-/// Verdicts take forty-eight bytes a packet of a temporary file; a pipe may bring packets for days.
+/// Verdicts take 48 bytes per packet in a temporary file; a pipe may deliver packets for days.
 constexpr std::uint64_t judged_of_a_pipe = std::uint64_t{64} << 20U;
 constexpr std::uint64_t judged_of_files = 0xffffffff;
 
@@ -35,7 +35,7 @@ void PacketStore::prepare(analyze::AnalysisOptions& options) {
 }
 
 void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlance> glances) {
-  // Frames that could not be kept are in no list.
+  // Frames that could not be kept are not listed.
   const std::uint64_t kept = frames_->size();
   const std::uint64_t end = std::min(first + glances.size(), kept + 1);
   const bool any_comments = frames_->any_comments();
@@ -53,7 +53,7 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlanc
 
 void PacketStore::learn(std::uint64_t number) {
   if (!managements_reader_) managements_reader_.emplace(frames_);
-  // What cannot be read any more says nothing.
+  // An unreadable packet teaches nothing.
   if (const auto frame = managements_reader_->read(number)) managements_.learn(number, *frame);
 }
 
@@ -71,7 +71,7 @@ void PacketStore::finish(const std::stop_token& stop) {
       PacketMarks marks(word.load(std::memory_order_relaxed));
       if (const analyze::Verdict* verdict = verdicts_->find(number)) {
         marks = marks.with(*verdict);
-        word.fetch_or(marks.word(), std::memory_order_relaxed);  // comments may come meanwhile
+        word.fetch_or(marks.word(), std::memory_order_relaxed);  // set_comments() may run concurrently
       }
       meanings |= 1U << static_cast<unsigned>(meaning_of(marks));
       if (number % block_packets != 0 && number != count) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All single packets of a capture: sixteen bytes each, and the way to everything else.
+// All packets of a capture: sixteen bytes each in memory, and access to everything else.
 #pragma once
 
 #include <atomic>
@@ -23,44 +23,43 @@
 
 namespace roce::gui {
 
-/// Filled by one analysis while it runs; read by any thread at any time. Packets are numbered from 1, as the
-/// analysis numbers them.
+/// Filled by one analysis while it runs; readable from any thread at any time. Packets are numbered from 1,
+/// as in the analysis.
 class PacketStore {
  public:
   explicit PacketStore(std::shared_ptr<PacketComments> comments =
-                           std::make_shared<PacketComments>(),  // what was written before
+                           std::make_shared<PacketComments>(),  // those of the user so far
                        const capture::FrameStore::Limits& limits = {});
   PacketStore(const PacketStore&) = delete;
   PacketStore& operator=(const PacketStore&) = delete;
 
-  // Of the analysis, on its threads. They throw nothing but std::bad_alloc.
-  /// The source that is to be analysed instead of `source`; it outlives the store.
+  // For the analysis, on its threads. They throw nothing but std::bad_alloc.
+  /// Wraps `source` so that its frames are recorded here; analyse the result, which may outlive this store.
   [[nodiscard]] std::unique_ptr<capture::CaptureSource> watch(std::unique_ptr<capture::CaptureSource> source);
-  /// Has the analysis tell of single packets.
+  /// Makes the analysis deliver per-packet results to this store.
   void prepare(analyze::AnalysisOptions& options);
-  /// The analysis has ended: takes over what it says of each packet. Stops when asked to.
+  /// Called when the analysis has ended: takes over its verdict on each packet, until `stop` is requested.
   void finish(const std::stop_token& stop);
 
-  /// Packets that are known, from the first on.
+  /// Number of packets known so far.
   [[nodiscard]] std::uint64_t size() const noexcept;
-  /// Whether all that will come has come, with what the analysis says of them.
+  /// Whether the store is complete, with the verdicts of the analysis.
   [[nodiscard]] bool analysed() const noexcept { return analysed_.load(std::memory_order_acquire); }
-  /// Why the rest is not there; empty while nothing is missing.
+  /// Why packets are missing; empty if none is.
   [[nodiscard]] std::string problem() const;
 
   [[nodiscard]] PacketMarks marks(std::uint64_t number) const noexcept {
     return PacketMarks(marks_[number - 1].load(std::memory_order_relaxed));
   }
-  /// Which meanings the packets of a block have: a bit of each PacketMeaning. Cheap, for maps and jumps.
+  /// Meanings that occur in a block of packets, a bit per PacketMeaning. Cheap, for the map and for jumps.
   static constexpr std::uint64_t block_packets = 4096;
   [[nodiscard]] std::uint32_t meanings_of_block(std::uint64_t block) const noexcept;
-  /// What the analysis says of it; nothing before analysed(), and of packets that it says nothing of.
+  /// The verdict of the analysis; nullopt before analysed() and for packets without one.
   [[nodiscard]] std::optional<analyze::Verdict> verdict(std::uint64_t number) const;
   /// The same for packets from `first` on.
   void verdicts(std::uint64_t first, std::span<std::optional<analyze::Verdict>> to) const;
 
-  /// What the user writes on a packet that is there, in place of all comments that it had. Marks say whether
-  /// a packet has any. Of the thread of the window.
+  /// Replaces all comments of an existing packet; its marks show whether it has any. GUI thread only.
   void set_comments(std::uint64_t number, PacketComments::Texts texts);
   [[nodiscard]] PacketComments& comments() const noexcept { return *comments_; }
 
@@ -69,16 +68,16 @@ class PacketStore {
     return policy_;
   }
 
-  /// What connection managers had agreed on when a packet came.
+  /// What connection managers had negotiated at any packet.
   [[nodiscard]] const ManagementHistory& managements() const noexcept { return managements_; }
 
-  /// Ids of flows, from the newest snapshot; null: none came yet.
+  /// Ids of flows from the newest snapshot; null: there is none yet.
   struct FlowHash {
     [[nodiscard]] std::size_t operator()(const analyze::FlowKey& key) const noexcept { return key.hash(); }
   };
   using FlowIds = std::unordered_map<analyze::FlowKey, std::uint64_t, FlowHash>;
   void set_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot);
-  /// What the capture's files say of themselves, as far as the newest snapshot knows.
+  /// Section comments of the capture's files, as far as the newest snapshot has them.
   [[nodiscard]] std::vector<std::string> section_comments() const;
   [[nodiscard]] std::shared_ptr<const FlowIds> flow_ids() const;
 
@@ -91,7 +90,7 @@ class PacketStore {
   std::shared_ptr<capture::FrameStore> frames_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   ManagementHistory managements_;
-  std::optional<capture::FrameStore::Reader> managements_reader_;  ///< once there is a packet for it
+  std::optional<capture::FrameStore::Reader> managements_reader_;  ///< from the first management packet on
   capture::GrowingArray<std::atomic<std::uint64_t>> marks_;
   capture::GrowingArray<std::atomic<std::uint32_t>, 10, 512> meanings_;  ///< by block
   std::atomic<std::uint64_t> glanced_ = 0;
@@ -101,7 +100,7 @@ class PacketStore {
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   mutable std::shared_ptr<const FlowIds> flow_ids_;
 
-  mutable std::mutex verdicts_mutex_;  ///< once analysed(); before that the analysis has them
+  mutable std::mutex verdicts_mutex_;  ///< guards verdicts_, which belong to the analysis until analysed()
   std::unique_ptr<analyze::VerdictStore> verdicts_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace roce::gui {
 
-/// Shared with the thread that looks.
+/// Shared with the checking thread.
 struct PathCheck::Result {
   QStringList missing;
   std::atomic<bool> done{false};

@@ -8,14 +8,14 @@
 
 namespace roce::gui {
 
-/// Tells which paths lead to nothing, without waiting: a file server that does not answer shall not hold up
-/// the window.
+/// Finds out on another thread which paths do not exist: an unresponsive file server must not block the
+/// window. GUI thread only.
 class PathCheck : public QObject {
   Q_OBJECT
 
  public:
   explicit PathCheck(QObject* parent = nullptr);
-  /// Looks at these; what an earlier call has not told yet is not told any more.
+  /// Checks these paths; cancels a check that is still running.
   void check(const QStringList& paths);
 
  Q_SIGNALS:

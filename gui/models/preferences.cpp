@@ -10,7 +10,7 @@ namespace {
 constexpr const char* time_names[] = {"relative", "utc", "local"};  // by TimeDisplay
 constexpr unsigned most_jobs = 256;
 
-/// What belongs to a profile; names of groups end with a slash.
+/// The settings that belong to a profile; names of groups end with a slash.
 constexpr const char* parts[] = {"theme", "preferences/", "window/", "tables/", "filters/"};
 
 bool is_part(const QString& key) {
@@ -20,7 +20,7 @@ bool is_part(const QString& key) {
   });
 }
 
-/// The group of a profile: its name may hold slashes, which would be groups in groups.
+/// The group of a profile. Encoded, as slashes in the name would make subgroups.
 QString group_of(const QString& name) {
   return QStringLiteral("profiles/") + QString::fromLatin1(QUrl::toPercentEncoding(name)) + QLatin1Char('/');
 }
@@ -67,7 +67,7 @@ bool save_profile(QSettings& settings, const QString& name) {
   for (const QString& key : settings.allKeys()) {
     if (is_part(key)) settings.setValue(group + key, settings.value(key));
   }
-  settings.setValue(group + QStringLiteral("kept"), true);  // also where all is as at first
+  settings.setValue(group + QStringLiteral("kept"), true);  // so that a profile of defaults exists too
   return true;
 }
 

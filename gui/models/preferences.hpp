@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user prefers, and profiles: named sets of preferences, layout and columns.
+// Preferences, and profiles: named sets of preferences, layout and columns. Keys of settings are a contract.
 #pragma once
 
 #include <QSettings>
@@ -15,23 +15,23 @@ struct Preferences {
   QString theme = QStringLiteral("system");  ///< "light", "dark"
   TimeDisplay time = TimeDisplay::relative;
   bool check_icrc = true;
-  unsigned jobs = 0;                 ///< threads, 0 = one a core
-  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0 = as the capture says
-  QString policy;                    ///< that windows begin with: a file or a profile; empty: none
+  unsigned jobs = 0;                 ///< threads, 0: one per core
+  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0: taken from the capture
+  QString policy;                    ///< of new windows: a file or a policy profile; empty: none
 
   [[nodiscard]] bool operator==(const Preferences&) const noexcept = default;
 
-  /// What is missing or makes no sense is as above.
+  /// Missing or invalid values get the defaults above.
   [[nodiscard]] static Preferences load(const QSettings& settings);
   void save(QSettings& settings) const;
 };
 
-/// By name, as they were saved.
+/// Names of the saved profiles.
 [[nodiscard]] QStringList profiles(QSettings& settings);
-/// Keeps preferences, layout and columns as they are in the settings now under that name, in place of what
-/// was there. A name without letters is refused.
+/// Saves the current preferences, layout and columns under that name, replacing what was there. False: the
+/// name is blank.
 [[nodiscard]] bool save_profile(QSettings& settings, const QString& name);
-/// Puts what was kept into the settings' place; false: there is no such profile.
+/// Restores a profile into the settings; false: there is no such profile.
 [[nodiscard]] bool choose_profile(QSettings& settings, const QString& name);
 void remove_profile(QSettings& settings, const QString& name);
 

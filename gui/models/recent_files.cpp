@@ -11,7 +11,7 @@ namespace {
 
 constexpr QLatin1String key("recent");
 constexpr qsizetype most = 10;
-/// In a list of several files: no name holds it.
+/// Separator in a list of several files: no file name contains it.
 constexpr QLatin1Char between_files('\0');
 
 }  // namespace
@@ -32,7 +32,7 @@ void RecentFiles::load(const QSettings& kept) {
   for (const QString& text : kept.value(key).toStringList()) {
     Entry entry{text.split(between_files)};
     paths << entry.files;
-    // What is known of it holds until it has been looked again.
+    // Keep the last result until the new check is done.
     for (const Entry& before : entries_) {
       if (before.files == entry.files) entry.missing = before.missing;
     }

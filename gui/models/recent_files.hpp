@@ -10,16 +10,16 @@
 
 namespace roce::gui {
 
-/// Captures that were opened lately, the last one first, as the settings keep them; which of them are gone
-/// is told without waiting. Used by one thread.
+/// Recently opened captures, the last one first, kept in the settings; missing files are found in the
+/// background. GUI thread only.
 class RecentFiles : public QObject {
   Q_OBJECT
 
  public:
   struct Entry {
     QStringList files;     ///< opened together; never empty
-    bool missing = false;  ///< at least one is gone, when it was last looked
-    /// For people: control characters made visible, how many more there are, whether they are missing.
+    bool missing = false;  ///< at least one did not exist at the last check
+    /// For display: first file with control characters escaped, "and N more", "(missing)".
     [[nodiscard]] QString name() const;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
@@ -27,9 +27,9 @@ class RecentFiles : public QObject {
   explicit RecentFiles(QObject* parent = nullptr);
 
   [[nodiscard]] const QList<Entry>& entries() const noexcept { return entries_; }
-  /// Takes what `kept` holds, by now: other windows write there as well. Looks which are gone.
+  /// Reads the list from the settings again, as other windows write there too, and checks for missing files.
   void load(const QSettings& kept);
-  /// These are the last that were opened.
+  /// Puts these files, opened together, on top.
   void add(QSettings& kept, const QStringList& files);
   void clear(QSettings& kept);
 

@@ -38,8 +38,8 @@ QString write_whole(const QString& path, const std::function<void(QIODevice&)>& 
     return ReportFileWords::tr("%1 was not written: %2").arg(path, why);
   };
   const QFileInfo facts(path);
-  if (facts.isDir()) return refused(ReportFileWords::tr("that is a folder"));
-  // Replacing a file needs no right to write it, but a read-only one is meant to stay.
+  if (facts.isDir()) return refused(ReportFileWords::tr("it is a folder"));
+  // QSaveFile could replace a read-only file, but it is meant to stay.
   if (facts.exists() && !facts.isWritable()) return refused(ReportFileWords::tr("the file is read-only"));
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly)) return refused(file.errorString());
@@ -51,7 +51,7 @@ QString write_report(const analyze::Snapshot& snapshot, ReportFormat format, con
   return write_whole(path, [&](QIODevice& device) {
     std::string text;
     const auto hand_on = [&] {
-      device.write(text.data(), static_cast<qint64>(text.size()));  // a failure stays until commit()
+      device.write(text.data(), static_cast<qint64>(text.size()));  // commit() reports failures
       text.clear();
     };
     const auto step = [&] {
@@ -77,7 +77,7 @@ QString report_document(const analyze::Snapshot& snapshot, const QString& timeli
 
 bool is_one_of(const QString& path, const QStringList& files) {
   const QFileInfo wanted(path);
-  // The canonical path of what is not there is empty.
+  // The canonical path of a missing file is empty.
   return std::any_of(files.begin(), files.end(), [&](const QString& file) {
     const QFileInfo other(file);
     return wanted.absoluteFilePath() == other.absoluteFilePath() ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a snapshot as a file: the same that `roceanalyze report --html` and `--json` print.
+// Writes the report of a snapshot to a file: the output of `roceanalyze report --html` and `--json`.
 #pragma once
 
 #include <QString>
@@ -14,21 +14,21 @@ class QIODevice;
 namespace roce::gui {
 
 enum class ReportFormat { html, json };
-/// By the file's ending; nullopt: it says neither.
+/// By the file's extension (.html, .htm, .json); nullopt: another one.
 [[nodiscard]] std::optional<ReportFormat> report_format_of(const QString& path);
 
-/// Writes the whole file or leaves what was there. Empty when that is done, else why it could not be, with
-/// the path. Callable from any thread.
+/// Replaces the file as a whole or leaves it untouched. Returns an error with the path; empty on success.
+/// Callable from any thread.
 [[nodiscard]] QString write_report(const analyze::Snapshot& snapshot, ReportFormat format,
                                    const QString& path);
 
-/// The report for a QTextDocument, as HTML; its timeline is an image at that address, none if it is empty.
+/// The report as HTML for a QTextDocument; the timeline is the image at that URL, left out if it is empty.
 [[nodiscard]] QString report_document(const analyze::Snapshot& snapshot, const QString& timeline);
 
-/// Writes what `fill` writes to a device, as above.
+/// Writes a file with `fill`; the same guarantees and result as write_report().
 [[nodiscard]] QString write_whole(const QString& path, const std::function<void(QIODevice&)>& fill);
 
-/// Whether it is one of these files, however it is called.
+/// Whether `path` refers to one of these files, also through links or another spelling.
 [[nodiscard]] bool is_one_of(const QString& path, const QStringList& files);
 
 }  // namespace roce::gui

@@ -9,7 +9,7 @@
 namespace roce::gui {
 namespace {
 
-/// What comes before number and time, the number, the time, the ending.
+/// Groups: prefix, number, time, extension.
 const QRegularExpression& ring_name() {
   static const QRegularExpression pattern(QStringLiteral("^(.+)_(\\d{5,})_(\\d{14})(\\.[^/]+)?$"));
   return pattern;
@@ -32,7 +32,7 @@ QStringList ring_of(const QString& file) {
     if (other.hasMatch() && other.captured(1) == match.captured(1) && other.captured(4) == match.captured(4))
       members.push_back({other.captured(2).toULongLong(), other.captured(3), folder.filePath(name)});
   }
-  // A second run into the same folder counts from 1 again: its files are later ones.
+  // A second run into the same folder counts from 1 again: sort by time first.
   std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
     return a.time != b.time ? a.time < b.time : a.number < b.number;
   });

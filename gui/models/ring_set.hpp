@@ -6,9 +6,9 @@
 
 namespace roce::gui {
 
-/// All files of the ring or series that this one belongs to, as roceanalyze, dumpcap and Wireshark name them
-/// (NAME_00012_20261120110853.pcapng), in order, itself included; also where the oldest are gone. Empty: its
-/// name is not of that kind, or it stands alone.
+/// All files of the ring or file set that this one belongs to, named as by roceanalyze, dumpcap and Wireshark
+/// (NAME_00012_20261120110853.pcapng), in order and including itself; the oldest may be missing. Empty: the
+/// name has another form, or there is no other file.
 [[nodiscard]] QStringList ring_of(const QString& file);
 
 }  // namespace roce::gui

@@ -7,7 +7,7 @@
 namespace roce::gui {
 namespace {
 
-/// Which old rows stay: a longest rising subsequence of their places.
+/// Which old rows stay: a longest increasing subsequence of their places.
 std::vector<bool> staying(const std::vector<int>& places) {
   std::vector<std::size_t> ends;  // by length - 1: the row that ends the best subsequence of that length
   std::vector<std::size_t> before(places.size());

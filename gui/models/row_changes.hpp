@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes one list of rows to the next, so that a view keeps its place, selection and order.
+// The difference between two lists of rows, so that a view keeps its scroll position, selection and order.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ struct RowRun {
 };
 
 struct RowChanges {
-  std::vector<RowRun> removed;   ///< numbers of the old rows, from the back: take them out in this order
-  std::vector<RowRun> inserted;  ///< numbers of the new rows, from the front: then put them in in this order
+  std::vector<RowRun> removed;   ///< old row numbers, last first: remove in this order
+  std::vector<RowRun> inserted;  ///< new row numbers, first first: then insert in this order
 };
 
-/// `places[i]` is where old row i stands among the new ones, -1 where it is gone; no place twice. As many
-/// rows as can keep their order stay; the others, if they are still there, are taken out and put in again.
+/// `places[i]` is the new number of old row i, -1 if it is gone; no number occurs twice. As many rows as
+/// possible stay in place; other rows that still exist are removed and inserted again.
 [[nodiscard]] RowChanges row_changes(const std::vector<int>& places, int new_count);
 
 }  // namespace roce::gui

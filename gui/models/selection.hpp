@@ -10,7 +10,8 @@
 
 namespace roce::gui {
 
-/// What is chosen, in all pages alike. A page that lets choose calls set_...(); all others hear of it.
+/// What is selected, shared by all pages of a window. A page calls set_...(), the others get the signal.
+/// GUI thread only.
 class Selection : public QObject {
   Q_OBJECT
 
@@ -18,7 +19,7 @@ class Selection : public QObject {
   using QObject::QObject;
 
   [[nodiscard]] const std::optional<std::uint32_t>& connection() const noexcept { return connection_; }
-  [[nodiscard]] const QString& finding() const noexcept { return finding_; }  ///< key; empty: none
+  [[nodiscard]] const QString& finding() const noexcept { return finding_; }  ///< finding_key(); empty: none
   [[nodiscard]] const std::optional<TimeSpan>& time() const noexcept { return time_; }
   [[nodiscard]] const std::optional<std::uint64_t>& packet() const noexcept {
     return packet_;

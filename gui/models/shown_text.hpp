@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and errors as a window shows them: what a display would obey (a new line in the name of a file, ESC)
-// is written as an escape, as the command line does.
+// Names and errors as the window shows them: control characters (a line feed in a file name, ESC) are
+// escaped, as on the command line.
 #pragma once
 
 #include <QString>
@@ -11,7 +11,7 @@
 namespace roce::gui {
 
 [[nodiscard]] QString shown_name(const QString& name);
-/// In UTF-8. What is below the first line stays in lines of its own.
+/// In UTF-8. Lines below the first one are kept.
 [[nodiscard]] std::string error_text(const capture::Error& error);
 
 }  // namespace roce::gui

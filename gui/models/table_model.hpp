@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model for every table of columns (analyze/results/columns.hpp). Cells are made when they are asked for; rows
-// have stable keys, and a new snapshot, filter or order inserts, removes and moves rows but never resets the
-// model. Rows of large tables are made, filtered and sorted on another thread, the newest wins.
+// One model for every table of columns (analyze/results/columns.hpp). Cells are made on request. Rows have
+// stable keys: a new snapshot, filter or order inserts, removes and moves rows but never resets the model.
+// Rows of large tables are made, filtered and sorted on another thread; the newest request wins.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -30,40 +30,39 @@ namespace roce::gui {
 
 using SnapshotPtr = std::shared_ptr<const analyze::Snapshot>;
 
-/// What all tables have in common. Used on the thread of the window only, as every model.
+/// Common base of all tables. GUI thread only.
 class TableModelBase : public QAbstractTableModel {
   Q_OBJECT
 
  public:
   enum Role {
-    severity_role = Qt::UserRole + 1,  ///< int of analyze::Severity; invalid: nothing to say
+    severity_role = Qt::UserRole + 1,  ///< int of analyze::Severity; invalid: none
     exact_role,                        ///< QString, as in CSV
-    key_role,                          ///< QString, stable: which row this is
+    key_role,                          ///< QString, stable identity of the row
     id_role,                           ///< qulonglong: connection or flow; invalid where rows have none
     time_role,                         ///< TimeSpan, from first to last; invalid: no times
     // Of horizontal headers:
     name_role,      ///< QString, the column's stable name
     hidden_role,    ///< bool: shown on request only
     numbers_role,   ///< bool: sorts by number
-    searched_role,  ///< bool: a text that is typed is looked for here
+    searched_role,  ///< bool: included in the text search
   };
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Takes over a snapshot, or null for none. Small ones are shown at once, as none is; of others the rows
-  /// come soon.
+  /// Shows a snapshot; null: none. Small ones are shown at once; rows of large ones follow, see is_settled().
   virtual void show(SnapshotPtr snapshot) = 0;
-  /// Only rows that hold all words, in whatever case; empty: every row.
+  /// Only rows that contain all words, ignoring case; empty: all.
   void set_text(const QString& text);
-  /// Only rows with this severity or a worse one; nullopt: every row.
+  /// Only rows of this severity or worse; nullopt: all.
   void set_severity(std::optional<analyze::Severity> least);
-  /// Only rows that were seen in that time range, and those without times; nullopt: every row. Those of a
-  /// table that is made for a time range are others with the next show().
+  /// Only rows seen in that time range, and those without times; nullopt: all. A table whose constructor
+  /// takes the time range is made again by the next show().
   void set_time(const std::optional<TimeSpan>& time);
-  /// By a column's numbers or texts; -1: as they come.
+  /// By a column's numbers or texts; -1: in the order of the table.
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
-  /// Rows with those that are filtered out.
+  /// Number of rows including those filtered out.
   [[nodiscard]] virtual int all_rows() const = 0;
   /// The row of that key, or -1.
   [[nodiscard]] virtual int row_of(const QString& key) const = 0;
@@ -71,20 +70,20 @@ class TableModelBase : public QAbstractTableModel {
   [[nodiscard]] virtual int worst_row() const = 0;
   /// The column of that name, or -1.
   [[nodiscard]] virtual int column_of(std::string_view name) const = 0;
-  /// Whether nothing is being prepared.
+  /// Whether no rows are being made on the other thread.
   [[nodiscard]] virtual bool is_settled() const = 0;
-  /// Makes a text of rows that are shown, below their headings: a line each, tabs between the columns. May be
-  /// called once, on any thread; makes it of the rows as they are now, whatever is shown by then.
+  /// Returns a function that makes tab-separated text of these rows, below their headings. It may be called
+  /// once, on any thread, and uses the rows as they are now.
   [[nodiscard]] virtual std::function<QString()> text_of(const std::vector<RowRun>& rows,
                                                          std::vector<int> columns) const = 0;
 
  Q_SIGNALS:
-  /// Rows may be others now; once for each snapshot, filter or order that is shown.
+  /// Rows may have changed; emitted once for each snapshot, filter or order.
   void rows_changed();
 
  protected:
   [[nodiscard]] const RowChoice& choice() const noexcept { return choice_; }
-  /// It is another one.
+  /// choice() has changed.
   virtual void choice_changed() = 0;
 
  private:
@@ -100,9 +99,9 @@ class TableModelBase : public QAbstractTableModel {
 ///   std::string key(std::size_t) const;
 ///   std::optional<analyze::Severity> severity(std::size_t) const;
 ///   std::optional<std::uint64_t> id(std::size_t) const;
-///   std::optional<TimeSpan> time(std::size_t) const;  // may be left out
-/// One that has but a choice of the rows is made for a time range: its constructor takes it as well.
-/// All that is const is called on any thread.
+///   std::optional<TimeSpan> time(std::size_t) const;  // optional
+/// A table that lists only a selection of rows takes the time range as second argument of its constructor.
+/// Const members are called on any thread.
 template <class Table>
 class TableModel final : public TableModelBase {
  public:
@@ -118,7 +117,7 @@ class TableModel final : public TableModelBase {
   TableModel& operator=(const TableModel&) = delete;
 
   void show(SnapshotPtr snapshot) override {
-    // A table of something else is handed over as a whole.
+    // Tables that are not made of a snapshot come through show_table().
     if constexpr (std::is_constructible_v<Table, const analyze::Snapshot&>) {
       const std::size_t size = snapshot ? snapshot->connections.size() + snapshot->flows.size() +
                                               snapshot->findings.size() + snapshot->markings.rows.size()
@@ -128,7 +127,7 @@ class TableModel final : public TableModelBase {
       });
     }
   }
-  /// `behind` is what its rows are borrowed from, and is kept as long as they are.
+  /// `behind` owns what the rows borrow from and is kept alive with them.
   void show_table(std::unique_ptr<Table> next, std::shared_ptr<const void> behind) {
     const std::size_t size = next ? next->size() : 0;
     const auto holder = std::make_shared<std::unique_ptr<Table>>(std::move(next));
@@ -246,7 +245,7 @@ class TableModel final : public TableModelBase {
   using Keyed = KeyedTable<Table>;
   using Rows = ShownRows<Table>;
   using Maker = std::function<std::shared_ptr<const Keyed>()>;
-  /// A row that is shown. While rows change some are still those of the table before.
+  /// A row that is shown. During a change some still belong to the previous table.
   struct Place {
     const Keyed* of = nullptr;
     std::uint32_t row = 0;
@@ -256,9 +255,9 @@ class TableModel final : public TableModelBase {
     RowStep step;
   };
 
-  /// Up to so many rows are made faster than a thread is started and heard of.
+  /// Up to this many rows are made faster than a thread could be started.
   static constexpr std::size_t made_at_once = 500;
-  /// Single changes of so many runs of rows keep a view from doing anything else.
+  /// More separate changes than this would keep a view busy; see change_all().
   static constexpr std::size_t most_runs = 64;
 
   [[nodiscard]] static QVariant alignment(const Column& column) {
@@ -276,7 +275,7 @@ class TableModel final : public TableModelBase {
 
   void show_made(std::size_t size, Maker make) {
     ++shows_;
-    // Nothing to show is shown at once, whatever is being made.
+    // An empty table is shown at once and cancels what is being made.
     if (size == 0) {
       work_.cancel();
       working_ = outdated_ = false;
@@ -303,7 +302,7 @@ class TableModel final : public TableModelBase {
       try {
         ready = std::make_shared<Made>(made(make, chosen, *before));
       } catch (const std::exception&) {
-        // No memory for these rows: those that are shown stay until the next snapshot.
+        // Out of memory: the old rows stay until the next snapshot.
       }
       return [this, ready] { came(ready); };
     });
@@ -315,7 +314,7 @@ class TableModel final : public TableModelBase {
     const bool again = std::exchange(outdated_, false);
     const std::uint64_t shows = shows_;
     if (ready) take(std::move(*ready));
-    if (shows != shows_ || working_) return;  // whoever heard of it has shown something newer
+    if (shows != shows_ || working_) return;  // a slot has shown something newer
     if (next) {
       work(made_at_once + 1, std::move(next));
     } else if (again) {
@@ -334,7 +333,7 @@ class TableModel final : public TableModelBase {
     } else {
       change_all(made.step.places, next);
     }
-    // Those that stayed still show the old table.
+    // Rows that stayed still refer to the old table.
     shown_ = std::move(next);
     let_go(std::exchange(now_, std::move(made.rows)));
     if (!shown_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
@@ -358,8 +357,8 @@ class TableModel final : public TableModelBase {
     }
   }
 
-  /// The same in four steps, however many runs there are: what goes moves to the end and goes, what comes
-  /// comes at the end and moves to where it belongs.
+  /// The same in four steps, however many runs there are: rows to remove move to the end and are removed,
+  /// new ones are appended and move to their places.
   void change_all(const std::vector<int>& places, const std::vector<Place>& next) {
     std::vector<int> order(shown_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -412,11 +411,11 @@ class TableModel final : public TableModelBase {
 
   std::shared_ptr<const Rows> now_ =
       std::make_shared<const Rows>(Rows{std::make_shared<const Keyed>(nullptr, nullptr), {}, {}, -1});
-  std::vector<Place> shown_;  ///< those of now_, but while rows change
+  std::vector<Place> shown_;  ///< those of now_, except during a change
   bool working_ = false;      ///< rows are being made; now_ stays meanwhile
-  bool outdated_ = false;     ///< by another choice than the one they are made with
+  bool outdated_ = false;     ///< choice() has changed since working_ was set
   std::uint64_t shows_ = 0;   ///< calls of show_made()
-  Maker next_;                ///< of the newest table that has come meanwhile
+  Maker next_;                ///< of the newest table shown while working_
   BackgroundCall work_{*this};
 };
 

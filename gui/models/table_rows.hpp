@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a table are shown, and in which order. Knows nothing of models: what it makes of a table of a
-// hundred thousand rows is made on another thread, see TableModel.
+// Which rows of a table are shown, and in which order. Independent of models, so that it can run on another
+// thread for tables of a hundred thousand rows; see TableModel.
 #pragma once
 
 #include <QString>
@@ -29,17 +29,17 @@ namespace roce::gui {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-/// What a user wants to see of a table.
+/// Filter and order of a table.
 struct RowChoice {
-  QStringList words;                       ///< all of which a row must hold, in whatever case
-  std::optional<analyze::Severity> least;  ///< only rows with this severity or a worse one
-  std::optional<TimeSpan> time;            ///< only rows that were seen then
-  int sort_column = -1;                    ///< none: as the table has them
+  QStringList words;                       ///< all must occur in a row, ignoring case
+  std::optional<analyze::Severity> least;  ///< only rows of this severity or worse
+  std::optional<TimeSpan> time;            ///< only rows seen in that time range
+  int sort_column = -1;                    ///< -1: in the order of the table
   Qt::SortOrder order = Qt::AscendingOrder;
   [[nodiscard]] bool operator==(const RowChoice&) const = default;
 };
 
-/// A table and the keys of its rows, no two alike.
+/// A table and the unique keys of its rows.
 template <class Table>
 struct KeyedTable {
   KeyedTable(std::unique_ptr<Table> of, std::shared_ptr<const void> borrowed)
@@ -49,34 +49,34 @@ struct KeyedTable {
     std::unordered_map<std::string, int> often;
     for (std::size_t i = 0; i < table->size(); ++i) {
       std::string key = table->key(i);
-      // Two rows of one key would be one row to a view.
+      // Keys must be unique: they identify rows.
       if (const int before = often[key]++; before != 0) key += '\x1f' + std::to_string(before);
       keys.push_back(std::move(key));
     }
   }
   [[nodiscard]] std::size_t size() const noexcept { return keys.size(); }
 
-  std::shared_ptr<const void> behind;  ///< what the rows are borrowed from
+  std::shared_ptr<const void> behind;  ///< owns what the rows borrow from
   std::unique_ptr<Table> table;
   std::vector<std::string> keys;
 };
 
-/// The rows of a table that are shown. Never changed once it is made.
+/// The rows of a table that are shown. Immutable once made.
 template <class Table>
 struct ShownRows {
   std::shared_ptr<const KeyedTable<Table>> of;
   std::vector<std::uint32_t> places;             ///< in the table, by row shown
   std::unordered_map<std::string_view, int> at;  ///< rows shown, by key; the keys are the table's
-  int worst = -1;                                ///< the first row of the worst severity; -1: there is none
+  int worst = -1;                                ///< the first row of the worst severity; -1: no rows
 };
 
-/// From one list of rows to the next.
+/// The change from one list of rows to the next.
 struct RowStep {
-  std::vector<int> places;  ///< of each row before, among those now; -1: it is gone
+  std::vector<int> places;  ///< new number of each old row; -1: gone
   RowChanges changes;
 };
 
-/// Figures that are costly to make are no place to look for a typed text.
+/// Numeric columns beyond the main ones are left out of the text search: their texts are costly to make.
 template <class Row>
 [[nodiscard]] bool is_searched(const analyze::Column<Row>& column) noexcept {
   return column.number == nullptr || column.priority == 0;
@@ -104,7 +104,7 @@ template <class Table>
   });
 }
 
-/// Sorts by what `value` makes of each row, made once a row.
+/// Sorts by `value` of each row, computed once per row.
 template <class Value, class Less>
 void sort_by(std::vector<std::uint32_t>& rows, Qt::SortOrder order, Value value, Less less) {
   std::vector<std::pair<decltype(value(0U)), std::uint32_t>> sorted;
@@ -116,7 +116,7 @@ void sort_by(std::vector<std::uint32_t>& rows, Qt::SortOrder order, Value value,
   std::transform(sorted.begin(), sorted.end(), rows.begin(), [](const auto& entry) { return entry.second; });
 }
 
-/// Numbers as numbers, whatever the locale says of texts.
+/// Sorts numeric columns by number, others by text, ignoring case.
 template <class Table>
 void sort(const Table& table, std::vector<std::uint32_t>& rows, const RowChoice& choice) {
   const auto columns = Table::columns();
@@ -127,7 +127,7 @@ void sort(const Table& table, std::vector<std::uint32_t>& rows, const RowChoice&
         rows, choice.order,
         [&](std::uint32_t row) {
           const double number = column.number(table.row(row));
-          return number == number ? number : 0;  // an order that holds for all
+          return number == number ? number : 0;  // NaN would break the order
         },
         std::less<>());
   } else {

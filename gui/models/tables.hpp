@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a snapshot that tables show; see TableModel.
+// The tables of a snapshot; see TableModel for what a table must have.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ using analyze::connection_severities;
 
 /// From the first to the last packet of a connection; nullopt: they have no times.
 [[nodiscard]] std::optional<TimeSpan> time_of(const analyze::ConnectionRow& connection);
-/// From the first to the last time that a finding tells of.
+/// From the first to the last time of a finding; nullopt: it has none.
 [[nodiscard]] std::optional<TimeSpan> time_of(const analyze::Finding& finding);
 
 class ConnectionTable {
@@ -41,7 +41,7 @@ class ConnectionTable {
   [[nodiscard]] std::optional<TimeSpan> time(std::size_t i) const { return time_of(rows_[i]); }
 
  protected:
-  /// Some of the connections.
+  /// For tables of a subset of connections.
   ConnectionTable() = default;
 
   std::vector<Row> rows_;
@@ -70,8 +70,8 @@ class MarkingTable {
   explicit MarkingTable(const analyze::Snapshot& snapshot) : rows_(snapshot.markings.rows) {}
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
-  [[nodiscard]] std::string key(std::size_t i) const;  ///< class, direction and marks
-  /// Warning where a policy is violated.
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< traffic class, direction and markings
+  /// Warning where the policy is violated.
   [[nodiscard]] std::optional<analyze::Severity> severity(std::size_t i) const;
   [[nodiscard]] std::optional<std::uint64_t> id(std::size_t) const { return std::nullopt; }
 
@@ -95,7 +95,7 @@ class FindingTable {
   const std::vector<Row>& rows_;
 };
 
-/// All hosts, or those with connections that were seen in a time range.
+/// All hosts, or those with connections seen in a time range.
 class HostTable {
  public:
   using Row = Host;

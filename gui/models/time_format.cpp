@@ -17,13 +17,13 @@ struct TimeWords {
   Q_DECLARE_TR_FUNCTIONS(TimeFormat)
 };
 
-/// A time of the clock, and the microseconds that QDateTime does not have.
+/// A clock time, and the rest below seconds, as QDateTime has no microseconds.
 struct Clock {
   QDateTime time;
   std::int64_t rest_ns = 0;
 };
 Clock clock_of(TimeDisplay display, std::int64_t time_ns) {
-  // Down to the second before, also where the time is before 1970.
+  // Round towards the past, also before 1970.
   std::int64_t seconds = time_ns / second_ns, rest = time_ns % second_ns;
   if (rest < 0) {
     rest += second_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as the user wants to read them, the same on all pages.
+// Times in the format of the preferences, the same on all pages.
 #pragma once
 
 #include <QString>
@@ -11,23 +11,23 @@
 namespace roce::gui {
 
 enum class TimeDisplay {
-  relative,  ///< "+1.203896 s" after the first packet: as `packets` has it and --from takes it
-  utc,       ///< "2026-11-20 11:08:53.886729"
-  local,     ///< the same in the time zone of this computer, which is named
+  relative,  ///< "+1.203896 s" since the first packet: as `packets` prints it and --from takes it
+  utc,       ///< "2026-11-20 11:08:53.886729 UTC"
+  local,     ///< the same in the time zone of this computer, with its abbreviation
 };
 
-/// How shown_time() shows times from now on. Used on the thread of the window only.
+/// Sets the format of shown_time() for the whole program. GUI thread only.
 void set_time_display(TimeDisplay display) noexcept;
 [[nodiscard]] TimeDisplay time_display() noexcept;
 
-/// A time of a capture; nanoseconds since the epoch, shown in microseconds.
+/// A time of a capture in nanoseconds since the epoch; shown with microseconds.
 [[nodiscard]] QString shown_time(const analyze::Snapshot& snapshot, std::int64_t time_ns);
-/// The same where the time of the capture's first packet is all that is known of it.
+/// The same, given the time of the capture's first packet.
 [[nodiscard]] QString shown_time(std::int64_t first_ns, std::int64_t time_ns);
-/// For narrow columns whose heading is time_heading(): "1.203896", "11:08:53.886729".
+/// For narrow columns with the heading time_heading(): "1.203896", "11:08:53.886729".
 [[nodiscard]] QString short_time(std::int64_t first_ns, std::int64_t time_ns);
 [[nodiscard]] QString time_heading();
-/// How the list of packets writes times, as long as the capture's resolution makes them.
+/// The format of times in the packet list, which has the full resolution of the capture.
 [[nodiscard]] analyze::TimeFormat listed_time_format() noexcept;
 [[nodiscard]] QString format_time(TimeDisplay display, std::int64_t first_ns, std::int64_t time_ns);
 

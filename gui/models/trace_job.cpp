@@ -14,7 +14,7 @@
 namespace roce::gui {
 namespace {
 
-constexpr const char* changed = "The capture is another one by now. Reload it to see what it holds.";
+constexpr const char* changed = "The capture file has changed. Reload it to see its current contents.";
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::string TracedCapture::analyze() {
   auto source = open();
   if (!source) return error_text(source.error());
   analyze::AnalysisOptions options = analysis_options(choice_);
-  // One that was stopped half way said other things of the same packets.
+  // A stopped analysis has left incomplete verdicts.
   verdicts_ = analyze::VerdictStore();
   options.verdicts = &verdicts_;
   options.progress = [this](const capture::CaptureSource&, std::uint64_t frames) { done_ = frames; };

@@ -25,19 +25,19 @@ struct TraceWords {
 QString cause_text(Cause cause) {
   switch (cause) {
     case Cause::nak:
-      return TraceWords::tr("sent again after a NAK");
+      return TraceWords::tr("retransmitted after a NAK");
     case Cause::timeout:
-      return TraceWords::tr("sent again after a timeout");
+      return TraceWords::tr("retransmitted after a timeout");
     case Cause::rnr:
-      return TraceWords::tr("sent again after an RNR NAK");
+      return TraceWords::tr("retransmitted after an RNR NAK");
     case Cause::read_retry:
-      return TraceWords::tr("sent again for missing READ responses");
+      return TraceWords::tr("retransmitted for missing READ responses");
     case Cause::unknown:
     case Cause::none:
     case Cause::count_:
       break;
   }
-  return TraceWords::tr("sent again, it is not seen why");
+  return TraceWords::tr("retransmitted, cause not captured");
 }
 
 QString time_text(std::int64_t ns) {
@@ -57,7 +57,7 @@ QString kind_text(const TracePoint& point) {
     case Kind::rnr_nak:
       return to_qt(dissect::syndrome_text(point.syndrome));
     case Kind::cut_answer:
-      return TraceWords::tr("ACK or NAK, cut off");
+      return TraceWords::tr("ACK or NAK, truncated");
     default:
       return to_qt(dissect::operation_name(point.opcode));
   }
@@ -72,29 +72,31 @@ QStringList remarks_of(const TracePoint& point) {
   QStringList remarks;
   if (v.has(Verdict::retransmission)) {
     QString text = cause_text(v.cause);
-    if (v.original != 0) text += TraceWords::tr(", first in packet %1").arg(v.original);
+    if (v.original != 0) text += TraceWords::tr(", original in packet %1").arg(v.original);
     remarks << text;
   }
-  if (v.has(Verdict::spurious)) remarks << TraceWords::tr("needless: it had been acknowledged");
-  if (point.has(TracePoint::lost_behind)) remarks << TraceWords::tr("lost behind the capture point");
-  if (v.lost_before != 0) remarks << TraceWords::tr("%1 lost before the capture point").arg(v.lost_before);
+  if (v.has(Verdict::spurious)) remarks << TraceWords::tr("spurious: it had been acknowledged");
+  if (point.has(TracePoint::lost_behind)) remarks << TraceWords::tr("lost downstream of the capture point");
+  if (v.lost_before != 0)
+    remarks << TraceWords::tr("%1 lost upstream of the capture point").arg(v.lost_before);
   if (const std::uint32_t other = v.lost_after - v.lost_itself(); other != 0)
-    remarks << TraceWords::tr("shows that %1 of the other side got lost behind the capture point").arg(other);
+    remarks << TraceWords::tr("indicates a loss of %1 sent by the peer, downstream of the capture point")
+                   .arg(other);
   if (v.missed != 0 || v.missed_of_other != 0)
-    remarks << TraceWords::tr("%1 missed by the capture").arg(v.missed + v.missed_of_other);
-  if (v.gap != 0) remarks << TraceWords::tr("%1 PSNs missing before it").arg(v.gap);
+    remarks << TraceWords::tr("%1 not captured").arg(v.missed + v.missed_of_other);
+  if (v.gap != 0) remarks << TraceWords::tr("PSN gap of %1 before it").arg(v.gap);
   constexpr std::pair<Verdict::Flag, const char*> flags[] = {
       {Verdict::out_of_order, QT_TRANSLATE_NOOP("Trace", "out of order")},
       {Verdict::duplicate_capture, QT_TRANSLATE_NOOP("Trace", "captured twice")},
-      {Verdict::duplicate_network, QT_TRANSLATE_NOOP("Trace", "delivered twice by the network")},
-      {Verdict::ack_unseen, QT_TRANSLATE_NOOP("Trace", "acknowledges what was not captured")},
+      {Verdict::duplicate_network, QT_TRANSLATE_NOOP("Trace", "duplicated by the network")},
+      {Verdict::ack_unseen, QT_TRANSLATE_NOOP("Trace", "acknowledges packets that were not captured")},
       {Verdict::illegal_sequence, QT_TRANSLATE_NOOP("Trace", "illegal opcode sequence")},
       {Verdict::wrong_length, QT_TRANSLATE_NOOP("Trace", "wrong length")},
-      {Verdict::msn_backwards, QT_TRANSLATE_NOOP("Trace", "message number runs backwards")}};
+      {Verdict::msn_backwards, QT_TRANSLATE_NOOP("Trace", "message sequence number (MSN) goes backwards")}};
   for (const auto& [flag, text] : flags) {
     if (v.has(flag)) remarks << TraceWords::tr(text);
   }
-  if (point.has(TracePoint::damaged)) remarks << TraceWords::tr("damaged: its receiver throws it away");
+  if (point.has(TracePoint::damaged)) remarks << TraceWords::tr("damaged: the receiver discards it");
   if (point.has(TracePoint::ce)) remarks << TraceWords::tr("marked CE by the network");
   return remarks;
 }
@@ -124,25 +126,25 @@ QString point_text(const TracePoint& point, std::int64_t origin_ns) {
 
 QString missing_text(const ConnectionTrace& trace) {
   QStringList texts;
-  if (!trace.timed) texts << TraceWords::tr("Some packets have no time: they are drawn by number.");
+  if (!trace.timed) texts << TraceWords::tr("Some packets have no timestamp: the axis shows packet numbers.");
   if (trace.remarkable_stride > 1) {
-    texts << TraceWords::tr("%1 packets: one of %2 is drawn, and one of %3 remarkable ones.")
+    texts << TraceWords::tr("%1 packets: 1 in %2 is drawn, and 1 in %3 of the notable ones.")
                  .arg(trace.packets)
                  .arg(trace.stride)
                  .arg(trace.remarkable_stride);
   } else if (trace.stride > 1) {
-    texts << TraceWords::tr("%1 packets: one of %2 is drawn, and every remarkable one.")
+    texts << TraceWords::tr("%1 packets: 1 in %2 is drawn, and every notable one.")
                  .arg(trace.packets)
                  .arg(trace.stride);
   }
   if (trace.operation_stride > 1)
-    texts << TraceWords::tr("One of %1 operations is drawn.").arg(trace.operation_stride);
+    texts << TraceWords::tr("1 in %1 operations is drawn.").arg(trace.operation_stride);
   if (trace.pauses_left_out != 0)
-    texts << TraceWords::tr("%1 pauses are left out.").arg(trace.pauses_left_out);
+    texts << TraceWords::tr("%1 pauses are not shown.").arg(trace.pauses_left_out);
   if (trace.without_verdict != 0)
     texts << TraceWords::tr(
-                 "There was no room on the disk for what is said of %1 packets of the capture: they are "
-                 "missing. Set TMPDIR to a folder with more.")
+                 "Not enough disk space for the analysis results of %1 packets of the capture: they are "
+                 "not shown. Set TMPDIR to a folder with more space.")
                  .arg(trace.without_verdict);
   return texts.join(QLatin1Char(' '));
 }

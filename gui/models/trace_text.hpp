@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What graphs and ladders say of a packet, in words.
+// Texts on a packet for graphs and ladder.
 #pragma once
 
 #include <QString>
@@ -14,13 +14,13 @@ namespace roce::gui {
 [[nodiscard]] QString direction_text(const analyze::TracePoint& point);
 /// "RDMA WRITE First", "ACK", "NAK PSN sequence error", "CNP".
 [[nodiscard]] QString kind_text(const analyze::TracePoint& point);
-/// The 24 bits that the packet has.
+/// The PSN as in the packet: 24 bits, decimal.
 [[nodiscard]] QString psn_text(std::int64_t psn);
-/// What is to be said of it besides: "sent again after a NAK", "lost behind the capture point" ...
+/// Notable facts: "retransmitted after a NAK", "lost downstream of the capture point" ...
 [[nodiscard]] QStringList remarks_of(const analyze::TracePoint& point);
-/// All of it, a line each, for tool tips. `origin_ns` is where relative times begin.
+/// All of it, one fact per line, for tool tips. `origin_ns` is the origin of relative times.
 [[nodiscard]] QString point_text(const analyze::TracePoint& point, std::int64_t origin_ns);
-/// What a trace does not show of its connection; empty: it shows all.
+/// What the trace omits of its connection; empty: nothing.
 [[nodiscard]] QString missing_text(const analyze::ConnectionTrace& trace);
 
 }  // namespace roce::gui

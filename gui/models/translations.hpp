@@ -7,12 +7,12 @@
 
 namespace roce::gui {
 
-/// Folders that are searched for roceanalyze_LANGUAGE.qm, first to last: beside the program, as it is built
-/// and as it is installed, then the data folders of the user and of the system.
+/// Folders searched for roceanalyze_LANGUAGE.qm, first to last: beside the program (build and installation),
+/// then the data folders of the user and of the system.
 [[nodiscard]] QStringList translation_folders();
 
-/// Gives the application the texts of that language, those of Qt's own dialogs too. Returns the file that was
-/// taken; empty: there is none, and texts stay English. Once, before any window.
+/// Installs the translations of that language, including those of Qt's own dialogs. Returns the file used;
+/// empty: none, and texts stay English. To be called once, before any window exists.
 QString install_translations(const QLocale& locale, const QStringList& folders = translation_folders());
 
 }  // namespace roce::gui

@@ -3,7 +3,7 @@
 
 namespace roce::gui {
 
-// Both come from CMake, as those of the command line do.
+// Both are defined by CMake, as for the command line.
 QString version() {
   return QStringLiteral(ROCE_VERSION);
 }

@@ -7,7 +7,7 @@ namespace roce::gui {
 
 /// "0.1.0".
 [[nodiscard]] QString version();
-/// What this build was made of: compiler, libraries, features; a line each.
+/// Compiler, libraries and features of this build, one per line.
 [[nodiscard]] QString build_text();
 
 }  // namespace roce::gui

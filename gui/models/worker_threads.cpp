@@ -29,7 +29,7 @@ void run_in_background(std::function<void()> work) {
   }
   std::thread([work = std::move(work)]() mutable {
     work();
-    work = nullptr;  // what it holds is gone before anybody stops waiting
+    work = nullptr;  // destroy captures before wait_for_background() can return
     const std::lock_guard lock(running().mutex);
     --running().threads;
     running().fewer.notify_all();

@@ -8,18 +8,18 @@
 
 namespace roce::gui {
 
-/// Runs `work` on a thread of its own. Nobody has to wait for it: a thread that was told to stop may still be
-/// inside of a system call that nothing wakes (opening a pipe that nobody writes to), and the window shall
-/// not stand still for that. Exceptions may not leave `work`.
+/// Runs `work` on its own detached thread. Nothing joins it: a thread that was asked to stop may still block
+/// in a system call that cannot be woken (opening a pipe without a writer), and the window must not wait for
+/// that. `work` must not throw.
 void run_in_background(std::function<void()> work);
 
-/// Lets go of it there: what a hundred thousand flows are made of takes tens of milliseconds to free.
+/// Releases `last` on another thread: freeing a hundred thousand flows takes tens of milliseconds.
 template <class T>
 void free_in_background(std::shared_ptr<T> last) {
   if (last) run_in_background([last = std::move(last)] {});
 }
 
-/// The same object, freed there by whoever lets go of it last.
+/// The same object, destroyed on another thread when its last reference is released.
 template <class T>
 [[nodiscard]] std::shared_ptr<T> freed_in_background(std::shared_ptr<T> object) {
   T* const plain = object.get();
@@ -27,8 +27,8 @@ template <class T>
       plain, [object = std::move(object)](T*) mutable { free_in_background(std::move(object)); });
 }
 
-/// Waits until no such thread runs, at most so long; false if one still does. To be called before the program
-/// ends: threads that still run then must not see its static objects go.
+/// Waits for all such threads, at most `limit`; false if one is still running. Call it before main() returns:
+/// threads that still run must not outlive static objects.
 [[nodiscard]] bool wait_for_background(std::chrono::milliseconds limit);
 
 }  // namespace roce::gui

@@ -11,7 +11,7 @@ int sum(const std::vector<int>& widths) {
   return std::accumulate(widths.begin(), widths.end(), 0);
 }
 
-/// No text is wider than that.
+/// Widths with text columns limited to `widest_text`.
 std::vector<int> cut_at(const std::vector<ColumnWidth>& columns, int widest_text) {
   std::vector<int> widths;
   for (const ColumnWidth& column : columns)
@@ -38,7 +38,7 @@ std::vector<int> column_widths(const std::vector<ColumnWidth>& columns, int room
       widest = middle - 1;
     }
   }
-  // What is left is air again, the same for all; the last column takes the remainder.
+  // The rest is distributed evenly as margins; the last column takes the remainder.
   std::vector<int> widths = cut_at(columns, low);
   const int air = widths.empty() ? 0 : (room - sum(widths)) / static_cast<int>(widths.size());
   for (std::size_t i = 0; i < widths.size(); ++i) {

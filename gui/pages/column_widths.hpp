@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide the columns of a table are. Plain functions of pixels; TableView asks and applies.
+// Column widths of tables, as plain functions of pixels; TableView applies them.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,16 @@
 namespace roce::gui {
 
 struct ColumnWidth {
-  int wanted = 0;     ///< with room to breathe, and for the mark of a sorted column
-  int least = 0;      ///< nothing is cut off
-  bool text = false;  ///< may be cut off: a tool tip tells all of it
+  int wanted = 0;     ///< with margins and room for the sort indicator
+  int least = 0;      ///< without margins, nothing elided
+  bool text = false;  ///< may be elided: a tool tip shows the full text
 };
 
-/// Columns of text are not made narrower than this to spare a scroll bar.
+/// Text columns are not made narrower than this to avoid a scroll bar, in pixels.
 inline constexpr int narrowest_text = 84;
 
-/// The width of each: as wanted if all fit into `room`; else without the air between them; else also with
-/// texts cut off, the longest first, so that as much of each is seen as of any other. As wanted, too, if even
-/// that does not fit: then the table is scrolled anyway.
+/// The width of each column: as wanted if all fit into `room`; else without margins; else with texts elided,
+/// the longest first, down to equal widths. If even that does not fit, as wanted: the table scrolls then.
 [[nodiscard]] std::vector<int> column_widths(const std::vector<ColumnWidth>& columns, int room);
 
 }  // namespace roce::gui

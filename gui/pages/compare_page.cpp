@@ -17,7 +17,7 @@
 namespace roce::gui {
 namespace {
 
-/// Between names of files in one field: no name has it, or it would have to be typed as a file of its own.
+/// Separator of file names in one field; see files() for names that contain it.
 constexpr QLatin1String between(" + ");
 
 CompareJob::Files encoded(const QStringList& files) {
@@ -26,7 +26,7 @@ CompareJob::Files encoded(const QStringList& files) {
   return names;
 }
 
-/// Two names of one file are the same.
+/// Canonical paths, so that two names of one file compare equal.
 QStringList canonical(const QStringList& files) {
   QStringList names;
   for (const QString& file : files) names << QFileInfo(file).canonicalFilePath();
@@ -73,7 +73,7 @@ void ComparePage::make_choice(QGridLayout* grid) {
     auto* choose = new QPushButton(tr("Choose..."));
     choose->setAccessibleName(tr("Choose capture %1").arg(names[point]));
     current_[point] = new QPushButton(tr("This capture"));
-    current_[point]->setToolTip(tr("What this window has opened"));
+    current_[point]->setToolTip(tr("The capture that is open in this window"));
     auto* label = new QLabel(names[point]);
     label->setBuddy(field);
     grid->addWidget(label, i, 0);
@@ -91,7 +91,7 @@ void ComparePage::make_choice(QGridLayout* grid) {
             [this, point] { set_files(point, session_.files()); });
   }
   filter_ = new QLineEdit;
-  filter_->setPlaceholderText(tr("display filter: only what matches is compared"));
+  filter_->setPlaceholderText(tr("display filter: only matching packets are compared"));
   filter_->setAccessibleName(tr("Display filter of the comparison"));
   filter_->setClearButtonEnabled(true);
   connect(filter_, &QLineEdit::returnPressed, this, &ComparePage::compare);
@@ -102,7 +102,7 @@ void ComparePage::make_choice(QGridLayout* grid) {
   stop_ = new QPushButton(tr("Stop"));
   stop_->setObjectName(QStringLiteral("compare_stop"));
   auto* copy = new QPushButton(tr("Copy command"));
-  copy->setToolTip(tr("Copy the command that compares the same on the command line"));
+  copy->setToolTip(tr("Copy the equivalent command line"));
   bar_ = new QProgressBar;
   bar_->setAccessibleName(tr("Comparing"));
   bar_->setRange(0, 100);
@@ -128,7 +128,7 @@ QWidget* ComparePage::make_results() {
   findings_ = new TableView(tr("Findings of the comparison"), finding_model_);
   findings_->show_columns({"severity", "title", "subject", "count"});
   detail_ = new DetailView;
-  detail_->setAccessibleName(tr("The chosen finding of the comparison"));
+  detail_->setAccessibleName(tr("Selected finding of the comparison"));
   points_ = new QLabel;
   points_->setTextFormat(Qt::RichText);
   points_->setWordWrap(true);
@@ -170,7 +170,7 @@ QWidget* ComparePage::make_results() {
     const QModelIndex row = changes_->currentIndex();
     if (row.isValid()) Q_EMIT packet_wanted(compared_[0], change_model_.row(row.row()).first[0], QVariant());
   });
-  // Its packets are those of one of the captures, which is another one than the window's, maybe.
+  // Its packets belong to capture A or B, which may not be the one open in the window.
   connect(detail_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
     if (link.scheme() == QLatin1String("copy")) return follow(link);
     if (const auto* finding = chosen_finding(); finding && link.scheme() == QLatin1String("packet"))
@@ -186,13 +186,13 @@ void ComparePage::set_files(std::size_t point, const QStringList& files) {
 QStringList ComparePage::files(std::size_t point) const {
   const QString text = fields_[point]->text().trimmed();
   if (text.isEmpty()) return {};
-  // A name that has it is a name.
+  // A file whose name contains the separator.
   return QFile::exists(text) ? QStringList(text) : text.split(between, Qt::SkipEmptyParts);
 }
 
 QString ComparePage::command() const {
   QStringList words{QStringLiteral("roceanalyze compare")};
-  // The first file of each point, then the others: there is one place for each on the command line.
+  // The first file of each point is positional, the others are options.
   QStringList more;
   for (const std::size_t point : {0U, 1U}) {
     const QStringList all = files(point);
@@ -238,7 +238,7 @@ void ComparePage::look() {
     headline_->setText(tr("Not compared: %1").arg(to_qt(news.failure)));
     mark_failure(true);
   } else if (news.stopped && news.result) {
-    headline_->setText(tr("Stopped; until then: %1").arg(compare_headline(*news.result)));
+    headline_->setText(tr("Stopped; so far: %1").arg(compare_headline(*news.result)));
   } else if (news.result && canonical(compared_[0]) == canonical(compared_[1])) {
     headline_->setText(
         tr("A and B are the same capture, so nothing can differ. %1").arg(compare_headline(*news.result)));
@@ -262,15 +262,16 @@ void ComparePage::show_result(CompareResultPtr result) {
   finding_model_.show(finding_snapshot_);
   headline_->setText(result_ ? compare_headline(*result_)
                              : tr("Two captures of the same traffic at two points show what was lost, "
-                                  "delayed, overtaken or re-marked between them."));
+                                  "delayed, reordered or re-marked between them."));
   points_->setText(result_ ? compare_html(*result_) : QString());
   points_->setVisible(result_ != nullptr);
   tabs_->setTabText(0, tr("Summary"));
-  // None were found, or nobody has looked yet: these are not the same.
+  // "(0)" only after a comparison.
   tabs_->setTabText(1, result_ ? tr("Lost (%1)").arg(result_->lost.size()) : tr("Lost"));
-  tabs_->setTabText(2, result_ ? tr("Changed marks (%1)").arg(result_->changes.size()) : tr("Changed marks"));
+  tabs_->setTabText(
+      2, result_ ? tr("Changed markings (%1)").arg(result_->changes.size()) : tr("Changed markings"));
   if (result_ && result_->lost_omitted != 0) {
-    tabs_->setTabToolTip(1, tr("%1 more are counted and not listed").arg(result_->lost_omitted));
+    tabs_->setTabToolTip(1, tr("%1 more are counted but not listed").arg(result_->lost_omitted));
   } else {
     tabs_->setTabToolTip(1, tr("Enter or a double click shows the packet in its capture"));
   }
@@ -297,7 +298,7 @@ void ComparePage::show_finding() {
   const analyze::CompareFinding* finding = chosen_finding();
   if (finding == nullptr) {
     detail_->show_html(result_ && result_->findings.empty()
-                           ? QStringLiteral("<p class=\"name\">%1</p>").arg(tr("Nothing was found"))
+                           ? QStringLiteral("<p class=\"name\">%1</p>").arg(tr("No findings"))
                            : QString());
     return;
   }

@@ -20,8 +20,8 @@
 
 namespace roce::gui {
 
-/// Two captures of one traffic side by side, as `roceanalyze compare`. What is compared is chosen here, and
-/// is not what the window has opened, but for a button that says so.
+/// Compares two captures of the same traffic, as `roceanalyze compare` does. The captures are chosen here,
+/// independently of the one open in the window; a button takes that one.
 class ComparePage : public Page {
   Q_OBJECT
 
@@ -31,9 +31,9 @@ class ComparePage : public Page {
   ComparePage(const ComparePage&) = delete;
   ComparePage& operator=(const ComparePage&) = delete;
 
-  /// Who is asked for a capture; nothing chosen: an empty list.
+  /// Replaces the file dialog (tests); an empty list means cancelled.
   void set_question(std::function<QStringList()> ask) { ask_ = std::move(ask); }
-  /// Point 0 is A, 1 is B. Names of captures, one a line.
+  /// The captures of a point; 0 is A, 1 is B.
   void set_files(std::size_t point, const QStringList& files);
   [[nodiscard]] QStringList files(std::size_t point) const;
   void compare();
@@ -42,7 +42,7 @@ class ComparePage : public Page {
   [[nodiscard]] bool running() const noexcept { return job_ != nullptr; }
   [[nodiscard]] const CompareResultPtr& result() const noexcept { return result_; }
   [[nodiscard]] QString headline() const { return headline_->text(); }
-  [[nodiscard]] QString command() const;  ///< does the same on the command line
+  [[nodiscard]] QString command() const;  ///< the equivalent command line
   [[nodiscard]] TableView& lost() noexcept { return *lost_; }
   [[nodiscard]] DetailView& detail() noexcept { return *detail_; }
   [[nodiscard]] TableView& changes() noexcept { return *changes_; }
@@ -51,7 +51,7 @@ class ComparePage : public Page {
   [[nodiscard]] QLineEdit& filter_field() noexcept { return *filter_; }
 
  Q_SIGNALS:
-  /// The packet of a capture is to be shown that is perhaps not open. `connection`: where it is known.
+  /// Show a packet of a capture, which may not be open. `connection`: its id, invalid if unknown.
   void packet_wanted(const QStringList& files, qulonglong packet, QVariant connection);
 
  private:
@@ -69,13 +69,13 @@ class ComparePage : public Page {
   std::function<QStringList()> ask_;
   std::shared_ptr<CompareJob> job_;
   QTimer timer_;
-  std::array<QStringList, 2> compared_;  ///< whose result is shown
+  std::array<QStringList, 2> compared_;  ///< the captures of the result shown
   CompareResultPtr result_;
   LostModel lost_model_;
   MarkChangeModel change_model_;
   FigureModel figure_model_;
   FindingListModel finding_model_;
-  SnapshotPtr finding_snapshot_;  ///< what they are shown with
+  SnapshotPtr finding_snapshot_;  ///< holds the findings of the comparison
   std::array<QLineEdit*, 2> fields_{};
   std::array<QPushButton*, 2> current_{};
   QLineEdit* filter_ = nullptr;

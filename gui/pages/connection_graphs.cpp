@@ -51,11 +51,11 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
       direction_->setCurrentIndex(static_cast<int>(SequencePlot::busier_side(*tracer_.trace())));
     fill();
   });
-  // Times may be written otherwise now.
+  // The time format may have changed.
   connect(&session_, &AnalysisSession::snapshot_changed, ladder_, [this] { ladder_->viewport()->update(); });
   connect(&tracer_, &ConnectionTracer::progress_changed, this, &ConnectionGraphs::show_state);
   connect(&session_, &AnalysisSession::state_changed, this, [this] {
-    // Opened once and not seen now: whoever comes back asks again.
+    // Not visible: packets are requested again when it becomes visible.
     if (!is_seen()) tracer_.choose({});
     show_state();
   });
@@ -76,7 +76,7 @@ QWidget* ConnectionGraphs::make_tools() {
   direction_ = new QComboBox;
   direction_->addItems({tr("Requests of a"), tr("Requests of b")});
   direction_->setAccessibleName(tr("Direction"));
-  direction_->setToolTip(tr("Whose requests, and the answers to them, are drawn"));
+  direction_->setToolTip(tr("Which end's requests are drawn, with the responses to them"));
   connect(direction_, &QComboBox::activated, this, &ConnectionGraphs::choose_side);
   row->addWidget(direction_);
   row->addSpacing(8);
@@ -87,11 +87,11 @@ QWidget* ConnectionGraphs::make_tools() {
   };
   const Row rows[] = {
       {TimePlot::Tool::move, tr("Move"),
-       tr("Drag moves the graph; the wheel zooms, with Shift the time alone, with Ctrl "
-          "the values alone")},
-      {TimePlot::Tool::zoom, tr("Zoom"), tr("Drag chooses what is to fill the graph")},
-      {TimePlot::Tool::measure, tr("Measure"), tr("Drag measures time, PSNs and rate between two places")},
-      {TimePlot::Tool::choose_time, tr("Time range"), tr("Drag chooses a time range for all pages")}};
+       tr("Drag to move the graph; the wheel zooms (with Shift only the time axis, with Ctrl "
+          "only the value axis)")},
+      {TimePlot::Tool::zoom, tr("Zoom"), tr("Drag to select the area to zoom to")},
+      {TimePlot::Tool::measure, tr("Measure"), tr("Drag to measure time, PSNs and rate between two points")},
+      {TimePlot::Tool::choose_time, tr("Time range"), tr("Drag to select a time range for all pages")}};
   const auto add = [row](QAction* action) {
     auto* button = new QToolButton;
     button->setDefaultAction(action);
@@ -112,7 +112,7 @@ QWidget* ConnectionGraphs::make_tools() {
     add(action);
   }
   all_ = new QAction(tr("Show all"), this);
-  all_->setToolTip(tr("Everything there is (Home, or a double click beside all packets)"));
+  all_->setToolTip(tr("Show everything (Home, or a double click on an empty spot)"));
   connect(all_, &QAction::triggered, this, [this] {
     if (TimePlot* plot = plot_in_front()) plot->show_all();
   });
@@ -124,14 +124,14 @@ void ConnectionGraphs::connect_plot(TimePlot* plot) {
   connect(plot, &TimePlot::packet_chosen, this, [this](quint64 number) { selection_.set_packet(number); });
   connect(plot, &TimePlot::packet_activated, this, &ConnectionGraphs::packet_activated);
   connect(plot, &TimePlot::span_chosen, this, [this](const std::optional<TimeSpan>& span) {
-    following_ = true;  // it stays where it is: this is where it was chosen
+    following_ = true;  // do not scroll: the range was selected here
     selection_.set_time(span);
     following_ = false;
   });
   connect(plot, &TimePlot::range_changed, this, [this, plot](double from, double to) {
     if (!following_ && plot == currentWidget()) times_ = QCPRange(from, to);
   });
-  // Escape goes back to moving.
+  // Escape switches back to Move.
   connect(plot, &TimePlot::tool_changed, this, [this, plot] {
     if (plot == currentWidget()) tools_->actions()[static_cast<int>(plot->tool())]->setChecked(true);
   });
@@ -145,7 +145,7 @@ void ConnectionGraphs::set_in_front(bool in_front) {
 void ConnectionGraphs::look() {
   const bool graph = currentIndex() != details;
   bar_->setVisible(graph && currentIndex() != ladder);
-  // Reading a capture again takes time: not for what nobody sees. What is there already may stay.
+  // Reading a capture again takes time: only for a visible tab. A trace that is there already may stay.
   if (is_seen()) tracer_.choose(selection_.connection());
 }
 
@@ -225,17 +225,17 @@ void ConnectionGraphs::show_state() {
   direction_->setEnabled(tracer_.state() == State::done);
   switch (tracer_.state()) {
     case State::done:
-      return;  // they say what they lack themselves
+      return;  // the graphs show their own texts
     case State::none:
       if (session_.state() != AnalysisSession::State::loading) {
         const auto& snapshot = session_.snapshot();
         return say(!snapshot                       ? QString()
                    : snapshot->connections.empty() ? tr("This capture has no connections.")
-                                                   : tr("Choose a connection above."));
+                                                   : tr("Select a connection above."));
       }
       [[fallthrough]];
     case State::waiting:
-      return say(tr("The capture is still being read: the packets of connections come afterwards."));
+      return say(tr("The capture is still being read: packets of connections are shown afterwards."));
     case State::reading:
       return say(tr("Reading the packets of connection %1: %2 %")
                      .arg(*tracer_.connection())
@@ -246,7 +246,7 @@ void ConnectionGraphs::show_state() {
   }
 }
 
-/// A range chosen elsewhere is looked at, if the connection has anything there.
+/// Shows a time range selected elsewhere, if the connection has packets in it.
 void ConnectionGraphs::show_times() {
   const auto& span = selection_.time();
   for (TimePlot* plot : {static_cast<TimePlot*>(sequence_), static_cast<TimePlot*>(latency_),

@@ -18,8 +18,8 @@
 
 namespace roce::gui {
 
-/// What there is of the chosen connection, in tabs: its details, and its packets as graphs and as a ladder.
-/// Packets are read when one of those is looked at. The graphs show the same time, and follow the selection.
+/// The selected connection, in tabs: its details, and its packets as graphs and as a ladder diagram. Packets
+/// are read when such a tab is visible. The graphs share one time range and follow the selection.
 class ConnectionGraphs : public QTabWidget {
   Q_OBJECT
 
@@ -30,7 +30,7 @@ class ConnectionGraphs : public QTabWidget {
   ConnectionGraphs(AnalysisSession& session, Selection& selection, QWidget* detail,
                    QWidget* parent = nullptr);
 
-  /// Whether the page that it is on is seen; packets are read only then.
+  /// Whether the page that contains it is visible; packets are read only then.
   void set_in_front(bool in_front);
 
   [[nodiscard]] ConnectionTracer& tracer() noexcept { return tracer_; }
@@ -41,14 +41,14 @@ class ConnectionGraphs : public QTabWidget {
   [[nodiscard]] QComboBox& direction() noexcept { return *direction_; }
 
  Q_SIGNALS:
-  void packet_activated(quint64 number);  ///< to be shown where packets are
+  void packet_activated(quint64 number);  ///< show it on the page of packets
 
  private:
   QWidget* make_tools();
   void connect_plot(TimePlot* plot);
-  void look();                         ///< asks for packets if they are seen
-  void fill();                         ///< the tab in front
-  [[nodiscard]] bool is_seen() const;  ///< a tab that shows packets
+  void look();                         ///< requests packets if they are visible
+  void fill();                         ///< the current tab
+  [[nodiscard]] bool is_seen() const;  ///< a tab with packets is visible
   void say(const QString& text);
   void show_state();
   void show_times();
@@ -68,10 +68,10 @@ class ConnectionGraphs : public QTabWidget {
   QActionGroup* tools_ = nullptr;
   QAction* all_ = nullptr;
   QWidget* bar_ = nullptr;
-  std::array<bool, 5> filled_{};   ///< by tab: it shows what the tracer has
-  std::optional<QCPRange> times_;  ///< that all graphs show; none: everything
+  std::array<bool, 5> filled_{};   ///< by tab: it shows the tracer's current trace
+  std::optional<QCPRange> times_;  ///< range shown by all graphs, in axis units; nullopt: everything
   bool in_front_ = false;
-  bool following_ = false;  ///< ranges are being set, not chosen
+  bool following_ = false;  ///< ranges are set by code, not by the user
 };
 
 }  // namespace roce::gui

@@ -18,7 +18,7 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
       graphs_(new ConnectionGraphs(session, selection, detail_)),
       sparks_(new SparkDelegate(this)) {
   table_->setItemDelegateForColumn(model_.column_of("packets"), sparks_);
-  detail_->setAccessibleName(tr("The chosen connection"));
+  detail_->setAccessibleName(tr("Selected connection"));
   auto* top = new QWidget;
   auto* column = new QVBoxLayout(top);
   column->setContentsMargins(0, 0, 0, 0);
@@ -36,8 +36,8 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   layout->addWidget(split);
   setFocusProxy(table_);
 
-  bar_->limit_times(selection, tr("Only connections with packets in the chosen time range; their figures are "
-                                  "of the whole capture. Click to show all times"));
+  bar_->limit_times(selection, tr("Only connections with packets in the selected time range; their figures "
+                                  "cover the whole capture. Click to show all times"));
   bar_->drive(this, model_);
   connect(table_, &TableView::row_chosen, this, [this] {
     const QVariant id = table_->currentIndex().data(TableModelBase::id_role);
@@ -71,7 +71,7 @@ void ConnectionsPage::forget_sparks() {
   sparks_->show(nullptr);
 }
 
-/// Once a capture has been read and somebody looks.
+/// When a capture has been read and the page is visible.
 void ConnectionsPage::count_sparks() {
   if (counted_ || !isVisible() || !session_.snapshot() || !session_.packets() ||
       !session_.packets()->analysed())
@@ -85,7 +85,7 @@ void ConnectionsPage::count_sparks() {
         try {
           sparks = ConnectionSparks::count(store, *snapshot, stop);
         } catch (const std::bad_alloc&) {
-          // Figures alone, then.
+          // Numbers without sparklines, then.
         }
         return [this, sparks] {
           sparks_->show(sparks);
@@ -110,8 +110,8 @@ void ConnectionsPage::show_graph() {
 
 void ConnectionsPage::refresh() {
   bar_->show_counts(model_.rowCount(), model_.all_rows());
-  // A page with an empty half tells nobody that there is more to see. What is worst among the first packets
-  // need not be it in the end: as long as nobody chose another one, the end decides.
+  // Select the worst connection by default, so that the details are not empty. As long as the user selects no
+  // other one, it is updated while the capture is read.
   const bool all_known =
       session_.state() == AnalysisSession::State::done && model_.rowCount() == model_.all_rows();
   const bool unchosen = !selection_.connection() || (all_known && selection_.connection() == offered_);

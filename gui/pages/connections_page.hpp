@@ -16,8 +16,8 @@
 
 namespace roce::gui {
 
-/// The table of connections; for the chosen one identity, findings, latencies, figures, why it is paired, and
-/// its packets as graphs.
+/// The table of connections; for the selected one identity, findings, latencies, figures, why it is paired,
+/// and its packets as graphs.
 class ConnectionsPage : public Page {
   Q_OBJECT
 
@@ -30,9 +30,9 @@ class ConnectionsPage : public Page {
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
   [[nodiscard]] bool is_settled() const override { return Page::is_settled() && model_.is_settled(); }
   [[nodiscard]] TableView& table() noexcept { return *table_; }
-  /// Looks for a text, an address for example, and takes what else is filtered back.
+  /// Searches for a text, an address for example, and resets the other filters.
   void search(const QString& text);
-  /// The sequence graph of the chosen connection.
+  /// Shows the sequence graph of the selected connection.
   void show_graph();
   [[nodiscard]] ConnectionGraphs& graphs() noexcept { return *graphs_; }
   [[nodiscard]] const SparkDelegate& sparks() const noexcept { return *sparks_; }
@@ -54,10 +54,10 @@ class ConnectionsPage : public Page {
   DetailView* detail_;
   ConnectionGraphs* graphs_;
   SparkDelegate* sparks_;
-  std::optional<std::uint32_t> offered_;  ///< the connection that nobody had to choose
+  std::optional<std::uint32_t> offered_;  ///< the connection selected by default, not by the user
   std::stop_source counting_;
   BackgroundCall count_{*this};
-  bool counted_ = false;  ///< or being so
+  bool counted_ = false;  ///< sparks are counted, or counting is under way
 };
 
 }  // namespace roce::gui

@@ -26,7 +26,7 @@ void DetailView::changeEvent(QEvent* event) {
 
 void DetailView::render() {
   const int place = verticalScrollBar()->value();
-  // Used only for what is set afterwards.
+  // The style sheet applies only to text set afterwards.
   document()->setDefaultStyleSheet(document_style(palette()));
   setHtml(html_);
   verticalScrollBar()->setValue(place);

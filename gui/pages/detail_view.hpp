@@ -5,14 +5,14 @@
 
 namespace roce::gui {
 
-/// Shows texts of details.hpp in the colours of the theme. Follows no link by itself: anchorClicked() tells.
+/// Shows texts of details.hpp in the colours of the theme. Links are only reported, by anchorClicked().
 class DetailView : public QTextBrowser {
   Q_OBJECT
 
  public:
   explicit DetailView(QWidget* parent = nullptr);
 
-  /// The same text again leaves reader and selection where they are.
+  /// Setting the same text again keeps scroll position and selection.
   void show_html(const QString& html);
   [[nodiscard]] const QString& html() const noexcept { return html_; }
 

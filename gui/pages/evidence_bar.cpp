@@ -16,15 +16,15 @@ EvidenceBar::EvidenceBar(AnalysisSession& session, Selection& selection, QWidget
     : QWidget(parent),
       session_(session),
       selection_(selection),
-      finding_(tool_button(tr("Finding"), tr("What was seen, and what to do about it"))),
+      finding_(tool_button(tr("Finding"), tr("Explanation of the finding, and what to do"))),
       title_(new QLabel),
       place_(new QLabel),
-      previous_(tool_button(tr("Previous"), tr("The packet before that proves the finding (Shift+F7)"))),
-      next_(tool_button(tr("Next"), tr("The next packet that proves the finding (Shift+F8)"))) {
+      previous_(tool_button(tr("Previous"), tr("Previous evidence packet of the finding (Shift+F7)"))),
+      next_(tool_button(tr("Next"), tr("Next evidence packet of the finding (Shift+F8)"))) {
   finding_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   for (QLabel* label : {title_, place_}) label->setTextFormat(Qt::PlainText);
-  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no reason to make a window wider
-  auto* close = tool_button(tr("Hide"), tr("Do not show this finding here"));
+  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // must not widen the window
+  auto* close = tool_button(tr("Hide"), tr("Hide this bar until another finding is selected"));
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(finding_);
@@ -87,9 +87,9 @@ std::uint64_t EvidenceBar::next(int step) const {
 
 void EvidenceBar::step(int step) {
   if (packets_.empty()) {
-    Q_EMIT says(tr("No finding with packets is chosen"));
+    Q_EMIT says(tr("No finding with packets is selected"));
   } else if (const std::uint64_t to = next(step); to == 0) {
-    Q_EMIT says(tr("The finding names no further packet in this direction"));
+    Q_EMIT says(tr("The finding has no further packet in this direction"));
   } else {
     Q_EMIT packet_wanted(to);
   }

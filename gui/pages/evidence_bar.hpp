@@ -12,17 +12,17 @@
 
 namespace roce::gui {
 
-/// Above the packets: the chosen finding, and the way through the packets that prove it. Hidden where no
-/// finding with packets is chosen, or when the user closed it, until another one is chosen.
+/// Bar above the packet list: the selected finding, with buttons to step through its evidence packets. Hidden
+/// if no finding with packets is selected, or if the user closed it, until another one is selected.
 class EvidenceBar : public QWidget {
   Q_OBJECT
 
  public:
   EvidenceBar(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
-  /// The packet that is current in the list; 0: none.
+  /// Sets the current packet of the list; 0: none.
   void show_current(std::uint64_t packet);
-  /// To the next packet of the finding (1) or the one before (-1).
+  /// Goes to the next packet of the finding (1) or the previous one (-1).
   void step(int step);
   [[nodiscard]] QString place() const { return place_->text(); }
 

@@ -13,7 +13,7 @@ FilterBar::FilterBar(const QString& hint, QWidget* parent)
   severity_->setAccessibleName(tr("Severity"));
   severity_->addItem(tr("All"));
   const std::pair<QString, analyze::Severity> choices[] = {
-      {tr("Notices and worse"), analyze::Severity::notice},
+      {tr("Notices and above"), analyze::Severity::notice},
       {tr("Warnings and errors"), analyze::Severity::warning},
       {tr("Errors"), analyze::Severity::error}};
   for (const auto& [text, severity] : choices) severity_->addItem(text, static_cast<int>(severity));

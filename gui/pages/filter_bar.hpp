@@ -12,8 +12,7 @@
 
 namespace roce::gui {
 
-/// Above a table: a line to search with, how bad a row must be, whether only those of the chosen time range
-/// are shown, and how many there are.
+/// Bar above a table: search text, minimum severity, limit to the selected time range, and row counts.
 class FilterBar : public QWidget {
   Q_OBJECT
 
@@ -24,11 +23,11 @@ class FilterBar : public QWidget {
   [[nodiscard]] std::optional<analyze::Severity> severity() const;
   void set_severity(std::optional<analyze::Severity> least);
   void show_counts(int shown, int all);
-  /// Limits what is below to the chosen time range; `help` says what that leaves out.
+  /// Adds the limit to the selected time range; `help` is the tool tip that says what it hides.
   void limit_times(Selection& selection, const QString& help);
-  /// The range that it is limited to; nullopt: to none.
+  /// The time range in effect; nullopt: no limit.
   [[nodiscard]] std::optional<TimeSpan> time() const;
-  /// What is typed and chosen here goes to `filter`, which lives as long as `owner`.
+  /// Connects this bar to `filter`, which must live as long as `owner`.
   template <class Filter>
   void drive(QObject* owner, Filter& filter) {
     connect(this, &FilterBar::text_changed, owner, [&filter](const QString& text) { filter.set_text(text); });
@@ -45,7 +44,7 @@ class FilterBar : public QWidget {
   QLineEdit* field_;
   QComboBox* severity_;
   QLabel* counts_;
-  TimeChip* times_ = nullptr;  ///< none: rows have no times
+  TimeChip* times_ = nullptr;  ///< null: rows have no times
 };
 
 }  // namespace roce::gui

@@ -13,7 +13,7 @@
 namespace roce::gui {
 namespace {
 
-/// The sign of its severity before each row.
+/// Paints the severity icon before each row.
 class SignDelegate final : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -30,7 +30,7 @@ class SignDelegate final : public QStyledItemDelegate {
   }
 };
 
-/// Says why it is empty where that is the filter.
+/// Shows a text where filters hide all rows.
 class KindTree final : public QTreeView {
  public:
   explicit KindTree(const FindingsPage& page) : page_(page) {}
@@ -52,11 +52,11 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
       bar_(new FilterBar(tr("Search findings: title, host, queue pair"))),
       tree_(new KindTree(*this)),
       detail_(new DetailView),
-      show_packets_(offer(tree_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
+      show_packets_(offer(tree_, tr("Show &packets"), tr("Show the evidence packets of the selected finding"),
                           [this] { lead_on(PageId::packets); })),
-      show_connection_(offer(tree_, tr("Show &connection"), tr("The connection that the finding is about"),
+      show_connection_(offer(tree_, tr("Show &connection"), tr("Show the connection of the selected finding"),
                              [this] { follow_connection(); })),
-      show_graph_(offer(tree_, tr("Show &graph"), tr("The connection of the chosen finding over time"),
+      show_graph_(offer(tree_, tr("Show &graph"), tr("Show the connection of the selected finding over time"),
                         [this] { lead_on(PageId::connections); })) {
   filter_.setSourceModel(&model_);
   tree_->setModel(&filter_);
@@ -68,7 +68,7 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   tree_->header()->setStretchLastSection(false);
   tree_->header()->setSectionResizeMode(FindingTree::title_column, QHeaderView::Stretch);
   tree_->header()->setSectionResizeMode(FindingTree::count_column, QHeaderView::ResizeToContents);
-  detail_->setAccessibleName(tr("The chosen finding"));
+  detail_->setAccessibleName(tr("Selected finding"));
 
   auto* left = new QWidget;
   auto* column = new QVBoxLayout(left);
@@ -86,7 +86,7 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   layout->addWidget(split);
   setFocusProxy(tree_);
 
-  bar_->limit_times(selection, tr("Only findings of the chosen time range; click to show all times"));
+  bar_->limit_times(selection, tr("Only findings in the selected time range; click to show all times"));
   bar_->drive(this, filter_);
   connect(bar_, &FilterBar::text_changed, this, &FindingsPage::refresh);
   connect(bar_, &FilterBar::severity_changed, this, &FindingsPage::refresh);
@@ -95,10 +95,10 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
           [this](const QModelIndex& current) {
             if (showing_ || !current.isValid()) return;
             QModelIndex row = filter_.mapToSource(current.siblingAtColumn(0));
-            if (!row.parent().isValid()) row = model_.index(0, 0, row);  // of a kind: its worst
+            if (!row.parent().isValid()) row = model_.index(0, 0, row);  // for a kind its worst finding
             selection_.set_finding(row.data(TableModelBase::key_role).toString());
           });
-  tree_->setExpandsOnDoubleClick(false);  // that, and Enter, is activated()
+  tree_->setExpandsOnDoubleClick(false);  // double click and Enter emit activated()
   connect(tree_, &QTreeView::activated, this, &FindingsPage::open_row);
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
   connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
@@ -127,14 +127,14 @@ void FindingsPage::refresh() {
   int listed = 0;
   for (int i = 0; i < filter_.rowCount(); ++i) {
     listed += filter_.rowCount(filter_.index(i, 0));
-    // A kind with many findings would push the others out of sight.
+    // Kinds with many findings stay collapsed: they would push the others out of sight.
     constexpr int opened = 8;
     if (filter_.rowCount(filter_.index(i, 0)) <= opened) tree_->expand(filter_.index(i, 0));
   }
   const int all = shown() ? static_cast<int>(shown()->findings.size()) : 0;
   bar_->show_counts(listed, all);
-  // What is worst is what one came for; as long as nobody chose another one, the end of the capture decides
-  // what that is.
+  // Select the worst finding by default; as long as the user selects no other one, it is updated while the
+  // capture is read.
   const bool all_known = session_.state() == AnalysisSession::State::done && listed == all;
   const bool unchosen = selection_.finding().isEmpty() || (all_known && selection_.finding() == offered_);
   if (unchosen && listed > 0) {
@@ -154,7 +154,7 @@ void FindingsPage::show_selected() {
     tree_->setCurrentIndex(place);
     tree_->scrollTo(place);
   } else if (selection_.finding().isEmpty()) {
-    tree_->selectionModel()->clear();  // and no row is current: a click on it chooses it again
+    tree_->selectionModel()->clear();  // no current row either, so that a click selects it again
   }
   show_detail();
 }

@@ -11,8 +11,8 @@
 
 namespace roce::gui {
 
-/// Findings by kind; for the chosen one explanation, evidence, and what to do. A double click or Enter on one
-/// leads to the packets that prove it, on a kind it shows or hides what is below.
+/// Findings by kind; for the selected one explanation, evidence and advice. A double click or Enter on a
+/// finding shows its evidence packets; on a kind it expands or collapses the row.
 class FindingsPage : public Page {
   Q_OBJECT
 
@@ -21,9 +21,9 @@ class FindingsPage : public Page {
 
   [[nodiscard]] QWidget* search_field() override { return bar_->field(); }
   void show_severity(analyze::Severity least);
-  /// What is said instead of findings where all are left out; empty where some are listed, or there are none.
+  /// The text shown where filters hide all findings; empty if some are listed, or there are none.
   [[nodiscard]] QString empty_text() const;
-  /// Makes the finding so many places further on current; around at the ends.
+  /// Moves the selection by that many findings; wraps around at the ends.
   void step(int places);
 
  protected:
@@ -38,8 +38,8 @@ class FindingsPage : public Page {
   void lead_on(PageId page);
   void follow_connection();
 
-  QString offered_;       ///< the finding that nobody had to choose
-  bool showing_ = false;  ///< rows come and go: what becomes current then was not chosen
+  QString offered_;       ///< key of the finding selected by default, not by the user
+  bool showing_ = false;  ///< rows are changing: a new current row is not the user's selection
   FindingTree model_;
   FindingFilter filter_;
   FilterBar* bar_;

@@ -26,7 +26,7 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
       }),
       ask_discard_([](QWidget* window) {
         return QMessageBox::question(window, LivePage::tr("Live capture"),
-                                     LivePage::tr("What was captured is not saved. Forget it?"),
+                                     LivePage::tr("The recording is not saved. Discard it?"),
                                      QMessageBox::Discard | QMessageBox::Cancel,
                                      QMessageBox::Cancel) == QMessageBox::Discard;
       }),
@@ -34,17 +34,17 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
       table_(new QTableView),
       how_(new QLabel),
       filter_(new QLineEdit),
-      promiscuous_(new QCheckBox(tr("&Promiscuous mode: also frames for other hosts"))),
+      promiscuous_(new QCheckBox(tr("&Promiscuous mode: capture frames for other hosts too"))),
       limit_(new QSpinBox),
       command_(new QLineEdit),
       start_(new QPushButton(tr("&Start"))),
       stop_(new QPushButton(tr("S&top"))),
       save_(new QPushButton(tr("Sa&ve as…"))),
-      refresh_(new QPushButton(tr("&Look again"))),
+      refresh_(new QPushButton(tr("&Refresh"))),
       message_(new QLabel),
       log_(new QPlainTextEdit) {
   table_->setModel(&devices_);
-  table_->setAccessibleName(tr("Devices that can be captured"));
+  table_->setAccessibleName(tr("Capture devices"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setAlternatingRowColors(true);
@@ -55,7 +55,7 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setHighlightSections(false);
-  filter_->setPlaceholderText(tr("Capture filter (BPF), as tcpdump takes it; empty: everything"));
+  filter_->setPlaceholderText(tr("Capture filter (BPF), as for tcpdump; empty: everything"));
   filter_->setAccessibleName(tr("Capture filter"));
   filter_->setClearButtonEnabled(true);
   filter_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
@@ -63,11 +63,11 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   limit_->setRange(1, 1'000'000);
   limit_->setValue(4'000);
   limit_->setSuffix(tr(" MB"));
-  limit_->setAccessibleName(tr("Largest recording"));
-  limit_->setToolTip(tr("The capture ends when the recording, a temporary file, has become so large."));
+  limit_->setAccessibleName(tr("Size limit of the recording"));
+  limit_->setToolTip(tr("The capture ends when the recording, a temporary file, reaches this size."));
   command_->setReadOnly(true);
   command_->setFont(filter_->font());
-  command_->setAccessibleName(tr("The command that start runs"));
+  command_->setAccessibleName(tr("Command that Start runs"));
   for (QLabel* label : {how_, message_}) {
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
@@ -76,14 +76,14 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   message_->setFont(filter_->font());
   log_->setReadOnly(true);
   log_->setFont(filter_->font());
-  log_->setAccessibleName(tr("What the capturing program says"));
-  log_->setPlaceholderText(tr("What the capturing program says stands here."));
+  log_->setAccessibleName(tr("Output of the capture process"));
+  log_->setPlaceholderText(tr("The output of the capture process appears here."));
   log_->setMinimumHeight(fontMetrics().height() * 4);
 
   auto* form = new QFormLayout;
   form->addRow(tr("&Filter"), filter_);
   form->addRow(QString(), promiscuous_);
-  form->addRow(tr("&Keep at most"), limit_);
+  form->addRow(tr("Size &limit"), limit_);
   limit_->setMaximumWidth(160);
   form->addRow(tr("&Command"), command_);
   auto* buttons = new QHBoxLayout;
@@ -101,7 +101,7 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   layout->addWidget(log_, 1);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &LivePage::show_choice);
-  // A click beside the rows chooses nothing else: what start would capture stays marked.
+  // A click on an empty area keeps the selection: Start needs a device.
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     if (const QModelIndex row = table_->currentIndex();
         row.isValid() && !table_->selectionModel()->hasSelection())
@@ -173,19 +173,21 @@ void LivePage::show_choice() {
   command_->setCursorPosition(0);
   QString text;
   if (program_.isEmpty()) {
-    text = tr("The program roceanalyze, which captures, is neither beside this one nor in PATH: install it.");
+    text =
+        tr("The capture program roceanalyze was found neither beside this program nor in PATH: install it.");
   } else if (device == nullptr) {
     text =
-        tr("Choose a device. The adapter of a server handles RoCE by itself: capture on its RDMA port, "
+        tr("Select a device. A NIC offloads RDMA past the kernel: capture RoCE on its RDMA port, "
            "not on its network interface.");
   } else if (!device->possible) {
-    text = tr("%1 cannot be captured: %2").arg(shown_name(device->name), device->how);
+    text = tr("Cannot capture on %1: %2").arg(shown_name(device->name), device->how);
   } else {
     text = device->how;
-    const QString asks[] = {QString(), tr("You will be asked for a password (pkexec)."),
-                            tr("You are not root and pkexec is not installed: if it fails, allow it with "
-                               "sudo setcap cap_net_raw,cap_net_admin=eip %1")
-                                .arg(shell_word(program_))};
+    const QString asks[] = {
+        QString(), tr("You will be asked for a password (pkexec)."),
+        tr("You are not root and pkexec is not installed: if the capture fails, permit it with "
+           "sudo setcap cap_net_raw,cap_net_admin=eip %1")
+            .arg(shell_word(program_))};
     const QString& rights = asks[static_cast<int>(capture_rights(program_))];
     if (!rights.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("\n")) + rights;
   }
@@ -212,7 +214,7 @@ void LivePage::show_message() {
   QString text = capture_.message();
   if (capture_.state() == LiveCapture::State::running) {
     const std::uint64_t packets = session_.progress().packets;
-    text += packets == 0 ? tr(": no packet yet") : tr(": %1 packets").arg(packets);
+    text += packets == 0 ? tr(": no packets yet") : tr(": %1 packets").arg(packets);
   }
   message_->setText(text);
   message_->setVisible(!text.isEmpty());
@@ -231,7 +233,7 @@ void LivePage::show_state() {
   }
   if (capture_.failed()) {
     Q_EMIT says(capture_.message());
-    if (asked_) devices_.refresh();  // it may be down now, or gone
+    if (asked_) devices_.refresh();  // the device may be down or gone
   }
   show_choice();
 }

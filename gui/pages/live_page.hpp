@@ -16,7 +16,8 @@
 
 namespace roce::gui {
 
-/// Captures from a device of this host: which, what of it, and how it goes. The other pages show what comes.
+/// Live capture from a device of this host: device, filter, limit, progress. The other pages show the packets
+/// as they arrive.
 class LivePage : public Page {
   Q_OBJECT
 
@@ -26,19 +27,19 @@ class LivePage : public Page {
   [[nodiscard]] QWidget* search_field() override { return filter_; }
   [[nodiscard]] LiveDeviceModel& devices() noexcept { return devices_; }
   [[nodiscard]] LiveCapture& capture() noexcept { return capture_; }
-  /// What start would do now, as it can be typed.
+  /// The command that start() would run, as it can be typed into a shell.
   [[nodiscard]] QString command_text() const;
   void choose_device(const QString& name);
   void set_filter(const QString& filter) { filter_->setText(filter); }
   void start();
   void stop() { capture_.stop(); }
   void save();
-  /// Whether what was captured may be forgotten; asks where it was not saved.
+  /// Whether the recording may be discarded; asks the user if it is not saved.
   [[nodiscard]] bool may_go();
 
-  /// What else must agree to another capture's being begun.
+  /// A further condition for starting a capture (unsaved comments).
   void set_start_question(std::function<bool()> ask) { may_start_ = std::move(ask); }
-  /// What tests replace: where to save, and the program.
+  /// For tests: replace the dialogs and the capture program.
   void set_file_question(std::function<QString(QWidget*)> ask) { ask_file_ = std::move(ask); }
   void set_discard_question(std::function<bool(QWidget*)> ask) { ask_discard_ = std::move(ask); }
   void set_program(const QString& program);
@@ -70,8 +71,8 @@ class LivePage : public Page {
   QPushButton* refresh_;
   QLabel* message_;
   QPlainTextEdit* log_;
-  QString chosen_;      ///< the device, while the list of them is made anew
-  bool asked_ = false;  ///< for the devices, since it was shown first
+  QString chosen_;      ///< name of the selected device, kept while the list is refreshed
+  bool asked_ = false;  ///< the devices have been listed once
 };
 
 }  // namespace roce::gui

@@ -24,7 +24,7 @@
 namespace roce::gui {
 namespace {
 
-/// Written with a layout: one of other docks or another version is not taken.
+/// Saved with a layout: a layout of another version is ignored.
 constexpr int layout_version = 1;
 
 QStringList ask_for_files(QWidget* parent) {
@@ -42,7 +42,7 @@ QString ask_for_policy(QWidget* parent) {
 MainWindow::Unsaved ask_about_comments(QWidget* parent) {
   switch (QMessageBox::question(
       parent, MainWindow::tr("Comments"),
-      MainWindow::tr("Comments on packets are not saved. Save the capture with them?"),
+      MainWindow::tr("There are unsaved packet comments. Save the capture with them?"),
       QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save)) {
     case QMessageBox::Save:
       return MainWindow::Unsaved::save;
@@ -56,8 +56,8 @@ MainWindow::Unsaved ask_about_comments(QWidget* parent) {
 void show_about(QWidget* parent) {
   QMessageBox::about(
       parent, MainWindow::tr("About roceanalyze"),
-      MainWindow::tr("<h3>roceanalyze %1</h3><p>Reads captures of RDMA over Converged Ethernet and says what "
-                     "is wrong in them, why, on whose side, with the packets that prove it.</p><p>%2</p>"
+      MainWindow::tr("<h3>roceanalyze %1</h3><p>Reads captures of RDMA over Converged Ethernet and shows "
+                     "what is wrong, why and on which side, with the packets that prove it.</p><p>%2</p>"
                      "<p>The sources are under the Apache License 2.0. QCustomPlot, which draws the plots, "
                      "is under the GNU GPL, and so this program as a whole is.</p>")
           .arg(version(), build_text().toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
@@ -77,7 +77,7 @@ MainWindow::MainWindow(QWidget* parent)
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
   setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
   resize(1280, 800);
-  // Before any page: why a live capture ended, which its page says, stays where it can be read.
+  // Connected before any page: the page Live reports later why a capture ended, and that must stay visible.
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
   make_pages();
   make_status();
@@ -94,18 +94,18 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
   first_layout_ = saveState(layout_version);
   restore_layout();
-  // Whatever was in front last: what is wrong is on the first page.
+  // Begin on the first page, whatever was in front last.
   if (!docks_[0]->isHidden()) show_page(PageId::overview);
   for (const TableView* table : findChildren<TableView*>())
     connect(table, &TableView::says, this, &MainWindow::say);
   const Preferences preferences = Preferences::load(settings());
   apply_preferences(preferences);
-  if (!preferences.policy.isEmpty()) (void)choose_policy(preferences.policy);  // says so if it cannot
+  if (!preferences.policy.isEmpty()) (void)choose_policy(preferences.policy);  // reports its own errors
   show_state();
 }
 
 MainWindow::~MainWindow() {
-  // Pages hear nothing of what goes now.
+  // No signals to pages that are being destroyed.
   session_.disconnect();
   selection_.disconnect();
 }
@@ -134,7 +134,7 @@ void MainWindow::make_pages() {
     dock->setObjectName(QString::fromLatin1(rows[i].name));
     dock->setWidget(rows[i].page);
     docks_[i] = dock;
-    // Its tab says what it is; only one that floats needs a title.
+    // The tab has the title; only a floating dock needs a title bar.
     dock->setTitleBarWidget(new QWidget(dock));
     connect(dock, &QDockWidget::topLevelChanged, dock, [dock](bool floating) {
       QWidget* before = dock->titleBarWidget();
@@ -143,7 +143,7 @@ void MainWindow::make_pages() {
     });
     addDockWidget(Qt::TopDockWidgetArea, dock);
     if (i > 0) tabifyDockWidget(docks_[0], dock);
-    // Told when it is shown, hidden, or when another tab comes in front of it.
+    // Emitted when it is shown, hidden, or covered by another tab.
     connect(dock, &QDockWidget::visibilityChanged, rows[i].page, &Page::set_seen);
     connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
     connect(rows[i].page, &Page::graph_wanted, connections_, &ConnectionsPage::show_graph);
@@ -199,8 +199,8 @@ bool MainWindow::may_let_go(std::function<void()> then) {
   return answer == Unsaved::discard;
 }
 
-/// What will not change any more all pages take, before anybody looks at them: one in a turn of the event
-/// loop, so that keys and clicks come between.
+/// Once the capture has been read, hidden pages take the final snapshot too: one per turn of the event loop,
+/// so that input is handled in between.
 void MainWindow::catch_up_later() {
   if (session_.state() != AnalysisSession::State::loading) behind_.start(0);
 }
@@ -221,7 +221,7 @@ bool MainWindow::is_settled() const {
 
 void MainWindow::open(const QStringList& files) {
   if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
-  selection_.clear();  // first: a short capture may be there as soon as it is opened
+  selection_.clear();  // first: a short capture may be read at once
   session_.open(files);
   QSettings kept = settings();
   recent_files_.add(kept, files);
@@ -229,7 +229,7 @@ void MainWindow::open(const QStringList& files) {
 
 void MainWindow::show_packet(const QStringList& files, qulonglong packet, const QVariant& connection) {
   if (files != session_.files()) open(files);
-  if (files != session_.files()) return;  // what is open was not to be let go of
+  if (files != session_.files()) return;  // the user keeps the open capture
   selection_.set_packet(packet);
   if (connection.isValid()) selection_.set_connection(static_cast<std::uint32_t>(connection.toULongLong()));
   show_page(PageId::packets);
@@ -252,8 +252,8 @@ bool MainWindow::choose_policy(const QString& file_or_profile) {
   for (QAction* action : policies_->actions())
     action->setChecked(action->data().toString() == file_or_profile);
   session_.set_policy(policy);
-  say(policy ? tr("Marks are judged by policy %1").arg(file_or_profile)
-             : tr("Marks are judged by no policy"));
+  say(policy ? tr("Markings are validated against policy %1").arg(file_or_profile)
+             : tr("Markings are not validated: no policy"));
   return true;
 }
 
@@ -264,14 +264,14 @@ void MainWindow::show_page(PageId page) {
   dock->widget()->setFocus();
 }
 
-/// For a while; then what stands is shown again: it would be taken for news of what is done later.
+/// Shows a temporary message; afterwards the permanent one is shown again.
 void MainWindow::say(const QString& text) {
   message_->setText(text.simplified());
   message_->setToolTip(text);
   said_.start();
 }
 
-/// As long as nothing else is said.
+/// Sets the permanent message.
 void MainWindow::stand(const QString& text) {
   standing_ = text;
   if (said_.isActive()) return;
@@ -286,7 +286,7 @@ void MainWindow::show_state() {
   const QStringList& files = session_.files();
   QString title = QStringLiteral("roceanalyze");
   if (!files.isEmpty()) {
-    // "[*]" is where Qt marks what is not saved; one in a name is doubled.
+    // Qt shows unsaved changes at "[*]"; in a file name it must be doubled.
     QString name = shown_name(QFileInfo(files.front()).fileName());
     name.replace(QStringLiteral("[*]"), QStringLiteral("[*][*]"));
     title = QStringLiteral("%1[*]%2 - roceanalyze")
@@ -300,10 +300,10 @@ void MainWindow::show_state() {
   reload_->setEnabled(!files.isEmpty());
   close_->setEnabled(!files.isEmpty());
   save_->setEnabled(!files.isEmpty() && !loading);
-  // The first page offers them now, and what is gone by now is told.
+  // The first page lists recent files now; check again which are missing.
   if (state == State::empty || state == State::failed) recent_files_.load(settings());
   setWindowModified(packets_->has_unsaved_comments());
-  said_.stop();  // of what was before
+  said_.stop();  // end of the temporary message
   if (loading) {
     show_progress();
   } else if (state == State::failed) {
@@ -350,7 +350,7 @@ void MainWindow::save_layout() {
   for (const TableView* table : findChildren<TableView*>()) table->save_layout(kept);
 }
 
-/// What the pages take that do not float. Tabs that are not in front lie where they were last.
+/// The area of the docked pages. Tabs that are not in front keep their last geometry.
 QRect MainWindow::docked() const {
   QRect all;
   for (const QDockWidget* dock : docks_) {
@@ -359,8 +359,8 @@ QRect MainWindow::docked() const {
   return all;
 }
 
-/// Qt puts a handle between docks and a central widget also where there is none, at the window's edge. It
-/// would resize nothing, so it is neither painted nor taken.
+/// Qt adds a resize handle between docks and the central widget even if there is none, at the window's edge.
+/// It would resize nothing, so it is neither painted nor active.
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::Paint) {
     QPaintEvent inside(static_cast<QPaintEvent*>(event)->region() & docked());
@@ -369,7 +369,7 @@ bool MainWindow::event(QEvent* event) {
   const bool outside = (event->type() == QEvent::HoverMove || event->type() == QEvent::MouseButtonPress) &&
                        !docked().contains(static_cast<QSinglePointEvent*>(event)->position().toPoint());
   if (!outside) return QMainWindow::event(event);
-  if (cursor().shape() != Qt::ArrowCursor) {  // of a handle that the mouse has just left
+  if (cursor().shape() != Qt::ArrowCursor) {  // the mouse has just left a handle
     QHoverEvent leave(QEvent::HoverLeave, QPointF(), QPointF(), QPointF());
     QMainWindow::event(&leave);
   }

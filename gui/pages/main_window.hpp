@@ -30,10 +30,10 @@
 
 namespace roce::gui {
 
-/// Where the window keeps what it remembers.
+/// The settings of the program (INI file of the user).
 [[nodiscard]] QSettings settings();
 
-/// One capture, its pages as docks, the menus. Several windows share nothing but the settings.
+/// A window: one capture, the pages as docks, the menus. Several windows share only the settings.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -43,9 +43,9 @@ class MainWindow : public QMainWindow {
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
-  /// What becomes of comments that are not saved.
+  /// Answer to the question about unsaved comments.
   enum class Unsaved { save, discard, keep };
-  /// What is asked of the user; tests answer in their stead.
+  /// Questions to the user; tests replace them.
   struct Questions {
     std::function<QStringList(QWidget*)> files_to_open;
     std::function<QString(QWidget*)> policy_file;
@@ -55,17 +55,18 @@ class MainWindow : public QMainWindow {
   void set_questions(Questions questions) { questions_ = std::move(questions); }
 
   void open(const QStringList& files);
-  /// A file or the name of a profile; empty: none. Says why it cannot be, and then nothing changes.
+  /// A file or the name of a policy profile; empty: none. False: not usable; message() says why, and nothing
+  /// changes.
   bool choose_policy(const QString& file_or_profile);
   void show_page(PageId page);
-  /// Preferences of the window from now on, kept for the next ones.
+  /// Applies preferences and saves them.
   void take_preferences(const Preferences& preferences);
-  /// Layout, columns and preferences as they are, under a name; and back to them.
+  /// Save and restore layout, columns and preferences under a name.
   void keep_profile(const QString& name);
   void use_profile(const QString& name);
-  /// All files of the ring that the open one belongs to.
+  /// Opens all files of the ring that the open file belongs to.
   void open_ring();
-  /// Whether all pages show the newest snapshot, seen or not.
+  /// Whether all pages, also hidden ones, show the newest snapshot.
   [[nodiscard]] bool is_settled() const;
 
   [[nodiscard]] AnalysisSession& session() noexcept { return session_; }
@@ -101,8 +102,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] QRect docked() const;
   void catch_up_later();
   void catch_up();
-  /// Whether what is open may be forgotten; asks where comments would be lost. If they are to be saved first,
-  /// `then` is called when they are.
+  /// Whether the capture may be closed; asks if comments would be lost. If the user wants to save first,
+  /// returns false, and `then` is called once they are saved.
   [[nodiscard]] bool may_let_go(std::function<void()> then);
   void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
@@ -152,7 +153,7 @@ class MainWindow : public QMainWindow {
   ComparePage* compare_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QTimer behind_;                       ///< runs as long as a page may have to catch up
-  std::function<void()> after_saving_;  ///< what waits for that
+  std::function<void()> after_saving_;  ///< called when the capture has been saved
   QByteArray first_layout_;
   RecentFiles recent_files_;
   QMenu* recent_ = nullptr;
@@ -160,8 +161,8 @@ class MainWindow : public QMainWindow {
   QActionGroup* policies_ = nullptr;
   QString policy_name_;
   QLabel* message_ = nullptr;
-  QString standing_;   ///< what message_ shows when nothing was said lately
-  QTimer said_{this};  ///< runs as long as it shows something else
+  QString standing_;   ///< permanent text of message_
+  QTimer said_{this};  ///< runs while message_ shows a temporary text
   QLabel* selected_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QToolButton* stop_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The menus: one table of actions, and what they do. Shortcuts are those of Wireshark and the desktop.
+// The menus: the tables of actions, and their handlers. Shortcuts are those of Wireshark and the desktop.
 #include <QApplication>
 #include <QClipboard>
 #include <QLineEdit>
@@ -16,7 +16,7 @@
 namespace roce::gui {
 
 struct MainWindow::ActionRow {
-  const char* name;  ///< objectName; empty: a line between actions
+  const char* name;  ///< objectName; empty: a separator
   QString text;
   QKeySequence keys;
   QString help;
@@ -28,7 +28,7 @@ void MainWindow::make_menus() {
   const auto fill = [this](QMenu* menu, const std::vector<ActionRow>& rows) { add_rows(menu, rows, this); };
 
   QMenu* file = menuBar()->addMenu(tr("&File"));
-  fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one capture or several"),
+  fill(file, {{"open", tr("&Open..."), QKeySequence::Open, tr("Open one or more captures"),
                &MainWindow::ask_files}});
   recent_ = file->addMenu(tr("Open &recent"));
   connect(recent_, &QMenu::aboutToShow, this, [this] { recent_files_.load(settings()); });
@@ -36,18 +36,18 @@ void MainWindow::make_menus() {
   fill(file, {{"open_ring",
                tr("Open whole rin&g"),
                {},
-               tr("All files of the ring that this capture belongs to"),
+               tr("Open all files of the ring buffer that this capture belongs to"),
                &MainWindow::open_ring},
               {"save_capture", tr("&Save capture as..."), QKeySequence::Save,
-               tr("All packets with their comments, as pcapng"), &MainWindow::save_capture},
+               tr("Save all packets with their comments as pcapng"), &MainWindow::save_capture},
               {"reload", tr("Re&load"), QKeySequence(Qt::CTRL | Qt::Key_R), tr("Read the same files again"),
                &MainWindow::reload},
-              {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Let go of the capture"),
+              {"close", tr("&Close capture"), QKeySequence(Qt::CTRL | Qt::Key_W), tr("Close the capture"),
                &MainWindow::close_capture},
               line});
   output_->add_to(file);
-  fill(file, {{"new_window", tr("&New window"), QKeySequence::New, tr("Another window for another capture"),
-               &MainWindow::new_window},
+  fill(file, {{"new_window", tr("&New window"), QKeySequence::New,
+               tr("Open another window for another capture"), &MainWindow::new_window},
               line});
   QAction* quit = file->addAction(tr("&Quit"));
   quit->setObjectName(QStringLiteral("quit"));
@@ -56,16 +56,16 @@ void MainWindow::make_menus() {
 
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
   fill(edit,
-       {{"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy what is selected as text"), &MainWindow::copy},
+       {{"copy", tr("&Copy"), QKeySequence::Copy, tr("Copy the selection as text"), &MainWindow::copy},
         {"copy_command", tr("Copy command of &finding"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
-         tr("Copy the command that shows the packets of the chosen finding"), &MainWindow::copy_command},
+         tr("Copy the command that shows the packets of the selected finding"), &MainWindow::copy_command},
         line,
         {"find", tr("&Find"), QKeySequence::Find, tr("Search in this page"), &MainWindow::find},
         {"clear", tr("C&lear selection"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A),
-         tr("Forget the chosen time range, packet, connection and finding"), &MainWindow::clear_selection},
+         tr("Clear the selected time range, packet, connection and finding"), &MainWindow::clear_selection},
         line,
         {"preferences", tr("&Preferences..."), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
-         tr("Colours, times, and how captures are analysed"), &MainWindow::ask_preferences}});
+         tr("Colours, time format and analysis options"), &MainWindow::ask_preferences}});
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
   add_page_actions(view);
@@ -74,30 +74,30 @@ void MainWindow::make_menus() {
   profiles_ = view->addMenu(tr("Pro&files"));
   connect(profiles_, &QMenu::aboutToShow, this, &MainWindow::fill_profiles);
   fill_profiles();
-  fill(view, {{"larger", tr("Zoom &in"), QKeySequence::ZoomIn, tr("Larger texts"), &MainWindow::larger},
-              {"smaller", tr("Zoom &out"), QKeySequence::ZoomOut, tr("Smaller texts"), &MainWindow::smaller},
+  fill(view, {{"larger", tr("Zoom &in"), QKeySequence::ZoomIn, tr("Larger font"), &MainWindow::larger},
+              {"smaller", tr("Zoom &out"), QKeySequence::ZoomOut, tr("Smaller font"), &MainWindow::smaller},
               {"normal_size", tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0),
-               tr("Texts as the desktop has them"), &MainWindow::normal_size},
+               tr("Font size of the desktop"), &MainWindow::normal_size},
               line,
-              {"full_screen", tr("&Full screen"), QKeySequence(Qt::Key_F11), tr("Nothing but this window"),
-               &MainWindow::full_screen},
+              {"full_screen", tr("&Full screen"), QKeySequence(Qt::Key_F11),
+               tr("Show the window full screen"), &MainWindow::full_screen},
               {"reset_layout",
                tr("&Reset layout"),
                {},
-               tr("Pages as they were at first"),
+               tr("Restore the default layout of the pages"),
                &MainWindow::reset_layout}});
 
   QMenu* go = menuBar()->addMenu(tr("&Go"));
   fill(go, {{"next_finding", tr("&Next finding"), QKeySequence(Qt::Key_F8),
-             tr("The next finding, the worst first"), &MainWindow::next_finding},
-            {"previous_finding", tr("&Previous finding"), QKeySequence(Qt::Key_F7), tr("The finding before"),
-             &MainWindow::previous_finding}});
+             tr("Select the next finding, worst first"), &MainWindow::next_finding},
+            {"previous_finding", tr("&Previous finding"), QKeySequence(Qt::Key_F7),
+             tr("Select the previous finding"), &MainWindow::previous_finding}});
 
   packets_->fill_menu(menuBar()->addMenu(tr("&Packets")));
 
   QMenu* analysis = menuBar()->addMenu(tr("&Analyze"));
   fill(analysis, {{"cancel", tr("&Stop reading"), QKeySequence(Qt::CTRL | Qt::Key_E),
-                   tr("Show what was read until now"), &MainWindow::cancel}});
+                   tr("Stop, and show what was read so far"), &MainWindow::cancel}});
   add_policy_menu(analysis->addMenu(tr("Marking &policy")));
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
@@ -131,7 +131,7 @@ void MainWindow::add_theme_menu(QMenu* menu) {
   auto* group = new QActionGroup(this);
   const QString kept = settings().value(QStringLiteral("theme")).toString();
   const std::pair<Theme, QString> rows[] = {
-      {Theme::system, tr("As the &desktop")}, {Theme::light, tr("&Light")}, {Theme::dark, tr("D&ark")}};
+      {Theme::system, tr("Same as &desktop")}, {Theme::light, tr("&Light")}, {Theme::dark, tr("D&ark")}};
   for (const auto& [theme, text] : rows) {
     QAction* action = themes->addAction(text);
     action->setObjectName(QStringLiteral("theme_") + theme_name(theme));
@@ -158,7 +158,7 @@ void MainWindow::add_policy_menu(QMenu* menu) {
     connect(action, &QAction::triggered, this, [this, name] { choose_policy(name); });
   };
   menu->setToolTipsVisible(true);
-  add(tr("&None"), QString(), tr("Marks are shown and not judged"));
+  add(tr("&None"), QString(), tr("Markings are shown but not validated"));
   for (const analyze::PolicyProfile& profile : analyze::policy_profiles())
     add(to_qt(profile.name), to_qt(profile.name), to_qt(profile.summary));
   menu->addSeparator();
@@ -184,7 +184,7 @@ void MainWindow::new_window() {
 
 void MainWindow::reload() {
   if (!may_let_go([this] { reload(); })) return;
-  // The time range and the packet may be others in what the file holds by now.
+  // Time range and packet may not match the new contents of the file.
   selection_.set_time({});
   selection_.set_packet({});
   session_.reload();
@@ -212,7 +212,7 @@ void MainWindow::copy() {
 }
 
 void MainWindow::find() {
-  // The page in front; one without a field leads to the one with the largest table.
+  // The page in front; if it has no search field, the page of connections.
   for (QDockWidget* dock : docks_) {
     auto* page = static_cast<Page*>(dock->widget());
     QWidget* field = page->visibleRegion().isEmpty() ? nullptr : page->search_field();
@@ -250,7 +250,7 @@ void MainWindow::copy_command() {
       return;
     }
   }
-  say(tr("No finding with a command is chosen"));
+  say(tr("No finding with a command is selected"));
 }
 
 void MainWindow::cancel() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window remembers for its user: preferences, profiles, files opened lately, rings of files.
+// Preferences, profiles, recent files, and opening rings of files.
 #include <QFileInfo>
 #include <QInputDialog>
 
@@ -10,7 +10,7 @@
 namespace roce::gui {
 namespace {
 
-/// A name in a menu: what is no shortcut is doubled.
+/// A name as menu text: "&" is doubled, as it would mark a shortcut.
 QString menu_text(QString name) {
   return name.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
@@ -26,7 +26,7 @@ void MainWindow::apply_preferences(const Preferences& preferences) {
   choice.link_speed_bps = preferences.link_speed_bps;
   session_.set_choice(choice);
   if (!other_times) return;
-  // The same snapshot reads otherwise now, in every window.
+  // The time format changes texts of the same snapshot, in every window.
   for (QWidget* widget : QApplication::topLevelWidgets()) {
     if (auto* window = qobject_cast<MainWindow*>(widget)) {
       Q_EMIT window->session_.snapshot_changed();
@@ -65,7 +65,7 @@ void MainWindow::fill_profiles() {
   save->setObjectName(QStringLiteral("save_profile"));
   connect(save, &QAction::triggered, this, [this] {
     const QString name = QInputDialog::getText(this, tr("Save profile"),
-                                               tr("Layout, columns and preferences as they are now, under:"));
+                                               tr("Save the current layout, columns and preferences as:"));
     if (!name.isEmpty()) keep_profile(name);
   });
   QMenu* remove = profiles_->addMenu(tr("&Delete"));
@@ -107,7 +107,7 @@ void MainWindow::fill_recent() {
   recent_->addSeparator();
   QAction* clear = recent_->addAction(tr("&Clear list"));
   clear->setEnabled(!recent_files_.entries().isEmpty());
-  // Not while its own menu is in use.
+  // Queued: not while its own menu is in use.
   connect(
       clear, &QAction::triggered, this,
       [this] {
@@ -117,7 +117,7 @@ void MainWindow::fill_recent() {
       Qt::QueuedConnection);
 }
 
-/// In the menu and on the first page.
+/// Lists recent files in the menu and on the first page.
 void MainWindow::show_recent() {
   QList<QStringList> offered;
   for (const QAction* action : recent_->actions()) {
@@ -129,7 +129,7 @@ void MainWindow::show_recent() {
     wanted << entry.files;
     names << entry.name();
   }
-  // A menu that is open keeps its rows: only what they say changes while files are looked for.
+  // An open menu keeps its rows: only their texts change while files are being checked.
   if (offered != wanted || recent_->isEmpty()) fill_recent();
   for (qsizetype i = 0; i < names.size(); ++i)
     recent_->actions()[i]->setText(QStringLiteral("&%1 %2").arg(i + 1).arg(menu_text(names[i])));
@@ -139,7 +139,8 @@ void MainWindow::show_recent() {
 void MainWindow::open_ring() {
   const QStringList files = session_.files().isEmpty() ? QStringList() : ring_of(session_.files().front());
   if (files.isEmpty()) {
-    say(tr("This capture is no file of a ring (NAME_00001_20261120110853.pcapng) with others beside it"));
+    say(tr(
+        "This capture is not part of a ring (NAME_00001_20261120110853.pcapng) with other files beside it"));
     return;
   }
   open(files);

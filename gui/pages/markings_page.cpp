@@ -15,21 +15,22 @@ QString judged_text(const analyze::Snapshot* snapshot, bool range) {
   if (snapshot == nullptr) return {};
   QString text;
   if (!snapshot->policy) {
-    text = MarkingsPage::tr("Judged by no policy: Analyze > Marking policy chooses what marks should be.");
+    text =
+        MarkingsPage::tr("No policy: Analyze > Marking policy selects one to validate the markings against.");
   } else {
     const auto& rows = snapshot->markings.rows;
     const auto broken = std::count_if(rows.begin(), rows.end(),
                                       [](const analyze::Marking& m) { return m.verdict == "violation"; });
-    text = MarkingsPage::tr("Judged by policy %1: %2 of %3 marks violate it.")
+    text = MarkingsPage::tr("Policy %1: %2 of %3 markings violate it.")
                .arg(to_qt(snapshot->policy->name()), QString::number(broken), QString::number(rows.size()));
   }
   if (snapshot->markings.directions != analyze::MarkingMatrix::Directions::pairs)
-    text += MarkingsPage::tr(" There are too many directions to list each, so they are summed up.");
+    text += MarkingsPage::tr(" There are too many directions to list each: they are aggregated.");
   if (snapshot->markings.others != 0)
-    text += MarkingsPage::tr(" %1 packets more are of flows with more marks than are kept.")
+    text += MarkingsPage::tr(" %1 more packets are from flows with more different markings than are kept.")
                 .arg(snapshot->markings.others);
   if (range)
-    text += MarkingsPage::tr(" All tables here are of the whole capture, not of the chosen time range.");
+    text += MarkingsPage::tr(" All tables here cover the whole capture, not the selected time range.");
   return text;
 }
 
@@ -38,13 +39,13 @@ QString judged_text(const analyze::Snapshot* snapshot, bool range) {
 MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent),
       judged_(new QLabel),
-      bar_(new FilterBar(tr("Search marks: class, address, ECN, verdict"))),
+      bar_(new FilterBar(tr("Search markings: class, address, ECN, verdict"))),
       matrix_(new TableView(tr("Matrix of marks"), matrix_model_)),
       table_(new TableView(tr("Marks"), model_)),
       editor_(new PolicyEditor),
       tabs_(new QTabWidget),
       pause_plot_(new PausePlot) {
-  tabs_->setAccessibleName(tr("Marks, policy and what ports say"));
+  tabs_->setAccessibleName(tr("Markings, policy, DCBX, pauses and source ports"));
   judged_->setWordWrap(true);
   judged_->setTextFormat(Qt::PlainText);
   matrix_->wrap_rows(true);
@@ -66,7 +67,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   auto* pauses = new TableView(tr("PAUSE and PFC by port and priority"), pause_model_);
   auto* spreads = new TableView(tr("UDP source ports by addresses"), spread_model_);
   tabs_->setDocumentMode(true);
-  tabs_->addTab(split, tr("&Marks"));
+  tabs_->addTab(split, tr("&Markings"));
   tabs_->addTab(editor_, tr("P&olicy"));
   tabs_->addTab(dcbx, QString());
   auto* links = new QSplitter(Qt::Vertical);
@@ -77,7 +78,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   tabs_->addTab(spreads, QString());
 
   bar_->drive(this, model_);
-  // A direction leads to its marks, one of them to nothing further.
+  // A row of the matrix lists the markings of its direction below.
   connect(matrix_, &TableView::row_activated, this, [this] {
     const analyze::Marking* first = nullptr;
     const MarkDirection& row = matrix_model_.row(matrix_->currentIndex().row());
@@ -86,7 +87,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     }
     if (first != nullptr && first->src) bar_->field()->setText(to_qt(analyze::address_text(*first->src)));
   });
-  // A mark leads to its first packet and to the connections that it is of.
+  // A marking leads to its first packet and to the connections that have it.
   connect(table_, &TableView::row_activated, this, [this] {
     const analyze::Marking& row = model_.row(table_->currentIndex().row());
     if (row.first_packet != 0) selection_.set_packet(row.first_packet);
@@ -100,7 +101,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
     const PortSpread& row = spread_model_.row(spreads->currentIndex().row());
     lead_to_addresses({to_qt(row.src), to_qt(row.dst)});
   });
-  // A row leads to the frame that began its longest pause.
+  // A row leads to the frame that started its longest pause.
   connect(pauses, &TableView::row_activated, this, [this, pauses] {
     const analyze::PauseRow& row = pause_model_.row(pauses->currentIndex().row());
     lead_to_packet(row.counts().longest_packet);
@@ -117,7 +118,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   connect(editor_, &PolicyEditor::applied, this,
           [this](const std::shared_ptr<const analyze::MarkingPolicy>& policy) {
             session_.set_policy(policy);
-            Q_EMIT says(tr("Marks are judged by policy %1").arg(to_qt(policy->name())));
+            Q_EMIT says(tr("Markings are validated against policy %1").arg(to_qt(policy->name())));
           });
   connect(editor_, &PolicyEditor::says, this, &MarkingsPage::says);
   for (const TableModelBase* model : models())
@@ -150,7 +151,7 @@ void MarkingsPage::show_judged() {
 }
 
 void MarkingsPage::refresh() {
-  // An empty table is an answer as well: nothing of the kind was captured.
+  // Empty tables stay: "(0)" shows that nothing of the kind was captured.
   const auto title = [this](int tab, const QString& name, int rows) {
     tabs_->setTabText(tab, QStringLiteral("%1 (%2)").arg(name).arg(rows));
   };
@@ -159,7 +160,7 @@ void MarkingsPage::refresh() {
   title(4, tr("&Source ports"), spread_model_.rowCount());
   show_judged();
   bar_->show_counts(model_.rowCount(), model_.all_rows());
-  // Classes that never occur would be empty columns.
+  // Hide the columns of classes that do not occur.
   for (int column = 1; column < matrix_model_.columnCount(); ++column) {
     bool any = false;
     for (int row = 0; row < matrix_model_.rowCount() && !any; ++row)

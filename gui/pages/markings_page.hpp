@@ -16,8 +16,8 @@
 
 namespace roce::gui {
 
-/// How packets are marked: the matrix of direction and class, and each of its marks as a row; what marks
-/// should be, to be edited; what ports announce, whom they pause, and how source ports spread.
+/// Markings (DSCP, PCP, ECN) as a matrix by direction and traffic class, and one per row; the policy editor;
+/// DCBX announcements; PAUSE and PFC; spread of UDP source ports.
 class MarkingsPage : public Page {
   Q_OBJECT
 
@@ -33,7 +33,7 @@ class MarkingsPage : public Page {
   [[nodiscard]] const PortSpreadModel& spreads() const noexcept { return spread_model_; }
 
  Q_SIGNALS:
-  /// Connections of these addresses; words to search for.
+  /// Show the connections of these addresses: words to search for.
   void addresses_chosen(const QString& words);
 
  protected:

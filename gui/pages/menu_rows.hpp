@@ -7,7 +7,7 @@
 
 namespace roce::gui {
 
-/// Adds an action for each row {name, text, keys, help, handler}, a line for one without a handler.
+/// Adds an action for each row {name, text, keys, help, handler}; a separator for a row without a handler.
 template <class Row, class Receiver>
 void add_rows(QMenu* menu, const std::vector<Row>& rows, Receiver* receiver) {
   for (const Row& row : rows) {

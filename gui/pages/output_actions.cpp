@@ -22,7 +22,7 @@ namespace {
 QString ask_file(QWidget* parent, const QString& title, const QString& path, const QString& filters) {
   QFileDialog dialog(parent, title, path, filters);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // What is typed without an ending gets that of the chosen filter.
+  // A name typed without an extension gets that of the selected filter.
   const auto take_ending = [&dialog](const QString& filter) {
     dialog.setDefaultSuffix(filter.mid(filter.indexOf(QLatin1Char('.')) + 1).section(QLatin1Char(')'), 0, 0));
   };
@@ -36,7 +36,7 @@ bool ask_printer(QWidget* parent, QPrinter& printer) {
   return QPrintDialog(&printer, parent).exec() == QDialog::Accepted;
 }
 
-/// White as paper, whatever the window is.
+/// A light palette for paper, whatever the theme.
 QPalette paper() {
   QPalette palette(Qt::black, Qt::white, Qt::white, Qt::darkGray, Qt::gray, Qt::black, Qt::white, Qt::white,
                    Qt::white);
@@ -46,7 +46,7 @@ QPalette paper() {
 
 }  // namespace
 
-/// Shared with the thread that writes.
+/// Shared with the writing thread.
 struct OutputActions::Writing {
   QString path;
   QString error;
@@ -73,19 +73,19 @@ QAction* OutputActions::add(QMenu* menu, const char* name, const QString& text, 
 
 void OutputActions::add_to(QMenu* menu) {
   of_report_ << add(menu, "export_report", tr("Export re&port..."),
-                    tr("The report as one HTML file, or as JSON"), &OutputActions::ask_report);
-  add(menu, "export_graph", tr("Export &graph..."), tr("The graph in front as PNG or SVG"),
+                    tr("Write the report as one HTML file, or as JSON"), &OutputActions::ask_report);
+  add(menu, "export_graph", tr("Export &graph..."), tr("Write the visible graph as PNG or SVG"),
       &OutputActions::ask_chart);
-  add(menu, "copy_graph", tr("Copy grap&h"), tr("The graph in front as an image"),
+  add(menu, "copy_graph", tr("Copy grap&h"), tr("Copy the visible graph as an image"),
       &OutputActions::copy_chart);
   menu->addSeparator();
-  of_report_ << add(menu, "print_preview", tr("Print pre&view..."), tr("The report as it will be printed"),
-                    &OutputActions::preview);
-  QAction* paper =
-      add(menu, "print", tr("&Print report..."), tr("The report on paper, or as PDF"), &OutputActions::print);
+  of_report_ << add(menu, "print_preview", tr("Print pre&view..."),
+                    tr("Show the report as it will be printed"), &OutputActions::preview);
+  QAction* paper = add(menu, "print", tr("&Print report..."), tr("Print the report, or write it as PDF"),
+                       &OutputActions::print);
   paper->setShortcut(QKeySequence::Print);
   of_report_ << paper;
-  add(menu, "print_graph", tr("Print grap&h..."), tr("The graph in front on paper, or as PDF"),
+  add(menu, "print_graph", tr("Print grap&h..."), tr("Print the visible graph, or write it as PDF"),
       &OutputActions::print_front_chart);
   menu->addSeparator();
   enable();
@@ -97,7 +97,7 @@ void OutputActions::enable() {
 
 void OutputActions::offer_on_charts() {
   for (QWidget* chart : charts_in(&window_)) {
-    if (chart->contextMenuPolicy() != Qt::DefaultContextMenu) continue;  // it has a menu of its own
+    if (chart->contextMenuPolicy() != Qt::DefaultContextMenu) continue;  // it has its own menu
     chart->setContextMenuPolicy(Qt::ActionsContextMenu);
     const auto offer = [this, chart](const QString& text, auto&& handler) {
       auto* action = new QAction(text, chart);
@@ -119,7 +119,7 @@ void OutputActions::offer_on_charts() {
 QString OutputActions::suggested(const QString& ending) const {
   const QStringList& files = session_.files();
   if (files.isEmpty()) return QStringLiteral("graph") + ending;
-  // Beside the capture, without its endings (.pcapng.zst).
+  // Beside the capture, without its extensions (.pcapng.zst).
   const QFileInfo file(files.front());
   QString name = file.fileName();
   for (const char* known : {".gz", ".zst", ".lz4", ".pcap", ".pcapng", ".cap"}) {
@@ -179,8 +179,9 @@ void OutputActions::export_chart(QWidget* chart, const QString& path) {
 }
 
 void OutputActions::save_chart_as(QWidget* chart) {
-  const QString path = questions_.file_to_write(
-      &window_, tr("Export graph"), suggested(QStringLiteral(".png")), tr("Image (*.png);;Drawing (*.svg)"));
+  const QString path =
+      questions_.file_to_write(&window_, tr("Export graph"), suggested(QStringLiteral(".png")),
+                               tr("PNG image (*.png);;SVG drawing (*.svg)"));
   if (!path.isEmpty()) export_chart(chart, path);
 }
 
@@ -188,14 +189,14 @@ void OutputActions::ask_chart() {
   if (QWidget* chart = chart_in_front(&window_)) {
     save_chart_as(chart);
   } else {
-    Q_EMIT says(tr("There is no graph in front"));
+    Q_EMIT says(tr("No graph is visible"));
   }
 }
 
 void OutputActions::copy_chart() {
   QWidget* chart = chart_in_front(&window_);
   if (chart != nullptr) QApplication::clipboard()->setImage(chart_image(chart));
-  Q_EMIT says(chart != nullptr ? tr("Copied: %1").arg(chart_title(chart)) : tr("There is no graph in front"));
+  Q_EMIT says(chart != nullptr ? tr("Copied: %1").arg(chart_title(chart)) : tr("No graph is visible"));
 }
 
 void OutputActions::print_report(QPrinter& printer) const {
@@ -240,7 +241,7 @@ void OutputActions::print() {
 void OutputActions::print_front_chart() {
   QWidget* chart = chart_in_front(&window_);
   if (chart == nullptr) {
-    Q_EMIT says(tr("There is no graph in front"));
+    Q_EMIT says(tr("No graph is visible"));
     return;
   }
   QPrinter printer(QPrinter::HighResolution);

@@ -13,16 +13,16 @@
 
 namespace roce::gui {
 
-/// What leaves the window: the report as HTML and JSON, graphs as PNG and SVG, and both on paper.
+/// Exports: the report as HTML or JSON, graphs as PNG or SVG, and printing of both.
 class OutputActions : public QObject {
   Q_OBJECT
 
  public:
-  /// What is asked of the user; tests answer in their stead.
+  /// Questions to the user; tests replace them.
   struct Questions {
-    /// A path to write to, empty: none. Arguments: title, suggested path, filters.
+    /// The path to write to; empty: cancelled. Arguments: title, suggested path, filters.
     std::function<QString(QWidget*, const QString&, const QString&, const QString&)> file_to_write;
-    /// Whether to print, and on which printer.
+    /// Sets up the printer; false: cancelled.
     std::function<bool(QWidget*, QPrinter&)> printer;
   };
 
@@ -30,16 +30,16 @@ class OutputActions : public QObject {
 
   void set_questions(Questions questions) { questions_ = std::move(questions); }
   void add_to(QMenu* menu);
-  /// Gives every graph of the window a menu of its own, but for those that have one already.
+  /// Gives every graph of the window a context menu, unless it has one already.
   void offer_on_charts();
 
-  /// Starts writing the report in the background; says what came of it. The ending of the path decides
-  /// between HTML and JSON.
+  /// Starts writing the report in the background and reports the result by says(). The extension selects HTML
+  /// or JSON.
   void export_report(const QString& path);
   void export_chart(QWidget* chart, const QString& path);
   void print_report(QPrinter& printer) const;
   static void print_chart(QWidget* chart, QPrinter& printer);
-  /// A report is being written.
+  /// Whether a report is being written.
   [[nodiscard]] bool is_writing() const noexcept { return writing_ != nullptr; }
 
  Q_SIGNALS:

@@ -18,7 +18,7 @@
 namespace roce::gui {
 namespace {
 
-/// A part of the page under its heading; beside that, buttons for the actions of the part.
+/// A part of the page with its heading, and buttons for its actions beside the heading.
 QWidget* titled(const QString& title, QWidget* content) {
   auto* box = new QWidget;
   auto* column = new QVBoxLayout(box);
@@ -54,9 +54,9 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       sign_(new QLabel),
       headline_(new QLabel),
       below_(new QLabel),
-      times_(new TimeChip(selection, tr("Only findings, connections and hosts of the chosen time range; what "
-                                        "was captured and the health are of the whole capture. Click to "
-                                        "show all times"))),
+      times_(new TimeChip(selection, tr("Only findings, connections and hosts in the selected time range; "
+                                        "verdict and facts cover the whole capture. Click to show all "
+                                        "times"))),
       stack_(new QStackedWidget),
       welcome_(new QLabel),
       facts_(new DetailView),
@@ -65,13 +65,16 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       hosts_(new TableView(tr("Worst hosts"), host_model_)),
       timeline_(new Timeline),
       show_span_(new QAction(tr("Show pac&kets in range"), timeline_)),
-      explain_(offer(findings_, tr("&Explain"), tr("What was seen, and what to do about it"),
+      explain_(offer(findings_, tr("&Explain"),
+                     tr("Show the explanation of the selected finding, and what to do"),
                      [this] { Q_EMIT leads_to(PageId::findings); })),
-      show_packets_(offer(findings_, tr("Show &packets"), tr("The packets that prove the chosen finding"),
+      show_packets_(offer(findings_, tr("Show &packets"),
+                          tr("Show the evidence packets of the selected finding"),
                           [this] { show_evidence(PageId::packets); })),
-      finding_graph_(offer(findings_, tr("Show &graph"), tr("The connection of the chosen finding over time"),
+      finding_graph_(offer(findings_, tr("Show &graph"),
+                           tr("Show the connection of the selected finding over time"),
                            [this] { show_evidence(PageId::connections); })),
-      connection_graph_(offer(connections_, tr("Show g&raph"), tr("The chosen connection over time"),
+      connection_graph_(offer(connections_, tr("Show g&raph"), tr("Show the selected connection over time"),
                               [this] { show_graph(); })) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
@@ -84,10 +87,11 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(
       welcome_, &QLabel::linkActivated, this,
       [this](const QString& link) { Q_EMIT recent_chosen(link.toInt()); },
-      Qt::QueuedConnection);  // not while the text with the link is in use: it changes
+      Qt::QueuedConnection);  // the slot changes the text with the link
   offer_recent({});
   stack_->addWidget(welcome_);
-  show_span_->setToolTip(tr("The packets of the chosen time range: drag over the timeline to choose one"));
+  show_span_->setToolTip(
+      tr("Show the packets in the selected time range: drag over the timeline to select one"));
   show_span_->setEnabled(false);
   timeline_->addAction(show_span_);
   connect(show_span_, &QAction::triggered, this, [this] { Q_EMIT leads_to(PageId::packets); });
@@ -162,9 +166,9 @@ void OverviewPage::show_evidence(PageId page) {
 void OverviewPage::offer_recent(const QStringList& names) {
   QString html = QStringLiteral("<p>%1</p><p>%2</p>")
                      .arg(tr("Open a capture (Ctrl+O), or drop one here."),
-                          tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are one capture in "
-                             "time order."));
-  if (!names.isEmpty()) html += QStringLiteral("<p>&nbsp;</p><p>%1</p>").arg(tr("Opened lately:"));
+                          tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are merged in time "
+                             "order."));
+  if (!names.isEmpty()) html += QStringLiteral("<p>&nbsp;</p><p>%1</p>").arg(tr("Recent captures:"));
   for (qsizetype i = 0; i < names.size(); ++i)
     html += QStringLiteral("<p><a href=\"%1\">%2</a></p>").arg(i).arg(names[i].toHtmlEscaped());
   welcome_->setText(html);
@@ -184,7 +188,7 @@ QWidget* OverviewPage::make_banner() {
   font.setBold(true);
   headline_->setFont(font);
   for (QLabel* label : {headline_, below_}) {
-    // A failure's text is a file's: no tags, and selectable to be looked up.
+    // Plain text, as errors may quote the file; selectable, so that they can be searched for.
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -197,7 +201,7 @@ QWidget* OverviewPage::make_banner() {
     counts_[i] = new QToolButton;
     counts_[i]->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     counts_[i]->setAutoRaise(true);
-    counts_[i]->setToolTip(tr("Findings: %1 and worse").arg(severity_text(severity)));
+    counts_[i]->setToolTip(tr("Findings: %1 and above").arg(severity_text(severity)));
     connect(counts_[i], &QToolButton::clicked, this, [this, severity] {
       Q_EMIT severity_chosen(severity);
       Q_EMIT leads_to(PageId::findings);
@@ -211,7 +215,7 @@ QWidget* OverviewPage::make_content() {
   findings_->show_columns({"title", "count", "sentence"});
   connections_->show_columns({"id", "a", "a_qp", "b", "b_qp", "packets", "goodput_bps", "retransmitted",
                               "lost", "naks", "rnr_naks"});
-  facts_->setAccessibleName(tr("What was captured"));
+  facts_->setAccessibleName(tr("Facts of the capture"));
   facts_->setFrameShape(QFrame::NoFrame);
   auto* top = new QSplitter(Qt::Horizontal);
   top->addWidget(titled(tr("Findings"), findings_));
@@ -249,7 +253,7 @@ void OverviewPage::show_snapshot() {
   host_model_.show(snapshot);
   timeline_->show_snapshot(snapshot);
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
-  // What is worst is what one came for.
+  // Select the worst finding by default.
   if (snapshot && selection_.finding().isEmpty() && !snapshot->findings.empty())
     selection_.set_finding(to_qt(finding_key(snapshot->findings.front())));
   show_offers();
@@ -258,7 +262,7 @@ void OverviewPage::show_snapshot() {
 
 void OverviewPage::limit_times() {
   finding_model_.set_time(times_->time());
-  // The worst of a time are others than those of all times that were there then.
+  // Within a time range other connections may be the worst: these tables are made again.
   connection_model_.set_time(times_->time());
   host_model_.set_time(times_->time());
   connection_model_.show(shown());
@@ -273,7 +277,7 @@ void OverviewPage::show_banner() {
   const bool has_focus = focus != nullptr && isAncestorOf(focus);
   stack_->setCurrentIndex(empty ? 0 : 1);
   setFocusProxy(empty ? static_cast<QWidget*>(welcome_) : findings_);
-  if (has_focus && QApplication::focusWidget() != focus) setFocus();  // it was on what is hidden now
+  if (has_focus && QApplication::focusWidget() != focus) setFocus();  // its widget is hidden now
   std::array<std::uint64_t, 4> counts{};
   std::optional<QIcon> sign;
   QString line, below, meaning;
@@ -289,7 +293,7 @@ void OverviewPage::show_banner() {
     line = health.line;
     below = names_text(session_.files());
     if (state == AnalysisSession::State::stopped)
-      below += tr(": stopped after %1 packets, this is what they say").arg(snapshot->frames_read);
+      below += tr(": stopped after %1 packets, results cover only these").arg(snapshot->frames_read);
     for (const QString& lost : what_was_lost(*snapshot)) below += QLatin1Char('\n') + lost;
     counts = count_findings(*snapshot);
   } else if (state == AnalysisSession::State::loading) {

@@ -17,8 +17,8 @@
 
 namespace roce::gui {
 
-/// The first page: how the capture is, in one line; what is wrong; when; with whom; what was captured.
-/// Everything on it leads on to where there is more.
+/// The first page: the verdict on the capture in one line, findings, timeline, worst connections and hosts,
+/// facts of the capture. Everything on it leads to the page with the details.
 class OverviewPage : public Page {
   Q_OBJECT
 
@@ -27,7 +27,7 @@ class OverviewPage : public Page {
 
   [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
-  /// Captures that were opened lately, to be opened again while none is shown.
+  /// Recently opened captures, offered as links while no capture is open.
   void offer_recent(const QStringList& names);
   [[nodiscard]] QLabel& welcome() noexcept { return *welcome_; }
   [[nodiscard]] DetailView& facts() noexcept { return *facts_; }
@@ -39,7 +39,7 @@ class OverviewPage : public Page {
  Q_SIGNALS:
   void severity_chosen(roce::analyze::Severity least);
   void host_chosen(const QString& address);
-  void recent_chosen(int place);  ///< in what offer_recent() was told
+  void recent_chosen(int place);  ///< index in the list of offer_recent()
 
  protected:
   void show_snapshot() override;

@@ -6,7 +6,7 @@
 
 namespace roce::gui {
 
-/// The bytes of a packet: offset, sixteen bytes, printable characters. Some of them can be lit up.
+/// Hex dump of a packet: offset, sixteen bytes, printable characters; a range can be highlighted.
 class PacketBytesView : public QAbstractScrollArea {
   Q_OBJECT
 
@@ -14,7 +14,7 @@ class PacketBytesView : public QAbstractScrollArea {
   explicit PacketBytesView(QWidget* parent = nullptr);
 
   void show_bytes(const QByteArray& bytes);
-  /// Length 0: none. What is lit up is made visible.
+  /// Highlights bytes and scrolls to them. Length 0: none.
   void light_up(int offset, int length);
   [[nodiscard]] int lit_offset() const noexcept { return lit_offset_; }
   [[nodiscard]] int lit_length() const noexcept { return lit_length_; }

@@ -55,12 +55,12 @@ PacketFilterLine::PacketFilterLine(QWidget* parent)
   field_->setClearButtonEnabled(true);
   field_->installEventFilter(this);
   menu_button_->setText(tr("Filters"));
-  menu_button_->setToolTip(tr("Filters that were applied and saved"));
+  menu_button_->setToolTip(tr("Saved and recent filters"));
   menu_button_->setPopupMode(QToolButton::InstantPopup);
   menu_button_->setMenu(menu_);
   apply_->setText(tr("Apply"));
-  apply_->setToolTip(tr("Show only packets that pass (Enter)"));
-  // Names stand anywhere in an expression, so the completer is led by hand.
+  apply_->setToolTip(tr("Show only packets that match (Enter)"));
+  // Names may be anywhere in an expression, so the completer is driven by complete().
   completer_->setWidget(field_);
   completer_->setCaseSensitivity(Qt::CaseInsensitive);
   completer_->setFilterMode(Qt::MatchContains);
@@ -72,7 +72,7 @@ PacketFilterLine::PacketFilterLine(QWidget* parent)
   row->addWidget(apply_);
   connect(field_, &QLineEdit::textChanged, this, &PacketFilterLine::look);
   connect(field_, &QLineEdit::textEdited, this, &PacketFilterLine::complete);
-  // Names are only offered: without one of them chosen, Enter is for what is typed.
+  // Unless a completion is selected, Enter applies the text as typed.
   connect(field_, &QLineEdit::returnPressed, this, [this] {
     if (!completer_->popup()->isVisible() || !completer_->popup()->currentIndex().isValid()) apply_typed();
   });
@@ -100,7 +100,7 @@ void PacketFilterLine::apply_typed() {
   Q_EMIT applied(field_->text().trimmed());
 }
 
-/// Green: understood. Red: not, and why. The words say it too.
+/// Green: valid. Red: invalid; the error text says why.
 void PacketFilterLine::look() {
   const QString text = field_->text().trimmed();
   QPalette colours_of_field = palette();
@@ -225,23 +225,23 @@ void PacketFilterLine::fill_menu() {
     QString title;
     const char* expression;
   };
-  const Ready ready[] = {{tr("Anything to look at"), "roce.analysis.flags"},
+  const Ready ready[] = {{tr("Anomalies"), "roce.analysis.flags"},
                          {tr("Retransmissions"), "roce.analysis.retransmission"},
-                         {tr("Losses"), "roce.analysis.lost"},
+                         {tr("Packet loss"), "roce.analysis.lost"},
                          {tr("Congestion notifications"), "infiniband.bth.opcode == \"CNP\""}};
-  menu_->addSection(tr("Ready-made"));
+  menu_->addSection(tr("Predefined"));
   for (const Ready& one : ready) add(one.title, QString::fromLatin1(one.expression));
   const auto kept = saved();
   if (!kept.isEmpty()) menu_->addSection(tr("Saved"));
   for (const auto& [name, expression] : kept) add(name, expression);
   const QStringList before = history();
-  if (!before.isEmpty()) menu_->addSection(tr("Applied before"));
+  if (!before.isEmpty()) menu_->addSection(tr("Recent"));
   for (const QString& expression : before) add(expression, expression);
   menu_->addSeparator();
   QAction* keep = menu_->addAction(tr("&Save this filter..."));
   keep->setEnabled(!field_->text().trimmed().isEmpty() && error_.isEmpty());
   connect(keep, &QAction::triggered, this, &PacketFilterLine::ask_to_save);
-  QMenu* forget = menu_->addMenu(tr("&Forget saved filter"));
+  QMenu* forget = menu_->addMenu(tr("&Delete saved filter"));
   forget->setEnabled(!kept.isEmpty());
   for (const auto& [name, expression] : kept) {
     connect(forget->addAction(name), &QAction::triggered, this, [this, name = name] { save(name, {}); });

@@ -11,11 +11,10 @@
 
 namespace roce::gui {
 
-/// Which word of an expression stands around a place: its beginning and length. Words are names of fields.
+/// The word (field name) of an expression around a position: its start and length.
 [[nodiscard]] QPair<int, int> word_at(const QString& expression, int place);
 
-/// A line for display filters: completes names of fields, says at every moment whether it is understood, and
-/// remembers what was applied.
+/// Input line for display filters: completes field names, validates while typing, and keeps a history.
 class PacketFilterLine : public QWidget {
   Q_OBJECT
 
@@ -25,14 +24,14 @@ class PacketFilterLine : public QWidget {
   [[nodiscard]] QLineEdit* field() noexcept { return field_; }
   [[nodiscard]] QCompleter& completer() noexcept { return *completer_; }
   [[nodiscard]] QString text() const { return field_->text(); }
-  /// Written and applied.
+  /// Enters and applies the expression.
   void apply(const QString& expression);
-  /// Written, to be looked at and applied by whoever wants it.
+  /// Enters the expression without applying it.
   void propose(const QString& expression);
-  /// Why what is typed is not understood; empty where it is.
+  /// Why the expression is invalid; empty if it is valid.
   [[nodiscard]] const QString& error() const noexcept { return error_; }
   [[nodiscard]] QStringList history() const;
-  /// Pairs of a name and an expression.
+  /// Saved filters: pairs of name and expression.
   [[nodiscard]] QList<QPair<QString, QString>> saved() const;
   void save(const QString& name, const QString& expression);
 

@@ -137,7 +137,7 @@ void PacketListView::scroll_to(int row) {
   const int first = first_visible_row();
   if (row >= first && row < first + visible_rows()) return;
   set_follows(false);
-  // Next to what was seen: as little as needed; else into the middle.
+  // Near the visible rows: scroll as little as needed; else centre it.
   const bool near = row >= first - 2 && row <= first + visible_rows() + 1;
   verticalScrollBar()->setValue(!near         ? row - visible_rows() / 2
                                 : row < first ? row
@@ -146,7 +146,7 @@ void PacketListView::scroll_to(int row) {
 
 void PacketListView::set_current_row(int row) {
   const bool changed = row != current_;
-  if (row >= 0) set_follows(false);  // it is to stay in sight
+  if (row >= 0) set_follows(false);  // keep the row visible
   current_ = anchor_ = row;
   toggled_.clear();
   all_ = false;
@@ -202,7 +202,7 @@ qint64 PacketListView::selected_count() const {
 void PacketListView::choose(int row, Qt::KeyboardModifiers modifiers) {
   if (row < 0 || row >= model_.rowCount()) return;
   if ((modifiers & Qt::ControlModifier) != 0) {
-    // The rows that were selected until now become single ones.
+    // The rows selected so far become individual ones.
     constexpr int most = 100'000;
     if (toggled_.empty() && selected_count() < most) {
       for (const auto& [first, last] : selected()) {
@@ -235,12 +235,12 @@ QString PacketListView::empty_text() const {
   const PacketListModel::State& state = model_.state();
   if (model_.store() == nullptr) return tr("No capture is open");
   if (state.waits_for_analysis)
-    return tr("The filter asks for what the analysis says: it begins when the capture has been read");
-  if (!state.complete) return tr("Looking...");
-  if (!state.filtered) return tr("The capture holds no packet");
-  if (!model_.time()) return tr("No packet passes the filter");
+    return tr("This filter needs results of the analysis: it starts when the capture has been read");
+  if (!state.complete) return tr("Searching...");
+  if (!state.filtered) return tr("The capture contains no packets");
+  if (!model_.time()) return tr("No packet matches the filter");
   return model_.filter().trimmed().isEmpty() ? tr("No packet in the time range")
-                                             : tr("No packet of the time range passes the filter");
+                                             : tr("No packet in the time range matches the filter");
 }
 
 void PacketListView::paintEvent(QPaintEvent*) {
@@ -297,8 +297,8 @@ void PacketListView::paint_row(QPainter& painter, int row, int y) {
   }
 }
 
-/// Left: what the packet means. Right: a line from the current packet to those that belong to it, with a sign
-/// of its own for each kind.
+/// Left: the symbol of the packet's meaning. Right: a line from the current packet to related ones, with a
+/// symbol for each kind of relation.
 void PacketListView::paint_margin(QPainter& painter, int row, int y, const RelatedPackets& related) {
   const double size = row_height_ * 0.55;
   const double inset = (row_height_ - size) / 2;
@@ -337,7 +337,7 @@ void PacketListView::paint_margin(QPainter& painter, int row, int y, const Relat
     painter.drawText(QRectF(at.x() - r, y, row_height_ * 0.6, row_height_), Qt::AlignCenter,
                      QStringLiteral("="));
   } else if (number == related.request || number == related.response) {
-    // An arrow into the packet that answers, out of the one that asks.
+    // An arrow out of the request, into the response.
     const double tip = number == related.response ? r * 1.4 : -r * 1.4;
     painter.drawLine(QPointF(x, middle), QPointF(at.x() + r, middle));
     QPolygonF head;
@@ -348,7 +348,7 @@ void PacketListView::paint_margin(QPainter& painter, int row, int y, const Relat
   painter.restore();
 }
 
-/// A sheet with two lines of writing, beside the packet's first cell.
+/// A sheet of paper with two lines, beside the packet's first cell.
 void PacketListView::paint_comment_sign(QPainter& painter, int row, int y) const {
   painter.save();
   const QColor ink = palette().color(is_selected(row) ? QPalette::HighlightedText : QPalette::Text);
@@ -372,7 +372,7 @@ void PacketListView::scrollContentsBy(int, int) {
   header_->setOffset(horizontalScrollBar()->value());
   map_->set_visible_rows(first_visible_row(), visible_rows());
   viewport()->update();
-  // Whoever scrolls back wants to look there; whoever goes to the end wants to see what comes.
+  // Scrolling back by hand ends auto-scroll.
   if (!own_scroll_ && follows_ && verticalScrollBar()->value() < verticalScrollBar()->maximum())
     set_follows(false);
 }
@@ -380,9 +380,9 @@ void PacketListView::scrollContentsBy(int, int) {
 void PacketListView::keyPressEvent(QKeyEvent* event) {
   const int last = model_.rowCount() - 1;
   const int page = visible_rows() - 1;
-  // Without a current row keys go on from what is seen.
+  // Without a current row, keys start from the visible rows.
   const int from = current_ >= 0 ? current_ : std::clamp(first_visible_row() + page, 0, std::max(0, last));
-  // Control moves as well: there are no single rows to be chosen with keys.
+  // Control moves too: individual rows cannot be selected with keys.
   const Qt::KeyboardModifiers extend = event->modifiers() & Qt::ShiftModifier;
   int row = -1;
   if (event->matches(QKeySequence::SelectAll)) {
@@ -458,7 +458,7 @@ void PacketListView::wheelEvent(QWheelEvent* event) {
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().x() / 2);
     return;
   }
-  // An eighth of a degree each; a click of a wheel is fifteen degrees and three rows.
+  // In eighths of a degree; a wheel click is 15 degrees and three rows.
   wheel_rest_ += event->angleDelta().y();
   const int rows = wheel_rest_ / 40;
   wheel_rest_ -= rows * 40;
@@ -482,14 +482,14 @@ bool PacketListView::viewportEvent(QEvent* event) {
     const RelatedPackets related = model_.related(model_.number_of(row));
     if (related.request != 0) text += tr("\nAnswers packet %1").arg(related.request);
     if (related.response != 0) text += tr("\nAnswered by packet %1").arg(related.response);
-    if (related.original != 0) text += tr("\nRepeats packet %1").arg(related.original);
+    if (related.original != 0) text += tr("\nOriginal: packet %1").arg(related.original);
     for (const std::string& comment : model_.comments(model_.number_of(row)))
       text += QLatin1Char('\n') + QString::fromStdString(comment);
   } else {
     const int column = header_->logicalIndexAt(QPoint(help->pos().x() - margin_, 0));
     if (column >= 0) text = model_.index(row, column).data().toString();
   }
-  // What a capture says is no markup.
+  // Plain text: it may contain bytes of the capture.
   QToolTip::showText(help->globalPos(), text.isEmpty() ? text : Qt::convertFromPlainText(text), viewport());
   return true;
 }

@@ -15,9 +15,9 @@ namespace roce::gui {
 
 class PacketMap;
 
-/// Shows a PacketListModel. Qt's own table keeps eight bytes for each row's height and more while rows come,
-/// which a hundred million rows do not allow; here all rows are alike, and only those that are seen are asked
-/// for. In the margin: what a packet means, which packets belong to the current one, and who has comments.
+/// Shows a PacketListModel. QTableView keeps at least eight bytes per row, too much for a hundred million
+/// rows; here all rows have the same height, and only visible ones are requested. The margin shows the
+/// meaning of packets, those related to the current one, and comments. See docs/decisions/0010.
 class PacketListView : public QAbstractScrollArea {
   Q_OBJECT
 
@@ -31,7 +31,7 @@ class PacketListView : public QAbstractScrollArea {
   /// Row of the current packet; -1: none.
   [[nodiscard]] int current_row() const noexcept { return current_; }
   [[nodiscard]] QString empty_text() const;  ///< why no packet is listed
-  /// Makes it the current and only selected row, and visible. -1: none.
+  /// Makes it the current and only selected row and scrolls to it. -1: none.
   void set_current_row(int row);
   void scroll_to(int row);
   void select_all();
@@ -40,16 +40,16 @@ class PacketListView : public QAbstractScrollArea {
   [[nodiscard]] qint64 selected_count() const;
   [[nodiscard]] int first_visible_row() const;
   [[nodiscard]] int visible_rows() const;
-  /// The sign of a meaning, for legends.
+  /// The symbol of a meaning, for the legend.
   [[nodiscard]] QIcon sign(PacketMeaning meaning) const;
-  /// New packets are scrolled to as they come, until the user scrolls.
+  /// Auto-scroll to new packets, until the user scrolls or selects one.
   void set_follows(bool follows);
   [[nodiscard]] bool follows() const noexcept { return follows_; }
 
  Q_SIGNALS:
   void current_changed(int row);
   void selection_changed();
-  void menu_wanted(int row, int column, const QPoint& where);  ///< global
+  void menu_wanted(int row, int column, const QPoint& where);  ///< global coordinates
   void header_menu_wanted(int column, const QPoint& where);
   void activated(int row);
   void follows_changed(bool follows);
@@ -87,10 +87,10 @@ class PacketListView : public QAbstractScrollArea {
   int margin_ = 34;
   int current_ = -1;
   int anchor_ = -1;
-  std::set<int> toggled_;  ///< selected one by one
+  std::set<int> toggled_;  ///< rows selected individually
   bool all_ = false;
   bool follows_ = false;
-  bool own_scroll_ = false;  ///< the view scrolls, not the user
+  bool own_scroll_ = false;  ///< scrolling is done by code, not by the user
   int wheel_rest_ = 0;
 };
 

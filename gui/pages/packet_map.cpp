@@ -28,7 +28,7 @@ std::vector<std::uint32_t> packet_map(const PacketListModel& model, int buckets)
 PacketMap::PacketMap(PacketListModel& model, QWidget* parent) : QWidget(parent), model_(model) {
   setAccessibleName(tr("Map of the packet list"));
   setCursor(Qt::PointingHandCursor);
-  // While packets come, now and then is often enough.
+  // Limits updates while packets arrive.
   later_.setSingleShot(true);
   later_.setInterval(std::chrono::milliseconds(200));
   connect(&later_, &QTimer::timeout, this, [this] {
@@ -103,7 +103,7 @@ bool PacketMap::event(QEvent* event) {
     }
   }
   const std::uint64_t number = model_.number_of(row_at(help->pos().y()));
-  if (number != 0) lines.prepend(tr("Packet %1 and those beside it").arg(number));
+  if (number != 0) lines.prepend(tr("Around packet %1").arg(number));
   QToolTip::showText(help->globalPos(), lines.join(QLatin1Char('\n')), this);
   return true;
 }

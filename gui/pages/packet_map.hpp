@@ -9,18 +9,18 @@
 
 namespace roce::gui {
 
-/// Meanings of rows, by their place in a list: bucket i of `buckets` covers rows from i * rows / buckets on.
-/// Looks at a bounded number of rows and blocks, however long the list is.
+/// Meanings (bits of PacketMeaning) by position in the list: bucket i of `buckets` begins at row
+/// i * rows / buckets. Examines a bounded number of rows and blocks, however long the list is.
 [[nodiscard]] std::vector<std::uint32_t> packet_map(const PacketListModel& model, int buckets);
 
-/// Beside the scroll bar: what is where in the whole list. A click goes there.
+/// Map of the whole list beside the scroll bar, coloured by meaning. A click scrolls there.
 class PacketMap : public QWidget {
   Q_OBJECT
 
  public:
   explicit PacketMap(PacketListModel& model, QWidget* parent = nullptr);
   [[nodiscard]] QSize sizeHint() const override { return {12, 100}; }
-  /// Which rows are seen, to be framed.
+  /// Sets the visible rows, which are framed.
   void set_visible_rows(int first, int count);
 
  Q_SIGNALS:

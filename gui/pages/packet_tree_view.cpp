@@ -15,7 +15,7 @@ PacketTreeView::PacketTreeView(QWidget* parent) : QTreeWidget(parent) {
   setAccessibleName(tr("The packet, field by field"));
   setColumnCount(1);
   header()->hide();
-  // What carries RDMA is seldom what one looks for, and would push that out of sight.
+  // The carrier protocols start collapsed, so that RDMA is in sight.
   closed_ = {QStringLiteral("frame.number"), QStringLiteral("eth"), QStringLiteral("ip"),
              QStringLiteral("ipv6"), QStringLiteral("udp")};
   setUniformRowHeights(true);
@@ -39,7 +39,7 @@ PacketTreeView::PacketTreeView(QWidget* parent) : QTreeWidget(parent) {
   });
 }
 
-/// The same line of another packet: its field, or its words up to the first value.
+/// Identifies the same line in other packets: its field, or its text up to the first value.
 QString PacketTreeView::key_of(const QTreeWidgetItem& item) {
   const QString field = item.data(0, field_role).toString();
   return field.isEmpty() ? item.text(0).section(QLatin1Char(','), 0, 0).section(QLatin1Char(':'), 0, 0)

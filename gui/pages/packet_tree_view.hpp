@@ -8,7 +8,7 @@
 
 namespace roce::gui {
 
-/// A packet as a tree (analyze/show/packet_tree.hpp). What is closed stays closed from packet to packet.
+/// A packet as a tree of fields (analyze/show/packet_tree.hpp). Collapsed branches stay so for other packets.
 class PacketTreeView : public QTreeWidget {
   Q_OBJECT
 
@@ -18,21 +18,21 @@ class PacketTreeView : public QTreeWidget {
   explicit PacketTreeView(QWidget* parent = nullptr);
 
   void show_packet(const analyze::PacketView& packet);
-  /// One line that says why there is no tree.
+  /// Shows a line of text instead of a packet.
   void show_text(const QString& text);
-  /// Chooses the line that was read from the fewest bytes that hold this one.
+  /// Selects the innermost field that contains this byte.
   void choose_byte(int offset);
   /// The whole tree as text.
   [[nodiscard]] QString text() const;
 
  Q_SIGNALS:
   void line_chosen(int offset, int length);
-  void menu_wanted(const QString& field, const QPoint& where);  ///< global
+  void menu_wanted(const QString& field, const QPoint& where);  ///< global coordinates
 
  private:
   [[nodiscard]] static QString key_of(const QTreeWidgetItem& item);
   QSet<QString> closed_;
-  QString chosen_;  ///< key
+  QString chosen_;  ///< key of the selected line
   bool filling_ = false;
 };
 

@@ -42,7 +42,7 @@ std::optional<QString> ask_comment_text(QWidget* parent, const QString& title, c
   dialog.setLabelText(PacketsPage::tr("Comment; saved with the capture as pcapng:"));
   dialog.setOption(QInputDialog::UsePlainTextEditForTextInput);
   dialog.setTextValue(text);
-  // To the buttons: a comment needs no tabs, and the keyboard a way out of the field.
+  // Tab moves to the buttons: comments need no tabs.
   for (auto* field : dialog.findChildren<QPlainTextEdit*>()) field->setTabChangesFocus(true);
   return dialog.exec() == QDialog::Accepted ? std::optional(dialog.textValue()) : std::nullopt;
 }
@@ -54,15 +54,15 @@ PacketsPage::PacketsPage(AnalysisSession& session, Selection& selection, QWidget
       questions_{ask_packet_number, ask_file_to_write, ask_comment_text},
       filter_(new PacketFilterLine),
       time_chip_(
-          new TimeChip(selection, tr("Only packets of the chosen time range; click to show all times"))),
-      follow_(tool_button(tr("Scroll along"), tr("Scroll to new packets as they come"))),
+          new TimeChip(selection, tr("Only packets in the selected time range; click to show all times"))),
+      follow_(tool_button(tr("Auto-scroll"), tr("Scroll to new packets as they arrive"))),
       evidence_(new EvidenceBar(session, selection)),
       list_(new PacketListView(model_)),
       tree_(new PacketTreeView),
       bytes_(new PacketBytesView),
       status_(new QLabel),
       progress_(new QProgressBar),
-      cancel_(tool_button(tr("Stop"), tr("Look no further; what was found is shown"))),
+      cancel_(tool_button(tr("Stop"), tr("Stop the filter; packets found so far stay listed"))),
       find_bar_(new QWidget),
       find_field_(new QLineEdit),
       find_status_(new QLabel),
@@ -90,7 +90,7 @@ void PacketsPage::make_parts() {
   progress_->setAccessibleName(tr("Progress of the filter"));
   status_->setTextFormat(Qt::PlainText);
   status_->setSizePolicy(QSizePolicy::Ignored,
-                         QSizePolicy::Preferred);  // it is no reason to make a window wider
+                         QSizePolicy::Preferred);  // must not widen the window
   auto* top = new QHBoxLayout;
   top->addWidget(filter_, 1);
   top->addWidget(time_chip_);
@@ -102,9 +102,9 @@ void PacketsPage::make_parts() {
 
   find_field_->setPlaceholderText(tr("Find packets by a display filter; Enter: next, Shift+Enter: previous"));
   find_field_->setAccessibleName(tr("Find packets"));
-  auto* previous = tool_button(tr("Previous"), tr("The packet before that passes"));
-  auto* next = tool_button(tr("Next"), tr("The next packet that passes"));
-  auto* close = tool_button(tr("Close"), tr("Stop finding"));
+  auto* previous = tool_button(tr("Previous"), tr("Previous matching packet"));
+  auto* next = tool_button(tr("Next"), tr("Next matching packet"));
+  auto* close = tool_button(tr("Close"), tr("Close the search"));
   auto* find_row = new QHBoxLayout(find_bar_);
   find_row->setContentsMargins(0, 0, 0, 0);
   find_row->addWidget(new QLabel(tr("Find:")));
@@ -212,9 +212,8 @@ void PacketsPage::apply_filter() {
   const std::uint64_t before = current_number();
   const auto error = model_.set_filter(applied_, time_chip_->time());
   if (error) {
-    Q_EMIT says(tr("The filter was not understood: column %1: %2")
-                    .arg(error->column)
-                    .arg(QString::fromStdString(error->message)));
+    Q_EMIT says(
+        tr("Invalid filter: column %1: %2").arg(error->column).arg(QString::fromStdString(error->message)));
     return;
   }
   if (before != 0) wanted_ = before;
@@ -222,9 +221,9 @@ void PacketsPage::apply_filter() {
 }
 
 void PacketsPage::show_state() {
-  // What was asked for and does not pass, now that the filter has come to it.
+  // The requested packet turned out to be hidden by the filter.
   if (insists_ && wanted_ != 0 && list_->current_row() < 0 && model_.hides(wanted_)) return go_to(wanted_);
-  // The packet that was current stays it, if it is in the list.
+  // Keep the current packet, if it is in the list.
   if (wanted_ != 0 && list_->current_row() < 0) {
     if (const int row = model_.row_of(wanted_); row >= 0) {
       list_->set_current_row(row);
@@ -232,13 +231,13 @@ void PacketsPage::show_state() {
     }
   }
   if (wanted_ != 0 && list_->current_row() < 0 && model_.state().complete && model_.rowCount() > 0) {
-    // It is not in the list: the next one that is.
+    // It is not in the list: take the next one that is.
     const int row = std::min(model_.row_at_or_after(wanted_), model_.rowCount() - 1);
     wanted_ = 0;
     list_->set_current_row(row);
   }
-  // A page with an empty half tells nobody that there is more to see: the first packet that is seen is
-  // chosen, or the last of those that the list scrolled along with until the end of a capture.
+  // Select a packet by default, so that tree and bytes are not empty: the first visible one, or the last one
+  // after auto-scrolling to the end of a capture.
   const bool scrolled = list_->follows();
   if (scrolled && model_.state().complete && session_.state() != AnalysisSession::State::loading) {
     list_->set_follows(false);
@@ -255,9 +254,9 @@ void PacketsPage::show_state() {
   } else {
     parts << tr("%1 packets").arg(s.packets);
   }
-  if (s.waits_for_analysis) parts << tr("the filter begins when the capture has been read");
-  if (busy && !s.waits_for_analysis) parts << tr("looked at %1").arg(s.looked_at);
-  if (s.unreadable != 0) parts << tr("%1 cannot be read any more").arg(s.unreadable);
+  if (s.waits_for_analysis) parts << tr("the filter starts when the capture has been read");
+  if (busy && !s.waits_for_analysis) parts << tr("%1 examined").arg(s.looked_at);
+  if (s.unreadable != 0) parts << tr("%1 cannot be read").arg(s.unreadable);
   if (const qint64 selected = list_->selected_count(); selected > 1) parts << tr("%1 selected").arg(selected);
   if (model_.store() != nullptr) {
     if (const std::string problem = model_.store()->problem(); !problem.empty())
@@ -279,7 +278,7 @@ void PacketsPage::show_state() {
 }
 
 void PacketsPage::show_no_packet() {
-  tree_->show_text(list_->follows() ? tr("Choose a packet to see what is in it") : QString());
+  tree_->show_text(list_->follows() ? tr("Select a packet to see its contents") : QString());
   bytes_->show_bytes({});
 }
 
@@ -306,10 +305,10 @@ void PacketsPage::go_to(std::uint64_t number) {
   int row = model_.row_of(number);
   insists_ = false;
   if (model_.hides(number)) {
-    // Whoever asks for a packet wants to see it.
+    // Clear what hides the requested packet.
     Q_EMIT says((applied_.trimmed().isEmpty()
-                     ? tr("All times are listed again: packet %1 is not in the time range")
-                     : tr("The filter was taken away: it hides packet %1"))
+                     ? tr("Showing all times again: packet %1 is not in the time range")
+                     : tr("Filter cleared: it hides packet %1"))
                     .arg(number));
     filter_->field()->clear();
     applied_.clear();
@@ -318,7 +317,7 @@ void PacketsPage::go_to(std::uint64_t number) {
     row = model_.row_of(number);
   }
   if (row < 0) {
-    wanted_ = number;  // it may come yet
+    wanted_ = number;  // it may still arrive
     insists_ = true;
     list_->set_current_row(-1);
     return;
@@ -367,18 +366,18 @@ void PacketsPage::fit_columns() {
 void PacketsPage::save_columns() {
   QSettings kept = settings();
   kept.setValue(QStringLiteral("packets/columns"), model_.column_names());
-  // The last one takes what is left.
+  // The last column takes the remaining width.
   for (int i = 0; i + 1 < model_.columnCount(); ++i)
     kept.setValue(width_key(model_.column(i).name), list_->header().sectionSize(i));
 }
 
-/// Times with a date take more room than seconds: each way of writing them has a width of its own.
+/// Times with a date need more room than seconds: each time format has its own width.
 QString PacketsPage::width_key(const QString& column) const {
   const bool dated = column == QLatin1String("time") && model_.time_format() != analyze::TimeFormat::relative;
   return QStringLiteral("packets/width/") + column + (dated ? QStringLiteral("_dated") : QString());
 }
 
-/// As the preferences say, which may have changed.
+/// Applies the time format of the preferences.
 void PacketsPage::take_time_format() {
   if (model_.time_format() == listed_time_format()) return;
   model_.set_time_format(listed_time_format());

@@ -21,7 +21,7 @@
 
 namespace roce::gui {
 
-/// All packets: the list, and of the current one the tree and the bytes.
+/// The page of packets: the list, and tree and bytes of the current packet.
 class PacketsPage : public Page {
   Q_OBJECT
 
@@ -40,41 +40,41 @@ class PacketsPage : public Page {
   [[nodiscard]] PacketFilterLine& filter() noexcept { return *filter_; }
   [[nodiscard]] QString status() const { return status_->text(); }
 
-  /// What is asked of the user; tests answer in their stead.
+  /// Questions to the user; tests replace them.
   struct Questions {
-    std::function<quint64(QWidget*, quint64 last)> packet_number;  ///< 0: none
-    std::function<QString(QWidget*, PacketFormat)> file_to_write;  ///< empty: none
-    /// A comment, from what it was; nothing: leave it.
+    std::function<quint64(QWidget*, quint64 last)> packet_number;  ///< 0: cancelled
+    std::function<QString(QWidget*, PacketFormat)> file_to_write;  ///< empty: cancelled
+    /// A comment, starting from `text`; nullopt: cancelled.
     std::function<std::optional<QString>(QWidget*, const QString& title, const QString& text)> comment;
   };
-  /// Which packets are meant.
+  /// Which packets an export includes.
   enum class Scope { selected, shown, all };
   void set_questions(Questions questions) { questions_ = std::move(questions); }
 
-  /// Fills a menu of the window with all that can be done here.
+  /// Fills the window's menu "Packets".
   void fill_menu(QMenu* menu);
-  /// Shows the packet; takes the filter away if that hides it.
+  /// Makes the packet current; clears the filter if that hides it.
   void go_to(std::uint64_t number);
   void follow_connection();
   void copy(PacketFormat format);
-  /// False: it was not begun, and why was said.
+  /// False: not started; the reason is reported by says().
   bool export_to(const QString& path, PacketFormat format, Scope scope);
   void apply_column(const QString& field);
-  /// Asks for a file and writes the whole capture to it, with all comments. False: nothing is being written.
+  /// Asks for a file and writes the whole capture with all comments to it. False: not started.
   bool save_capture();
-  /// Comments of the packet, whoever wrote them; and the user's instead.
+  /// Comments of a packet, from the capture or the user; set_comments() replaces them all.
   [[nodiscard]] QStringList comments(std::uint64_t number) const;
   void set_comments(std::uint64_t number, PacketComments::Texts texts);
-  /// Whether comments would be lost if the capture was let go of.
+  /// Whether comments would be lost by closing the capture.
   [[nodiscard]] bool has_unsaved_comments() const;
 
  Q_SIGNALS:
-  void comments_changed();      ///< also whether they are saved
-  void save_ended(bool saved);  ///< what save_capture() began
+  void comments_changed();      ///< also when they have been saved
+  void save_ended(bool saved);  ///< end of what save_capture() started
 
  private:
   struct ActionRow {
-    const char* name;  ///< objectName; empty: a line between actions
+    const char* name;  ///< objectName; empty: a separator
     QString text;
     QKeySequence keys;
     QString help;
@@ -132,15 +132,15 @@ class PacketsPage : public Page {
   std::shared_ptr<PacketSearch> found_;
   QString found_text_;
   QTimer find_timer_;
-  int find_step_ = 0;  ///< wanted as soon as something is found
+  int find_step_ = 0;  ///< step to take as soon as something is found; 0: none
   std::shared_ptr<PacketExport> export_;
-  /// The comments that it writes, as they were at its start, if it is the whole capture; null: it is not.
+  /// The store whose comments export_ saves; null: export_ does not write the whole capture.
   std::shared_ptr<const PacketStore> saving_;
   std::uint64_t saved_revision_ = 0;
   QTimer export_timer_;
-  QString applied_;           ///< filter; what is typed may be another one
-  std::uint64_t wanted_ = 0;  ///< packet that shall be current as soon as it comes
-  bool insists_ = false;      ///< on that one, and not on the next that passes the filter
+  QString applied_;           ///< the filter in effect; the text in the line may differ
+  std::uint64_t wanted_ = 0;  ///< packet to make current as soon as it is listed; 0: none
+  bool insists_ = false;      ///< exactly wanted_, not the next packet that matches the filter
 };
 
 }  // namespace roce::gui

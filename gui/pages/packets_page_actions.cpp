@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done on the packets page: its menus, finding, jumping, copying, exporting.
+// Actions of the page of packets: menus, search, navigation, copying, export.
 #include <QApplication>
 #include <QClipboard>
 #include <QFile>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t bit_of(PacketMeaning meaning) {
   return 1U << static_cast<unsigned>(meaning);
 }
-/// A clipboard is no place for more; a file is.
+/// Limit for the clipboard; more packets are exported to a file.
 constexpr std::uint64_t copied_at_most = 100'000;
 
 }  // namespace
@@ -31,61 +31,64 @@ void PacketsPage::fill_menu(QMenu* menu) {
   };
   const std::vector<ActionRow> rows = {
       {"go_to_packet", tr("&Go to packet..."), QKeySequence(Qt::CTRL | Qt::Key_G),
-       tr("Show the packet of a number"), [this] { ask_number(); }},
+       tr("Go to a packet by its number"), [this] { ask_number(); }},
       line,
       {"next_retransmission", tr("Next &retransmission"), QKeySequence(Qt::CTRL | Qt::Key_J),
-       tr("The next packet that was sent again"),
+       tr("Go to the next retransmitted packet"),
        meaning(1, PacketMeaning::retransmission, tr("retransmission"))},
       {"previous_retransmission", tr("&Previous retransmission"),
-       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_J), tr("The packet before that was sent again"),
+       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_J), tr("Go to the previous retransmitted packet"),
        meaning(-1, PacketMeaning::retransmission, tr("retransmission"))},
-      {"next_remarkable", tr("Next &marked packet"), QKeySequence(Qt::CTRL | Qt::Key_Down),
-       tr("The next packet with a sign in the margin"),
+      {"next_remarkable", tr("&Next notable packet"), QKeySequence(Qt::CTRL | Qt::Key_Down),
+       tr("Go to the next packet with a symbol in the margin"),
        [this] {
-         step_meaning(1, ~(bit_of(PacketMeaning::plain) | bit_of(PacketMeaning::other)), tr("marked packet"));
+         step_meaning(1, ~(bit_of(PacketMeaning::plain) | bit_of(PacketMeaning::other)),
+                      tr("notable packet"));
        }},
-      {"previous_remarkable", tr("Previous mar&ked packet"), QKeySequence(Qt::CTRL | Qt::Key_Up),
-       tr("The packet with a sign in the margin before"),
+      {"previous_remarkable", tr("Previous notable pac&ket"), QKeySequence(Qt::CTRL | Qt::Key_Up),
+       tr("Go to the previous packet with a symbol in the margin"),
        [this] {
          step_meaning(-1, ~(bit_of(PacketMeaning::plain) | bit_of(PacketMeaning::other)),
-                      tr("marked packet"));
+                      tr("notable packet"));
        }},
       {"next_finding_packet", tr("Next packet of the &finding"), QKeySequence(Qt::SHIFT | Qt::Key_F8),
-       tr("The next packet that proves the chosen finding"), [this] { evidence_->step(1); }},
+       tr("Go to the next evidence packet of the selected finding"), [this] { evidence_->step(1); }},
       {"previous_finding_packet", tr("Prev&ious packet of the finding"), QKeySequence(Qt::SHIFT | Qt::Key_F7),
-       tr("The packet before that proves the chosen finding"), [this] { evidence_->step(-1); }},
+       tr("Go to the previous evidence packet of the selected finding"), [this] { evidence_->step(-1); }},
       line,
       {"go_to_request",
-       tr("To the &request"),
+       tr("Go to &request"),
        {},
-       tr("The packet that this one answers"),
+       tr("Go to the request that this packet answers"),
        [this] { step_related(&RelatedPackets::request, tr("answers no other packet")); }},
       {"go_to_response",
-       tr("To the &answer"),
+       tr("Go to &answer"),
        {},
-       tr("The packet that answers this one"),
-       [this] { step_related(&RelatedPackets::response, tr("is answered by no other packet")); }},
+       tr("Go to the response or acknowledgement to this packet"),
+       [this] {
+         step_related(&RelatedPackets::response, tr("has no response or acknowledgement of its own"));
+       }},
       {"go_to_original",
-       tr("To the &original"),
+       tr("Go to &original"),
        {},
-       tr("The packet that this one repeats"),
-       [this] { step_related(&RelatedPackets::original, tr("repeats no other packet")); }},
+       tr("Go to the packet that this one retransmits or duplicates"),
+       [this] { step_related(&RelatedPackets::original, tr("is no retransmission or duplicate")); }},
       {"follow_connection", tr("Follow &connection"),
        QKeySequence(Qt::CTRL | Qt::ALT | Qt::SHIFT | Qt::Key_T),
-       tr("Only packets of the current packet's connection"), [this] { follow_connection(); }},
+       tr("Show only packets of the current packet's connection"), [this] { follow_connection(); }},
       {"filter_line", tr("&Display filter"), QKeySequence(Qt::CTRL | Qt::Key_Slash),
-       tr("Type a display filter"),
+       tr("Enter a display filter"),
        [this] {
          Q_EMIT leads_to(PageId::packets);
          filter_->field()->setFocus(Qt::ShortcutFocusReason);
        }},
       {"clear_filter", tr("Show a&ll packets"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Slash),
-       tr("Take the display filter away"), [this] { filter_->apply({}); }},
+       tr("Clear the display filter"), [this] { filter_->apply({}); }},
       line,
       {"copy_packets_text",
        tr("Copy as &text"),
        {},
-       tr("Copy the selected packets, a line each"),
+       tr("Copy the selected packets, one line each"),
        [this] { copy(PacketFormat::text); }},
       {"copy_packets_csv",
        tr("Copy as CS&V"),
@@ -100,32 +103,36 @@ void PacketsPage::fill_menu(QMenu* menu) {
       {"export_selected",
        tr("Export selected as pcapn&g..."),
        {},
-       tr("Write the selected packets to a capture"),
+       tr("Write the selected packets to a capture file"),
        [this] { ask_export(PacketFormat::pcapng, Scope::selected); }},
       {"export_shown", tr("E&xport shown as pcapng..."), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
-       tr("Write all packets that pass the filter to a capture"),
+       tr("Write all packets that match the filter to a capture file"),
        [this] { ask_export(PacketFormat::pcapng, Scope::shown); }},
       {"export_shown_csv",
        tr("Export s&hown as CSV..."),
        {},
-       tr("Write the list to a file"),
+       tr("Write the listed packets with the columns of the list to a file"),
        [this] { ask_export(PacketFormat::csv, Scope::shown); }},
       {"export_shown_json",
        tr("&Export shown as JSON..."),
        {},
-       tr("Write all fields of the list's packets to a file"),
+       tr("Write the listed packets with all fields to a file"),
        [this] { ask_export(PacketFormat::json, Scope::shown); }},
       line,
       {"reset_columns",
        tr("Reset col&umns"),
        {},
-       tr("The columns that the list had at first"),
+       tr("Restore the default columns"),
        [this] {
          model_.set_columns({});
          fit_columns();
          save_columns();
        }},
-      {"legend", tr("What the &signs mean"), {}, tr("Colours and shapes of the list"), [this] { legend(); }},
+      {"legend",
+       tr("&Symbol legend"),
+       {},
+       tr("Meaning of the colours and symbols of the list"),
+       [this] { legend(); }},
   };
   add_rows(menu, rows, this);
   auto* written = new QMenu(tr("Com&ments"), menu);
@@ -184,7 +191,7 @@ void PacketsPage::row_menu(int row, int column, const QPoint& where) {
   add_filter_actions(menu, one);
   menu->addSeparator();
   fill_menu(menu);
-  // The window's own menu has the shortcuts.
+  // The shortcuts belong to the menu of the window.
   const auto anonymous = [](const QMenu* of, const auto& again) -> void {
     for (QAction* action : of->actions()) {
       action->setShortcut({});
@@ -298,7 +305,7 @@ void PacketsPage::step_meaning(int step, std::uint32_t meanings, const QString& 
   Q_EMIT leads_to(PageId::packets);
   const int row = model_.next_row_meaning(list_->current_row(), step, meanings);
   if (row < 0) {
-    Q_EMIT says(step > 0 ? tr("No %1 behind this packet").arg(what)
+    Q_EMIT says(step > 0 ? tr("No %1 after this packet").arg(what)
                          : tr("No %1 before this packet").arg(what));
     return;
   }
@@ -309,7 +316,7 @@ void PacketsPage::step_related(std::uint64_t RelatedPackets::*which, const QStri
   const std::uint64_t number = current_number();
   const std::uint64_t to = model_.related(number).*which;
   if (to == 0) {
-    Q_EMIT says(number == 0 ? tr("No packet is chosen") : tr("Packet %1 %2").arg(number).arg(what));
+    Q_EMIT says(number == 0 ? tr("No packet is selected") : tr("Packet %1 %2").arg(number).arg(what));
     return;
   }
   go_to(to);
@@ -319,7 +326,7 @@ void PacketsPage::start_find() {
   find((QApplication::keyboardModifiers() & Qt::ShiftModifier) != 0 ? -1 : 1);
 }
 
-/// Looks for packets as a filter does, beside the list; goes to the next one as soon as it is known.
+/// Searches with a filter without changing the list; goes to the next match as soon as it is found.
 void PacketsPage::find(int step) {
   const QString text = find_field_->text().trimmed();
   if (model_.store() == nullptr || text.isEmpty()) return;
@@ -332,7 +339,7 @@ void PacketsPage::find(int step) {
       return;
     }
     if (compiled->needs_analysis() && !model_.store()->analysed()) {
-      find_status_->setText(tr("known when the capture has been read"));
+      find_status_->setText(tr("available when the capture has been read"));
       return;
     }
     if (found_) found_->abandon();
@@ -354,7 +361,7 @@ void PacketsPage::find(int step) {
   }
   const bool look_on = to == 0 && !state.complete && state.looked_at < model_.store()->size();
   if (look_on) {
-    find_status_->setText(tr("looked at %1").arg(state.looked_at));
+    find_status_->setText(tr("%1 examined").arg(state.looked_at));
     find_timer_.start();
     return;
   }
@@ -376,7 +383,7 @@ void PacketsPage::copy(PacketFormat format) {
   const PacketChoice choice = chosen(Scope::selected);
   const std::uint64_t count = choice.count();
   if (count == 0) {
-    Q_EMIT says(tr("No packet is chosen"));
+    Q_EMIT says(tr("No packet is selected"));
     return;
   }
   if (count > copied_at_most) {
@@ -407,9 +414,9 @@ bool PacketsPage::save_capture() {
     return false;
   }
   if (const std::string problem = model_.store()->problem(); !problem.empty()) {
-    Q_EMIT says(
-        tr("Not all packets could be kept, so the whole capture cannot be saved (%1); export what is shown")
-            .arg(QString::fromStdString(problem)));
+    Q_EMIT says(tr("Not all packets could be kept, so the whole capture cannot be saved (%1); export the "
+                   "listed packets")
+                    .arg(QString::fromStdString(problem)));
     return false;
   }
   return ask_export(PacketFormat::pcapng, Scope::all);
@@ -417,7 +424,7 @@ bool PacketsPage::save_capture() {
 
 bool PacketsPage::export_to(const QString& path, PacketFormat format, Scope scope) {
   if (export_) {
-    Q_EMIT says(tr("One export at a time: the one before is still being written"));
+    Q_EMIT says(tr("Only one export at a time: another one is still being written"));
     return false;
   }
   for (const QString& file : session_.files()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comments on the packets page: what the user writes on packets.
+// Packet comments of the user on the page of packets.
 #include "gui/pages/menu_rows.hpp"
 #include "gui/pages/packets_page.hpp"
 
 namespace roce::gui {
 namespace {
 
-/// Whoever writes on more has selected too many, and each would have a copy.
+/// Limit for one action: each packet gets its own copy.
 constexpr std::uint64_t commented_at_once = 10'000;
 
 }  // namespace
@@ -14,16 +14,16 @@ constexpr std::uint64_t commented_at_once = 10'000;
 void PacketsPage::fill_comment_menu(QMenu* menu) {
   const std::vector<ActionRow> rows = {
       {"add_comment", tr("&Add comment..."), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C),
-       tr("Write a comment on each selected packet"), [this] { add_comment(); }},
+       tr("Add a comment to each selected packet"), [this] { add_comment(); }},
       {"remove_comments",
        tr("&Remove comments"),
        {},
-       tr("Take away all comments of the selected packets"),
+       tr("Remove all comments of the selected packets"),
        [this] { remove_comments(); }},
       {"show_commented",
        tr("&Show packets with comments"),
        {},
-       tr("Only packets that somebody wrote on"),
+       tr("Show only packets with comments"),
        [this] {
          Q_EMIT leads_to(PageId::packets);
          filter_->apply(QStringLiteral("frame.comment"));
@@ -31,7 +31,7 @@ void PacketsPage::fill_comment_menu(QMenu* menu) {
   };
   add_rows(menu, rows, this);
   QMenu* edit = menu->addMenu(tr("&Edit comment"));
-  // Which comments there are is known when somebody looks.
+  // Filled when the menu is opened.
   connect(menu, &QMenu::aboutToShow, this, [this, edit] { fill_edit_menu(edit); });
 }
 
@@ -67,13 +67,13 @@ void PacketsPage::set_comments(std::uint64_t number, PacketComments::Texts texts
   Q_EMIT comments_changed();
 }
 
-/// Asks until it can be kept; nothing: it shall not be.
+/// Asks for a comment; nullopt: cancelled or too long.
 std::optional<QString> PacketsPage::ask_comment(const QString& title, const QString& before) {
   std::optional<QString> text = questions_.comment(this, title, before);
   if (!text) return std::nullopt;
   if (const qsizetype bytes = text->toUtf8().size();
       bytes > static_cast<qsizetype>(PacketComments::longest)) {
-    Q_EMIT says(tr("The comment was not taken: a capture holds %1 bytes of one, and it has %2")
+    Q_EMIT says(tr("The comment was not added: at most %1 bytes are possible, and it has %2")
                     .arg(PacketComments::longest)
                     .arg(bytes));
     return std::nullopt;
@@ -85,17 +85,17 @@ void PacketsPage::add_comment() {
   const PacketChoice choice = chosen(Scope::selected);
   const std::uint64_t count = choice.count();
   if (count == 0 || count > commented_at_once) {
-    Q_EMIT says(
-        count == 0
-            ? tr("No packet is chosen")
-            : tr("%1 packets are too many to write on (%2 at most)").arg(count).arg(commented_at_once));
+    Q_EMIT says(count == 0 ? tr("No packet is selected")
+                           : tr("%1 packets are too many to comment on at once (%2 at most)")
+                                 .arg(count)
+                                 .arg(commented_at_once));
     return;
   }
   const auto text =
       ask_comment(count == 1 ? tr("Comment on packet %1").arg(choice.number_of(choice.rows.front().first))
                              : tr("Comment on %1 packets").arg(count),
                   {});
-  // Another capture may have been opened meanwhile.
+  // Another capture may have been opened while the dialog was open.
   if (!text || text->trimmed().isEmpty() || choice.store != model_.store()) return;
   for (const auto& [first, last] : choice.rows) {
     for (int row = first; row <= last; ++row) {
@@ -105,7 +105,7 @@ void PacketsPage::add_comment() {
       set_comments(number, std::move(texts));
     }
   }
-  Q_EMIT says(tr("Comments are kept until the window closes: File > Save capture as writes them"));
+  Q_EMIT says(tr("Comments are kept only until the window is closed: File > Save capture as saves them"));
 }
 
 void PacketsPage::edit_comment(std::uint64_t number, std::size_t place) {
@@ -128,15 +128,14 @@ void PacketsPage::remove_comments() {
       const std::uint64_t number = choice.number_of(row);
       if (number == 0 || !choice.store->marks(number).has(PacketMarks::commented)) continue;
       if (removed == commented_at_once) {
-        Q_EMIT says(tr("Comments of %1 packets removed, which is as many as go at once; there are more")
-                        .arg(removed));
+        Q_EMIT says(tr("Comments of %1 packets removed, the most at once; there are more").arg(removed));
         return;
       }
       set_comments(number, {});
       ++removed;
     }
   }
-  Q_EMIT says(removed == 0 ? tr("No chosen packet has comments")
+  Q_EMIT says(removed == 0 ? tr("No selected packet has comments")
                            : tr("Comments of %n packet(s) removed", nullptr, static_cast<int>(removed)));
 }
 

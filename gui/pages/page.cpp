@@ -11,7 +11,7 @@ Page::Page(AnalysisSession& session, Selection& selection, QWidget* parent)
     : QWidget(parent), session_(session), selection_(selection) {
   connect(&session_, &AnalysisSession::snapshot_changed, this, [this] {
     behind_ = true;
-    // Of what is closed nothing stays.
+    // A closed capture is dropped at once, also by hidden pages.
     if (seen_ || !session_.snapshot()) catch_up();
   });
 }

@@ -17,53 +17,53 @@ namespace roce::gui {
 enum class PageId { overview, packets, findings, connections, markings, live, compare };
 inline constexpr int page_count = 7;
 
-/// One page: shows the session's snapshot and follows the selection. Everything outlives it. While a capture
-/// is read only the page that is seen takes each snapshot: six others would draw for nobody. Its focus proxy is
-/// where keys go when it comes in front: its list, if it has one.
+/// Base of pages: shows the session's snapshot and follows the selection; both outlive it. While a capture is
+/// read only the visible page takes each snapshot, the others catch up when they become visible. Its focus
+/// proxy gets the keyboard focus when the page comes to the front: its list, if it has one.
 class Page : public QWidget {
   Q_OBJECT
 
  public:
   Page(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
-  /// Whether anybody can see it, as whoever has it in a tab says; one that becomes seen catches up.
+  /// Set by the window when the page becomes visible or hidden; a page that becomes visible catches up.
   void set_seen(bool seen);
   [[nodiscard]] bool is_seen() const noexcept { return seen_; }
-  /// Shows the newest snapshot, seen or not; before something of it is asked for.
+  /// Shows the newest snapshot, visible or not; to be called before using contents of a hidden page.
   void catch_up();
-  /// Whether the session has a newer snapshot than it has been given.
+  /// Whether the session has a newer snapshot than the page shows.
   [[nodiscard]] bool is_behind() const noexcept { return behind_; }
-  /// Whether it is up to date and nothing of it is still being prepared.
+  /// Whether it is up to date and no rows are being made on other threads.
   [[nodiscard]] virtual bool is_settled() const { return !behind_; }
 
-  /// Where typed text goes on Ctrl+F; null: there is nothing to search.
+  /// The widget that Ctrl+F focuses; null: the page has no search.
   [[nodiscard]] virtual QWidget* search_field() { return nullptr; }
 
  Q_SIGNALS:
-  /// Another page has more about what is selected now.
+  /// Switch to another page, which shows what is selected.
   void leads_to(roce::gui::PageId page);
-  /// The graph of the connection that is selected now, on its page.
+  /// Show the graph of the selected connection.
   void graph_wanted();
-  /// Packets that pass a display filter, on their page.
+  /// Show the packets that match a display filter.
   void filter_wanted(const QString& expression);
-  /// For the status bar.
+  /// A message for the status bar.
   void says(const QString& message);
   void seen_changed();
 
  protected:
-  /// shown() is another one than before, or none.
+  /// shown() has changed; it may be null.
   virtual void show_snapshot() {}
-  /// What the page shows; null: nothing. May be older than the session's.
+  /// The snapshot that the page shows; null: none. May be older than the session's.
   [[nodiscard]] const SnapshotPtr& shown() const noexcept { return shown_; }
 
   /// Follows a link of details.hpp.
   void follow(const QUrl& link);
-  /// Shows the packet of that number in the list; 0: there is none.
+  /// Shows the packet of that number on the page of packets; 0: does nothing.
   void lead_to_packet(quint64 number);
-  /// The first packet that proves a finding: on the page of packets, or in the graph of its connection on
-  /// that of connections. The connection is chosen in both.
+  /// Shows the first evidence packet of a finding, on the page of packets or in the graph of its connection
+  /// on the page of connections. Selects the connection too.
   void lead_to_evidence(const analyze::Finding& finding, PageId page);
-  /// Something to do with what is chosen in a view, in the menu of its rows.
+  /// Adds an action on the selection of a view to the context menu of its rows.
   QAction* offer(QWidget* view, const QString& text, const QString& help, const std::function<void()>& act);
 
   AnalysisSession& session_;

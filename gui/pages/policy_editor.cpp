@@ -19,13 +19,13 @@ namespace {
 
 constexpr int typing_ms = 250;
 
-/// From the column of a mistake to the end of its word, or of the line.
+/// Selects from the column of a mistake to the end of its word, or of the line.
 QTextCursor place_of(const QTextDocument& document, const analyze::PolicyError& error) {
   const QTextBlock block = document.findBlockByNumber(static_cast<int>(error.line) - 1);
   if (!block.isValid()) return {};
   QTextCursor cursor(block);
   const int length = block.length() - 1;
-  // Columns are characters, a QString has two for those outside of the basic plane.
+  // Columns count characters; QString has two units for those outside of the BMP.
   int at = 0;
   const QString line = block.text();
   for (std::size_t column = 1; column < error.column && at < length; ++column)
@@ -36,7 +36,7 @@ QTextCursor place_of(const QTextDocument& document, const analyze::PolicyError& 
     cursor.setPosition(block.position() + std::min(at, length));
     cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
   }
-  // At the end of a line something is missing: then the line is marked.
+  // Something is missing at the end of the line: mark the whole line.
   if (!cursor.hasSelection()) {
     cursor.setPosition(block.position());
     cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
@@ -63,12 +63,12 @@ PolicyEditor::PolicyEditor(QWidget* parent)
     profiles_->addItem(to_qt(profile.name), to_qt(profile.name));
     profiles_->setItemData(profiles_->count() - 1, to_qt(profile.summary), Qt::ToolTipRole);
   }
-  apply_->setToolTip(tr("Judge the marks of this capture by the text"));
+  apply_->setToolTip(tr("Validate the markings of this capture against this policy"));
   text_->setAccessibleName(tr("Marking policy as TOML"));
   text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   text_->setPlaceholderText(tr(
-      "[class.data]\ndscp = 26\necn = \"ECT(0)\"\n\nStart from a profile, or write what marks should be."));
+      "[class.data]\ndscp = 26\necn = \"ECT(0)\"\n\nStart from a profile, or enter the intended markings."));
   message_->setTextFormat(Qt::PlainText);
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -85,7 +85,7 @@ PolicyEditor::PolicyEditor(QWidget* parent)
   pause_.setSingleShot(true);
   pause_.setInterval(typing_ms);
   connect(&pause_, &QTimer::timeout, this, &PolicyEditor::check);
-  // Marks change the document's looks and not its text.
+  // Underlining changes the format, not the text.
   connect(text_->document(), &QTextDocument::contentsChange, this, [this](int, int removed, int added) {
     if (removed != 0 || added != 0) pause_.start();
   });
@@ -130,9 +130,7 @@ void PolicyEditor::check() {
   for (const analyze::PolicyError& error : errors_) lines << QString::fromStdString(error.describe());
   constexpr qsizetype shown = 4;
   if (lines.size() > shown) lines = lines.mid(0, shown) << tr("and %1 more").arg(lines.size() - shown);
-  message_->setText(!lines.isEmpty() ? lines.join(QLatin1Char('\n'))
-                    : policy_        ? tr("No mistakes")
-                                     : QString());
+  message_->setText(!lines.isEmpty() ? lines.join(QLatin1Char('\n')) : policy_ ? tr("No errors") : QString());
   apply_->setEnabled(policy_ != nullptr);
   mark();
 }
@@ -148,7 +146,7 @@ void PolicyEditor::mark() {
     QTextEdit::ExtraSelection mark;
     mark.cursor = place_of(*text_->document(), error);
     if (mark.cursor.isNull()) continue;
-    // A line below as well as a colour.
+    // Underline as well as colour.
     mark.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
     mark.format.setUnderlineColor(all.error);
     QColor back = all.error;

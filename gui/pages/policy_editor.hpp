@@ -15,7 +15,7 @@
 
 namespace roce::gui {
 
-/// A marking policy as text: mistakes are told and marked where they are while it is typed.
+/// Editor for a marking policy (TOML): mistakes are underlined and explained while typing.
 class PolicyEditor : public QWidget {
   Q_OBJECT
 
@@ -24,21 +24,21 @@ class PolicyEditor : public QWidget {
 
   [[nodiscard]] QString text() const { return text_->toPlainText(); }
   void set_text(const QString& text) { text_->setPlainText(text); }
-  /// Takes over the text of a file or a profile; empty: nothing.
+  /// Loads the text of a file or a policy profile; empty: does nothing.
   void start_from(const QString& file_or_profile);
-  /// Reads the text now; what is typed is read when nobody has typed for a moment.
+  /// Parses the text now; otherwise it is parsed when typing pauses.
   void check();
-  /// Empty: the text is a policy.
+  /// Empty: the text is valid.
   [[nodiscard]] const analyze::PolicyErrors& errors() const noexcept { return errors_; }
   [[nodiscard]] QString message() const { return message_->text(); }
   void apply();
-  /// Writes the text, be it right or wrong; the file is whole or as it was before.
+  /// Saves the text, valid or not; replaces the file as a whole or leaves it untouched.
   bool save_as(const QString& file);
-  /// What tests replace.
+  /// For tests: replaces the file dialog.
   void set_file_question(std::function<QString(QWidget*)> ask) { ask_file_ = std::move(ask); }
 
  Q_SIGNALS:
-  /// Marks shall be judged by it.
+  /// Validate markings against this policy.
   void applied(const std::shared_ptr<const roce::analyze::MarkingPolicy>& policy);
   void says(const QString& message);
 
@@ -55,10 +55,10 @@ class PolicyEditor : public QWidget {
   QPlainTextEdit* text_;
   QLabel* message_;
   QTimer pause_;
-  QString name_;      ///< what messages call the text
-  QString original_;  ///< as it was read or saved
+  QString name_;      ///< name of the policy in messages
+  QString original_;  ///< text as loaded or saved
   analyze::PolicyErrors errors_;
-  std::shared_ptr<const analyze::MarkingPolicy> policy_;  ///< of the text; null: it is none
+  std::shared_ptr<const analyze::MarkingPolicy> policy_;  ///< parsed text; null: invalid or empty
 };
 
 }  // namespace roce::gui

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t gigabit = 1'000'000'000;
 constexpr std::uint64_t speeds[] = {1, 10, 25, 40, 50, 100, 200, 400, 800};  // Gb/s
 
-/// Chooses the entry of that data; one that is not there is added.
+/// Selects the entry with that data; adds it if it is missing.
 void choose(QComboBox* box, const QVariant& data, const QString& text) {
   int place = box->findData(data);
   if (place < 0) {
@@ -44,13 +44,13 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
       icrc_(new QCheckBox(tr("Check the &ICRC of every packet"))),
       jobs_(new QSpinBox) {
   setWindowTitle(tr("Preferences"));
-  theme_->addItem(tr("As the desktop"), QStringLiteral("system"));
+  theme_->addItem(tr("Same as desktop"), QStringLiteral("system"));
   theme_->addItem(tr("Light"), QStringLiteral("light"));
   theme_->addItem(tr("Dark"), QStringLiteral("dark"));
   time_->addItem(tr("Seconds since the first packet"), static_cast<int>(TimeDisplay::relative));
   time_->addItem(tr("Date and time, UTC"), static_cast<int>(TimeDisplay::utc));
-  time_->addItem(tr("Date and time of this computer"), static_cast<int>(TimeDisplay::local));
-  link_speed_->addItem(tr("As the capture says"), QVariant::fromValue<qulonglong>(0));
+  time_->addItem(tr("Date and time, local"), static_cast<int>(TimeDisplay::local));
+  link_speed_->addItem(tr("From the capture"), QVariant::fromValue<qulonglong>(0));
   for (const std::uint64_t speed : speeds)
     link_speed_->addItem(tr("%1 Gb/s").arg(speed), QVariant::fromValue<qulonglong>(speed * gigabit));
   policy_->addItem(tr("None"), QString());
@@ -58,7 +58,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
     policy_->addItem(to_qt(profile.name), to_qt(profile.name));
   constexpr int most_jobs = 256;
   jobs_->setRange(0, most_jobs);
-  jobs_->setSpecialValueText(tr("One a core"));
+  jobs_->setSpecialValueText(tr("One per core"));
 
   auto* column = new QVBoxLayout(this);
   QFormLayout* look = group(column, tr("Display"));
@@ -69,8 +69,9 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
   analysis->addRow(tr("T&hreads:"), jobs_);
   analysis->addRow(tr("&Link speed:"), link_speed_);
   analysis->addRow(tr("&Policy at start:"), policy_);
-  link_speed_->setToolTip(tr("Speed of the links that PAUSE and PFC frames are about: how long quanta are"));
-  policy_->setToolTip(tr("The marking policy that new windows judge by"));
+  link_speed_->setToolTip(
+      tr("Speed of the links with PAUSE and PFC frames: sets how long a pause quantum (512 bit times) is"));
+  policy_->setToolTip(tr("Marking policy of new windows"));
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply |
                                        QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults);

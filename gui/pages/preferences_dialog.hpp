@@ -10,14 +10,14 @@
 
 namespace roce::gui {
 
-/// Asks for preferences. Nothing changes before OK or Apply.
+/// The dialog of preferences. Nothing changes before OK or Apply.
 class PreferencesDialog : public QDialog {
   Q_OBJECT
 
  public:
   explicit PreferencesDialog(const Preferences& preferences, QWidget* parent = nullptr);
 
-  /// As they are in the dialog.
+  /// The preferences as set in the dialog.
   [[nodiscard]] Preferences preferences() const;
 
  Q_SIGNALS:

@@ -15,7 +15,7 @@
 namespace roce::gui {
 namespace {
 
-constexpr int widest = 96;  ///< pixels: three of each part
+constexpr int widest = 96;  ///< pixels: three per interval
 constexpr int air = 6;
 
 }  // namespace
@@ -61,9 +61,10 @@ bool SparkDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view, const 
   const ConnectionSpark* spark = spark_of(index);
   if (spark == nullptr || event->type() != QEvent::ToolTip)
     return QStyledItemDelegate::helpEvent(event, view, option, index);
-  QString text = tr("Packets over the time of the capture, in %1 equal parts.").arg(ConnectionSpark::parts);
+  QString text =
+      tr("Packets over the duration of the capture, in %1 equal intervals.").arg(ConnectionSpark::parts);
   if (spark->resent != 0)
-    text += tr(" Ticks above: packets were sent again in %1 of them.").arg(std::popcount(spark->resent));
+    text += tr(" Ticks above: retransmissions, in %1 of them.").arg(std::popcount(spark->resent));
   QToolTip::showText(event->globalPos(), text, view);
   return true;
 }

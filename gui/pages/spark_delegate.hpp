@@ -9,14 +9,14 @@
 
 namespace roce::gui {
 
-/// A column of figures of connections, with a small line of their packets over time beside each.
+/// Delegate for a numeric column of connections that adds a sparkline of their packets over time.
 class SparkDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  /// Null: figures alone.
+  /// Null: numbers without sparklines.
   void show(std::shared_ptr<const ConnectionSparks> sparks) { sparks_ = std::move(sparks); }
   [[nodiscard]] const std::shared_ptr<const ConnectionSparks>& sparks() const noexcept { return sparks_; }
 

@@ -20,12 +20,12 @@
 namespace roce::gui {
 namespace {
 
-/// Puts the sign of a row's severity before its first column.
+/// Paints the severity icon before the first column.
 class SeverityDelegate final : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  /// A cell too narrow for its text tells all of it.
+  /// A tool tip with the full text of an elided cell.
   bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
                  const QModelIndex& index) override {
     if (event->type() != QEvent::ToolTip || !index.isValid() ||
@@ -40,7 +40,7 @@ class SeverityDelegate final : public QStyledItemDelegate {
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
-    // Of a sentence the beginning tells most; of an address or a name, both ends.
+    // Elide sentences at the end; addresses and names in the middle.
     if (!option->text.contains(QLatin1Char(' '))) option->textElideMode = Qt::ElideMiddle;
     const auto* view = qobject_cast<const QTableView*>(option->widget);
     if (view == nullptr || view->horizontalHeader()->visualIndex(index.column()) != 0) return;
@@ -52,7 +52,7 @@ class SeverityDelegate final : public QStyledItemDelegate {
   }
 };
 
-/// The rightmost that is shown; -1: none.
+/// The rightmost visible column; -1: none.
 int last_column(const QTableView& view) {
   const QHeaderView& header = *view.horizontalHeader();
   for (int visual = header.count() - 1; visual >= 0; --visual) {
@@ -65,7 +65,7 @@ int last_column(const QTableView& view) {
 }  // namespace
 
 QString left_out_text(int rows) {
-  return TableView::tr("None of %1 is listed: filter or time range leave them out").arg(rows);
+  return TableView::tr("None of %1 is listed: hidden by the filter or the time range").arg(rows);
 }
 
 void paint_empty_text(QAbstractItemView& view, const QString& text) {
@@ -79,7 +79,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
     : QTableView(parent), name_(name), model_(model) {
   setObjectName(name);
   setAccessibleName(name);
-  // Before the view hears of it, and after.
+  // removing_ is set before the view handles the removal, and cleared afterwards.
   connect(&model_, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this] { removing_ = true; });
   setModel(&model_);
   connect(&model_, &QAbstractItemModel::rowsRemoved, this, [this] { removing_ = false; });
@@ -109,7 +109,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   connect(this, &QTableView::activated, this, &TableView::row_activated);
   connect(&model_, &TableModelBase::rows_changed, this, &TableView::measure_columns);
   connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &TableView::measure_columns);
-  // Columns that come and go take room from others, or leave it: after the last of several.
+  // Fit the widths again after columns were shown or hidden, once for several changes.
   auto* changed = new QTimer(this);
   changed->setSingleShot(true);
   connect(changed, &QTimer::timeout, this, &TableView::measure_columns);
@@ -124,7 +124,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   horizontalHeader()->viewport()->installEventFilter(this);
 }
 
-/// Headings tell how wide columns are, but not who wanted it.
+/// Tracks the mouse on the header, to distinguish widths set by the user.
 bool TableView::eventFilter(QObject* object, QEvent* event) {
   if (object == horizontalHeader()->viewport()) {
     if (event->type() == QEvent::MouseButtonPress) dragging_ = true;
@@ -141,7 +141,7 @@ void TableView::currentChanged(const QModelIndex& current, const QModelIndex& pr
 void TableView::select_key(const QString& key) {
   const int row = model_.row_of(key);
   if (row < 0) {
-    selectionModel()->clear();  // and no row is current: a click on it chooses it again
+    selectionModel()->clear();  // no current row either, so that a click selects it again
     return;
   }
   const QModelIndex place = model_.index(row, 0);
@@ -165,12 +165,12 @@ void TableView::wrap_rows(bool wrap) {
   verticalHeader()->setSectionResizeMode(wrap ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
 }
 
-/// Of the rows in sight, and of those that were: while a capture is read figures grow, and columns with them.
+/// Measures the visible rows and keeps the maximum: while a capture is read, numbers and columns grow.
 void TableView::measure_columns() {
   if (sized_) return;
-  if (model_.all_rows() == 0) cells_.clear();  // what comes next is another capture
+  if (model_.all_rows() == 0) cells_.clear();  // another capture follows
   if (model_.rowCount() == 0) return;
-  // One text of a thousand letters would push all other columns out of sight.
+  // A very long text must not push all other columns out of sight.
   constexpr int widest = 420;
   constexpr int air = 6;
   const auto count = static_cast<std::size_t>(model_.columnCount());
@@ -205,7 +205,7 @@ void TableView::fit_columns() {
   }
   const std::vector<int> widths = column_widths(columns, viewport()->width());
   fitting_ = true;
-  // Figures far away from those before them are not found.
+  // A numeric last column is not stretched: its numbers would be far away from their row.
   const int last = last_column(*this);
   const auto side = model_.headerData(last, Qt::Horizontal, Qt::TextAlignmentRole).value<Qt::Alignment>();
   horizontalHeader()->setStretchLastSection(!side.testFlag(Qt::AlignRight));
@@ -237,7 +237,7 @@ void TableView::choose_columns(const QPoint& place) {
     action->setToolTip(model_.headerData(i, Qt::Horizontal, Qt::ToolTipRole).toString());
     action->setCheckable(true);
     action->setChecked(!isColumnHidden(i));
-    // The last one stays: without it there would be no heading to bring others back.
+    // The last visible column cannot be hidden: its heading has this menu.
     action->setEnabled(isColumnHidden(i) ||
                        horizontalHeader()->hiddenSectionCount() + 1 < model_.columnCount());
     connect(action, &QAction::toggled, this, [this, i](bool shown) { setColumnHidden(i, !shown); });
@@ -254,9 +254,9 @@ void TableView::save_layout(QSettings& settings) const {
 void TableView::restore_layout(QSettings& settings) {
   const QByteArray state = settings.value(QStringLiteral("tables/") + name_).toByteArray();
   if (state.isEmpty() || !horizontalHeader()->restoreState(state)) return;
-  // An order that was chosen for one capture would hide what is worst in the next.
+  // The sort order is not restored: it could hide the worst rows of another capture.
   horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-  // Widths that nobody chose follow the next capture as they did the last.
+  // Widths that the user has not set are fitted to the next capture.
   sized_ = settings.value(QStringLiteral("tables/%1/sized").arg(name_), true).toBool();
 }
 
@@ -291,7 +291,7 @@ void TableView::copy_rows() {
     try {
       return [finish, text = make()] { finish(text); };
     } catch (const std::exception&) {
-      return [this] { Q_EMIT says(tr("There is no memory for so many rows: copy fewer")); };
+      return [this] { Q_EMIT says(tr("Not enough memory for so many rows: copy fewer")); };
     }
   });
 }

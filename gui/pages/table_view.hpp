@@ -9,39 +9,39 @@
 
 namespace roce::gui {
 
-/// What is said in place of rows where all of them are left out.
+/// The text shown where filters hide all of `rows` rows.
 [[nodiscard]] QString left_out_text(int rows);
-/// Paints it into a view, over what it has painted; empty: nothing.
+/// Paints such a text into a view, over its contents; empty: nothing.
 void paint_empty_text(QAbstractItemView& view, const QString& text);
 
-/// A table of columns: sorted by a click on a heading, filtered, its columns chosen and moved by the user,
-/// copied as text. Models have the roles of TableModelBase.
+/// A table: sorting by a click on a heading, filters, columns that the user can choose and move, copying as
+/// text.
 class TableView : public QTableView {
   Q_OBJECT
 
  public:
-  /// `name` keeps the columns' layout between sessions and is spoken by screen readers.
+  /// `name` is the key of the column layout in the settings (a contract) and the accessible name.
   TableView(const QString& name, TableModelBase& model, QWidget* parent = nullptr);
 
   [[nodiscard]] TableModelBase& rows() noexcept { return model_; }
-  /// What is said instead of rows where all are left out; empty where there are rows, or none at all.
+  /// The text shown where filters hide all rows; empty if some are listed, or there are none.
   [[nodiscard]] QString empty_text() const;
-  /// Makes the row of that key current, if it is there and not filtered out.
+  /// Makes the row of that key current, if it is listed.
   void select_key(const QString& key);
-  /// Only these columns, in their order, as long as the user has not chosen others.
+  /// Default columns, in this order, unless the user has chosen others.
   void show_columns(std::initializer_list<std::string_view> names);
-  void wrap_rows(bool wrap);  ///< rows as high as their texts
+  void wrap_rows(bool wrap);  ///< row heights follow the texts
 
   void save_layout(QSettings& settings) const;
   void restore_layout(QSettings& settings);
 
-  /// Copies the selected rows with their headings, as tab-separated text; many of them on another thread, and
-  /// says when they are there.
+  /// Copies the selected rows with headings as tab-separated text. Large selections are prepared on another
+  /// thread; says() reports when they have been copied.
   void copy_rows();
 
  Q_SIGNALS:
-  void row_chosen();                  ///< another row is current
-  void row_activated();               ///< Enter or a double click: lead on
+  void row_chosen();                  ///< another row has become current
+  void row_activated();               ///< Enter or a double click
   void says(const QString& message);  ///< for the status bar
 
  protected:
@@ -52,7 +52,7 @@ class TableView : public QTableView {
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
  private:
-  [[nodiscard]] std::vector<RowRun> selected_runs() const;  ///< from the top
+  [[nodiscard]] std::vector<RowRun> selected_runs() const;  ///< ascending
   void measure_columns();
   void fit_columns();
   void choose_columns(const QPoint& place);
@@ -60,12 +60,12 @@ class TableView : public QTableView {
   QString name_;
   TableModelBase& model_;
   BackgroundCall copying_{*this};
-  bool removing_ = false;              ///< rows go: what becomes current then was not chosen
-  std::vector<int> cells_;             ///< the widest cell seen, by logical number of its column
-  std::vector<ColumnWidth> measured_;  ///< the same; empty before the first rows
+  bool removing_ = false;              ///< rows are being removed: a new current row is not the user's choice
+  std::vector<int> cells_;             ///< the widest cell seen, by logical column number
+  std::vector<ColumnWidth> measured_;  ///< by logical column number; empty before the first rows
   bool dragging_ = false;              ///< the mouse is down on a heading
-  bool fitting_ = false;               ///< widths change, and the user does not do it
-  bool sized_ = false;                 ///< by the user: from then on widths stay
+  bool fitting_ = false;               ///< widths are being set by code
+  bool sized_ = false;                 ///< the user has set a width: widths are fixed from then on
 };
 
 }  // namespace roce::gui

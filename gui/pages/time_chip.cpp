@@ -16,7 +16,7 @@ TimeChip::TimeChip(Selection& selection, const QString& help, QWidget* parent)
   connect(&selection_, &Selection::time_changed, this, [this] {
     {
       const QSignalBlocker quiet(this);
-      setChecked(true);  // whoever chooses a range anew means it
+      setChecked(true);  // a newly selected range is always applied
     }
     setVisible(selection_.time().has_value());
     Q_EMIT changed();

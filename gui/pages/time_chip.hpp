@@ -8,16 +8,16 @@
 
 namespace roce::gui {
 
-/// Says that a page shows only what was in the chosen time range, and shows all when it is clicked. Not
-/// there while no range is chosen.
+/// Button that shows that a page is limited to the selected time range; a click removes the limit for this
+/// page. Hidden while no time range is selected.
 class TimeChip : public QToolButton {
   Q_OBJECT
 
  public:
-  /// `help` says what the page leaves out. `selection` outlives it.
+  /// `help` is the tool tip that says what the page hides. `selection` outlives it.
   TimeChip(Selection& selection, const QString& help, QWidget* parent = nullptr);
 
-  /// The range that the page is limited to; nullopt: to none.
+  /// The time range in effect; nullopt: no limit.
   [[nodiscard]] std::optional<TimeSpan> time() const;
 
  Q_SIGNALS:

@@ -6,7 +6,7 @@
 
 namespace roce::gui {
 
-/// A button with a text, and a help for who waits on it. The layout that it is put into owns it.
+/// Makes a button with a text and a tool tip. Owned by the widget into whose layout it is put.
 [[nodiscard]] inline QToolButton* tool_button(const QString& text, const QString& help) {
   auto* made = new QToolButton;
   made->setText(text);

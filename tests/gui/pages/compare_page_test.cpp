@@ -101,7 +101,7 @@ TEST(ComparePage, TellsNothingFoundFromNotLooked) {
   const QString other_name = QFileInfo(at_a()).path() + QStringLiteral("/./") + QFileInfo(at_a()).fileName();
   compare(page, at_a(), other_name);
   EXPECT_EQ(tabs->tabText(1), QStringLiteral("Lost (0)"));
-  EXPECT_EQ(tabs->tabText(2), QStringLiteral("Changed marks (0)"));
+  EXPECT_EQ(tabs->tabText(2), QStringLiteral("Changed markings (0)"));
   EXPECT_TRUE(page.headline().contains(QStringLiteral("same capture"))) << page.headline().toStdString();
   compare(page, at_a(), at_b());
   EXPECT_FALSE(page.headline().contains(QStringLiteral("same capture")));

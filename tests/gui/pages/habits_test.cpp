@@ -255,7 +255,7 @@ TEST(Habits, OpensAWholeRing) {
   }
   const auto window = make_window();
   window->open_ring();
-  EXPECT_TRUE(window->message().contains(QStringLiteral("no file of a ring")));
+  EXPECT_TRUE(window->message().contains(QStringLiteral("not part of a ring")));
   window->open({files.back()});
   ASSERT_TRUE(has_ended(*window));
   window->open_ring();

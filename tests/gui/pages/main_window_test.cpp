@@ -281,11 +281,11 @@ TEST(MainWindow, SaysWhyNothingIsListedInARangeWhereNothingWas) {
   EXPECT_EQ(window->message(), window->findings().empty_text());
   window->packets().filter().apply(QStringLiteral("infiniband"));
   ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
-  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet of the time range passes the filter"));
+  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet in the time range matches the filter"));
   window->selection().set_time({});
   window->packets().filter().apply(QStringLiteral("infiniband && frame.number == 1"));
   ASSERT_TRUE(eventually([&] { return window->packets().model().state().complete; }));
-  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet passes the filter"));
+  EXPECT_EQ(list.empty_text(), QStringLiteral("No packet matches the filter"));
 }
 
 TEST(MainWindow, SaysWhatIsWrongWithAFile) {

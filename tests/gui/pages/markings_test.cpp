@@ -111,7 +111,7 @@ TEST(MarkingsPage, SaysThatItsTablesAreOfTheWholeCapture) {
   const auto says_so = [&] {
     const auto labels = window->markings().findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-      return label->text().contains(QStringLiteral("not of the chosen time range"));
+      return label->text().contains(QStringLiteral("not the selected time range"));
     });
   };
   EXPECT_FALSE(says_so());
