@@ -29,6 +29,7 @@ libcli11-dev     | header:CLI/CLI.hpp      | reads the command line
 robin-map-dev    | header:tsl/robin_map.h  | hash tables of flows
 libtomlplusplus-dev | header:toml++/toml.h | reads policies
 nlohmann-json3-dev | header:nlohmann/json.hpp | reads snapshots of hosts
+libre2-dev       | header:re2/re2.h        | regular expressions of filters
 libisal-dev      | header:isa-l/crc.h      | fast CRC for the ICRC
 zlib1g-dev       | header:zlib.h           | reads .gz captures
 libzstd-dev      | header:zstd.h           | reads .zst captures

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions whose cost is bounded: time is linear in the subject, memory and depth have
-// limits. std::regex recurses per character, regcomp() takes memory without end on {m,n}.
+// Regular expressions of `matches`: RE2, whose time is linear in the subject and whose memory is bounded.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
-#include <vector>
+
+namespace re2 {
+class RE2;
+}
 
 namespace roce::analyze {
 
@@ -18,32 +20,22 @@ struct RegexError {
   std::string message;
 };
 
-/// A pattern in the common part of PCRE and POSIX ERE: . [] () (?:) | * + ? {m,n}, lazy quantifiers
-/// (which change nothing about whether there is a match), ^ $ \b \B, \d \w \s and their opposites,
-/// [:classes:], \xhh and the usual escapes. Not: back-references, look-around. Works on bytes.
+/// A pattern in RE2's syntax. Works on bytes; upper and lower case of ASCII are the same, those of no other
+/// character. Copies share the compiled pattern.
 class Regex {
  public:
-  static constexpr std::size_t max_instructions = 2000;
-  static constexpr std::size_t max_depth = 64;
-  static constexpr unsigned max_repeat = 1000;
+  static constexpr unsigned max_repeat = 1000;           ///< RE2's own limit of {m,n}, nested ones multiplied
+  static constexpr std::int64_t max_memory = 256 << 10;  ///< bytes of program and cached states
 
   [[nodiscard]] static tl::expected<Regex, RegexError> compile(std::string_view pattern);
 
-  /// Whether it matches anywhere in `subject`; upper and lower case of ASCII are the same.
-  /// At most size × max_instructions steps. Thread-safe.
+  /// Whether it matches anywhere in `subject`, in time linear in its size. Thread-safe.
   [[nodiscard]] bool search(std::string_view subject) const;
 
-  using Set = std::bitset<256>;
-  enum class Op : std::uint8_t { set, split, jump, begin, end, word_edge, no_word_edge, match };
-  struct Instruction {
-    Op op = Op::match;
-    std::uint32_t a = 0;  ///< set: index into sets; split and jump: target
-    std::uint32_t b = 0;  ///< split: second target
-  };
-
  private:
-  std::vector<Instruction> program_;
-  std::vector<Set> sets_;
+  explicit Regex(std::shared_ptr<const re2::RE2> compiled);
+
+  std::shared_ptr<const re2::RE2> compiled_;
 };
 
 }  // namespace roce::analyze

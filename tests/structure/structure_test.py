@@ -34,22 +34,23 @@ LIBRARIES = {
     "zlib.h": "zlib", "zstd.h": "zstd", "lz4": "lz4", "toml++/": "toml++", "pcap/": "libpcap", "pcap.h": "libpcap",
     "prometheus/": "prometheus-cpp", "seccomp.h": "libseccomp", "sqlite3.h": "sqlite",
     "infiniband/": "libibverbs", "rdma/": "libibverbs", "Q": "Qt", "qcustomplot": "Qt", "gtest/": "GoogleTest",
-    "gmock/": "GoogleTest", "nlohmann/": "nlohmann-json", "tins/": "libtins",
+    "gmock/": "GoogleTest", "nlohmann/": "nlohmann-json", "tins/": "libtins", "re2/": "re2",
 }
 MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "expected"},
-    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected"},
+    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected", "re2"},
     "cli": {"CLI11", "fmt", "expected", "prometheus-cpp", "libseccomp", "sqlite"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()),
 }
 # Not in a header that others may include.
 PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "nlohmann-json",
-           "prometheus-cpp", "libseccomp", "sqlite"}
+           "prometheus-cpp", "libseccomp", "sqlite", "re2"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
 SEAMS = {"libibverbs": "capture/sniffer/verbs_library.hpp"}
-IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "nlohmann-json", "prometheus-cpp", "libseccomp", "sqlite"}
+IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "nlohmann-json", "prometheus-cpp", "libseccomp",
+               "sqlite", "re2"}
 
 # What dissect must not know: files, threads, clocks, printing.
 IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "thread", "mutex", "atomic", "chrono",
