@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <iterator>
 #include <limits>
 
@@ -74,18 +74,16 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string time_text(std::int64_t nanoseconds_since_epoch) {
+  namespace ch = std::chrono;
   constexpr std::int64_t second = 1'000'000'000;
-  std::int64_t seconds = nanoseconds_since_epoch / second;
-  std::int64_t rest = nanoseconds_since_epoch % second;
-  if (rest < 0) {
-    rest += second;
-    --seconds;
-  }
-  const std::time_t time = seconds;
-  std::tm utc{};
-  if (gmtime_r(&time, &utc) == nullptr) return fmt::format("{}.{:09} s", seconds, rest);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, rest);
+  const ch::sys_seconds time(ch::floor<ch::seconds>(ch::nanoseconds(nanoseconds_since_epoch)));
+  const ch::sys_days day = ch::floor<ch::days>(time);
+  const ch::year_month_day date(day);
+  const ch::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     (nanoseconds_since_epoch % second + second) % second);
 }
 
 std::int64_t span_ns(std::int64_t first_ns, std::int64_t last_ns) noexcept {

@@ -2,6 +2,7 @@
 #include "analyze/show/packet_line.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 
 #include "analyze/base/address_text.hpp"
@@ -20,6 +21,7 @@ namespace {
 using dissect::Dissection;
 using dissect::HeaderId;
 using dissect::read;
+namespace ch = std::chrono;
 
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::string_view arrow = " \xe2\x86\x92 ";
@@ -34,9 +36,8 @@ constexpr TimeWord time_words[] = {
     {"ud", TimeFormat::utc_date},
 };
 
-std::int64_t floor_divide(std::int64_t value, std::int64_t by) {
-  const std::int64_t quotient = value / by;
-  return value % by < 0 ? quotient - 1 : quotient;
+ch::sys_seconds seconds_of(std::int64_t ns) {
+  return ch::sys_seconds(ch::floor<ch::seconds>(ch::nanoseconds(ns)));
 }
 
 void append_two_digits(std::string& out, std::int64_t value) {
@@ -44,23 +45,14 @@ void append_two_digits(std::string& out, std::int64_t value) {
   out.push_back(static_cast<char>('0' + value % 10));
 }
 
-/// Days since 1970 to the Gregorian calendar (Howard Hinnant's civil_from_days).
-void append_date(std::string& out, std::int64_t days) {
-  days += 719468;
-  const std::int64_t era = floor_divide(days, 146097);
-  const std::int64_t day_of_era = days - era * 146097;
-  const std::int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const std::int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const std::int64_t shifted_month = (5 * day_of_year + 2) / 153;
-  const std::int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const std::int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+void append_date(std::string& out, const ch::year_month_day& date) {
+  const int year = static_cast<int>(date.year());
   append_two_digits(out, year / 100);
   append_two_digits(out, year % 100);
   out.push_back('-');
-  append_two_digits(out, month);
+  append_two_digits(out, static_cast<unsigned>(date.month()));
   out.push_back('-');
-  append_two_digits(out, day_of_year - (153 * shifted_month + 2) / 5 + 1);
+  append_two_digits(out, static_cast<unsigned>(date.day()));
   out.push_back(' ');
 }
 
@@ -71,17 +63,17 @@ unsigned decimals_of(const PacketView& packet) {
 }
 
 void append_clock(std::string& out, std::int64_t ns, unsigned decimals, bool date) {
-  const std::int64_t seconds = floor_divide(ns, second);
-  const std::int64_t days = floor_divide(seconds, 86400);
-  const std::int64_t of_day = seconds - days * 86400;
-  if (date) append_date(out, days);
-  append_two_digits(out, of_day / 3600);
+  const ch::sys_seconds seconds = seconds_of(ns);
+  const ch::sys_days day = ch::floor<ch::days>(seconds);
+  const ch::hh_mm_ss clock(seconds - day);
+  if (date) append_date(out, day);
+  append_two_digits(out, clock.hours().count());
   out.push_back(':');
-  append_two_digits(out, of_day / 60 % 60);
+  append_two_digits(out, clock.minutes().count());
   out.push_back(':');
+  append_two_digits(out, clock.seconds().count());
   std::string fraction;
-  append_two_digits(out, of_day % 60);
-  append_seconds(fraction, ns - seconds * second, decimals);
+  append_seconds(fraction, (ns % second + second) % second, decimals);
   out.append(fraction, 1);  // without the 0 before the point
 }
 
@@ -256,9 +248,11 @@ void PacketLine::append_time(std::string& out, const PacketView& packet) {
     case TimeFormat::absolute:
     case TimeFormat::absolute_date: {
       // No zone changes its offset inside a quarter of an hour; localtime_r is too slow for each line.
-      const std::int64_t quarter = floor_divide(now, 900 * second);
+      using Quarters = ch::duration<std::int64_t, std::ratio<900>>;
+      const ch::seconds since_1970 = seconds_of(now).time_since_epoch();
+      const std::int64_t quarter = ch::floor<Quarters>(since_1970).count();
       if (quarter != zone_quarter_) {
-        const std::time_t seconds = floor_divide(now, second);
+        const std::time_t seconds = since_1970.count();
         std::tm local{};
         zone_seconds_ = localtime_r(&seconds, &local) == nullptr ? 0 : local.tm_gmtoff;
         zone_quarter_ = quarter;

@@ -62,6 +62,7 @@ TEST(Units, Times) {
   EXPECT_EQ(time_text(1'795'172'933'886'729'269), "2026-11-20 11:08:53.886729269 UTC");
   EXPECT_EQ(time_text(-1), "1969-12-31 23:59:59.999999999 UTC");
   EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11 23:47:16.854775807 UTC");
+  EXPECT_EQ(time_text(std::numeric_limits<std::int64_t>::min()), "1677-09-21 00:12:43.145224192 UTC");
 }
 
 TEST(Units, Rates) {

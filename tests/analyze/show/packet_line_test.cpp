@@ -148,6 +148,12 @@ TEST(PacketLine, times_as_tshark_names_them) {
   packet.frame().time_ns = -1;
   EXPECT_TRUE(contains(line_of(packet, TimeFormat::utc_date), " 1969-12-31 23:59:59.999999999 "));
   EXPECT_TRUE(contains(line_of(packet, TimeFormat::epoch), " -0.000000001 "));
+  packet.frame().time_ns = 951'782'400'000'000'000;
+  EXPECT_TRUE(contains(line_of(packet, TimeFormat::utc_date), " 2000-02-29 00:00:00.000000000 "));
+  packet.frame().time_ns = INT64_MAX;
+  EXPECT_TRUE(contains(line_of(packet, TimeFormat::utc_date), " 2262-04-11 23:47:16.854775807 "));
+  packet.frame().time_ns = INT64_MIN + 1;
+  EXPECT_TRUE(contains(line_of(packet, TimeFormat::utc_date), " 1677-09-21 00:12:43.145224193 "));
   packet.frame().time_ns = INT64_MIN;
   packet.view().first_time_ns = INT64_MAX;
   EXPECT_FALSE(line_of(packet).empty());
