@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules, one file each. What each looks for stands in docs/findings/ID.md.
+// The rules, one file each in rules/. What each one looks for is in docs/findings/ID.md. A rule reads a
+// complete snapshot and adds its findings, if any, to the sink.
 #pragma once
 
 namespace roce::analyze {

@@ -4,7 +4,8 @@
 namespace roce::analyze {
 namespace {
 
-/// Where the text ends that the quote begins, as a shell reads it: '\'' in it is a quote of its own.
+/// Position of the quote that closes the one at `quote`, as a shell reads it: '\'' is a quote inside the
+/// text.
 std::size_t end_of_quoted(std::string_view text, std::size_t quote) {
   constexpr std::string_view inner = "'\\''";
   std::size_t close = quote == std::string_view::npos ? quote : text.find('\'', quote + 1);
@@ -56,7 +57,7 @@ std::vector<AdvicePart> advice_parts(std::string_view advice, std::span<const st
     const std::size_t place = command.find(file);
     if (!words.empty() && place < command.find('\'')) command.replace(place + 1, file.size() - 2, words);
     add(true, command);
-    // What ended the sentence would stand alone on the next line.
+    // Otherwise the punctuation would be alone on the next line.
     done = advice.find_first_not_of("., ", close + 1);
   }
   if (done < advice.size()) add(false, advice.substr(done));

@@ -13,14 +13,14 @@ namespace roce::analyze {
 std::string checked_text(const Snapshot& s) {
   std::vector<std::string> parts;
   if (!s.connections.empty()) {
-    parts.push_back("losses, repeats and answers in " +
+    parts.push_back("losses, retransmissions and answers in " +
                     plural(s.connections.size(), "connection", "connections"));
   }
   if (!s.exchanges.empty()) parts.push_back(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
   const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
                               s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
   if (s.icrc_checked && icrcs != 0) parts.push_back("ICRCs of " + plural(icrcs, "packet", "packets"));
-  if (s.dropped()) parts.emplace_back("what the capture says it dropped");
+  if (s.dropped()) parts.emplace_back("drops reported by the capture");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -7,8 +7,8 @@
 
 namespace roce::analyze {
 
-/// What the rules had to judge by where they found nothing: "losses, repeats and answers in 2 connections,
-/// ICRCs of 125 packets"; empty if that is nothing.
+/// What the rules evaluated, for reports without findings: "losses, retransmissions and answers in 2
+/// connections, ICRCs of 125 packets"; empty if that is nothing.
 [[nodiscard]] std::string checked_text(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

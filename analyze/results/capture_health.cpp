@@ -6,7 +6,7 @@ namespace roce::analyze {
 Assessment assess(const Snapshot& s) {
   Assessment assessment;
   assessment.anything = s.totals.roce_packets != 0 || !s.findings.empty();
-  // Both are listed with what is worst first.
+  // Both lists begin with the most severe.
   assessment.whole = s.diagnostics.empty() || s.diagnostics.front().severity == DiagnosticSeverity::info;
   if (!s.findings.empty()) assessment.worst = s.findings.front().severity;
   return assessment;

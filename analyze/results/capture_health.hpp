@@ -10,8 +10,9 @@
 
 namespace roce::analyze {
 
-/// How a capture is as a whole: what reports, screens and the window begin with, and colour. One that was
-/// cut, damaged or could not be analysed in part is not healthy because nothing was found in the rest.
+/// The overall state of a capture: what reports, screens and the window begin with, and its colour. A capture
+/// that was truncated, damaged or only analysed in part is not healthy just because nothing was found in the
+/// rest.
 struct Assessment {
   bool anything = false;          ///< there was something to judge: a RoCE packet or a finding
   bool whole = true;              ///< false: data was lost or an input failed, see Snapshot::diagnostics
@@ -19,15 +20,15 @@ struct Assessment {
 
   [[nodiscard]] bool serious() const noexcept { return worst && *worst >= Severity::warning; }
   [[nodiscard]] bool good() const noexcept { return anything && whole && !serious(); }
-  /// What it is shown as where it is not good.
+  /// The severity to show it with if it is not good.
   [[nodiscard]] Severity level() const noexcept {
     return std::max(worst.value_or(Severity::info), whole ? Severity::info : Severity::notice);
   }
-  /// Behind a sentence that reassures: what it does not speak for. Empty where there is nothing to add.
+  /// To append to a reassuring sentence: what it does not cover. Empty if there is nothing to add.
   [[nodiscard]] std::string_view but() const noexcept {
     return whole || serious() ? std::string_view{} : ", but not all of the capture could be judged";
   }
-  /// The sentence where there is nothing to judge; `none`: "no RoCE packets".
+  /// The sentence if there is nothing to judge; `none`: "no RoCE packets".
   [[nodiscard]] std::string nothing(std::string none) const {
     return none + (whole ? "" : " in what could be analysed") + ", so nothing to judge";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture points in words.
+// Texts on capture points.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace roce::analyze {
                                      const std::vector<capture::InterfaceInfo>& interfaces,
                                      std::uint16_t point);
 
-/// "3 connections, followed at a.pcap, seen at b.pcap too", one for each set of points; the first ones.
+/// "3 connections, followed at a.pcap, seen at b.pcap too", one for each set of points, 16 at most.
 [[nodiscard]] std::vector<std::string> copy_texts(const std::vector<Connection>& connections,
                                                   const std::vector<capture::FileInfo>& files,
                                                   const std::vector<capture::InterfaceInfo>& interfaces);
 
-/// "the clock of b.pcap is 3.000 ms ahead of that of a.pcap (+- 0.021 ms, 3705 packets)", a sentence a pair
-/// whose clocks differ for sure.
+/// "the clock of b.pcap is 3.000 ms ahead of that of a.pcap (+- 0.021 ms, 3705 packets)", one per pair whose
+/// clocks certainly differ.
 [[nodiscard]] std::vector<std::string> clock_texts(const std::vector<ClockOffset>& clocks,
                                                    const std::vector<capture::FileInfo>& files,
                                                    const std::vector<capture::InterfaceInfo>& interfaces);
 
-/// Whether no file holds packets of all these points: then their times may be of several clocks.
+/// Whether no single file has packets of all these points: then their times may come from several clocks.
 [[nodiscard]] bool of_several_files(const std::vector<capture::FileInfo>& files,
                                     const std::vector<capture::InterfaceInfo>& interfaces,
                                     const std::vector<std::uint16_t>& points);

@@ -17,31 +17,32 @@ struct FindingRule;
 enum class Severity : std::uint8_t { info, notice, warning, error };
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
 
-/// Something an engineer should know, with the packets that prove it.
+/// Something an engineer should know, with the packets that prove it. `id` and `title` are views of the rule
+/// or of literals, which live as long as the program.
 struct Finding {
-  std::string_view id;  ///< of its rule: snake_case, stable, the name of its page in docs/findings
+  std::string_view id;  ///< of its rule: snake_case, stable; its page is docs/findings/ID.md
   Severity severity = Severity::info;
   std::string_view title;
-  std::string subject;                 ///< who: a connection, a host, a pair of hosts, the capture
-  std::uint64_t count = 0;             ///< how often
-  std::vector<std::uint64_t> packets;  ///< the first few numbers, ascending; never empty
-  std::optional<std::int64_t> first_time_ns;
+  std::string subject;                        ///< a connection, a host, a pair of hosts, a port, the capture
+  std::uint64_t count = 0;                    ///< occurrences; of what, the explanation states
+  std::vector<std::uint64_t> packets;         ///< numbers of the first few, ascending, from 1; never empty
+  std::optional<std::int64_t> first_time_ns;  ///< ns since the epoch
   std::optional<std::int64_t> last_time_ns;
   double confidence = 1;                   ///< 0..1
   std::string explanation;                 ///< what was seen, with its figures
-  std::string advice;                      ///< what to do next, with the command where there is one
+  std::string advice;                      ///< what to do next, with the command if there is one
   std::vector<std::uint32_t> connections;  ///< ids of the first few it is about
 };
 
-/// Collects what rules find; bounded.
+/// Collects what rules find; bounded by `limit`, then counts what it drops. Not thread-safe.
 class FindingSink {
  public:
   static constexpr std::size_t limit = 10'000;
 
-  /// What is added from now on is found by this rule, which must outlive the findings.
+  /// Findings added from now on belong to this rule, which must outlive them.
   void begin(const FindingRule& rule) noexcept { rule_ = &rule; }
-  /// Id and title, where they are empty, become the rule's; packets are sorted, 0 and repeats taken
-  /// out. A finding without packets is no finding and is left out.
+  /// Empty id and title become the rule's; packets are sorted, 0 and duplicates removed. A finding without
+  /// packets is discarded.
   void add(Finding finding);
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::vector<Finding> take_sorted();  ///< most severe first, then by first packet, then id
@@ -52,7 +53,7 @@ class FindingSink {
   std::uint64_t dropped_ = 0;
 };
 
-/// One rule a file in findings/, one row in registry.cpp.
+/// One rule per file in findings/rules/, one row in registry.cpp.
 struct FindingRule {
   std::string_view id;
   Severity severity = Severity::warning;  ///< the worst it may report
@@ -65,7 +66,7 @@ struct FindingRule {
 /// The rule of that id, or nullptr.
 [[nodiscard]] const FindingRule* find_rule(std::string_view id) noexcept;
 
-/// Runs all rules over a snapshot whose other parts are complete.
+/// Runs all rules over a snapshot whose other parts are complete, and fills its findings.
 void find_all(Snapshot& snapshot);
 
 }  // namespace roce::analyze

@@ -33,31 +33,33 @@ std::string time_exact(FindingIn f) {
 }
 
 constexpr FindingColumn columns_of_findings[] = {
-    {"severity", "severity", "how bad it is: error, warning, notice or info", false, 0,
+    {"severity", "severity", "error, warning, notice or info", false, 0,
      [](FindingIn f) { return static_cast<double>(f.severity); },
      [](FindingIn f) { return std::string(severity_name(f.severity)); }, nullptr},
     {"title", "finding", "what is wrong", false, 0, nullptr, [](FindingIn f) { return std::string(f.title); },
      nullptr},
-    {"count", "count", "how often", true, 0, [](FindingIn f) { return static_cast<double>(f.count); },
+    {"count", "count", "number of occurrences", true, 0,
+     [](FindingIn f) { return static_cast<double>(f.count); },
      [](FindingIn f) { return std::to_string(f.count); }, nullptr},
-    {"subject", "who", "whom it is about", false, 0, nullptr, [](FindingIn f) { return f.subject; }, nullptr},
-    {"sentence", "what was seen", "its first sentence", false, 0, nullptr,
+    {"subject", "subject", "connection, host, port or capture concerned", false, 0, nullptr,
+     [](FindingIn f) { return f.subject; }, nullptr},
+    {"sentence", "summary", "first sentence of the explanation", false, 0, nullptr,
      [](FindingIn f) { return first_sentence(f.explanation); }, nullptr},
     {"first_packet", "first packet", "number of the first packet that shows it", true, 0, first_packet_number,
      first_packet_text, nullptr},
-    {"confidence", "sure", "confidence, 0 to 100 %", true, hidden_column,
+    {"confidence", "confidence", "confidence, 0 to 100 %", true, hidden_column,
      [](FindingIn f) { return f.confidence; },
      [](FindingIn f) { return std::to_string(static_cast<int>(100 * f.confidence + 0.5)) + " %"; },
      [](FindingIn f) { return fmt::format("{:.4g}", f.confidence); }},
-    {"id", "rule", "name of its page in docs/findings", false, hidden_column, nullptr,
+    {"id", "rule", "id of the rule, and name of its page in docs/findings", false, hidden_column, nullptr,
      [](FindingIn f) { return std::string(f.id); }, nullptr},
-    {"explanation", "explanation", "what was seen, with its figures", false, hidden_column, nullptr,
+    {"explanation", "explanation", "what was found, with figures", false, hidden_column, nullptr,
      [](FindingIn f) { return f.explanation; }, nullptr},
     {"advice", "advice", "what to do next", false, hidden_column, nullptr,
      [](FindingIn f) { return f.advice; }, nullptr},
     {"packets", "packets", "numbers of the first few packets that show it", false, hidden_column, nullptr,
      [](FindingIn f) { return fmt::format("{}", fmt::join(f.packets, " ")); }, nullptr},
-    {"connections", "connections", "ids of the first few connections it is about", false, hidden_column,
+    {"connections", "connections", "ids of the first few connections concerned", false, hidden_column,
      nullptr, [](FindingIn f) { return fmt::format("{}", fmt::join(f.connections, " ")); }, nullptr},
     {"first_time", "first", "time of its first packet, ns since the epoch", true, hidden_column,
      time_number<&Finding::first_time_ns>, time_shown<&Finding::first_time_ns>,
@@ -78,7 +80,7 @@ std::string finding_key(const Finding& finding) {
 }
 
 std::string first_sentence(const std::string& text) {
-  // A full stop inside of figures and addresses is followed by no blank, that of "vs. 3" by no capital.
+  // A full stop inside figures and addresses is not followed by a blank, that of "vs. 3" not by a capital.
   for (std::size_t i = 0; i + 2 < text.size(); ++i) {
     if (text[i] == '.' && text[i + 1] == ' ' && std::isupper(static_cast<unsigned char>(text[i + 2])) != 0)
       return text.substr(0, i + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of findings: one row a column, see columns.hpp.
+// The columns of the table of findings, one row each; see columns.hpp.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace roce::analyze {
 using FindingColumn = Column<Finding>;
 [[nodiscard]] std::span<const FindingColumn> finding_columns() noexcept;
 
-/// What makes a finding the same from one snapshot to the next: its rule and whom it is about.
+/// What identifies a finding from one snapshot to the next: its rule and its subject.
 [[nodiscard]] std::string finding_key(const Finding& finding);
 
 /// Up to the first full stop that ends a sentence.

@@ -14,7 +14,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// Words behind a number that only counts.
+/// Words after a number that is only a count.
 constexpr std::array<std::string_view, 4> counted{" connection", " host", " pair", " direction"};
 
 bool counts(std::string_view behind) noexcept {
@@ -22,8 +22,7 @@ bool counts(std::string_view behind) noexcept {
                                           [&](std::string_view word) { return behind.starts_with(word); });
 }
 
-/// The rule and the subject without what it counts: "a > b (3 connections)" and "a > b (4 connections)" are
-/// one.
+/// The rule and the subject without counts: "a > b (3 connections)" and "a > b (4 connections)" are one.
 std::string identity(const Finding& finding) {
   std::string key(finding.id);
   key += ' ';
@@ -91,7 +90,7 @@ std::vector<FindingNews> FindingWatch::look(const Snapshot& snapshot, Time now) 
   return news;
 }
 
-/// Half of the bound stays: those seen last, and of these those told first.
+/// Keeps half of the bound: those seen last and, of equals, those reported last.
 void FindingWatch::forget(Time now) {
   std::vector<std::pair<Time, Time>> order;
   order.reserve(told_.size());
@@ -101,7 +100,7 @@ void FindingWatch::forget(Time now) {
   const std::pair<Time, Time> from = *keep;
   std::erase_if(told_,
                 [&](const auto& entry) { return std::pair(entry.second.seen, entry.second.at) < from; });
-  // Where more than that were seen and told at once none of them is older.
+  // If more than that were seen and reported at the same time, none is older.
   if (told_.size() > limits_.kept) told_.clear();
   std::erase_if(rules_, [&](const auto& rule) { return now - rule.second.since >= limits_.quiet; });
 }

@@ -14,45 +14,45 @@
 
 namespace roce::analyze {
 
-/// A finding that is worth telling while a capture goes on.
+/// A finding worth reporting while a capture is running.
 struct FindingNews {
   enum class Why : std::uint8_t {
-    fresh,        ///< not told before
-    more_severe,  ///< than when it was told last
-    grown,        ///< its count is Limits::growth times what was told last, or more
+    fresh,        ///< not reported before
+    more_severe,  ///< than when last reported
+    grown,        ///< its count is at least Limits::growth times the one last reported
   };
   Why why = Why::fresh;
   Finding finding;
-  Severity severity_before = Severity::info;  ///< as told last, unless fresh
+  Severity severity_before = Severity::info;  ///< as last reported, unless fresh
   std::uint64_t count_before = 0;             ///< the same
 };
 /// "new", "more severe", "more often".
 [[nodiscard]] std::string_view why_name(FindingNews::Why why) noexcept;
 
-/// Compares interim snapshots: what has been found since. A finding is the same as long as its rule and its
-/// subject are, whatever numbers of connections and hosts its subject counts. Bounded, and sparing with
-/// words: what has been told is not told again for a while, and a rule that finds ever new subjects tells
-/// the rest later, if it is still there. Not thread-safe.
+/// Compares interim snapshots and selects what to report. A finding is the same if its rule and subject are,
+/// whatever numbers of connections and hosts the subject counts. Bounded and rate-limited: what was reported
+/// is not reported again for a while, and a rule with ever new subjects reports the rest later, if they still
+/// exist. Not thread-safe.
 class FindingWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
   struct Limits {
-    /// A finding that was told is not told again within this time, but for being more severe.
+    /// A reported finding is not reported again within this time, unless it is more severe.
     std::chrono::nanoseconds quiet = std::chrono::seconds(10);
-    unsigned growth = 10;  ///< times
+    unsigned growth = 10;  ///< factor of the count
     /// New subjects of one rule within `quiet`.
     unsigned subjects_a_rule = 4;
-    /// One that was gone for so long is new when it comes back.
+    /// A finding that was absent for so long counts as new when it comes back.
     std::chrono::nanoseconds forgotten_after = std::chrono::minutes(10);
-    std::size_t kept = 4096;  ///< findings; those gone longest are forgotten first
+    std::size_t kept = 4096;  ///< findings; those absent longest are forgotten first
   };
   FindingWatch() : FindingWatch(Limits{}) {}
   explicit FindingWatch(const Limits& limits) : limits_(limits) {}
 
-  /// The next snapshot, published at this time: what is to be told of it, in its order.
+  /// Takes the next snapshot, published at `now`, and returns what to report of it, in the snapshot's order.
   [[nodiscard]] std::vector<FindingNews> look(const Snapshot& snapshot, Time now);
 
-  /// Findings of the last snapshot that were held back by the limit of their rule.
+  /// Findings of the last snapshot that the limit per rule held back.
   [[nodiscard]] std::size_t held_back() const noexcept { return held_back_; }
   [[nodiscard]] std::size_t kept() const noexcept { return told_.size(); }
 
@@ -72,7 +72,7 @@ class FindingWatch {
 
   Limits limits_;
   std::unordered_map<std::string, Told> told_;        ///< by rule and subject
-  std::unordered_map<std::string_view, Rule> rules_;  ///< by id, which lives for ever
+  std::unordered_map<std::string_view, Rule> rules_;  ///< by id, which lives as long as the program
   std::size_t held_back_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Whether the policy asks anything of any packet.
+/// Whether the policy has a rule for any packet.
 bool asks(const PolicyModel& model) {
   constexpr unsigned both = roce_v1_allowed | roce_v2_allowed;
   const auto some = [](const auto& marks) { return marks && !marks->empty(); };
@@ -20,7 +20,7 @@ bool asks(const PolicyModel& model) {
          model.pcp_from_dscp || model.versions != both;
 }
 
-/// The classes that the policy names and the capture lacks: "ack, cnp".
+/// The classes of the policy that the capture lacks: "ack, cnp".
 std::string classes_unseen(const Snapshot& snapshot) {
   std::string text;
   const auto& classes = snapshot.policy->model().classes;
@@ -48,13 +48,13 @@ std::vector<std::string> not_judged(const Snapshot& snapshot) {
     texts.emplace_back("there are no RoCE packets");
     return texts;
   }
-  if (!asks(snapshot.policy->model())) texts.emplace_back("the policy asks nothing of any packet");
+  if (!asks(snapshot.policy->model())) texts.emplace_back("the policy has no rule for any packet");
   if (const std::string unseen = classes_unseen(snapshot); !unseen.empty())
     texts.push_back(fmt::format("no packet of the policy's class {}", unseen));
   if (const std::uint64_t others = snapshot.markings.others; others != 0)
-    texts.push_back(packets_text(others) + " of flows with more marks than are kept of a flow");
+    texts.push_back(packets_text(others) + " of flows with more markings than are kept per flow");
   if (const std::uint64_t dropped = snapshot.flow_points_dropped; dropped != 0)
-    texts.push_back(packets_text(dropped) + " of more flows than are told apart by capture point");
+    texts.push_back(packets_text(dropped) + " of flows beyond the limit of flows compared by capture point");
   return texts;
 }
 

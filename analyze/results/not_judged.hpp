@@ -8,8 +8,8 @@
 
 namespace roce::analyze {
 
-/// What a pass by the snapshot's policy does not speak for, a sentence each, without a full stop: packets
-/// that it did not judge, classes that it names and the capture lacks. Empty without a policy.
+/// What a pass of the snapshot's policy does not cover, one sentence each, without a full stop: packets that
+/// were not judged, classes of the policy that the capture lacks. Empty without a policy.
 [[nodiscard]] std::vector<std::string> not_judged(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

@@ -68,7 +68,7 @@ std::uint8_t PriorityUse::guessed_for_data() const noexcept {
 
 namespace {
 
-/// DSCPs whose priority somebody tells.
+/// DSCPs whose priority is known.
 std::array<bool, 64> told_dscps(const Snapshot& snapshot) {
   std::array<bool, 64> told{};
   told[0] = true;
@@ -109,7 +109,7 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map, Packe
           std::find(to.connections.begin(), to.connections.end(), *flow.connection) == to.connections.end()) {
         to.connections.push_back(*flow.connection);
       }
-      // The first ones in the order of the capture, of however many flows.
+      // The first ones in capture order, over all flows.
       std::vector<First>& first = firsts[priority][c];
       const auto at =
           std::upper_bound(first.begin(), first.end(), row.first_packet,
@@ -135,14 +135,14 @@ PriorityMap announced_map(const Snapshot& snapshot) {
 
 namespace {
 
-/// The PFC priorities that are in force at each port, as far as announcements tell.
+/// The PFC priorities in effect at each port, as far as announcements show.
 std::vector<std::uint8_t> pfc_in_force(const DcbxTable& table) {
   std::vector<std::uint8_t> in_force;
   for (const DcbxPort& port : table.ports) {
     const std::optional<DcbxPfc>& pfc = port.settings().pfc;
     in_force.push_back(pfc && pfc->in_use ? pfc->enabled : std::uint8_t{0});
   }
-  // A willing end that heard the other and goes on announcing its own has not followed.
+  // A willing end that heard the peer and goes on announcing its own settings has not adopted the peer's.
   const auto heard = [](const DcbxPort& port, const DcbxPort& other) {
     return port.last_packet > std::max(other.frames.frames[0], other.last_change_packet);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many findings there are of each severity, and the words for it.
+// Number of findings by severity, and the text for it.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace roce::analyze {
 /// By Severity.
 using SeverityCounts = std::array<std::uint64_t, 4>;
 
-/// Of findings of any kind: all that counts is their `severity`.
+/// For findings of any kind that have a `severity`.
 template <class Findings>
 [[nodiscard]] SeverityCounts severity_counts(const Findings& findings) noexcept {
   SeverityCounts counts{};

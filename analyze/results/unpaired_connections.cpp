@@ -4,7 +4,7 @@
 namespace roce::analyze {
 namespace {
 
-/// UC and the like have nothing the other way that they would lack.
+/// UC and the like have no reverse direction that could be missing.
 bool is_half(const Connection& connection) noexcept {
   const bool acknowledged =
       connection.service == dissect::Service::rc || connection.service == dissect::Service::xrc;

@@ -8,19 +8,19 @@
 
 namespace roce::analyze {
 
-/// The connections of a snapshot of which one direction only was followed: whether the other one was not
-/// captured, or may be there and was left unpaired, because too few answers or several flows that would do
-/// prove nothing.
+/// The connections of a snapshot with one direction only: whether the other direction was not captured, or
+/// may be there and was left unpaired because too few answers, or several candidate flows, prove nothing.
+/// Keeps no reference to the snapshot.
 class Halves {
  public:
   explicit Halves(const Snapshot& snapshot);
 
-  /// Whether another half between the same two hosts, the other way, holds the answers or the requests that
-  /// this one lacks. False for a connection with both directions.
+  /// Whether another unpaired connection between the same two hosts, in the opposite direction, has the
+  /// answers or requests that this one lacks. False for a connection with both directions.
   [[nodiscard]] bool other_may_be_there(const Connection& connection) const;
 
  private:
-  /// What the halves from one address to another hold.
+  /// What the unpaired connections from one address to another contain.
   struct Held {
     bool requests = false;
     bool answers = false;
@@ -28,7 +28,7 @@ class Halves {
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Held> held_;
 };
 
-/// The side of a half connection whose packets were captured.
+/// The side (0 or 1) of an unpaired connection whose packets were captured.
 [[nodiscard]] unsigned seen_side(const Connection& half) noexcept;
 
 }  // namespace roce::analyze

@@ -118,18 +118,18 @@ class Check(unittest.TestCase):
         self.assertIn("not judged: no packet of the policy's class cnp\n", out)
         status, out, _ = run("check", right, "--policy", self.path("none.toml", "# later\n"))
         self.assertEqual(status, 0)
-        self.assertIn("not judged: the policy asks nothing of any packet\n", out)
+        self.assertIn("not judged: the policy has no rule for any packet\n", out)
         data = self.path("data.toml", "[class.data]\ndscp = 26\n")
         self.assertNotIn("not judged", run("check", right, "--policy", data)[1])
-        # 136 kinds of marks, which a flow does not keep.
+        # 136 different markings, more than a flow keeps.
         many = self.path("many.pcap", "")
         write_capture(many, [udp_frame(106, psn=n, ttl=64 + n) for n in range(136)])
         status, out, err = run("check", many, "--policy", data)
         self.assertEqual(status, 3)
-        self.assertIn("not judged: 8 packets of flows with more marks than are kept of a flow\n", out)
+        self.assertIn("not judged: 8 packets of flows with more markings than are kept per flow\n", out)
         self.assertRegex(out.splitlines()[-1], "^incomplete: ")
         self.assertIn("8 RoCE packets were not judged", err)
-        unjudged = "8 packets of flows with more marks than are kept of a flow"
+        unjudged = "8 packets of flows with more markings than are kept per flow"
         self.assertEqual(json.loads(run("check", many, "--policy", data, "--json")[1])["not_judged"], [unjudged])
         suite = xml.fromstring(run("check", many, "--policy", data, "--junit", "-")[1]).find("testsuite")
         self.assertEqual(suite.find("system-out").text, f"not judged: {unjudged}\n")

@@ -8,21 +8,21 @@
 namespace roce::analyze {
 namespace {
 
-/// What nobody acknowledges has no other direction to miss.
+/// Services without acknowledgements have no other direction that could be missing.
 bool acknowledges(dissect::Service service) noexcept {
   return service == dissect::Service::rc || service == dissect::Service::xrc;
 }
 
-/// Longer than answers take: a window that is not answered yet proves nothing, nor do answers to one that was
-/// sent before the capture.
+/// Longer than answers take: a window that is not answered yet proves nothing, nor do answers to requests
+/// that were sent before the capture began.
 bool lasts(const Connection& connection) {
   constexpr std::int64_t answered_within_ns = 1'000'000;
-  if (connection.first_time_ns == capture::no_time) return true;  // nobody knows
+  if (connection.first_time_ns == capture::no_time) return true;  // no timestamps
   return span_ns(connection.first_time_ns, connection.last_time_ns) >= answered_within_ns;
 }
 
-/// Packets flow on although nothing answers, so the answers must have gone another way. A sender that
-/// repeats itself for want of an answer shows the opposite: silence.
+/// Packets keep coming although no answer was captured, so the answers took another path. A sender that
+/// retransmits shows the opposite: nothing answered it.
 bool goes_on_unanswered(const Connection& connection, unsigned side) {
   constexpr std::uint64_t enough = 8;
   if (!lasts(connection)) return false;
@@ -55,13 +55,13 @@ void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t packets = group.sum([](const Case& c) { return c.connection->packets[c.side]; });
     return Words{
         Severity::notice,
-        fmt::format("{}{} from {} were captured and none the other way, though the traffic goes on: the "
-                    "other direction did not pass the capture point. Where packets were lost, latencies and "
-                    "who fell silent cannot be told here.",
+        fmt::format("{}{} from {} were captured and none in the other direction, although the traffic "
+                    "continues: the other direction did not pass the capture point. Where packets were lost, "
+                    "latencies and which side stopped answering cannot be determined here.",
                     scope_text(group), packets_text(packets), from_text(group)),
         fmt::format(
-            "Mirror both directions of the port (rx and tx), or both members of the link aggregation or ECMP "
-            "group that lead to {}; merge two captures with mergecap, or give both files to roceanalyze.",
+            "Mirror both directions of the port (rx and tx), or all members of the LAG or ECMP group that "
+            "lead to {}; merge two captures with mergecap, or give both files to roceanalyze.",
             to_text(group)),
     };
   });

@@ -26,18 +26,18 @@ std::string parts_text(const Snapshot& snapshot) {
   if (device != 0) text += fmt::format(" {} by the interface itself.", device);
   if (snapshot.skipped_packets != 0) {
     text +=
-        fmt::format(" {} are in the file, but of interfaces that it does not describe: they were skipped.",
-                    snapshot.skipped_packets);
+        fmt::format(" {} skipped, of interfaces that the file does not describe.", snapshot.skipped_packets);
   }
   if (snapshot.interfaces.size() > 1 && worst != nullptr && !worst->name.empty()) {
     std::string name;
     append_printable(name, worst->name);
-    text += fmt::format(" Most at interface {}.", name);
+    text += fmt::format(" Most on interface {}.", name);
   }
   return text;
 }
 
-/// Packets that show holes of the capture; else its first and last, between which they are.
+/// Packets that show gaps of the capture; if there are none, its first and last packet, between which the
+/// drops are.
 Proof proof_of(const Snapshot& snapshot) {
   Proof proof;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
@@ -72,17 +72,16 @@ void find_capture_drops(const Snapshot& snapshot, FindingSink& sink) {
       dropped == snapshot.skipped_packets
           ? fmt::format("{} of the capture cannot be used.{}",
                         share_text(dropped, snapshot.frames_read + dropped), parts_text(snapshot))
-          : fmt::format("The capture's own statistics say that {} were dropped while capturing.{}",
+          : fmt::format("The capture's own statistics report that {} were dropped while capturing.{}",
                         share_text(dropped, snapshot.frames_read + dropped), parts_text(snapshot));
   if (proof.count != 0)
-    finding.explanation +=
-        fmt::format(" {} of connections that were followed are known to be among them.", proof.count);
+    finding.explanation += fmt::format(" Known to be among them: {} of analysed connections.", proof.count);
   finding.explanation +=
-      " Every hole may be the capture's: what other findings say of loss is less certain, and their "
-      "confidence says so.";
+      " Every gap may come from the capture itself: other findings on loss are less certain, and their "
+      "confidence is lower.";
   finding.advice =
       "Capture again with a larger buffer (dumpcap -B 512, tcpdump -B 524288), a capture filter (udp port "
-      "4791), cut packets (-s 128) and a fast disk. On the capturing host: ethtool -S DEV | grep -iE "
+      "4791), a snap length (-s 128) and a fast disk. On the capturing host: ethtool -S DEV | grep -iE "
       "'drop|miss|no_buf', larger rings with ethtool -G DEV rx 8192.";
   sink.add(std::move(finding));
 }

@@ -19,7 +19,7 @@ namespace roce::analyze {
 
 namespace {
 
-// A few marks at the end of a capture have no CNP yet.
+// A few CE marks at the end of a capture have no CNP yet.
 constexpr std::uint64_t enough_marks = 3;
 constexpr std::int64_t longest_answer_ns = 100'000;
 
@@ -27,7 +27,7 @@ bool is_ce(const MarkRow& row) noexcept {
   return row.marks.ecn == static_cast<std::uint8_t>(dissect::Ecn::ce);
 }
 
-/// ACKs and NAKs that were marked: nobody is slowed down for them.
+/// ACKs and NAKs that were marked CE: no sender is slowed down for them.
 std::uint64_t marked_answers(const Flow* flow) {
   std::uint64_t packets = 0;
   for (const MarkRow& row : flow != nullptr ? flow->marks() : std::vector<MarkRow>()) {
@@ -47,8 +47,8 @@ std::set<MarkedPair> cnp_pairs(const Snapshot& snapshot) {
   return pairs;
 }
 
-/// Whether a NIC that keeps its CNPs apart for a whole port or pair of addresses sent them to other queue
-/// pairs in this one's place.
+/// Whether a NIC that limits its CNP rate per port or per address pair sent its CNPs to other queue pairs
+/// instead.
 bool spoken_for(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, const Flow* flow) {
   if (flow == nullptr) return false;
   const std::vector<CnpSender>& senders = snapshot.congestion.senders;
@@ -66,7 +66,7 @@ bool spoken_for(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, con
   }
 }
 
-/// Whether the other side was heard long enough after the first mark to have answered.
+/// Whether the peer was seen long enough after the first CE mark to have answered.
 bool could_answer(const Connection& connection, unsigned side, const Flow* answers) {
   const EventLog* marked = connection.sent[side].find(Event::ce_marked);
   if (marked == nullptr || marked->first_time_ns == capture::no_time) return true;
@@ -74,7 +74,7 @@ bool could_answer(const Connection& connection, unsigned side, const Flow* answe
   return span_ns(marked->first_time_ns, answers->last_time_ns) >= longest_answer_ns;
 }
 
-/// When each address was last heard by another one, of all flows between the two.
+/// When each address last sent to each other one, over all flows between the two.
 std::map<MarkedPair, std::int64_t> last_heard(const Snapshot& snapshot) {
   std::map<MarkedPair, std::int64_t> times;
   for (const Flow& flow : snapshot.flows) {
@@ -127,21 +127,21 @@ void find_unanswered_datagrams(const Snapshot& snapshot, const std::set<MarkedPa
     return Words{
         Severity::notice,
         fmt::format(
-            "{} of {} from {} to {} {} marked CE by the network, and no CNP came back, though other "
-            "packets did. Many NICs send CNPs for connections alone: then nothing slows these senders "
-            "down, and they take the room that others give up.",
+            "{} of {} from {} to {} {} marked CE by the network, and no CNP came back, though other packets "
+            "did. Many NICs send CNPs for connected queue pairs only: then nothing slows these senders down, "
+            "and they take the bandwidth that others give up.",
             share_text(marked.proof.count, marked.of), marked.note, address_text(marked.src),
             address_text(marked.dst), verb(marked.proof.count, "was", "were")),
         fmt::format(
-            "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/*, and the counters "
-            "np_ecn_marked_roce_packets and np_cnp_sent in /sys/class/infiniband/DEV/ports/1/hw_counters. "
-            "Where they show no CNP for such queue pairs, give them a traffic class of their own.",
+            "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/*, and the counters np_ecn_marked_roce_packets "
+            "and np_cnp_sent in /sys/class/infiniband/DEV/ports/1/hw_counters. If they show no CNPs for such "
+            "queue pairs, give these a traffic class of their own.",
             address_text(marked.dst)),
     };
   });
 }
 
-/// Marks set between the point where a connection is followed and another one, which shows them.
+/// CE marks set between the point where a connection is followed and another one, which shows them.
 struct MarkedThere {
   Proof proof;
   std::uint64_t of = 0;
@@ -190,19 +190,15 @@ void find_marked_elsewhere(const Snapshot& snapshot, const std::set<MarkedPair>&
     finding.confidence = 0.7;
     finding.explanation = fmt::format(
         "{} sent by {} {} marked CE by the network on the way to {}, and {} returned no CNP for any of them. "
-        "So "
-        "the sender is never told to slow down: queues grow until PFC or loss stops it. CNPs that take "
-        "another "
-        "way than the acknowledgements would not be seen.",
+        "So nothing slows the sender down: queues grow until PFC or loss stops it. CNPs that take another "
+        "path than the acknowledgements would not be seen.",
         share_text(marked.proof.count, marked.of), address_text(ends.first),
         verb(marked.proof.count, "was", "were"), point, address_text(ends.second));
     finding.advice = fmt::format(
         "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/* (must be 1 for the priority), mlnx_qos -i DEV, "
-        "and "
-        "the counters np_ecn_marked_roce_packets and np_cnp_sent in "
+        "and the counters np_ecn_marked_roce_packets and np_cnp_sent in "
         "/sys/class/infiniband/DEV/ports/1/hw_counters. Linux Soft-RoCE has no congestion control. All "
-        "packets "
-        "between them that are marked CE: {}",
+        "packets between them that are marked CE: {}",
         address_text(ends.second),
         packets_command(snapshot, fmt::format("roce.src == {} && roce.dst == {} && roce.ecn == 3",
                                               address_text(ends.first), address_text(ends.second))));
@@ -237,15 +233,14 @@ void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
   find_unanswered_datagrams(snapshot, pairs, told, sink);
   find_marked_elsewhere(snapshot, pairs, sink);
   const std::uint64_t others = snapshot.congestion.cnp_packets;
-  // Whoever sends CNPs may send them another way than the acknowledgements.
+  // Without any CNP in the capture they may take another path than the acknowledgements.
   for (Case& each : cases) each.confidence *= others == 0 ? 0.7 : 0.9;
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
         Severity::warning,
         fmt::format("{}{} sent by {} {} marked CE by the network, and {} returned no CNP for any of them{}. "
-                    "So the sender is never told to slow down: queues grow until PFC or loss stops it. CNPs "
-                    "that take another way than the acknowledgements would not be seen at this capture "
-                    "point.{}",
+                    "So nothing slows the sender down: queues grow until PFC or loss stops it. CNPs that "
+                    "take another path than the acknowledgements would not be seen at this capture point.{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
                     verb(group.count(), "was", "were"), to_text(group),
                     others != 0 ? fmt::format(" (there are {} in the capture)", plural(others, "CNP", "CNPs"))

@@ -22,25 +22,26 @@ constexpr struct {
   std::string_view means;
   std::string_view advice;
 } reasons[] = {
-    {1, "the server is out of queue pairs", "see its limits: rdma resource, ibv_devinfo -v | grep max_qp"},
+    {1, "the server is out of queue pairs", "check its limits: rdma resource, ibv_devinfo -v | grep max_qp"},
     {3, "the server is out of resources",
-     "see its memory and limits: ulimit -l, rdma resource, ibv_devinfo -v"},
+     "check its memory and limits: ulimit -l, rdma resource, ibv_devinfo -v"},
     {4, "an answer took too long",
-     "see whether messages between the two are lost or the server is overloaded"},
-    {8, "nobody listens there",
+     "check whether messages between the two are lost or the server is overloaded"},
+    {8, "nothing is listening there",
      "is the server program running and bound to this address and port: rdma resource show cm_id"},
-    {10, "the server still knows an older connection with the same queue pair",
-     "the client died or rebooted without a disconnect; wait for the server's timeout or end the old one: "
+    {10, "the server still has an older connection with the same queue pair",
+     "the client died or rebooted without a disconnect; wait for the server's timeout or close the old one: "
      "rdma resource show qp, rdma resource show cm_id"},
-    {12, "the address leads to another port or GID",
-     "compare show_gids (or rdma link and ip addr) of both hosts with the address that was asked for"},
-    {26, "the path MTU does not fit", "compare ip link show DEV of both hosts"},
-    {27, "more READs at a time asked for than the server can serve", "lower initiator_depth of the client"},
-    {28, "the application itself said no", "its log says why; its reason is in the private data of the REJ"},
-    {29, "the RNR retry count was refused", "compare the programs' rnr_retry_count"},
-    {sidr_bit | 1, "nobody listens there",
+    {12, "the address belongs to another port or GID",
+     "compare show_gids (or rdma link and ip addr) of both hosts with the requested address"},
+    {26, "the path MTU is not accepted", "compare ip link show DEV of both hosts"},
+    {27, "more outstanding READs requested than the server supports", "lower initiator_depth of the client"},
+    {28, "the application itself refused",
+     "its log shows why; its own reason code is in the private data of the REJ"},
+    {29, "the RNR retry count was rejected", "compare the programs' rnr_retry_count"},
+    {sidr_bit | 1, "nothing is listening there",
      "is the server program running and bound to this address and port: rdma resource show cm_id"},
-    {sidr_bit | 2, "the application itself said no", "its log says why"},
+    {sidr_bit | 2, "the application itself refused", "its log shows why"},
 };
 
 std::vector<ExchangeCase> rejected_cases(const Snapshot& snapshot) {
@@ -49,7 +50,7 @@ std::vector<ExchangeCase> rejected_cases(const Snapshot& snapshot) {
     ExchangeCase found;
     found.exchange = &e;
     if (e.reject_reason) {
-      // A client that gives up waiting says so with a REJ: cm_unanswered tells it.
+      // A client that gives up waiting sends a REJ of its own: cm_unanswered reports it.
       if (!e.rejected_by_server && !e.rep) continue;
       found.kind = *e.reject_reason | (e.rejected_by_server ? 0 : by_client_bit);
     } else if (e.sidr && e.sidr_status.value_or(0) != 0) {
@@ -84,7 +85,7 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> kinds_of(const ExchangeGrou
   return kinds;
 }
 
-/// "with reason 8, invalid service ID: nobody listens there.", or of several how often each was given.
+/// "with reason 8, invalid service ID: nothing is listening there.", or the counts of several reasons.
 std::string given_text(const std::vector<std::pair<std::uint64_t, std::uint32_t>>& kinds,
                        std::string_view means) {
   if (kinds.size() == 1) {
@@ -109,7 +110,7 @@ void find_cm_rejected(const Snapshot& snapshot, FindingSink& sink) {
   for (const ExchangeGroup& group : group_exchanges(cases)) {
     const auto kinds = kinds_of(group);
     std::string_view means;
-    std::string_view advice = "see the logs of both programs";
+    std::string_view advice = "check the logs of both programs";
     for (const auto& row : reasons) {
       if (kinds.size() != 1 || row.kind != (kinds.front().second & ~by_client_bit)) continue;
       means = row.means;

@@ -7,9 +7,9 @@
 namespace roce::analyze {
 namespace {
 
-constexpr unsigned priorities = 7;  // SL & 7 is the priority of the tag
+constexpr unsigned priorities = 7;  // SL & 7 is the PCP of the tag
 
-/// What the packet says that the CM did not.
+/// What differs between the packet and the REQ.
 enum class Differs : std::uint8_t { no, dscp, priority };
 
 Differs differs(const CmExchange& exchange, const Marks& marks) noexcept {
@@ -24,7 +24,7 @@ void find_cm_traffic_class(const Snapshot& snapshot, FindingSink& sink) {
   MarkedPairs pairs;
   for (const Connection& connection : snapshot.connections) {
     const CmExchange* const exchange = exchange_of(snapshot, connection);
-    // A message without a traffic class of its own says 0: then there is nothing to hold against.
+    // Without a captured REQ the traffic class is not known: nothing to compare with.
     if (exchange == nullptr || !exchange->req) continue;
     for (unsigned side = 0; side < 2; ++side) {
       const Flow* const flow = flow_of(snapshot, connection, side);
@@ -36,7 +36,7 @@ void find_cm_traffic_class(const Snapshot& snapshot, FindingSink& sink) {
         Marked& marked = marked_of(pairs, *flow);
         if (marked.note.empty()) {
           marked.note = fmt::format(
-              "the REQ (packet {}) says traffic class {} (DSCP {}) and SL {}, and {} go out with {}",
+              "the REQ (packet {}) has traffic class {} (DSCP {}) and SL {}, but {} go out with {}",
               exchange->req.frame, exchange->traffic_class, exchange->traffic_class >> 2U, exchange->sl,
               row.traffic_class == TrafficClass::ack ? "acknowledgements" : "data packets",
               label_text(row.marks, true));
@@ -49,13 +49,14 @@ void find_cm_traffic_class(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
         Severity::notice,
-        fmt::format("{} from {} to {} {} not marked as the connection managers agreed: {}.",
+        fmt::format("{} from {} to {} {} not marked as the CM negotiated: {}.",
                     packets_text(marked.proof.count), address_text(marked.src), address_text(marked.dst),
                     verb(marked.proof.count, "is", "are"), marked.note),
-        fmt::format("The network may re-mark on the way to the capture point: capture at {}. Else what the "
-                    "CM agreed (cma_roce_tos -d DEV, rdma_set_option RDMA_OPTION_ID_TOS) is overruled "
-                    "there: cat /sys/class/infiniband/DEV/tc/1/traffic_class; the tag's priority follows "
-                    "from SL & 7 or from the VLAN device's egress map: ip -d link show VLAN.",
+        fmt::format("The network may re-mark packets on the way to the capture point: capture at {}. "
+                    "Otherwise what the CM negotiated (cma_roce_tos -d DEV, rdma_set_option "
+                    "RDMA_OPTION_ID_TOS) is overridden there: cat "
+                    "/sys/class/infiniband/DEV/tc/1/traffic_class; the PCP follows from SL & 7 or from the "
+                    "VLAN device's egress map: ip -d link show VLAN.",
                     address_text(marked.src)),
     };
   });

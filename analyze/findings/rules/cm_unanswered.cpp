@@ -13,15 +13,15 @@ namespace roce::analyze {
 namespace {
 
 enum Kind : std::uint32_t {
-  request,        ///< REQ or SIDR_REQ, and silence
-  request_to_v1,  ///< the same, by RoCE v2 to a host that is seen to speak only v1
-  reply,          ///< REP, and neither RTU nor data
-  disconnect,     ///< DREQ, and silence
+  request,        ///< REQ or SIDR_REQ without an answer
+  request_to_v1,  ///< the same, by RoCE v2 to a host that sends RoCE v1 only
+  reply,          ///< REP without RTU or data
+  disconnect,     ///< DREQ without an answer
 };
 
 constexpr std::uint16_t reject_timeout = 4;
 
-/// Repeated, given up, or longer ago than the client waits.
+/// Retransmitted, given up, or older than the client's timeout.
 bool is_overdue(const Snapshot& snapshot, const CmExchange& e) {
   if (e.req.count >= 2) return true;
   if (e.reject_reason == reject_timeout && !e.rejected_by_server) return true;
@@ -30,7 +30,7 @@ bool is_overdue(const Snapshot& snapshot, const CmExchange& e) {
   return static_cast<std::uint64_t>(waited) > dissect::cm_timeout_ns(e.response_timeout_code);
 }
 
-/// Exchanges whose client sends on the connection: it has the reply, RTU or not.
+/// Exchanges whose client sends on the connection: it received the REP, with or without an RTU.
 std::vector<bool> used_exchanges(const Snapshot& snapshot) {
   std::vector<bool> used(snapshot.exchanges.size(), false);
   for (const Connection& c : snapshot.connections) {
@@ -74,8 +74,7 @@ constexpr std::string_view mode_table =
     " RDMA-CM connects v1 to v1, v1 to v2 and v2 to v2, but not a v2 client to a v1 server (client to "
     "server).";
 
-/// When a REQ was repeated, and its client waited for the answer: until the last thing it sent to that CM, at
-/// most.
+/// Until when the client of a REQ waited for the answer: at most until the last packet it sent to that CM.
 std::int64_t waited_until(const Snapshot& snapshot, const CmExchange& e) {
   std::int64_t until = snapshot.totals.last_time_ns;
   for (const Flow& flow : snapshot.flows) {
@@ -89,7 +88,7 @@ std::int64_t waited_until(const Snapshot& snapshot, const CmExchange& e) {
          static_cast<std::int64_t>(std::min(room, patience * std::max<std::uint64_t>(e.req.count, 1)));
 }
 
-/// Whether the server sent anything while the client waited. Without times nothing shows that it did not.
+/// Whether the server sent anything while the client waited. True where there are no timestamps to tell.
 bool sent_meanwhile(const Snapshot& snapshot, const CmExchange& e) {
   if (e.req.time_ns == capture::no_time || !snapshot.totals.any_time) return true;
   const std::int64_t until = waited_until(snapshot, e);
@@ -104,18 +103,19 @@ std::string seen_text(const Snapshot& snapshot, const ExchangeGroup& group, cons
   const std::string server = address_text(e.server);
   if (hosts.count(e.server) == 0) {
     return fmt::format(
-        " No RoCE packet of {} was captured at all: it is down, its RDMA port is, something drops UDP 4791, "
-        "or its direction is missing from the capture.",
+        " No RoCE packet from {} was captured at all: the host or its RDMA port is down, something drops UDP "
+        "4791, or its direction is missing from the capture.",
         server);
   }
   if (!sent_meanwhile(snapshot, e)) {
     return fmt::format(
-        " {} sent RoCE packets at other times, but none meanwhile: it or its RDMA port was down then, or "
-        "something dropped UDP 4791.",
+        " {} sent RoCE packets at other times, but none while the client waited: the host or its RDMA port "
+        "was down then, or something dropped UDP 4791.",
         server);
   }
   return fmt::format(
-      " {} does send RoCE packets meanwhile: the request did not reach its CM, or it answered another way.",
+      " {} did send RoCE packets while the client waited: the request did not reach its CM, or the answer "
+      "took another path.",
       server);
 }
 
@@ -138,31 +138,30 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
         finding.explanation = fmt::format("{} got no answer; the first was sent {}.{}", who,
                                           times_text(e.req.count), seen_text(snapshot, group, hosts));
         finding.advice = fmt::format(
-            "On {}: ibv_devinfo (port active?), show_gids (is there a RoCE v2 GID of this address?), tcpdump "
-            "or a mirror at its port: does the REQ arrive? Firewall and ACL for UDP 4791. Both sides' "
-            "default RoCE mode: cma_roce_mode -d DEV. {}",
+            "On {}: ibv_devinfo (port active?), show_gids (is there a RoCE v2 GID for this address?), "
+            "tcpdump or a mirror of its port: does the REQ arrive? Check firewalls and ACLs for UDP 4791, "
+            "and the default RoCE mode on both sides: cma_roce_mode -d DEV. {}",
             server,
             messages_command(snapshot, group,
                              "infiniband.cm.req or infiniband.cm.rej or infiniband.cm.sidrreq"));
         break;
       case request_to_v1:
         finding.explanation =
-            fmt::format("{} came by RoCE v2 and got no answer, and {} sends nothing but RoCE v1 here.{}", who,
-                        server, mode_table);
+            fmt::format("{} used RoCE v2 and got no answer, and {} sends only RoCE v1 in this capture.{}",
+                        who, server, mode_table);
         finding.advice = fmt::format(
-            "Set the default mode of {} to RoCE v2 and start its service again: cma_roce_mode -d DEV -m 2, "
-            "or echo 'RoCE v2' > /sys/kernel/config/rdma_cm/DEV/ports/1/default_roce_mode. {}",
+            "Set the default mode of {} to RoCE v2 and restart its service: cma_roce_mode -d DEV -m 2, or "
+            "echo 'RoCE v2' > /sys/kernel/config/rdma_cm/DEV/ports/1/default_roce_mode. {}",
             server, messages_command(snapshot, group, "infiniband.cm.req or infiniband.cm.rej"));
         break;
       case reply:
         finding.explanation = fmt::format(
-            "{} {} repeated: neither an RTU nor data came. The REP gets "
-            "lost on the way to {}, or the client is gone.",
-            who,
-            verb(finding.count, "was replied to, but the reply was", "were replied to, but the replies were"),
+            "{} {} retransmitted: neither an RTU nor data came. The REP is lost on the way to {}, or the "
+            "client is gone.",
+            who, verb(finding.count, "was answered, but the REP was", "were answered, but the REPs were"),
             group.client_text());
         finding.advice = fmt::format(
-            "On {}: is the client still running; do packets of {} arrive (a mirror at its port, rdma "
+            "On {}: is the client still running; do packets from {} arrive (mirror of its port, rdma "
             "statistic show)? {}",
             group.client_text(), server,
             messages_command(snapshot, group, "infiniband.cm.req or infiniband.cm.rep"));
@@ -170,10 +169,10 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
       default:
         finding.title = "disconnect request unanswered";
         finding.explanation = fmt::format(
-            "{} between {} and {} got no answer, though the DREQ was repeated: the other side is gone, or "
-            "its answers get lost.",
-            plural(finding.count, "disconnect", "disconnects"), group.client_text(), server);
-        finding.advice = fmt::format("Did a host or program end at that moment (dmesg, journalctl)? {}",
+            "{} between {} and {} got no answer, although the DREQ was retransmitted: the peer is gone, or "
+            "its answers are lost.",
+            plural(finding.count, "disconnect request", "disconnect requests"), group.client_text(), server);
+        finding.advice = fmt::format("Did a host or program stop at that moment (dmesg, journalctl)? {}",
                                      messages_command(snapshot, group, "infiniband.cm.dreq"));
         break;
     }

@@ -11,19 +11,19 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::uint64_t enough_cnps = 10;
-// DCQCN halves the rate at first and is half way back after 300 us, ConnectX's default, and where it was
-// after five times that: CNPs that are rarer leave a sender that heeds them as fast as before on the whole.
+// DCQCN halves the rate at first, recovers half of that after 300 us (ConnectX's default) and all of it after
+// five times that: with rarer CNPs a sender that reacts to them is as fast as before on average.
 constexpr std::uint64_t longest_gap_ns = 500'000;
 constexpr double as_fast = 0.95;
-constexpr std::uint32_t seldom = 10;  // one in so many
-// What CNPs in a row leave of a NIC's limit each, at most, what it gets back between them included.
+constexpr std::uint32_t seldom = 10;  // at most one CNP in so many
+// What each CNP of a series leaves of a NIC's rate limit at most, recovery between them included.
 constexpr double left_by_each = 0.9;
-// NICs need not go lower than some rate of their own, and a sender that has no more to send is no slower for
-// a limit above that.
+// NICs need not go below a minimum rate of their own, and a limit above what a sender has to send does not
+// slow it down.
 constexpr double slow_bps = 1e9;
 constexpr std::uint64_t unaffected_gaps = 3;
 
-/// Whether so many CNPs bring the limit of any NIC below the rate: it begins at its link's.
+/// Whether so many CNPs bring the rate limit of any NIC, which starts at link speed, below the rate.
 bool would_show(const CongestionSide& side) noexcept {
   const double rate = side.between.bps();
   if (rate < slow_bps) return false;
@@ -36,8 +36,8 @@ bool unaffected_before(const CongestionSide& side) noexcept {
   return side.before.ns >= unaffected_gaps * side.cnp_spacing.mean_ns();
 }
 
-/// Under CNPs in a row a sender that heeds them is slower than before at least for a while. One that was
-/// slowed down before the capture began is as fast as then on the whole, but up and down in between.
+/// Under a series of CNPs a sender that reacts to them is slower than before, at least for a while. One that
+/// was slowed down before the capture began is as fast as then on average, but its rate goes up and down.
 bool ignores(const CongestionSide& side) noexcept {
   if (side.cnps < enough_cnps || side.left_out != 0) return false;
   if (side.cnp_spacing.mean_ns() > longest_gap_ns || side.before.bytes == 0 || side.before.ns == 0)
@@ -67,13 +67,13 @@ void find_cnp_ignored(const Snapshot& snapshot, FindingSink& sink) {
     const bool unaffected = unaffected_before(side);
     return Words{
         unaffected ? Severity::warning : Severity::notice,
-        fmt::format("{}{} got {}, on average {} apart, and did not send more slowly: {}. After {} of {} CNPs "
-                    "its rate fell.{}{}",
+        fmt::format("{}{} received {}, on average {} apart, and did not slow down: {}. The rate fell after "
+                    "{} of {} CNPs.{}{}",
                     scope_text(group), from_text(group), plural(group.count(), "CNP", "CNPs"),
                     wait_text(side.cnp_spacing.mean_ns()), rates_text(side), side.fell, side.fell + side.held,
                     unaffected
                         ? ""
-                        : " The capture begins when they come already, so it may have been slowed down "
+                        : " CNPs were already coming when the capture began, so it may have been slowed down "
                           "before.",
                     worst_text(group)),
         fmt::format(

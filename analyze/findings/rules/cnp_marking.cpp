@@ -28,12 +28,12 @@ void report_congested(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
         Severity::warning,
-        fmt::format("{} from {} to {} {} marked CE: CNPs wait in a congested queue, so senders hear of "
-                    "congestion late, and their marks mean nothing.",
+        fmt::format("{} from {} to {} {} marked CE: CNPs wait in a congested queue, so senders learn of "
+                    "congestion late, and a CE mark on a CNP has no effect.",
                     plural(marked.proof.count, "CNP", "CNPs"), address_text(marked.src),
                     address_text(marked.dst), verb(marked.proof.count, "is", "are")),
-        "Give CNPs a queue with strict priority on every switch, without ECN marking in it, and send them "
-        "with its DSCP: /sys/class/net/DEV/ecn/roce_np/cnp_dscp (48 is usual).",
+        "Give CNPs a strict-priority queue without ECN marking on every switch, and send them with its DSCP: "
+        "/sys/class/net/DEV/ecn/roce_np/cnp_dscp (48 is usual).",
         "CNPs marked CE",
     };
   });
@@ -59,12 +59,12 @@ void report_unmarked(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
         Severity::warning,
-        fmt::format("{} from {} to {} {} not marked (DSCP 0), while RoCE data of this capture is: they wait "
-                    "among ordinary traffic and are dropped there, and then nobody slows down.",
+        fmt::format("{} from {} to {} {} not marked (DSCP 0), while RoCE data in this capture is: they share "
+                    "the best-effort queue and are dropped there under load, and then no sender slows down.",
                     share_text(marked.proof.count, marked.of, "CNPs"), address_text(marked.src),
                     address_text(marked.dst), verb(marked.proof.count, "is", "are")),
         fmt::format("On {}: /sys/class/net/DEV/ecn/roce_np/cnp_dscp (48 is usual) and cnp_802p_prio; give "
-                    "that DSCP a queue with strict priority on the switches.",
+                    "that DSCP a strict-priority queue on the switches.",
                     address_text(marked.src)),
     };
   });

@@ -27,14 +27,13 @@ void find_dcbx_policy_differs(const Snapshot& snapshot, FindingSink& sink) {
     constexpr std::size_t named = 4;
     const auto last = texts.begin() + static_cast<std::ptrdiff_t>(std::min(named, texts.size()));
     finding.explanation =
-        fmt::format("Port {} announces by LLDP otherwise than the policy has it: {}{}.", who,
+        fmt::format("Port {} announces DCBX settings that differ from the policy: {}{}.", who,
                     fmt::join(texts.begin(), last, ", "),
                     texts.size() > named ? fmt::format(" and {} more", texts.size() - named) : std::string());
     finding.advice = fmt::format(
-        "Set it at that port: {}mlnx_qos -i DEV --dscp2prio set,DSCP,PRIORITY, dcb app replace dev DEV "
-        "port-prio 4791:PRIORITY; on a switch priority-flow-control and its DSCP map. All LLDP frames of "
-        "that "
-        "port: {}",
+        "Configure that port: {}mlnx_qos -i DEV --dscp2prio set,DSCP,PRIORITY, dcb app replace dev DEV "
+        "port-prio 4791:PRIORITY; on a switch priority-flow-control and the DSCP map. All LLDP frames of "
+        "that port: {}",
         lossless
             ? fmt::format("mlnx_qos -i DEV --pfc {} or dcb pfc set dev DEV prio-pfc, ", pfc_list(*lossless))
             : std::string(),

@@ -11,7 +11,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// Of the version that the announcements name; the other one has its own.
+/// For the RoCE version that the announcements name; the other version has its own.
 void compare_version(const Snapshot& snapshot, PacketVersion version, std::vector<Finding>& findings) {
   std::map<std::uint8_t, std::vector<const DcbxPort*>> announced;  // by priorities
   for (const DcbxPort& port : snapshot.dcbx.ports) {
@@ -34,8 +34,7 @@ void compare_version(const Snapshot& snapshot, PacketVersion version, std::vecto
                                  found.proof);
     finding.confidence = guessed ? 0.4 : 0.8;
     finding.explanation = fmt::format(
-        "By LLDP, port {}{} says that RoCE{} takes {}; {} that carry RoCE requests or READ responses take "
-        "{}.",
+        "DCBX of port {}{} announces RoCE{} on {}, but {} that carry RoCE requests or READ responses use {}.",
         port_text(snapshot, first.mac, first.point),
         ports.size() > 1 ? fmt::format(" and {} more", ports.size() - 1) : std::string(), v1 ? " v1" : "",
         priority_words(bits), share_text(found.proof.count, found.all), priority_words(outside));
@@ -46,7 +45,7 @@ void compare_version(const Snapshot& snapshot, PacketVersion version, std::vecto
            : fmt::format(
                  "Mark RoCE as announced: DSCP {1} for priority {0} (traffic class {2}, with ECT(0)), "
                  "cma_roce_tos -d DEV -t {2}, echo {2} > /sys/class/infiniband/DEV/tc/1/traffic_class; on "
-                 "tagged frames the VLAN's priority: ",
+                 "tagged frames the VLAN priority: ",
                  wanted, dscp_of(map, wanted), traffic_class_for(map, wanted));
     const std::string announce =
         v1 ? fmt::format("lldptool -T -i DEV -V APP app={},1,35093", std::countr_zero(outside))

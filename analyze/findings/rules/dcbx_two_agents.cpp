@@ -12,7 +12,7 @@
 namespace roce::analyze {
 namespace {
 
-/// A change and the way back happen where somebody tries settings out; agents that take turns go on.
+/// One change and its reversal happen where somebody tries settings out; two agents keep alternating.
 constexpr std::uint64_t turns = 2;
 
 /// "PFC on 3, willing (IEEE)".
@@ -30,14 +30,14 @@ std::string announced_text(const DcbxSettings& ieee, const DcbxSettings& cee) {
   return settings.any() ? fmt::format("{} ({})", text, ieee.any() ? "IEEE" : "CEE") : text;
 }
 
-/// Whether it makes a difference which of the two counts.
+/// Whether it makes a difference which of the two applies.
 bool contradict(const DcbxSettings& a, const DcbxSettings& b) noexcept {
   const std::uint8_t on_a = announced_roce_priorities(a);
   const std::uint8_t on_b = announced_roce_priorities(b);
   return (a.pfc && b.pfc && a.pfc->enabled != b.pfc->enabled) || (on_a != 0 && on_b != 0 && on_a != on_b);
 }
 
-/// Agents of one port that is configured anew come one after the other, and the first takes leave.
+/// When a port is reconfigured its agents come one after the other, and the first one signs off.
 bool at_the_same_time(const DcbxPort& a, const DcbxPort& b) noexcept {
   return a.last_packet > b.frames.frames[0] && b.last_packet > a.frames.frames[0];
 }
@@ -67,8 +67,8 @@ Agents of_one_name(const DcbxPort& port, const std::string& who) {
   agents.contradict =
       contradict(port.ieee_before.any() ? port.ieee_before : port.cee_before, port.settings());
   agents.text = fmt::format(
-      "Port {} announces by turns {} and {}, {} back and forth: most likely two LLDP agents speak under one "
-      "name.",
+      "Port {} alternates between {} and {}, {} back and forth: most likely two LLDP agents use the same "
+      "identity.",
       who, announced_text(port.ieee_before, port.cee_before), announced_text(port.ieee, port.cee),
       times_text(port.changed_back));
   return agents;
@@ -80,7 +80,7 @@ Agents of_two_names(const DcbxPort& a, const DcbxPort& b, const std::string& who
   agents.add(b);
   agents.contradict = contradict(a.settings(), b.settings());
   agents.text =
-      fmt::format("Two LLDP agents speak for port {}: one ({}) announces {}, the other ({}) {}.", who,
+      fmt::format("Two LLDP agents are active on port {}: one ({}) announces {}, the other ({}) {}.", who,
                   agent_name(a), announced_text(a.ieee, a.cee), agent_name(b), announced_text(b.ieee, b.cee));
   return agents;
 }
@@ -94,10 +94,10 @@ void find_dcbx_two_agents(const Snapshot& snapshot, FindingSink& sink) {
     Finding finding = finding_of(agents.contradict ? Severity::warning : Severity::notice, who, agents.proof);
     finding.confidence = 0.8;
     finding.explanation = agents.text +
-                          " The other end cannot know which of them counts: it takes the one that came last, "
-                          "or neither.";
+                          " The link partner cannot know which of them applies: it uses the one received "
+                          "last, or neither.";
     finding.advice =
-        "Leave one of them, as a rule either the firmware's or that of the operating system (lldpad, lldpd): "
+        "Keep only one of them, usually either the firmware's or the operating system's (lldpad, lldpd): "
         "mlxconfig -d DEV set LLDP_NB_DCBX_P1=0 LLDP_NB_RX_MODE_P1=0 LLDP_NB_TX_MODE_P1=0, ethtool "
         "--set-priv-flags DEV fw-lldp-agent off; or systemctl stop lldpad, lldptool -L -i DEV "
         "adminStatus=disabled. All LLDP frames of that port: " +
@@ -111,7 +111,7 @@ void find_dcbx_two_agents(const Snapshot& snapshot, FindingSink& sink) {
     if (port.announces() && !port.withdrawn()) by_mac[{port.point, port.mac}].push_back(&port);
   }
   for (const auto& [end, ports] : by_mac) {
-    // One pair a port is enough; those that contradict each other come first.
+    // One pair per port is enough; agents that contradict each other come first.
     const DcbxPort* pair[2] = {nullptr, nullptr};
     for (std::size_t i = 0; i < ports.size(); ++i) {
       for (std::size_t j = i + 1; j < ports.size(); ++j) {

@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-/// What copies do to their receivers. UC begins anew with a First or Only of whatever PSN, as rxe's
+/// What copies do to their receivers. Over UC a First or Only of any PSN starts a new message, as in rxe's
 /// check_psn().
 std::string effect_text(const Group& group) {
   const auto unreliable = [](const Case& c) { return c.connection->service == dissect::Service::uc; };
@@ -18,14 +18,14 @@ std::string effect_text(const Group& group) {
   std::string text;
   if (!all) {
     text =
-        " The receiver ignores such copies, but they take bandwidth, and those of requests are acknowledged "
+        " The receiver discards such copies, but they use bandwidth, and those of requests are acknowledged "
         "again.";
   }
   if (any) {
     text += fmt::format(
-        " {}: the copy of an Only or First begins a message once more, and a message of which a Middle comes "
-        "twice is dropped.",
-        all ? "Over UC the receiver does not know them" : "UC receivers do not know them");
+        " {}: the copy of an Only or First starts a new message, and a message with a duplicated Middle is "
+        "dropped.",
+        all ? "Over UC the receiver does not recognise them" : "UC receivers do not recognise them");
   }
   return text;
 }
@@ -42,12 +42,12 @@ void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
     constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} {} of one transmission that the network delivered twice.{}{}",
+        fmt::format("{}{} sent by {} {} of a transmission that the network delivered twice.{}{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
                     verb(group.count(), "is a second copy", "are second copies"), effect_text(group),
                     worst_text(group)),
-        fmt::format("Look for a loop or flooding on the way: bridge fdb show; spanning tree and MAC moves in "
-                    "the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
+        fmt::format("Look for a loop or flooding on the path: bridge fdb show; spanning tree and MAC moves "
+                    "in the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
                     "multicast group that replicates. If the capture itself sees the port twice (two mirror "
                     "sessions), nothing is wrong. {}",
                     show_command(snapshot, group, "The packets",

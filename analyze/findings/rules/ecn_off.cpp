@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto no_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
 
-/// Whether the policy says which ECN codepoints RoCE data has: then it was thought of.
+/// Whether the policy specifies the ECN codepoints of RoCE data: then ECN is validated against it.
 bool decided(const Snapshot& snapshot) {
   if (!snapshot.policy) return false;
   const auto& data = snapshot.policy->model().classes[static_cast<std::size_t>(TrafficClass::data)];
@@ -23,7 +23,7 @@ bool decided(const Snapshot& snapshot) {
 }  // namespace
 
 void find_ecn_off(const Snapshot& snapshot, FindingSink& sink) {
-  // Of a few packets it says nothing about a fabric, and of chosen ones neither.
+  // A few packets prove nothing about a fabric, and neither do packets that a filter chose.
   constexpr std::uint64_t enough = 1000;
   const Congestion& congestion = snapshot.congestion;
   if (congestion.ce_packets + congestion.ect_packets + congestion.cnp_packets != 0) return;
@@ -58,13 +58,13 @@ void find_ecn_off(const Snapshot& snapshot, FindingSink& sink) {
   finding.last_time_ns = proof.last_time_ns;
   finding.explanation = fmt::format(
       "All {} of RoCE data ({}) are Not-ECT, and there is neither a CE mark nor a CNP: ECN is not used here, "
-      "so nothing slows senders down but PFC and loss.",
+      "so only PFC and loss slow senders down.",
       packets_text(proof.count), plural(flows, "flow", "flows"));
   finding.advice = fmt::format(
-      "That is right where the fabric is meant to do without congestion control, or controls it by round "
-      "trip times. Else let hosts send ECT(0) (the traffic class's low two bits 2: 106 is DSCP 26) and "
-      "receivers answer marks: /sys/class/net/DEV/ecn/roce_np/enable/N and roce_rp/enable/N, and give the "
-      "switches ECN thresholds. {}",
+      "That is correct if the fabric is designed to work without congestion control, or controls it by "
+      "round-trip times. Otherwise let hosts send ECT(0) (low two bits of the traffic class 2: 106 is DSCP "
+      "26) and receivers answer CE with CNPs: /sys/class/net/DEV/ecn/roce_np/enable/N and roce_rp/enable/N, "
+      "and configure ECN thresholds on the switches. {}",
       show_command(snapshot, "The packets", proof.count, proof.count,
                    without_mirrored(snapshot, std::string(others ? "udp.dstport == 4791 && " : "") +
                                                   "(roce.class == data || roce.class == response || "

@@ -10,7 +10,7 @@ void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Finding> findings;
   for_each_lane(snapshot, [&](const PausePort& port, unsigned i, const PauseLane& lane) {
     if (i != PausePort::global || lane.xoff.count == 0) return;
-    // The two exclude each other on a link; PFC elsewhere is no concern of this one.
+    // The two exclude each other on a link; PFC on other links does not matter.
     const Lossless lossless = lossless_priorities(snapshot, port.point);
     if (lossless.paused == 0 && lossless.announced == 0) return;
     Proof proof;
@@ -25,8 +25,8 @@ void find_global_pause_beside_pfc(const Snapshot& snapshot, FindingSink& sink) {
         who, lane.xoff.count, lossless.paused != 0 ? "used" : "announced",
         priority_words(lossless.paused != 0 ? lossless.paused : lossless.announced));
     finding.advice = fmt::format(
-        "Turn PAUSE off at that port: ethtool -A DEV autoneg off rx off tx off on a host, no flowcontrol on "
-        "a switch port; then PFC on: mlnx_qos -i DEV --pfc {}. All pause frames of that port: {}",
+        "Disable PAUSE on that port: ethtool -A DEV autoneg off rx off tx off on a host, no flowcontrol on a "
+        "switch port; then enable PFC: mlnx_qos -i DEV --pfc {}. All pause frames of that port: {}",
         pfc_list(lossless.paused != 0 ? lossless.paused : lossless.announced),
         packets_command(snapshot, pause_filter(port.mac)));
     findings.push_back(std::move(finding));

@@ -36,16 +36,17 @@ void find_icrc_capture_artefact(const Snapshot& snapshot, FindingSink& sink) {
   finding.confidence = view.any_host_well ? 0.95 : 0.7;
   finding.connections = std::move(all.connections);
   finding.explanation = fmt::format(
-      "{} sent by {} have a wrong ICRC{}. No wire is that bad: {}", share_text(all.wrong, all.packets),
+      "{} sent by {} have a wrong ICRC{}. No link is that bad: {}", share_text(all.wrong, all.packets),
       one ? first : fmt::format("{} hosts ({} and others)", view.artefact.size(), first),
-      view.any_host_well ? ", those of the others do not" : "",
+      view.any_host_well ? ", those of other hosts do not" : "",
       view.any_host_well
           ? "the capture was made on that host, before its NIC writes the ICRC."
-          : "the capture was made where the ICRC is not written yet, or something rewrote all packets.");
+          : "the capture was made before the NIC writes the ICRC, or a device rewrote all packets.");
   finding.advice =
-      "Nothing to repair. To check ICRCs, capture at a mirror port or at the receiver; to silence this, use "
-      "--no-icrc. If it was captured at a mirror port after all, look for a device that rewrites addresses, "
-      "ports or lengths (NAT, a tunnel, a mirror that cuts and mends lengths): receivers drop such packets.";
+      "Nothing to fix. To check ICRCs, capture at a mirror port or at the receiver; to suppress this "
+      "finding, use --no-icrc. If this is a mirror port already, look for a device that rewrites addresses, "
+      "ports or lengths (NAT, a tunnel, a mirror that truncates packets and adjusts lengths): receivers drop "
+      "such packets.";
   sink.add(std::move(finding));
 }
 

@@ -10,13 +10,14 @@
 namespace roce::analyze {
 namespace {
 
-/// A flow without a connection (UD) keeps no packet numbers; the totals do, of the first ones.
+/// A flow without a connection (UD) keeps no packet numbers; the totals keep the first ones.
 void complete_cases(const Snapshot& snapshot, IcrcCounts& counts) {
   if (!counts.proof.frames.empty()) return;
   for (const std::uint64_t frame : snapshot.totals.icrc_mismatches) counts.proof.add_frame(frame);
 }
 
-/// What shows them: between `pair`, or where it is null wherever the capture is not at fault itself.
+/// The command that shows them: between `pair`, or, if that is null, of all senders but those whose ICRCs are
+/// only wrong in the capture.
 std::string command_text(const Snapshot& snapshot, const IcrcView& view, const IcrcView::Pair* pair,
                          const IcrcCounts& counts) {
   std::string test = without_copies(snapshot, "roce.icrc.status == mismatch");
@@ -47,20 +48,19 @@ void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, co
   finding.confidence = 0.95;
   finding.connections = std::move(counts.connections);
   finding.explanation = fmt::format(
-      "{} {} came to the capture point with a wrong ICRC: bits were flipped before it. Their receiver drops "
-      "them without a word, which looks like loss.",
+      "{} {} arrived at the capture point with a wrong ICRC: bits were flipped upstream of it. The receiver "
+      "drops such packets silently, which looks like loss.",
       share_text(counts.wrong, counts.packets), who);
   if (counts.stray != 0) {
     finding.explanation +=
-        fmt::format(" The flipped bits are in the address or queue pair of {}: nobody else has it.",
+        fmt::format(" The flipped bits are in the address or queue pair of {}: no other packet has it.",
                     packets_text(counts.stray));
   }
   finding.advice = fmt::format(
-      "A bad cable, optic, port or memory on that side. On the receiver: rdma statistic show "
-      "(rx_icrc_encapsulated counts these with mlx5); on both hosts: ethtool -S DEV | grep -iE "
-      "'crc|symbol|fec', ethtool -m DEV (light levels); on the switches: FEC and symbol errors of each port "
-      "on the way. Ports that count nothing "
-      "point to memory or to a device that rewrites packets. {}",
+      "Suspect a bad cable, optic, port or memory upstream of the capture point. On the receiver: rdma "
+      "statistic show (rx_icrc_encapsulated counts these with mlx5); on both hosts: ethtool -S DEV | grep "
+      "-iE 'crc|symbol|fec', ethtool -m DEV (light levels); on the switches: FEC and symbol errors of each "
+      "port on the path. If no port counts errors, suspect memory or a device that rewrites packets. {}",
       command);
   sink.add(std::move(finding));
 }

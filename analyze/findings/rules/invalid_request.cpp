@@ -9,11 +9,11 @@ void find_invalid_request(const Snapshot& snapshot, FindingSink& sink) {
       1,
       "invalid request",
       "IBV_WC_REM_INV_REQ_ERR",
-      "The queue pair does not allow this operation, or its packets do not fit: a message longer than the "
-      "receive buffer or than announced, a wrong path MTU, too many READs or atomics at a time.",
+      "The queue pair does not allow this operation, or its packets are not valid: a message longer than the "
+      "receive buffer or than announced, a wrong path MTU, too many outstanding READs or atomics.",
       "check the queue pair's access flags (qp_access_flags), max_dest_rd_atomic against the peer's "
-      "max_rd_atomic, path_mtu of both ends (they must be equal: ibv_query_qp) and "
-      "the size of the posted receives.",
+      "max_rd_atomic, path_mtu of both ends (they must be equal: ibv_query_qp) and the size of the posted "
+      "receives.",
   };
   find_refused(snapshot, sink, refusal);
 }

@@ -10,7 +10,8 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
   const Totals& totals = snapshot.totals;
   const std::uint64_t fragments = totals.diagnostics.of(DiagnosticId::fragment);
   if (fragments == 0) return;
-  // Only what lacks DF can have been cut on the way: without such flows the fragments are others'.
+  // Only packets without DF can be fragmented on the path: without such flows the fragments are of other
+  // traffic.
   const Flow* most = nullptr;
   std::uint64_t may_be_cut = 0;
   for (const Flow& flow : snapshot.flows) {
@@ -27,12 +28,12 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
   finding.confidence = most == nullptr ? 0.5 : 0.8;
   if (most != nullptr && most->connection) finding.connections.push_back(*most->connection);
   finding.explanation = fmt::format(
-      "{} of UDP datagrams. NICs do not put RoCE packets together again: there each one cut is one lost. "
-      "Soft-RoCE does.{}",
+      "{} of UDP datagrams. NICs do not reassemble RoCE packets (Soft-RoCE does), so each fragmented packet "
+      "is lost.{}",
       plural(fragments, "IP fragment", "IP fragments"),
       most == nullptr
-          ? std::string(" All RoCE packets seen forbid it (DF), so these may be other UDP traffic.")
-          : fmt::format(" {} allow it (DF clear), most of them from {} to {}.",
+          ? std::string(" All captured RoCE packets have DF set, so these may be other UDP traffic.")
+          : fmt::format(" {} can be fragmented (DF clear), most of them from {} to {}.",
                         share_text(may_be_cut, totals.roce_packets, "RoCE packets"),
                         address_text(most->key.src), address_text(most->key.dst)));
   const Connection* cut = nullptr;
@@ -49,8 +50,8 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
                                                  : dissect::IpAddress{};
   finding.advice = fmt::format(
       "Compare the path MTU of the queue pairs plus up to 60 bytes of headers (80 with IPv6) with the MTU of "
-      "every link and tunnel on the way: ip link show DEV on both hosts, the switch ports, {} HOST{}. Lower "
-      "the path MTU or raise the links'. {}",
+      "every link and tunnel on the path: ip link show DEV on both hosts, the switch ports, {} HOST{}. Lower "
+      "the path MTU or raise the link MTUs. {}",
       ping_text(pmtu, transport, to), pmtu == 0 ? " (for a path MTU of 1024)" : "",
       show_command(
           snapshot, "The packets", fragments, fragments,

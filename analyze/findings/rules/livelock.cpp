@@ -7,8 +7,8 @@
 namespace roce::analyze {
 namespace {
 
-/// The sender begins where it began before, again and again, although the other side answers: a mere
-/// retry chain meets silence and ends after retry_cnt + 1 tries, an RNR chain waits for the receiver.
+/// The sender goes back to the same PSN again and again although the peer answers: a plain retry chain gets
+/// no answer and ends after retry_cnt + 1 tries, an RNR chain waits for the receiver.
 bool is_livelock(const Connection& connection, unsigned side) {
   constexpr std::uint64_t least_runs = 4;
   constexpr std::uint64_t longest_chain = 8;
@@ -41,21 +41,22 @@ void find_livelock(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::error,
         fmt::format(
-            "{}{} went back to the very PSN it had gone back to before, {}: it is busy and gets "
-            "nowhere. {} it sent are repeats{}.{}{}",
+            "{}{} went back {} to the same PSN as before, without making progress. {} sent are "
+            "retransmissions{}.{}{}",
             scope_text(group), from_text(group), times_text(group.count()), share_text(repeats, group.of),
             naks == 0 ? std::string(", and no NAK came: nothing arrives, or no answer comes back")
-                      : fmt::format(", asked for by {}", plural(naks, "sequence NAK", "sequence NAKs")),
+                      : fmt::format(", requested by {}", plural(naks, "sequence NAK", "sequence NAKs")),
             goodput_text(group), worst_text(group)),
         naks == 0
-            ? fmt::format("The path to {} or back from it is broken while it lasts: link state and "
-                          "drops of each port, ACLs, ethtool -S DEV at both ends. {}",
-                          to_text(group), show_command(snapshot, group, "The repeats", shown_by_repeats()))
-            : fmt::format("Something is lost in each round. Always the same packet: look at it (larger "
-                          "than an MTU on the way, dropped by a filter). Any packet: the loss is too "
-                          "high for so long a burst, so find the drops (loss_before_capture, "
-                          "loss_after_capture) and send smaller messages meanwhile. {}",
-                          show_command(snapshot, group, "The repeats", shown_by_repeats())),
+            ? fmt::format("The path to {} or back is broken while this lasts: check link state and drops of "
+                          "each port, ACLs, ethtool -S DEV at both ends. {}",
+                          to_text(group),
+                          show_command(snapshot, group, "The retransmissions", shown_by_repeats()))
+            : fmt::format("A packet is lost in every round. If it is always the same one, look at it (larger "
+                          "than an MTU on the path, dropped by a filter). If not, the loss rate is too high "
+                          "for such long bursts: find the drops (loss_before_capture, loss_after_capture) "
+                          "and send smaller messages meanwhile. {}",
+                          show_command(snapshot, group, "The retransmissions", shown_by_repeats())),
     };
   });
 }

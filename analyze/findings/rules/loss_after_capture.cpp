@@ -9,7 +9,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// A few losses among many late packets that the receiver takes for lost ones: late, rather.
+/// A few losses among many late packets that the receiver treats as lost: these were probably late as well.
 bool is_doubtful(const Case& c) {
   return late_taken_for_lost(c.sent(), c.answered()) &&
          4 * c.proof.count <= c.sent().count(Event::out_of_order);
@@ -28,20 +28,20 @@ void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         doubtful ? Severity::notice : loss_severity(group),
         fmt::format(
-            "{}{} sent by {} passed the capture point but never came to {}, which asked for {} again. The "
+            "{}{} sent by {} passed the capture point but never reached {}, which requested {} again. The "
             "loss is between the capture point and {}, or inside {}. {}{}{}",
             scope_text(group), share_text(group.count(), group.of), from_text(group), to,
             verb(group.count(), "it", "them"), to, to,
-            doubtful
-                ? "But packets overtake each other here (finding reordering), and NAKs are sent for late "
-                  "ones: these may have been merely late."
-                : "Of packets repeated together with a lost one it cannot be told here whether they arrived.",
+            doubtful ? "But packets arrive out of order here (finding reordering), and late ones cause NAKs: "
+                       "these may only have been late."
+                     : "Whether packets that were retransmitted together with a lost one had arrived is not "
+                       "visible here.",
             repair_text(snapshot, group), worst_text(group)),
         fmt::format(
             "On {}: ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc|prio'; rdma statistic show "
             "(out_of_sequence counts these losses; rx_icrc_encapsulated means corruption). On each switch "
-            "from the capture point to there: drops of the RoCE queue, PFC counters. Is PFC on for the RoCE "
-            "priority: mlnx_qos -i DEV (or dcb pfc show dev DEV). {}",
+            "from the capture point to there: drops of the RoCE queue, PFC counters. Check that PFC is "
+            "enabled for the RoCE priority: mlnx_qos -i DEV (or dcb pfc show dev DEV). {}",
             to,
             show_losses(snapshot, group,
                         shown_by_flag("roce.analysis.lost == after_capture", Event::lost_after_capture,

@@ -11,14 +11,14 @@ void find_loss_between_points(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         loss_severity(group),
         fmt::format(
-            "{}{} sent by {} to {} were seen at one capture point and never at the next one on the way, "
-            "which showed those before and after them. The loss is between the two.{}{}",
+            "{}{} sent by {} to {} were seen at one capture point and never at the next one on the path, "
+            "which did see the packets before and after them. The loss is between the two.{}{}",
             scope_text(group), share_text(group.count(), group.of), from, to, repair_text(snapshot, group),
             worst_text(group)),
         fmt::format(
-            "Look at what is between the two capture points: drops of the RoCE queue on each port "
-            "(ethtool -S DEV, tc -s qdisc show dev DEV, the switch's own counters), PFC counters, "
-            "CRC and FEC errors of the links. {}",
+            "Check everything between the two capture points: drops of the RoCE queue on each port (ethtool "
+            "-S DEV, tc -s qdisc show dev DEV, the switch's own counters), PFC counters, CRC and FEC errors "
+            "of the links. {}",
             show_command(snapshot, group, "The packets that were lost there",
                          shown_by_flag("roce.analysis.lost_between_points", Event::lost_between_points))),
     };

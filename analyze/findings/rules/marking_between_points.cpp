@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto not_ect_bits = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
 constexpr auto ce_bits = static_cast<std::uint8_t>(dissect::Ecn::ce);
-constexpr std::int64_t slack_ns = 1'000'000;  // clocks of one file agree so far, and packets need time
+constexpr std::int64_t slack_ns = 1'000'000;  // clocks of one file agree within this; packets need time
 constexpr std::size_t listed_remarks = 12;    // flows that a filter names
 
 using Ends = std::tuple<dissect::IpAddress, dissect::IpAddress, std::uint16_t>;
@@ -27,13 +27,14 @@ struct Found {
   std::uint64_t of = 0;  ///< packets of these flows that the point shows
   std::set<std::uint64_t> flows;
   std::set<std::string> tests;
-  std::set<std::string> marks;      ///< there
+  std::set<std::string> marks;      ///< at this point
   std::set<std::string> marks_own;  ///< where the flows are followed
   std::set<std::uint16_t> followed;
   bool timed = true;
 };
 
-/// Whether the network may not have made it of what the flow's own packets show: CE it may.
+/// Whether the markings cannot come from the flow's own packets without re-marking; CE may be set by any
+/// switch.
 bool is_remarked(const std::vector<MarkRow>& own, const MarkRow& row) {
   const auto any = [&](auto&& test) {
     return std::any_of(own.begin(), own.end(), [&](const MarkRow& known) {
@@ -56,7 +57,7 @@ std::string test_of_copy(const MarkRow& row) {
   return fmt::format("{} && roce.ecn == {}", test_of(row), row.marks.ecn);
 }
 
-/// What the clock of `there` says at the time that the clock of `here` calls 0, if it is known.
+/// What the clock of `there` shows when the clock of `here` shows 0, in ns; nothing if unknown.
 std::optional<std::int64_t> offset_of(const Snapshot& snapshot, std::uint16_t here, std::uint16_t there) {
   if (!of_several_files(snapshot.files, snapshot.interfaces, {here, there})) return 0;
   for (const ClockOffset& clock : snapshot.clocks) {
@@ -73,7 +74,7 @@ const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) {
   return at != snapshot.connections.end() && at->id == *flow.connection ? &*at : nullptr;
 }
 
-/// The point that the flow's own figures are of: the other one that shows it. Nothing where there are more.
+/// The point where the flow's connection is followed. Nothing if there are several.
 std::optional<std::uint16_t> followed_at(const Snapshot& snapshot, const Flow& flow) {
   const Connection* connection = connection_of(snapshot, flow);
   if (connection == nullptr || connection->followed_points != 1 || connection->points.empty())
@@ -111,7 +112,7 @@ void compare_points(const Snapshot& snapshot, const Flow& flow, const FlowAtPoin
   Found* found = nullptr;
   for (const MarkRow& row : there.otherwise) {
     if (row.traffic_class == TrafficClass::other || !is_remarked(own, row)) continue;
-    // What this point did not capture may have been sent with these marks.
+    // Packets that this point did not capture may have had these markings.
     if (offset && flow.any_time && row.first_time_ns != capture::no_time) {
       const std::int64_t at = row.first_time_ns - *offset;
       if (at < flow.first_time_ns - slack_ns || at > flow.last_time_ns + slack_ns) continue;
@@ -151,24 +152,20 @@ void find_marking_between_points(const Snapshot& snapshot, FindingSink& sink) {
         Severity::warning,
         fmt::format("{} > {} at {}", address_text(std::get<0>(ends)), address_text(std::get<1>(ends)), point),
         found.proof);
-    // Without common time the two points may have captured different parts.
+    // Without a common clock the two points may have captured different parts.
     finding.confidence = found.timed ? 0.9 : 0.5;
     finding.explanation = fmt::format(
-        "{} from {} to {} that {} shows {} marked {} there, and {} at {}, where {} followed: something "
-        "between "
+        "{} from {} to {} seen at {} {} marked {} there, but {} at {}, where {} followed: a device between "
         "the two points re-marks them.",
         share_text(found.proof.count, found.of), address_text(std::get<0>(ends)),
         address_text(std::get<1>(ends)), point, verb(found.proof.count, "is", "are"), joined(found.marks),
         joined(found.marks_own), point_name(snapshot.files, snapshot.interfaces, *found.followed.begin()),
         found.flows.size() == 1 ? "their flow is" : "their flows are");
     finding.advice = fmt::format(
-        "A port between the points does not trust what it gets, or rewrites it: let it trust DSCP (mlnx_qos "
-        "-i "
-        "DEV --trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing "
-        "rule "
-        "of its class map. The command compare, with a file of each point, tells each change. All such "
-        "copies: "
-        "{}",
+        "A port between the points does not trust the markings it receives, or rewrites them: let it trust "
+        "DSCP (mlnx_qos -i DEV --trust dscp on hosts, the port's trust mode on a switch) and look for a "
+        "rewrite or policing rule in its class map. The command compare, with one file per point, shows each "
+        "change. All such copies: {}",
         packets_command(snapshot, filter_of(ends, found)));
     findings.push_back(std::move(finding));
   }

@@ -19,7 +19,7 @@ constexpr bool classes_looked_at(TrafficClass of) noexcept {
   return of != TrafficClass::cm && of != TrafficClass::other;
 }
 
-/// What a queue and a segment are chosen by.
+/// What selects the queue and the VLAN.
 struct Place {
   Label label;
   std::optional<std::uint16_t> vlan;
@@ -29,15 +29,15 @@ Place class_place(const Marks& marks) noexcept {
   return {label_of(marks), marks.vlan};
 }
 
-/// Several queue pairs of a host may send to one UD queue pair. What leaves from one UDP source port is
-/// one's.
+/// Several queue pairs of a host may send to one UD queue pair. Packets with one UDP source port come from
+/// one of them.
 bool of_one_sender(const Flow& flow) {
   if (flow.service != dissect::Service::ud) return true;
   return flow.udp_sports.others() == 0 && flow.udp_sports.sorted().size() == 1;
 }
 
 bool may_change(const Snapshot& snapshot) {
-  // VLANs are no part of the matrix; but without tags there are none.
+  // The matrix has no VLANs; but without tags there are none.
   if (std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(),
                   [](const Marking& row) { return row.pcp.has_value(); }))
     return true;
@@ -120,12 +120,12 @@ void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const std::string_view changes =
         marked.only_tags
-            ? "the host changes them (the program or the system uses GIDs of several interfaces: "
-              "show_gids, ip -d link; the priority: egress-qos-map, tc or nft rules); if not, a switch "
-              "on the way takes the tag off, or gives it another VLAN or priority."
-            : "the host changes them (traffic class set while running: cma_roce_tos, the "
-              "traffic_class file, tc or nft rules); if not, a switch or router on the way re-marks "
-              "(its policers and class maps) or takes tags off.";
+            ? "the host changes them (the program or the system uses GIDs of several interfaces: show_gids, "
+              "ip -d link; the priority: egress-qos-map, tc or nft rules); if not, a switch on the path "
+              "removes the tag, or changes its VLAN or priority."
+            : "the host changes them (traffic class changed at run time: cma_roce_tos, the traffic_class "
+              "file, tc or nft rules); if not, a switch or router on the path re-marks them (policers, class "
+              "maps) or removes tags.";
     return Words{
         marked.meant      ? Severity::info
         : marked.doubtful ? Severity::notice
@@ -135,19 +135,19 @@ void find_marking_changes(const Snapshot& snapshot, FindingSink& sink) {
             plural(marked.flows.size(), "flow", "flows"), address_text(marked.src), address_text(marked.dst),
             verb(marked.proof.count, "is", "are"),
             marked.majority
-                ? "not marked as the others of the same flow and class are"
-                : "marked otherwise than others of the same flow and class, and no marks are those of most",
+                ? "not marked like the others of the same flow and class"
+                : "marked differently from others of the same flow and class, and no marking has a majority",
             marked.note,
-            marked.meant ? "The policy allows all of these marks."
+            marked.meant ? "The policy allows all of these markings."
             : marked.majority
-                ? "They take another queue than those, may overtake them or be dropped where the "
-                  "others are lossless."
-                : "They take several queues, may overtake each other or be dropped where the others "
-                  "are lossless.",
-            marked.doubtful ? " They go to a UD queue pair: others of the host may send to it too, though "
-                              "all of these leave from one UDP source port."
+                ? "They use another queue, so they may be reordered, or dropped where the others are "
+                  "lossless."
+                : "They use several queues, so they may be reordered, or dropped where the others are "
+                  "lossless.",
+            marked.doubtful ? " They go to a UD queue pair: other queue pairs of the host may send to it "
+                              "too, although all of these packets have one UDP source port."
                             : ""),
-        fmt::format("Capture at {} itself, or at the first switch port: if the marks differ there, {}",
+        fmt::format("Capture at {} itself, or at the first switch port: if the markings differ there, {}",
                     address_text(marked.src), changes),
     };
   });

@@ -11,7 +11,7 @@
 namespace roce::analyze {
 namespace {
 
-/// How one direction marks what it is mostly made of.
+/// How one direction marks the packets that it mostly consists of.
 struct Direction {
   const Flow* flow = nullptr;
   Label label;  ///< of most of these packets
@@ -20,7 +20,7 @@ struct Direction {
   std::vector<MarkRow> rows;
 };
 
-/// Its payload, or its acknowledgements.
+/// Of its packets with payload, or else of its acknowledgements.
 Direction direction_of(const Flow& flow, bool payload) {
   Direction direction;
   direction.flow = &flow;
@@ -48,11 +48,11 @@ void find_differences(const Snapshot& snapshot, const Connection& connection, Ma
   const Flow* const flows[] = {flow_of(snapshot, connection, 0), flow_of(snapshot, connection, 1)};
   if (flows[0] == nullptr || flows[1] == nullptr || !connection.paired()) return;
   Direction a = direction_of(*flows[0], true), b = direction_of(*flows[1], true);
-  // Where only one side sends payload, what answers it.
+  // Where only one side sends payload, the acknowledgements of the other are compared.
   if (a.packets == 0) a = direction_of(*flows[0], false);
   if (b.packets == 0) b = direction_of(*flows[1], false);
   if (a.packets == 0 || b.packets == 0 || a.label == b.label) return;
-  // Both began with the same marks and changed to the same ones, but did not send as much before and after.
+  // Both used the same markings, only in different proportions: they changed at the same time.
   if (labels_of(a) == labels_of(b)) return;
   const bool first = unmarked(a.label) || (a.of == TrafficClass::ack && !unmarked(b.label));
   const Direction& odd = first ? a : b;
@@ -68,7 +68,7 @@ void find_differences(const Snapshot& snapshot, const Connection& connection, Ma
                        address_text(direction.flow->key.src), label_text(marks, tags));
   };
   if (marked.note.empty() || (unmarked(odd.label) && marked.note.front() != '!')) {
-    // The mark in front of a note tells describe() that one side is not marked at all.
+    // A leading '!' means that one side is not marked at all.
     marked.note = fmt::format("{}{}, {}", unmarked(odd.label) ? "!" : "", text(other), text(odd));
   }
   for (const Direction* each : {&odd, &other}) {
@@ -99,18 +99,18 @@ void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
   for (const Connection& connection : snapshot.connections) find_differences(snapshot, connection, pairs);
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     const bool unmarked = marked.note.front() == '!';
-    // Of all of them: the one that is told may differ in its tag alone, and others in their DSCP.
+    // For all connections: the one that is described may differ in its tag only, and others in their DSCP.
     const std::string how =
         marked.only_tags
             ? std::string(
                   "The DSCP is the same, the VLAN tag is not. Give both sides a GID of the VLAN interface "
-                  "(show_gids; ib_write_bw -x N, NCCL_IB_GID_INDEX) and its priority the same map (ip link "
-                  "set dev DEV.VLAN type vlan egress-qos-map FROM:TO). Behind an access port the switch has "
-                  "taken the tag off: capture before it.")
+                  "(show_gids; ib_write_bw -x N, NCCL_IB_GID_INDEX) and the same priority map (ip link set "
+                  "dev DEV.VLAN type vlan egress-qos-map FROM:TO). Downstream of an access port the switch "
+                  "has removed the tag: capture upstream of it.")
             : std::string(
-                  "Set the same on both hosts: cma_roce_tos -d DEV -t TOS for RDMA-CM, the traffic_class "
-                  "file or the program's own setting (perftest --tclass, NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS) "
-                  "else. TOS is DSCP x 4.");
+                  "Configure both hosts alike: cma_roce_tos -d DEV -t TOS for RDMA-CM, otherwise the "
+                  "traffic_class file or the program's own setting (perftest --tclass, NCCL_IB_TC, "
+                  "UCX_IB_TRAFFIC_CLASS). TOS is DSCP x 4.");
     return Words{
         marked.meant ? Severity::info
         : unmarked   ? Severity::warning
@@ -118,11 +118,11 @@ void find_marking_directions(const Snapshot& snapshot, FindingSink& sink) {
         fmt::format("The two directions of {} between {} and {} are marked differently ({}). {}",
                     plural(marked.flows.size(), "connection", "connections"), address_text(marked.src),
                     address_text(marked.dst), marked.note.substr(unmarked ? 1 : 0),
-                    marked.meant ? "The policy wants it so."
-                    : unmarked   ? "One of them is not marked at all, so it shares the queue of ordinary "
-                                   "traffic and is dropped there under load."
-                                 : "That is right only where the fabric has a class of its own for it."),
-        fmt::format("{} The side to look at first: {}.", how, address_text(marked.src)),
+                    marked.meant ? "The policy intends this."
+                    : unmarked   ? "One of them is not marked at all, so it shares the best-effort queue and "
+                                   "is dropped there under load."
+                                 : "That is correct only if the fabric has a separate class for it."),
+        fmt::format("{} Check this side first: {}.", how, address_text(marked.src)),
     };
   });
 }

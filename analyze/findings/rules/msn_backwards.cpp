@@ -8,7 +8,7 @@ namespace roce::analyze {
 void find_msn_backwards(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    // `from` is the responder: it counts.
+    // `from` is the responder: it counts the MSN.
     if (!add_case(snapshot, cases, connection,
                   {side, side, Event::msn_backwards, all_acks(connection.requester[1 - side])}))
       return;
@@ -18,13 +18,13 @@ void find_msn_backwards(const Snapshot& snapshot, FindingSink& sink) {
     constexpr std::uint64_t enough = 3;
     return Words{
         group.count() < enough ? Severity::notice : Severity::warning,
-        fmt::format("{}{} by {} {} a smaller message sequence number than an earlier one, though the PSN "
-                    "went on: the responder counted fewer completed messages than before.{}",
+        fmt::format("{}{} by {} {} a lower message sequence number (MSN) than an earlier one, although the "
+                    "PSN advanced: the responder counted fewer completed messages than before.{}",
                     scope_text(group), share_text(group.count(), group.of, "answers"), from_text(group),
                     verb(group.count(), "carries", "carry"), worst_text(group)),
-        fmt::format("Two queue pairs behind one number (was one destroyed and made again: rdma resource show "
-                    "qp), answers that overtake each other, or a defect of the responder's firmware (ethtool "
-                    "-i DEV on {}). {}",
+        fmt::format("Suspect QP reuse (a queue pair destroyed and created again with the same number: rdma "
+                    "resource show qp), answers that arrive out of order, or a firmware defect of the "
+                    "responder (ethtool -i DEV on {}). {}",
                     from_text(group),
                     show_command(snapshot, group, "The answers",
                                  shown_by_flag("roce.analysis.msn_backwards", Event::msn_backwards))),

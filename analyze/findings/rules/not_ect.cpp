@@ -12,7 +12,7 @@ namespace {
 constexpr auto not_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
 
 struct Share {
-  std::uint64_t with = 0;  ///< packets that may be marked
+  std::uint64_t with = 0;  ///< packets that are ECN-capable
   std::uint64_t without = 0;
 };
 
@@ -28,17 +28,17 @@ Share share_of(const Snapshot& snapshot) {
 }  // namespace
 
 void find_not_ect(const Snapshot& snapshot, FindingSink& sink) {
-  // Without any ECT nobody uses ECN here, which is a decision and no mistake: but for the CNPs, which only
-  // marks can have asked for.
+  // Without any ECT, ECN is not used here, which is a decision and no mistake; unless there are CNPs, which
+  // only CE marks can cause.
   const Share share = share_of(snapshot);
   const std::uint64_t cnps = snapshot.congestion.cnp_packets;
   if (share.without == 0 || (share.with == 0 && cnps == 0)) return;
   const std::string beside = share.with != 0
-                                 ? fmt::format("{} of the capture may be marked by ECN",
+                                 ? fmt::format("{} of RoCE data in the capture is ECN-capable",
                                                percent_text(share.with, share.with + share.without))
                                  : fmt::format(
-                                       "there {} {} in the capture, so receivers see marks: something on "
-                                       "the way may clear them",
+                                       "there {} {} in the capture, so receivers see CE marks: a device on "
+                                       "the path may clear ECN",
                                        verb(cnps, "is", "are"), plural(cnps, "CNP", "CNPs"));
   MarkedPairs pairs;
   for (const Flow& flow : snapshot.flows) {
@@ -61,13 +61,12 @@ void find_not_ect(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [&](const Marked& marked) {
     return Words{
         most_use_it ? Severity::warning : Severity::notice,
-        fmt::format("{} of RoCE data from {} to {} {} Not-ECT, while {}. "
-                    "A congested switch drops Not-ECT packets where it would mark others, and no CNP slows "
-                    "their sender down.",
+        fmt::format("{} of RoCE data from {} to {} {} Not-ECT, while {}. A congested switch drops Not-ECT "
+                    "packets where it would mark others CE, and no CNP slows their sender down.",
                     share_text(marked.proof.count, marked.of), address_text(marked.src),
                     address_text(marked.dst), verb(marked.proof.count, "is", "are"), beside),
         fmt::format("On {}: the low two bits of the traffic class must be 2 (ECT(0)), as in 106 = DSCP 26 x "
-                    "4 + 2; ConnectX sets them itself where congestion control is on for the priority: "
+                    "4 + 2; ConnectX sets them itself where congestion control is enabled for the priority: "
                     "/sys/class/net/DEV/ecn/roce_np/enable/N and roce_rp/enable/N.",
                     address_text(marked.src)),
     };

@@ -17,13 +17,13 @@ Pair pair_key(const Connection& connection) {
   return std::minmax(connection.ends[0].address, connection.ends[1].address);
 }
 
-/// What became of the packets that do not fit.
+/// What happened to the packets of the wrong size.
 enum class Fate { refused, taken, unknown };
 
 Fate fate_of(const Group& group) {
   const auto naks = [](const Case& c) { return c.answered().count(Event::nak_invalid_request); };
   if (group.sum(naks) != 0) return Fate::refused;
-  // A responder that drops them makes the sender repeat.
+  // A responder that drops them makes the sender retransmit.
   const bool all_taken = std::all_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
     const Requester& requester = c.requester();
     return requester.acks != 0 && repeats_of(c.sent()) == 0 && losses_of(c.sent()) == 0 &&
@@ -41,7 +41,7 @@ std::string fate_text(const Group& group, Fate fate) {
                  "NAK (invalid request) was sent", "NAKs (invalid request) were sent"),
           to_text(group));
     case Fate::taken:
-      return fmt::format(" {} took them: no NAK came and nothing was repeated.", to_text(group));
+      return fmt::format(" {} accepted them: no NAK came and nothing was retransmitted.", to_text(group));
     default:
       return " A responder refuses such packets (NAK invalid request) or drops them.";
   }
@@ -60,26 +60,25 @@ void report_lengths(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         fate == Fate::taken ? Severity::notice : Severity::warning,
         fmt::format(
-            "{}{} sent by {} {} a payload that does not fit: First and Middle packets must carry exactly "
-            "the path MTU{}, the last one the rest of the announced length.{}{}",
+            "{}{} sent by {} {} the wrong payload size: First and Middle packets must carry exactly the path "
+            "MTU{}, the Last one the rest of the announced length.{}{}",
             scope_text(group), share_text(group.count(), group.of), from_text(group),
             verb(group.count(), "has", "have"),
             group.single() && first.pmtu != 0
                 ? fmt::format(" ({} bytes{})", first.pmtu,
-                              first.pmtu_by_cm ? ", by the CM" : ", the largest seen")
+                              first.pmtu_by_cm ? ", from the CM" : ", the largest seen")
                 : std::string(),
             fate_text(group, fate), worst_text(group)),
         fate == Fate::taken
-            ? fmt::format("Both ends agree, so nothing fails. Did they connect again with another path MTU, "
-                          "with the same queue pairs (path_mtu in ibv_modify_qp)? {}",
+            ? fmt::format("Both ends agree, so nothing fails. Did they reconnect the same queue pairs with "
+                          "another path MTU (path_mtu in ibv_modify_qp)? {}",
                           packets)
             : fmt::format(
-                  "Both ends must use one path MTU (path_mtu of ibv_query_qp); it follows from the port's: "
-                  "ibv_devinfo | grep active_mtu, ip link show DEV on {} and {}. Without the CM the "
-                  "application sets it (path_mtu in "
-                  "ibv_modify_qp): do both sides compute it alike? {}",
+                  "Both ends must use the same path MTU (path_mtu of ibv_query_qp); it follows from the port "
+                  "MTU: ibv_devinfo | grep active_mtu, ip link show DEV on {} and {}. Without the CM the "
+                  "application sets it (path_mtu in ibv_modify_qp): do both sides compute it alike? {}",
                   from_text(group), to_text(group), packets),
-        fate == Fate::taken ? "packets of another size than the path MTU" : "",
+        fate == Fate::taken ? "payload sizes differ from the path MTU" : "",
     };
   });
 }
@@ -97,7 +96,7 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
     if (c.pmtu == 0 || (c.pmtu > tiny && c.pmtu == largest[pair_key(c)])) continue;
     Case found;
     found.connection = &c;
-    found.side = c.ends[0].address <= c.ends[1].address ? 0 : 1;  // of both directions alike
+    found.side = c.ends[0].address <= c.ends[1].address ? 0 : 1;  // the same for both directions
     found.proof.count = 1;
     found.proof.add_frame(c.first_frame);
     found.proof.add_time(c.first_time_ns);
@@ -116,12 +115,12 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::info,
         fmt::format(
-            "{}Path MTU {} bytes{}: {} of what goes over the wire is headers.", scope_text(group), pmtu,
+            "{}Path MTU {} bytes{}: {} of the bytes on the wire are headers.", scope_text(group), pmtu,
             other > pmtu ? fmt::format(", {} on other connections of these hosts", other) : std::string(),
             percent_text(headers, headers + pmtu)),
-        fmt::format("If the links carry more (ip link show DEV on {} and {}, the switch ports between), "
+        fmt::format("If the links support more (ip link show DEV on {} and {}, the switch ports in between), "
                     "raise the interface MTU so that the path MTU with 58 to 94 bytes of headers fits (4200 "
-                    "for 4096, 1500 for 1024), and connect again.",
+                    "for 4096, 1500 for 1024), and reconnect.",
                     from_text(group), to_text(group)),
         "small path MTU",
     };

@@ -15,10 +15,10 @@ namespace {
 using enum PauseFault;
 constexpr EnumNames<PauseFault, pause_fault_count> words({
     {reserved_bits, "{} with reserved bits set in the class enable vector (its high byte must be 0)"},
-    {no_priority, "{} of PFC that enable no priority"},
+    {no_priority, "{} of PFC with no priority enabled"},
     {wrong_destination, "{} to another address than 01:80:c2:00:00:01, which bridges may forward"},
-    {tagged, "{} behind a VLAN tag, which a MAC does not recognise"},
-    {too_short, "{} that end before their times do"},
+    {tagged, "{} with a VLAN tag, which a MAC does not recognise as pause frames"},
+    {too_short, "{} that end before their pause times"},
 });
 
 }  // namespace
@@ -40,13 +40,13 @@ void find_pause_malformed(const Snapshot& snapshot, FindingSink& sink) {
     Finding finding = finding_of(Severity::warning, who, proof);
     finding.confidence = 0.9;
     finding.explanation = fmt::format(
-        "Port {} sends PAUSE or PFC frames that are not as IEEE 802.3, Annexes 31B and 31D have them: {}. "
-        "What their receiver makes of them is its own choice.",
+        "Port {} sends PAUSE or PFC frames that violate IEEE 802.3, Annexes 31B and 31D: {}. How the "
+        "receiver handles them is undefined.",
         who, text);
     finding.advice =
-        "Update firmware and driver of that port (ethtool -i DEV). Frames of a test generator or of a mirror "
-        "that adds its own tag are no mistake of a port: where were they captured? All pause frames of that "
-        "port: " +
+        "Update firmware and driver of that port (ethtool -i DEV). Frames from a traffic generator, or from "
+        "a mirror that adds its own tag, are no fault of the port: where were they captured? All pause "
+        "frames of that port: " +
         packets_command(snapshot, pause_filter(port.mac));
     findings.push_back(std::move(finding));
   }

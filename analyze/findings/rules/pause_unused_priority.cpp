@@ -15,7 +15,8 @@ void find_pause_unused_priority(const Snapshot& snapshot, FindingSink& sink) {
   const std::uint8_t used = use.used();
   const Lossless lossless = lossless_priorities(snapshot);
   if (used == 0) return;
-  // With data on no priority that is paused, the configuration is wrong; else it may be another traffic's.
+  // With no data on any paused priority the configuration is wrong; otherwise the pauses may be for other
+  // traffic.
   const bool all_wrong = (use.used_by_data() & lossless.paused) == 0 && use.used_by_data() != 0;
   const bool guessed = use.guessed_for_data() != 0 && use.guessed_for_data() == use.used_by_data();
   const bool alike = is_lossless_alike_everywhere(snapshot);
@@ -28,17 +29,17 @@ void find_pause_unused_priority(const Snapshot& snapshot, FindingSink& sink) {
     Finding finding = finding_of(all_wrong && !guessed && alike ? Severity::warning : Severity::notice,
                                  fmt::format("{}, {}", who, lane_text(i)), proof);
     finding.confidence = !alike ? 0.3 : guessed ? 0.4 : all_wrong ? 0.8 : 0.6;
-    finding.explanation = fmt::format(
-        "Port {} pauses {} ({} XOFF), but no RoCE packet of this capture takes it: RoCE is on {}.", who,
-        lane_text(i), lane.xoff.count, priority_words(used));
+    finding.explanation =
+        fmt::format("Port {} pauses {} ({} XOFF), but no RoCE packet in this capture uses it: RoCE is on {}.",
+                    who, lane_text(i), lane.xoff.count, priority_words(used));
     if (all_wrong && alike)
-      finding.explanation += " So nothing protects RoCE from loss, and something else is stopped.";
+      finding.explanation += " So RoCE is not protected from loss, and other traffic is paused instead.";
     if (!alike) finding.explanation += other_point_text;
     if (guessed) finding.explanation += guessed_priority_text;
     const std::uint8_t wanted = use.used_by_data() != 0 ? use.used_by_data() : used;
     finding.advice = fmt::format(
         "Either mark RoCE for the lossless priority (cma_roce_tos -d DEV -t TOS, the traffic_class file of "
-        "the device, TOS = DSCP x 4), or make the priority that it has lossless at both ends: mlnx_qos -i "
+        "the device, TOS = DSCP x 4), or make the priority that RoCE uses lossless at both ends: mlnx_qos -i "
         "DEV --pfc {}, or dcb pfc set dev DEV prio-pfc all:off {}:on; the same on the switch port, and trust "
         "the same field (mlnx_qos -i DEV --trust dscp). All pause frames of that port: {}",
         pfc_list(wanted), std::countr_zero(wanted), packets_command(snapshot, pause_filter(port.mac)));

@@ -13,12 +13,12 @@
 namespace roce::analyze {
 namespace {
 
-/// RoCE v1 has its priority in the tag only, and untagged packets have none.
+/// RoCE v1 has its priority in the tag only, and untagged packets have no PCP.
 bool one_without_the_other(const Flow& flow, const Marks& marks) noexcept {
   return is_v2(flow.key.transport) && marks.pcp && (marks.dscp == 0) != (*marks.pcp == 0);
 }
 
-/// Packets that one host sends with one DSCP, by the priority of their tags. Of both none is 0.
+/// Packets that one host sends with one DSCP, by PCP; neither of the two is 0.
 using Priorities = std::map<std::uint8_t, std::uint64_t>;
 using OfHost = std::map<std::pair<dissect::IpAddress, std::uint8_t>, Priorities>;
 
@@ -26,7 +26,7 @@ bool has_both(const Flow& flow, const MarkRow& row) noexcept {
   return is_v2(flow.key.transport) && row.marks.dscp != 0 && row.marks.pcp.value_or(0) != 0;
 }
 
-/// Where only one priority is seen with a DSCP nothing contradicts it.
+/// A DSCP with only one PCP contradicts nothing and is left out.
 OfHost priorities_of(const Snapshot& snapshot) {
   OfHost all;
   for (const Flow& flow : snapshot.flows) {
@@ -38,7 +38,7 @@ OfHost priorities_of(const Snapshot& snapshot) {
   return all;
 }
 
-/// What the rest of the same host's packets with this DSCP have, where this row has another priority.
+/// The PCP of most of the host's packets with this DSCP, if this row has another one.
 std::optional<std::uint8_t> contradicted(const OfHost& all, const Flow& flow, const MarkRow& row) {
   if (all.empty() || !has_both(flow, row)) return std::nullopt;
   const auto of_host = all.find({flow.key.src, row.marks.dscp});
@@ -48,7 +48,7 @@ std::optional<std::uint8_t> contradicted(const OfHost& all, const Flow& flow, co
   return most->first != *row.marks.pcp ? std::optional(most->first) : std::nullopt;
 }
 
-/// Whether some DSCP stands beside several priorities, whoever sends it.
+/// Whether some DSCP is seen with several PCPs, whoever sends it.
 bool several_priorities(const Snapshot& snapshot) {
   std::map<std::uint8_t, std::uint8_t> seen;
   return std::any_of(snapshot.markings.rows.begin(), snapshot.markings.rows.end(), [&](const Marking& row) {
@@ -67,7 +67,7 @@ void report_contradictions(const Snapshot& snapshot, FindingSink& sink) {
       if (!usual || meant_so(snapshot, flow, row)) continue;
       Marked& marked = marked_of(pairs, flow);
       if (marked.note.empty()) {
-        marked.note = fmt::format("{} ({}), and most of its packets with DSCP {} have PCP {}",
+        marked.note = fmt::format("{} ({}), while most of its packets with DSCP {} have PCP {}",
                                   label_text(row.marks, true), traffic_class_name(row.traffic_class),
                                   row.marks.dscp, *usual);
       }
@@ -78,15 +78,15 @@ void report_contradictions(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::notice,
         fmt::format(
-            "{} from {} to {} {} another VLAN priority than others of the same host with the same DSCP, "
-            "as {}. Where switches trust DSCP they share a queue, where they trust the tag they do not, "
-            "and at most one of the two is lossless.",
+            "{} from {} to {} {} another VLAN priority than other packets of the same host with the same "
+            "DSCP, for example {}. Switches that trust DSCP put them into the same queue, switches that "
+            "trust the tag do not, and then at most one of the two is lossless.",
             packets_text(marked.proof.count), address_text(marked.src), address_text(marked.dst),
             verb(marked.proof.count, "has", "have"), marked.note),
         fmt::format(
-            "Give the VLAN devices of {} one map from priorities to PCPs (ip -d link show dev VLAN; ip "
-            "link set dev VLAN type vlan egress-qos-map FROM:TO), or let the NIC make the PCP of the "
-            "DSCP (mlnx_qos -i DEV --trust dscp); and see what the switches trust.",
+            "Give all VLAN devices of {} the same map from priorities to PCPs (ip -d link show dev VLAN; ip "
+            "link set dev VLAN type vlan egress-qos-map FROM:TO), or let the NIC derive the PCP from the "
+            "DSCP (mlnx_qos -i DEV --trust dscp); and check what the switches trust.",
             address_text(marked.src)),
     };
   });
@@ -108,9 +108,9 @@ void find_pcp_without_dscp(const Snapshot& snapshot, FindingSink& sink) {
       if (marked.note.empty()) {
         marked.note = fmt::format(
             "{} ({}){}", label_text(row.marks, true), traffic_class_name(row.traffic_class),
-            row.marks.dscp == 0 ? ": behind the first router, and on every switch that trusts DSCP, it is "
-                                  "ordinary traffic"
-                                : ": on every switch that trusts the tag it is ordinary traffic");
+            row.marks.dscp == 0 ? ": past the first router, and on every switch that trusts DSCP, it is "
+                                  "best-effort traffic"
+                                : ": on every switch that trusts the tag it is best-effort traffic");
       }
       marked.add(flow, row);
     }
@@ -118,12 +118,13 @@ void find_pcp_without_dscp(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
         Severity::notice,
-        fmt::format("{} from {} to {} {} a priority in only one of VLAN tag and DSCP, as {}.",
+        fmt::format("{} from {} to {} {} a priority in only one of VLAN tag and DSCP, for example {}.",
                     packets_text(marked.proof.count), address_text(marked.src), address_text(marked.dst),
                     verb(marked.proof.count, "has", "have"), marked.note),
-        fmt::format("Mark both alike on {}: the DSCP by the traffic class (cma_roce_tos, the traffic_class "
-                    "file), the tag by the VLAN device's map (ip link set dev VLAN type vlan egress "
-                    "0:0 3:3) or the NIC's (mlnx_qos -i DEV --trust dscp); and see what the switches trust.",
+        fmt::format("Set both alike on {}: the DSCP through the traffic class (cma_roce_tos, the "
+                    "traffic_class file), the tag through the VLAN device's map (ip link set dev VLAN type "
+                    "vlan egress 0:0 3:3) or the NIC's (mlnx_qos -i DEV --trust dscp); and check what the "
+                    "switches trust.",
                     address_text(marked.src)),
     };
   });

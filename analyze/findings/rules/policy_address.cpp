@@ -6,7 +6,7 @@ namespace {
 
 std::string address_advice(const PolicyModel&, const RuleBreach&) {
   return "Find out whose address it is (ip neigh, the switch's MAC table). If it belongs there, add it to "
-         "[allow] addresses; if not, keep it out by an access list on UDP 4791 at the switch.";
+         "[allow] addresses; if not, block it with an access list for UDP 4791 on the switch.";
 }
 
 }  // namespace

@@ -13,13 +13,13 @@ unsigned tos_for_dscp(const MarkRule& marks) {
   return first_of(marks.dscp).value_or(0) << 2U | ecn;
 }
 
-/// Who sets the DSCP of a class.
+/// Where the DSCP of a class is set.
 std::string dscp_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const MarkRule marks = wanted_marks(policy, breach);
   const unsigned dscp = first_of(marks.dscp).value_or(0);
   const unsigned tos = tos_for_dscp(marks);
   constexpr std::string_view rewritten =
-      "If the host sends it right, a switch rewrites it: look at its class map, and at its trust of the "
+      "If the host sends it correctly, a switch rewrites it: check its class map and the trust mode of the "
       "port.";
   switch (breach.example.traffic_class) {
     case TrafficClass::cnp:

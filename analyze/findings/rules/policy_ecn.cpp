@@ -9,7 +9,7 @@ namespace {
 std::string ecn_advice(const PolicyModel& policy, const RuleBreach& breach) {
   constexpr unsigned ce = 3;
   if (breach.example.marks.ecn == ce) {
-    return "A switch on the way marks them: take the queue of these packets out of its ECN (WRED) profile, "
+    return "A switch on the path marks them: remove the queue of these packets from its ECN (WRED) profile, "
            "or map them to a queue without one; only data should be marked CE.";
   }
   const MarkRule marks = wanted_marks(policy, breach);
@@ -24,7 +24,7 @@ std::string ecn_advice(const PolicyModel& policy, const RuleBreach& breach) {
       "Switch {} ECN for the priority on the sender's NIC: echo {} > "
       "/sys/class/net/NETDEV/ecn/roce_rp/enable/{} and the same in roce_np; where the traffic class decides, "
       "its two lowest bits: echo {} > /sys/class/infiniband/DEV/tc/PORT/traffic_class. If the host sends it "
-      "right, a switch or tunnel clears it.",
+      "correctly, a switch or tunnel changes it.",
       ecn != 0 ? "on" : "off", ecn != 0 ? 1 : 0, priority, dscp << 2U | ecn);
 }
 

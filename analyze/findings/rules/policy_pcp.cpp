@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-/// The priority that the tag should have.
+/// The PCP that the policy expects.
 unsigned wanted_pcp(const PolicyModel& policy, const RuleBreach& breach) {
   const std::uint8_t dscp = breach.example.marks.dscp;
   if (breach.check == MarkCheck::pcp_from_tos) return dscp >> 3U;
@@ -17,9 +17,8 @@ unsigned wanted_pcp(const PolicyModel& policy, const RuleBreach& breach) {
   return first_of(wanted_marks(policy, breach).pcp).value_or(0);
 }
 
-/// A ToS of that service level (ToS >> 5) that says of DSCP and ECN what the policy does: that of the packets
-/// where it fits, for another one would mend the tag and break the DSCP. Nothing if no DSCP of the policy
-/// fits.
+/// A ToS with that service level (ToS >> 5) whose DSCP and ECN match the policy: if possible that of the
+/// packets, as another one would fix the tag and break the DSCP. Nothing if no DSCP of the policy matches.
 std::optional<unsigned> tos_for_pcp(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
   constexpr unsigned ect0 = 2, ect1 = 1, ce = 3;
   const MarkRule marks = wanted_marks(policy, breach);
@@ -38,10 +37,10 @@ std::optional<unsigned> tos_for_pcp(const PolicyModel& policy, const RuleBreach&
   return std::nullopt;
 }
 
-/// How RDMA-CM takes the service level from the ToS, where the policy leaves one that fits.
+/// How to set the service level by the ToS of RDMA-CM, if the policy allows one that matches.
 std::string tos_advice(const PolicyModel& policy, const RuleBreach& breach, unsigned pcp) {
   const auto tos = tos_for_pcp(policy, breach, pcp);
-  if (!tos) return "(RDMA-CM takes it from ToS >> 5, which no DSCP of the policy makes so)";
+  if (!tos) return "(RDMA-CM takes it from ToS >> 5, and no DSCP of the policy yields that)";
   return fmt::format("or, with RDMA-CM, by a ToS of {} (cma_roce_tos -d DEV -t {}; SL is ToS >> 5)", *tos,
                      *tos);
 }
@@ -55,9 +54,9 @@ std::string pcp_advice(const PolicyModel& policy, const RuleBreach& breach) {
         pcp);
   }
   return fmt::format(
-      "The NIC takes PCP from the service level (SL & 7): ask for SL {} in the application (--sl, "
-      "NCCL_IB_SL, UCX_IB_SL) {} and, where the kernel maps socket priorities, ip link set VLANDEV type vlan "
-      "egress {}:{}. If the host sends it right, the switch's priority map rewrites it.",
+      "The NIC takes PCP from the service level (SL & 7): set SL {} in the application (--sl, NCCL_IB_SL, "
+      "UCX_IB_SL) {} and, where the kernel maps socket priorities, ip link set VLANDEV type vlan egress "
+      "{}:{}. If the host sends it correctly, the switch's priority map rewrites it.",
       pcp, tos_advice(policy, breach, pcp), pcp, pcp);
 }
 

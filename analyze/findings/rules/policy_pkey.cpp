@@ -5,9 +5,9 @@ namespace roce::analyze {
 namespace {
 
 std::string pkey_advice(const PolicyModel&, const RuleBreach&) {
-  return "See which keys the port has (cat /sys/class/infiniband/DEV/ports/PORT/pkeys/*) and which index the "
-         "application asks for (pkey_index, NCCL_IB_PKEY, UCX_IB_PKEY). On Ethernet no switch checks the "
-         "P_Key: tenants are kept apart by VLANs or access lists.";
+  return "Check which P_Keys the port has (cat /sys/class/infiniband/DEV/ports/PORT/pkeys/*) and which index "
+         "the application uses (pkey_index, NCCL_IB_PKEY, UCX_IB_PKEY). On Ethernet no switch checks the "
+         "P_Key: tenants are separated by VLANs or access lists.";
 }
 
 }  // namespace

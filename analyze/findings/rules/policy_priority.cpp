@@ -20,9 +20,9 @@ std::string priority_advice(const PolicyModel& policy, const RuleBreach& breach)
                               : std::string();
   if (policy.trust == Trust::pcp) {
     return fmt::format(
-        "The policy trusts PCP, so the tag decides{}: send tagged, by a GID of a VLAN interface (show_gids), "
-        "and with that service level (--sl, NCCL_IB_SL, UCX_IB_SL){}.",
-        priority ? fmt::format(", and should say {}", *priority) : std::string(), pfc);
+        "The policy trusts PCP, so the tag decides{}: send tagged, with a GID of a VLAN interface "
+        "(show_gids), and with that service level (--sl, NCCL_IB_SL, UCX_IB_SL){}.",
+        priority ? fmt::format(", and should carry {}", *priority) : std::string(), pfc);
   }
   const unsigned dscp = breach.example.marks.dscp;
   if (!priority) {

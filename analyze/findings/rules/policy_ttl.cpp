@@ -10,8 +10,8 @@ std::string ttl_advice(const PolicyModel& policy, const RuleBreach& breach) {
   const unsigned ttl = first_of(wanted_marks(policy, breach).ttl).value_or(64);
   return fmt::format(
       "Set the hop limit on the sender: echo {} > /sys/class/infiniband/DEV/ttl/PORT/ttl (MLNX_OFED), or the "
-      "hop limit of the address handle in the application. Each router on the way takes one off: if it is "
-      "lower by a few, the packets were routed where the policy expects none.",
+      "hop limit of the address handle in the application. Each router on the path decrements it: if it is "
+      "lower by a few, the packets were routed where the policy expects no router.",
       ttl);
 }
 

@@ -9,9 +9,9 @@ namespace {
 std::string version_advice(const PolicyModel& policy, const RuleBreach&) {
   const bool v1 = policy.versions == roce_v1_allowed;
   return fmt::format(
-      "Programs choose the version by the GID index: show_gids lists them, {} is what to take (ib_write_bw "
-      "-x N, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX). RDMA-CM takes the device's mode: cma_roce_mode -d DEV -p "
-      "PORT -m {}.",
+      "Programs choose the version by the GID index: show_gids lists them; take one of type {} (ib_write_bw "
+      "-x N, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX). RDMA-CM uses the device's default mode: cma_roce_mode -d "
+      "DEV -p PORT -m {}.",
       v1 ? "IB/RoCE v1" : "RoCE v2", v1 ? 1 : 2);
 }
 

@@ -9,11 +9,11 @@
 namespace roce::analyze {
 namespace {
 
-/// Many READs are asked again, and a good part of what the responder sends are their responses once more.
+/// Many READs are retried, and a good part of what the responder sends is retransmitted responses.
 bool is_read_storm(const Connection& connection, unsigned responder) {
   constexpr std::uint64_t least_reads = 3;
   constexpr std::uint64_t least_repeats = 16;
-  // Where the READ itself was lost its responses are the first ones.
+  // Where the READ request itself was lost, its responses are first transmissions.
   const std::uint64_t anew = connection.requester[1 - responder].trouble->responses_anew;
   std::uint64_t repeats = connection.sent[responder].count(Event::response_repeated);
   repeats -= std::min(repeats, anew);
@@ -21,7 +21,7 @@ bool is_read_storm(const Connection& connection, unsigned responder) {
          10 * repeats >= all_packets(connection, responder);
 }
 
-/// Whether the capture shows how much some READ asks for.
+/// Whether the capture shows the length of some READ.
 bool has_lengths(const Requester& requester) {
   const OperationStats* reads = requester.operation(OperationKind::read);
   return reads == nullptr || reads->bytes != 0;
@@ -45,20 +45,19 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t reads =
         group.sum([&](const Case& c) { return asker(c).operation(OperationKind::read)->count; });
     std::string text = fmt::format(
-        "{}{} sent by {} are READ responses sent again: {} asked again for {} of {} READs, and each time "
-        "gets all from the missing response on.",
+        "{}{} sent by {} are retransmitted READ responses: {} retried {} of {} READs, and each retry returns "
+        "everything from the missing response on.",
         scope_text(group), share_text(group.count(), group.of), from_text(group), to_text(group), again,
         std::max(reads, again));
     if (lost != 0) text += fmt::format(" Known to be lost: {}.", packets_text(lost));
     const bool cut = snapshot.totals.diagnostics.of(DiagnosticId::cut_by_capture) != 0;
     if (lost == 0 && cut && group.sum([&](const Case& c) { return has_lengths(asker(c)) ? 1 : 0; }) == 0) {
       text +=
-          " How many of them were lost, and where, cannot be told: the capture cut the READ requests before "
-          "their length (RETH, up to byte 70 with IPv4, 90 with IPv6; more with tags and tunnels).";
+          " How many of them were lost, and where, is not known: the capture truncated the READ requests "
+          "before their length (RETH, up to byte 70 with IPv4, 90 with IPv6; more with tags and tunnels).";
     }
     if (late != 0) {
-      text += fmt::format(" {} came late, overtaken by others: to many NICs that is as good as lost.",
-                          packets_text(late));
+      text += fmt::format(" {} came late (out of order): many NICs treat that as lost.", packets_text(late));
     }
     text += goodput_text(group) + worst_text(group);
     Shown shown = shown_by_flag("roce.class == response && roce.analysis.retransmission.cause == read_retry",
@@ -68,9 +67,10 @@ void find_read_storm(const Snapshot& snapshot, FindingSink& sink) {
         severity_of(group.count(), group.of, scale),
         std::move(text),
         fmt::format(
-            "Stop the loss first: findings loss_before_capture and loss_after_capture say where, reordering "
-            "whether responses overtake each other. If neither shows here, capture at {}: what reaches it "
-            "tells. Then make a loss cheaper: smaller READs, fewer at once (max_rd_atomic). {}",
+            "Stop the loss first: findings loss_before_capture and loss_after_capture show where it is, "
+            "reordering whether responses arrive out of order. If none of these is reported, capture at {} "
+            "to see what reaches it. Then make a loss cheaper: smaller READs, fewer outstanding ones "
+            "(max_rd_atomic). {}",
             to_text(group), show_command(snapshot, group, "The packets", shown)),
     };
   });

@@ -8,7 +8,7 @@ namespace roce::analyze {
 void find_records_out_of_order(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    // Stamps of several processors swap places now and then.
+    // Timestamps of several CPUs are slightly out of order now and then.
     const std::uint64_t packets = connection.packets[0] + connection.packets[1];
     const std::uint64_t backwards =
         connection.sent[0].count(Event::time_backwards) + connection.sent[1].count(Event::time_backwards);
@@ -17,19 +17,19 @@ void find_records_out_of_order(const Snapshot& snapshot, FindingSink& sink) {
                   {side, side, Event::time_backwards, connection.packets[side]})) {
       return;
     }
-    cases.back().confidence = 1;  // of this there is no doubt, only of the rest
+    cases.back().confidence = 1;  // this itself is certain, unlike what follows from it
   });
   report_at_once(sink, std::move(cases), [&](const Group& group) {
     constexpr Scale scale{.warning_from = 0, .warning_at_least = 3};
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} are older than the packet of their connection that stands before them in the "
-                    "capture. What came first is not sure there, and what was lost, late or sent again "
-                    "follows from it: other findings of these connections have a lower confidence.",
+        fmt::format("{}{} have an earlier timestamp than the packet of their connection before them in the "
+                    "capture. Their order is uncertain, and so is what was lost, late or retransmitted: "
+                    "other findings on these connections have a lower confidence.",
                     scope_text(group), share_text(group.count(), group.of)),
-        fmt::format("If the times are right, sort the file (reordercap IN OUT) and analyse that. If the "
-                    "clock was set back while capturing, look at the time after it only (--from). Captures "
-                    "of several queues or interfaces: let one program write them in order of time (dumpcap), "
+        fmt::format("If the timestamps are right, sort the file (reordercap IN OUT) and analyse that. If the "
+                    "clock was set back while capturing, analyse only the time after that (--from). Captures "
+                    "of several queues or interfaces: let one program write them in time order (dumpcap), "
                     "and merge files with mergecap, not with cat. {}",
                     show_command(snapshot, group, "The packets",
                                  shown_by_flag("roce.analysis.time_backwards", Event::time_backwards))),

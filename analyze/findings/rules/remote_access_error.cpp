@@ -9,7 +9,7 @@ void find_remote_access_error(const Snapshot& snapshot, FindingSink& sink) {
       2,
       "remote access error",
       "IBV_WC_REM_ACCESS_ERR",
-      "The responder knows no memory region with this R_Key, or the range leaves it, or the region does not "
+      "The responder has no memory region with this R_Key, or the range exceeds it, or the region does not "
       "allow the operation.",
       "compare R_Key, address and length with its regions (rdma resource show mr), its access flags "
       "(IBV_ACCESS_REMOTE_WRITE, _READ, _ATOMIC), its protection domain, and whether it was deregistered or "

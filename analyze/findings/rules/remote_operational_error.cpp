@@ -9,10 +9,10 @@ void find_remote_operational_error(const Snapshot& snapshot, FindingSink& sink) 
       3,
       "remote operational error",
       "IBV_WC_REM_OP_ERR",
-      "The responder failed on its own side: a receive with a wrong L_Key, a receive buffer too small "
-      "(Soft-RoCE), a queue in error, a fault of the device.",
-      "look at the completion of its receive (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR name the mistake), at "
-      "dmesg for device errors, and at rdma statistic show.",
+      "The responder failed locally: a receive with a wrong L_Key, a receive buffer too small (Soft-RoCE), a "
+      "queue pair in the error state, a device fault.",
+      "check the completion of its receive (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR show the mistake), dmesg "
+      "for device errors, and rdma statistic show.",
   };
   find_refused(snapshot, sink, refusal);
 }

@@ -9,8 +9,9 @@ namespace roce::analyze {
 
 namespace {
 
-/// Whether most packets that are not marked as the first of their class are no repeats: then the marks of the
-/// flow changed while it ran, which marking_changes tells, and repeats have the new ones as the rest has.
+/// Whether most packets that are marked differently from the first of their class are no retransmissions:
+/// then the markings of the flow changed while it ran, which marking_changes reports, and retransmissions
+/// just have the new ones.
 bool changed_for_all(const Snapshot& snapshot, const Connection& connection, unsigned side,
                      std::uint64_t repeats) {
   const Flow* flow = flow_of(snapshot, connection, side);
@@ -37,14 +38,15 @@ void find_retransmission_marking(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
         Severity::warning,
-        fmt::format("{}{} that {} sent again {} another DSCP, VLAN or priority than its flow began with: the "
-                    "repeat takes another queue than the loss that it repairs.{}",
+        fmt::format("{}{} that {} retransmitted {} another DSCP, VLAN or priority than the flow began with: "
+                    "the retransmission uses another queue than the lost packet.{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
                     verb(group.count(), "has", "have"), worst_text(group)),
-        fmt::format("Capture at {} itself: if it sends them so, see the NIC's firmware and its traffic class "
-                    "settings (a traffic_class file changed while it ran?); if not, a policer on the way "
-                    "re-marks what exceeds its rate. {}",
-                    from_text(group), show_command(snapshot, group, "All repeats", shown_by_repeats())),
+        fmt::format("Capture at {} itself: if it sends them like that, check the NIC's firmware and its "
+                    "traffic class settings (was a traffic_class file changed at run time?); if not, a "
+                    "policer on the path re-marks packets above its rate. {}",
+                    from_text(group),
+                    show_command(snapshot, group, "All retransmissions", shown_by_repeats())),
     };
   });
 }

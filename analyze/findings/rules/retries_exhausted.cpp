@@ -22,7 +22,7 @@ std::vector<Case> exhausted_cases(const Snapshot& snapshot) {
     Proof& proof = cases.back().proof;
     proof.count = std::max<std::uint64_t>(proof.count, 1);
     proof.add_frame(requester.trouble->worst_chain.last_frame);
-    // Packets of a connection's own other direction would show in its pairing; here silence is the point.
+    // Packets of the other direction would have been paired; here their absence is the point.
     if (!connection.paired()) cases.back().confidence = std::max(cases.back().confidence, 0.7);
   });
   return cases;
@@ -38,29 +38,29 @@ Shown shown_by_chain(const Case& c) {
   shown.copies_pass = true;
   shown.packets = [side = c.side, copies = chain.resends + (chain.first_seen ? 1U : 0U)](
                       const Connection& connection, unsigned sender) -> std::uint64_t {
-    // The other side may have a request with this PSN too.
+    // The peer may have a request with this PSN too.
     return sender == side ? copies : connection.requester[sender].requests;
   };
   return shown;
 }
 
-/// Answers passed the capture point: not the other side is silent.
+/// Answers passed the capture point: the peer did answer.
 bool was_answered(const Case& c) {
   return c.requester().trouble->worst_chain.answered;
 }
 
 std::string answered_text(const Case& c) {
   if (c.requester().trouble->worst_chain.too_late) {
-    return " An answer was captured only when the next resend was long due: it had given up before.";
+    return " An answer was captured only long after the next retransmission was due: the sender had given up "
+           "before.";
   }
   return fmt::format(
-      " Answers to it were captured before it was first repeated: they were lost between the capture point "
-      "and "
-      "{}, or its NIC dropped them.",
+      " Answers to it were captured before its first retransmission: they were lost between the capture "
+      "point and {}, or its NIC dropped them.",
       endpoint_text(c.from()));
 }
 
-/// What is known of the silent side.
+/// What is known of the side that does not answer.
 std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const Case& c) {
   const Connection& connection = *c.connection;
   const RetryChain& chain = c.requester().trouble->worst_chain;
@@ -70,9 +70,10 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
     text =
         Halves(snapshot).other_may_be_there(connection)
             ? fmt::format(
-                  " No packet is known to be of {}: there are some the other way, but nothing tells whose.",
+                  " No packet is known to be from {}: there are packets in that direction, but nothing shows "
+                  "whose they are.",
                   to)
-            : fmt::format(" No packet of {} was captured at all.", to);
+            : fmt::format(" No packet from {} was captured at all.", to);
   } else {
     text = fmt::format(" {} had answered before ({}).", to, packets_text(connection.packets[1 - c.side]));
   }
@@ -80,32 +81,32 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   if (own != nullptr && own->any_time && own->last_time_ns > chain.first_time_ns) {
     text +=
         " It went on sending on this connection, but nothing that answers this request: the request is lost "
-        "or refused in silence each time, or taken for an old one (compare the first PSN of both ends).";
+        "or silently dropped each time, or taken for a duplicate (compare the starting PSNs of both ends).";
   }
   const auto host = hosts.find(c.to().address);
-  // Up while the request was repeated, not just when it was sent first.
+  // Up while the request was retransmitted, not just when it was first sent.
   const std::int64_t meanwhile = chain.first_time_ns + span_ns(chain.first_time_ns, chain.last_time_ns) / 2;
   const auto last_other =
       host == hosts.end() ? std::nullopt : last_time_without(host->second, connection.flow[1 - c.side]);
   if (host == hosts.end()) {
     text += fmt::format(
-        " Nothing else of {} was captured either: the host is down or cut off, or its direction is missing "
-        "from the capture.",
+        " Nothing else from {} was captured either: the host is down or unreachable, or its direction is "
+        "missing from the capture.",
         address_text(c.to().address));
   } else if (last_other && *last_other > meanwhile) {
     text += fmt::format(
-        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in error, "
-        "or one path is broken.",
+        " Meanwhile {} did send other RoCE packets: the host is up, so this queue pair is gone or in the "
+        "error state, or one path is broken.",
         address_text(c.to().address));
   } else if (last_other) {
     text += fmt::format(
-        " While it was repeated no other RoCE packet of {} came either: the host is down or cut off, or had "
-        "nothing else to send.",
+        " During the retries no other RoCE packet came from {} either: the host is down or unreachable, or "
+        "had nothing else to send.",
         address_text(c.to().address));
   }
   const CmExchange* cm = exchange_of(snapshot, connection);
   if (cm != nullptr && cm->dreq && cm->dreq.frame < chain.last_frame) {
-    text += fmt::format(" The CM had been told to disconnect in packet {}.", cm->dreq.frame);
+    text += fmt::format(" A disconnect request (DREQ) had been sent in packet {}.", cm->dreq.frame);
   }
   return text;
 }
@@ -114,10 +115,11 @@ std::string one_chain_text(const Snapshot& snapshot, const HostsSeen& hosts, con
   const std::string chain = chain_text(snapshot, *c.connection, c.side);
   const bool answered = was_answered(c);
   std::string text = fmt::format("{} gave up: {}{}.", endpoint_text(c.from()),
-                                 chain.empty() ? std::string("its last request was repeated") : chain,
-                                 answered ? ", and heard no answer in time" : ", and was never answered");
+                                 chain.empty() ? std::string("its last request was retransmitted") : chain,
+                                 answered ? ", and got no answer in time" : ", and was never answered");
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
-  if (cm != nullptr && cm->retry_count) text += fmt::format(" The CM said retry count {}.", *cm->retry_count);
+  if (cm != nullptr && cm->retry_count)
+    text += fmt::format(" Retry count set by the CM: {}.", *cm->retry_count);
   if (const std::string missing = missing_text(*c.connection, c.side); !missing.empty())
     return text + missing;
   return text + (answered ? answered_text(c) : silence_text(snapshot, hosts, c));
@@ -133,11 +135,13 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
     std::string text = one_chain_text(snapshot, hosts, group.first());
     if (!group.single() && was_answered(group.first())) {
       text = fmt::format(
-          "{}{} gave up after resending a request whose answers did not come back in time. The first: {}",
+          "{}{} gave up after retransmitting a request whose answers did not come back in time. The first: "
+          "{}",
           scope_text(group), plural(group.count(), "queue pair", "queue pairs"), text);
     } else if (!group.single()) {
       text = fmt::format(
-          "{}{} gave up after resending a request that nobody answered; {} silent. The first: {}",
+          "{}{} gave up after retransmitting a request that was never answered; {} unresponsive. The first: "
+          "{}",
           scope_text(group), plural(group.count(), "queue pair", "queue pairs"),
           to_text(group) +
               (group.kind == Group::Kind::pair || group.kind == Group::Kind::to_host ? " is" : " are"),
@@ -151,15 +155,16 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
         std::move(text),
         fmt::format(
             "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
-            "with mlx5. On {}: is it up and the port active (ibv_devinfo, ip link), does the queue pair "
-            "still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | "
-            "grep -iE 'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, for a "
-            "path MTU hole answers small ones only. Switch ACLs and ECMP paths for UDP 4791. {}",
+            "with mlx5. On {}: is the host up and the port active (ibv_devinfo, ip link), does the queue "
+            "pair still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S "
+            "DEV | grep -iE 'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, because "
+            "a path MTU black hole answers small ones only. Check switch ACLs and ECMP paths for UDP 4791. "
+            "{}",
             to_text(group), from_text(group),
             ping_text(group.first().connection->pmtu, group.first().connection->transport,
                       group.first().to().address),
             one_request ? show_command(snapshot, group, "The request", shown_by_chain(group.first()))
-                        : show_command(snapshot, group, "The repeats", shown_by_repeats())),
+                        : show_command(snapshot, group, "The retransmissions", shown_by_repeats())),
         {},
         {one_request ? chain.first_frame : 0},
     };

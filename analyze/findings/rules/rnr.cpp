@@ -7,11 +7,11 @@
 namespace roce::analyze {
 namespace {
 
-/// The sides' requests that met a receiver without receives: `from` is the requester.
+/// Requests that found no receive posted: `from` is the requester.
 std::vector<Case> rnr_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
-    if (connection.requester[side].rnr_exhausted) return;  // rnr_exhausted tells it
+    if (connection.requester[side].rnr_exhausted) return;  // rnr_exhausted reports it
     add_case(snapshot, cases, connection,
              {side, 1 - side, Event::rnr_nak, all_requests(connection.requester[side])});
   });
@@ -21,7 +21,7 @@ std::vector<Case> rnr_cases(const Snapshot& snapshot) {
 std::string waits_text(const Case& c) {
   const RnrStats* rnr = c.requester().trouble->rnr.get();
   if (rnr == nullptr) return {};
-  std::string text = fmt::format(" It asked for waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
+  std::string text = fmt::format(" It requested waits of {} (timer code {})", wait_text(rnr->coded_wait_ns),
                                  rnr->timer_code);
   if (rnr->wait_ns.count() != 0) {
     const std::string usual = wait_text(rnr->wait_ns.percentile(0.5));
@@ -31,7 +31,7 @@ std::string waits_text(const Case& c) {
   }
   text += '.';
   if (rnr->longest_chain > 1)
-    text += fmt::format(" Longest row for one request: {} RNR NAKs.", rnr->longest_chain);
+    text += fmt::format(" Longest series for one request: {} RNR NAKs.", rnr->longest_chain);
   return text;
 }
 
@@ -44,11 +44,11 @@ void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t repeats =
         group.sum([](const Case& c) { return c.sent().count(Event::retransmitted_rnr); });
     std::string text =
-        fmt::format("{}{} had no receive posted for {} from {} and said so (RNR NAK).", scope_text(group),
+        fmt::format("{}{} had no receive posted for {} from {} and answered with RNR NAK.", scope_text(group),
                     group.single() ? endpoint_text(group.first().to()) : to_text(group),
                     share_text(group.count(), group.of, "request packets"), from_text(group));
     text += waits_text(*longest);
-    if (repeats != 0) text += fmt::format(" {} sent again for it.", packets_text(repeats));
+    if (repeats != 0) text += fmt::format(" {} retransmitted for it.", packets_text(repeats));
     return Words{
         severity_of(group.count(), group.of, scale),
         text + goodput_text(group) + worst_text(group),

@@ -11,7 +11,7 @@ std::vector<Case> rnr_exhausted_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     if (!connection.requester[side].rnr_exhausted) return;
-    // The giving up, and failing its packet the NAKs before it.
+    // The packet where it gave up or, without one, the NAKs before it.
     const bool added = add_case(snapshot, cases, connection, {side, side, Event::rnr_exhausted, 0}) ||
                        add_case(snapshot, cases, connection, {side, 1 - side, Event::rnr_exhausted, 0}) ||
                        add_case(snapshot, cases, connection, {side, 1 - side, Event::rnr_nak, 0});
@@ -30,12 +30,14 @@ std::string one_wait_text(const Snapshot& snapshot, const Case& c) {
   std::string text =
       fmt::format("{} gave up: {} had no receive posted", endpoint_text(c.from()), endpoint_text(c.to()));
   if (const RnrStats* rnr = c.requester().trouble->rnr.get()) {
-    text += fmt::format(" and refused one request {} in a row ({} RNR NAKs in all, each asking for {})",
-                        times_text(rnr->longest_chain), rnr->naks, wait_text(rnr->coded_wait_ns));
+    text += fmt::format(
+        " and refused one request {} in a row ({} RNR NAKs in total, each requesting a wait of {})",
+        times_text(rnr->longest_chain), rnr->naks, wait_text(rnr->coded_wait_ns));
   }
   text += '.';
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
-  if (cm != nullptr && cm->rnr_retry) text += fmt::format(" The CM said RNR retry count {}.", *cm->rnr_retry);
+  if (cm != nullptr && cm->rnr_retry)
+    text += fmt::format(" RNR retry count set by the CM: {}.", *cm->rnr_retry);
   return text;
 }
 
@@ -52,10 +54,10 @@ void find_rnr_exhausted(const Snapshot& snapshot, FindingSink& sink) {
         Severity::error,
         std::move(text),
         fmt::format(
-            "The application on the sending side sees IBV_WC_RNR_RETRY_EXC_ERR. On {}: post receives "
-            "before the peer may send, and again in time (is its progress thread stuck: top -H, gdb "
-            "-p PID). rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) waits for ever "
-            "instead of failing. {}",
+            "The application on the sending side sees IBV_WC_RNR_RETRY_EXC_ERR. On {}: post receives before "
+            "the peer may send, and again in time (is its progress thread stuck: top -H, gdb -p PID). "
+            "rnr_retry 7 (ibv_modify_qp, rdma_conn_param.rnr_retry_count) retries forever instead of "
+            "failing. {}",
             to_text(group),
             show_command(snapshot, group, "The NAKs",
                          shown_by_answers("infiniband.aeth.syndrome.opcode == \"RNR NAK\"", Event::rnr_nak))),

@@ -18,24 +18,24 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   const auto outside = static_cast<std::uint8_t>(use.used_by_data() & ~protected_ones);
   if (outside == 0) return;
   const DataOn found = data_on(use, outside);
-  // A priority that nobody paused may be lossless all the same; one that the ports leave out is not.
+  // A priority that no port paused may still be lossless; one that the ports do not announce is not.
   const bool announced = lossless.any_pfc;
   const bool alike = is_lossless_alike_everywhere(snapshot);
   const bool guessed = (outside & ~use.guessed_for_data()) == 0;
   Finding finding = finding_of(announced && !guessed && alike ? Severity::warning : Severity::notice,
                                fmt::format("RoCE on {}", priority_words(outside)), found.proof);
-  // A lossless priority that no RoCE seems to take is most likely where these DSCPs lead.
+  // If no RoCE seems to use a lossless priority, these DSCPs are most likely mapped to it.
   const bool unexplained = (use.used_by_data() & protected_ones) == 0;
   finding.confidence = guessed ? (unexplained ? 0.3 : 0.4) : announced ? 0.9 : 0.5;
   finding.connections = found.connections;
-  finding.explanation = fmt::format(
-      "{} that carry RoCE requests or READ responses take {}, which {}: {}.",
-      share_text(found.proof.count, found.all), priority_words(outside),
-      announced ? "no port announces as lossless (PFC), nor does any pause it" : "nobody ever pauses",
-      announced && lossless.paused == 0
-          ? fmt::format("announced is {}", priority_words(lossless.announced))
-          : fmt::format("paused or announced is {}", priority_words(protected_ones)));
-  finding.explanation += " Such packets are dropped where a queue is full, and go-back-N repeats them.";
+  finding.explanation =
+      fmt::format("{} that carry RoCE requests or READ responses use {}, which {} ({}).",
+                  share_text(found.proof.count, found.all), priority_words(outside),
+                  announced ? "no port announces as lossless (PFC) or ever pauses" : "no port ever pauses",
+                  announced && lossless.paused == 0
+                      ? fmt::format("announced: {}", priority_words(lossless.announced))
+                      : fmt::format("paused or announced: {}", priority_words(protected_ones)));
+  finding.explanation += " Such packets are dropped when a queue is full, and go-back-N retransmits them.";
   if (!alike) {
     finding.confidence = std::min(finding.confidence, 0.3);
     finding.explanation += other_point_text;
@@ -43,11 +43,11 @@ void find_roce_not_lossless(const Snapshot& snapshot, FindingSink& sink) {
   if (guessed) finding.explanation += guessed_priority_text;
   const auto wanted = static_cast<unsigned>(std::countr_zero(protected_ones));
   finding.advice = fmt::format(
-      "Let RoCE take priority {0}: DSCP {1} with trust DSCP (mlnx_qos -i DEV --trust dscp), so with ECT(0) "
-      "traffic class {2}: cma_roce_tos -d DEV -t {2} for RDMA-CM, echo {2} > "
+      "Let RoCE use priority {0}: DSCP {1} with trust DSCP (mlnx_qos -i DEV --trust dscp), that is, with "
+      "ECT(0), traffic class {2}: cma_roce_tos -d DEV -t {2} for RDMA-CM, echo {2} > "
       "/sys/class/infiniband/DEV/tc/1/traffic_class for the rest (NCCL_IB_TC={2}, UCX_IB_TRAFFIC_CLASS={2}); "
-      "or make the priority that it has lossless at host and switch: mlnx_qos -i DEV --pfc {3}. All such "
-      "RoCE packets, with the small ones of these priorities: {4}",
+      "or make its present priority lossless on host and switch: mlnx_qos -i DEV --pfc {3}. All RoCE packets "
+      "of these priorities, also ACKs and CNPs: {4}",
       wanted, dscp_of(map, wanted), traffic_class_for(map, wanted),
       pfc_list(static_cast<std::uint8_t>(protected_ones | outside)),
       packets_command(snapshot, priority_filter(outside, map)));

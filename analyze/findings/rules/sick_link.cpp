@@ -9,29 +9,32 @@ namespace {
 
 std::string blame_text(const SickLink& link) {
   if (!link.sum.may_be_path())
-    return "All of it are answers of a host that is not ready or refuses: not the path between them.";
+    return "All of these are answers of a host that is not ready or refuses requests: the path between them "
+           "is not the cause.";
   if (link.others == 0) {
-    return "Neither host has other connections in the capture, so it may be either host or what is between.";
+    return "Neither host has other connections in the capture, so the cause may be either host or the path "
+           "between them.";
   }
   return fmt::format(
-      "Of the {} other connections of these hosts {} are sick: {}", link.others, link.others_sick,
+      "Of the {} other connections of these hosts {} are degraded: {}", link.others, link.others_sick,
       link.without_others
-          ? fmt::format("it is the path between them, or {} itself, of which the capture holds no "
-                        "other connection.",
+          ? fmt::format("the cause is the path between them, or {} itself, which has no other connection in "
+                        "the capture.",
                         address_text(*link.without_others))
-          : std::string("what they share is the path between them."));
+          : std::string("what the degraded ones share is the path between these hosts."));
 }
 
 std::string advice_text(const SickLink& link, const std::string& a, const std::string& b) {
   if (!link.sum.may_be_path()) {
     return fmt::format(
-        "Look at the applications of {} and {}: findings rnr and those of refused requests say which "
-        "of them answers so and why.",
+        "Check the applications on {} and {}: finding rnr and those on refused requests show which of them "
+        "answers like that and why.",
         a, b);
   }
   return fmt::format(
-      "Follow the path between {} and {}: errors, drops and PFC counters of each switch port on it, the ECMP "
-      "member or LAG port that its flows hash to (do all sick ones share one), ethtool -S DEV at both ends.",
+      "Check the path between {} and {}: errors, drops and PFC counters of each switch port on it, the ECMP "
+      "member or LAG port that its flows hash to (do all degraded ones share one), ethtool -S DEV at both "
+      "ends.",
       a, b);
 }
 
@@ -52,11 +55,11 @@ void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = link.others >= 5 ? 0.9 : 0.5;
     finding.connections = link.sum.ids;
     finding.explanation =
-        fmt::format("{} of {} connections between {} and {} are sick: {}. {}", link.sum.connections,
+        fmt::format("{} of {} connections between {} and {} are degraded: {}. {}", link.sum.connections,
                     link.connections, a, b, sickness_text(link.sum, b), blame_text(link));
     if (link.sum.fatal != 0)
       finding.explanation +=
-          fmt::format(" {} ended by it.", plural(link.sum.fatal, "connection", "connections"));
+          fmt::format(" {} failed because of it.", plural(link.sum.fatal, "connection", "connections"));
     finding.advice =
         fmt::format("{} All their packets: {}", advice_text(link, a, b),
                     packets_command(snapshot, fmt::format("roce.addr == {} && roce.addr == {}", a, b)));

@@ -11,11 +11,11 @@ namespace {
 // NICs answer a gap and react to a NAK in microseconds; some need milliseconds where firmware does it.
 constexpr std::uint64_t slow_ns = 1'000'000;
 constexpr std::uint64_t least_samples = 3;
-// Times hold the way from the capture point and back: they must stand out from ordinary answers.
+// The times include the path from the capture point and back: they must stand out from ordinary answers.
 constexpr std::uint64_t times_an_answer = 10;
 
-/// The quickest answer of any operation, 0 if unknown: about a round trip. Where all were sent again, that of
-/// a single packet.
+/// The fastest answer of any operation, 0 if unknown: about a round trip. Where all were retransmitted, that
+/// of a single packet.
 std::uint64_t quickest_answer_ns(const Requester& requester) noexcept {
   std::uint64_t least = 0;
   for (const OperationStats& operation : requester.operations) {
@@ -37,7 +37,7 @@ bool nak_slow(const Requester& requester) noexcept {
          is_slow(requester.trouble->nak_reaction_ns, answer_ns);
 }
 
-/// Whether the packets are the NAKs; else they are the READs asked again.
+/// Whether the packets are the NAKs; otherwise they are the READ retries.
 bool proven_by_naks(const Connection& connection, unsigned side) noexcept {
   return nak_slow(connection.requester[side]) &&
          connection.sent[1 - side].count(Event::nak_sequence_error) != 0;
@@ -53,8 +53,8 @@ std::size_t naks_in(const Group& group) {
 std::string_view what_text(const Group& group) {
   const std::size_t by_naks = naks_in(group);
   return by_naks == group.cases.size() ? "The NAKs"
-         : by_naks == 0                ? "The READs asked again"
-                                       : "The NAKs and READs asked again";
+         : by_naks == 0                ? "The READ retries"
+                                       : "The NAKs and READ retries";
 }
 
 Shown shown_by(const Group& group) {
@@ -100,29 +100,29 @@ void find_slow_recovery(const Snapshot& snapshot, FindingSink& sink) {
     const Case& worst = group.worst();
     const Requester& requester = worst.requester();
     const std::uint64_t answer_ns = quickest_answer_ns(requester);
-    std::string text = fmt::format("{}Losses are repaired slowly between {} and {}.", scope_text(group),
+    std::string text = fmt::format("{}Recovery from loss between {} and {} is slow.", scope_text(group),
                                    from_text(group), to_text(group));
     if (is_slow(requester.trouble->nak_generation_ns, answer_ns)) {
       text += latencies_text(fmt::format("From a gap to the NAK of {}", address_text(worst.to().address)),
                              requester.trouble->nak_generation_ns);
     }
     if (is_slow(requester.trouble->nak_reaction_ns, answer_ns)) {
-      text +=
-          latencies_text(fmt::format("From the NAK to the repeat by {}", address_text(worst.from().address)),
-                         requester.trouble->nak_reaction_ns);
+      text += latencies_text(
+          fmt::format("From the NAK to the retransmission by {}", address_text(worst.from().address)),
+          requester.trouble->nak_reaction_ns);
     }
     if (is_slow(requester.trouble->read_rerequest_ns, answer_ns)) {
       text += latencies_text(
-          fmt::format("From a missing READ response until {} asks again", address_text(worst.from().address)),
+          fmt::format("From a missing READ response to the retry by {}", address_text(worst.from().address)),
           requester.trouble->read_rerequest_ns);
     }
-    if (answer_ns != 0) text += fmt::format(" The quickest ordinary answer took {}.", wait_text(answer_ns));
+    if (answer_ns != 0) text += fmt::format(" The fastest ordinary answer took {}.", wait_text(answer_ns));
     return Words{
         Severity::notice,
         text + worst_text(group),
-        fmt::format("The loss is the cause, this is its price. Some NICs repair in firmware: ethtool -i DEV "
-                    "on both ends, compare with the vendor's release notes, update; is a host short of CPU "
-                    "(Soft-RoCE: mpstat -P ALL 1)? {}",
+        fmt::format("The loss is the cause, this is what it costs. Some NICs recover in firmware: check "
+                    "ethtool -i DEV on both ends against the vendor's release notes, update; is a host short "
+                    "of CPU (Soft-RoCE: mpstat -P ALL 1)? {}",
                     show_command(snapshot, group, what_text(group), shown_by(group))),
     };
   });

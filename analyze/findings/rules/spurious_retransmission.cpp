@@ -31,44 +31,45 @@ std::string latency_text(const Case& c) {
   if (usual == most) return fmt::format(" Answers take {}.", most);
   return answers.count() < enough_for_percents
              ? fmt::format(" Answers usually take {}, {} at most.", usual, most)
-             : fmt::format(" Answers usually take {}, the slowest percent more than {}.", usual,
+             : fmt::format(" Answers usually take {}, the slowest 1 % more than {}.", usual,
                            wait_text(answers.percentile(0.99)));
 }
 
-/// Why what had been acknowledged was sent again, by what made the sender go back.
+/// Why acknowledged packets were retransmitted, by what made the sender go back.
 struct Reason {
   Needless by;
   std::string_view why;  ///< {}: who sent it
   std::string_view advice;
 };
 constexpr std::string_view answers_advice =
-    "Are acknowledgements dropped on the way back: they often use another priority than the data, so compare "
-    "DSCP and PCP of both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE "
-    "'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise the "
-    "timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
+    "Check whether acknowledgements are dropped on the return path: they often use another priority than the "
+    "data, so compare DSCP and PCP of both directions and the drops of that queue. On {0}: ethtool -S DEV | "
+    "grep -iE 'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise "
+    "the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
 constexpr std::string_view lost_answer_advice =
-    "Look for the lost answers: findings loss_before_capture and loss_after_capture of what {1} sends. No "
-    "timeout would help.";
+    "Look for the lost answers: findings loss_before_capture and loss_after_capture for what {1} sends. A "
+    "longer timeout would not help.";
 constexpr Reason reasons[] = {
-    {Needless::timer, "the acknowledgement was lost or late on its way to {}, or its timer is too short",
+    {Needless::timer,
+     "the acknowledgement was lost or late on its way to {}, or the sender's timer is too short",
      answers_advice},
     {Needless::unheard_nak,
-     "a NAK that asked for a packet behind it was lost or late on its way to {}, whose timer then ran out",
+     "a NAK that requested a later packet was lost or late on its way to {}, whose timer then expired",
      "Find what drops the NAK: answers often use another priority than the data, so compare DSCP and PCP of "
-     "both "
-     "directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE 'drop|discard|prio'. Finding "
-     "loss_before_capture or loss_after_capture tells of the packet that the NAK asked for."},
-    {Needless::nak, "a NAK asked for what came a little later, or {} goes back further than the NAK asked",
-     "What overtakes what, and why, is the thing to mend, not the timeout: findings reordering and "
-     "loss_after_capture tell of it. {1} may take packets out of order (mlx5: adaptive routing with "
-     "selective repeat or "
+     "both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE 'drop|discard|prio'. "
+     "Finding loss_before_capture or loss_after_capture covers the packet that the NAK requested."},
+    {Needless::nak,
+     "a NAK requested a packet that came a little later, or {} went back further than requested",
+     "Fix the reordering or the loss, not the timeout: see findings reordering and loss_after_capture. {1} "
+     "may be able to accept packets out of order (mlx5: adaptive routing with selective repeat or "
      "out-of-order placement)."},
     {Needless::read_answer,
-     "{} asks again for a READ response that it missed, and goes back for all behind it", lost_answer_advice},
-    {Needless::atomic_answer,
-     "{} asks again for an ATOMIC answer that it missed, and goes back for all behind it",
+     "{} retried a READ because of a missing response, and retransmitted everything after it",
      lost_answer_advice},
-    {Needless::rnr, "{} was told to wait (RNR NAK) and goes back for all behind it", "See finding rnr."},
+    {Needless::atomic_answer,
+     "{} retried an ATOMIC because of a missing response, and retransmitted everything after it",
+     lost_answer_advice},
+    {Needless::rnr, "{} had to wait (RNR NAK) and retransmitted everything after it", "See finding rnr."},
 };
 
 std::uint64_t needless(const Group& group, const Reason& reason) {
@@ -77,7 +78,7 @@ std::uint64_t needless(const Group& group, const Reason& reason) {
         [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(why)]; });
   };
   if (reason.by != Needless::timer) return by(reason.by);
-  // All of which nothing else is known.
+  // All without another known reason.
   std::uint64_t others = 0;
   for (const Reason& other : reasons) others += other.by == Needless::timer ? 0 : by(other.by);
   return group.count() - std::min(group.count(), others);
@@ -125,16 +126,18 @@ void find_spurious_retransmission(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     constexpr Scale scale{.warning_from = 0.05, .warning_at_least = 20};
     const Case& worst = group.worst();
-    // The longest row may be of requests that nobody had answered.
+    // The longest series may be of requests that were never answered.
     const std::string chain = worst.requester().trouble->worst_chain.needless
                                   ? chain_text(snapshot, *worst.connection, worst.side)
                                   : std::string();
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} {} what had already been acknowledged, as captured here: {}.{}{}{}",
+        fmt::format("{}{} sent by {} {} of what had already been acknowledged at the capture point: "
+                    "{}.{}{}{}",
                     scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    verb(group.count(), "repeats", "repeat"), reasons_text(group), latency_text(worst),
-                    chain.empty() ? std::string() : fmt::format(" Longest row: {}.", chain),
+                    verb(group.count(), "is a retransmission", "are retransmissions"), reasons_text(group),
+                    latency_text(worst),
+                    chain.empty() ? std::string() : fmt::format(" Longest series: {}.", chain),
                     worst_text(group)),
         reasons_advice(group) + show_command(snapshot, group, "The packets",
                                              shown_by_flag("roce.analysis.spurious", Event::spurious)),

@@ -9,13 +9,13 @@
 namespace roce::analyze {
 namespace {
 
-/// Not a responder's answers to requests that were repeated.
+/// False for a responder's answers to retransmitted requests.
 bool asked_again(const Connection& connection, unsigned side) {
   return connection.requester[side].trouble->chains != 0 ||
          connection.requester[1 - side].trouble->chains == 0;
 }
 
-/// Whether the timer ran out for nothing but READs, which are issued again for their own reason.
+/// Whether the timer expired only for READs, which are retried for a reason of their own.
 bool only_reads(const Connection& connection, unsigned side) {
   const Events& sent = connection.sent[side];
   return connection.requester[side].trouble->read_timeouts != 0 &&
@@ -23,7 +23,7 @@ bool only_reads(const Connection& connection, unsigned side) {
          2 * sent.count(Event::spurious) < sent.count(Event::retransmitted_read_retry);
 }
 
-/// Repeats of what had been acknowledged, so that its timer need not have run out.
+/// Retransmissions of what had been acknowledged, whose timer need not have expired.
 std::uint64_t in_vain(const Connection& connection, unsigned side) {
   const std::uint64_t needless = connection.sent[side].count(Event::spurious);
   const auto unheard = static_cast<std::size_t>(Needless::unheard_nak);
@@ -36,10 +36,10 @@ std::vector<Case> timeout_cases(const Snapshot& snapshot) {
     const Requester& requester = connection.requester[side];
     const Events& sent = connection.sent[side];
     if (!asked_again(connection, side)) return;
-    // Given up: retries_exhausted tells it. Mostly needless: spurious_retransmission does.
+    // Retries exhausted: retries_exhausted reports it. Mostly spurious: spurious_retransmission does.
     if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
     const std::uint64_t all = all_packets(connection, side);
-    // Asked again because an answer behind the missing one came: no timer ran out, as far as answers tell.
+    // Retried because an answer after the missing one came: no timer expired, as far as the answers show.
     if (requester.trouble->timeouts == 0 && requester.trouble->chains != 0 && requester.acks != 0) return;
     if (2 * in_vain(connection, side) < sent.count(Event::retransmitted_timeout)) {
       add_case(snapshot, cases, connection, {side, side, Event::retransmitted_timeout, all});
@@ -70,18 +70,18 @@ Shown repeats_after_silence(const Group& group) {
   return shown;
 }
 
-/// "the timer ran out 12 times, 3 of them for a READ".
+/// "the timer expired 12 times, 3 of them for a READ".
 std::string expiries_text(const Group& group) {
   const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
   const std::uint64_t reads = group.sum([](const Case& c) { return c.requester().trouble->read_timeouts; });
-  std::string text = "the timer ran out";
+  std::string text = "the timer expired";
   if (times == 0) return text;
   text += " " + times_text(times);
   if (reads != 0) text += reads == times ? " for a READ" : fmt::format(", {} of them for a READ", reads);
   return text;
 }
 
-/// Repeats of what a NAK acknowledged that did not come.
+/// Retransmissions of what a NAK that did not arrive had acknowledged.
 std::uint64_t unheard_naks(const Group& group) {
   return group.sum([](const Case& c) {
     const RequesterTrouble& trouble = *c.requester().trouble;
@@ -90,8 +90,8 @@ std::uint64_t unheard_naks(const Group& group) {
   });
 }
 
-/// Whether the CM's retry count was used up, and the DREQ is what came when the timer ran out once more: then
-/// the capture goes on too short for retries_exhausted.
+/// Whether the CM's retry count was used up and a DREQ came when the timer expired once more: then the
+/// capture ends too early for retries_exhausted.
 bool disconnected_in_vain(const Snapshot& snapshot, const Case& c) {
   const RetryChain& chain = c.requester().trouble->worst_chain;
   const CmExchange* cm = exchange_of(snapshot, *c.connection);
@@ -111,9 +111,9 @@ std::string end_text(const Snapshot& snapshot, const Group& group) {
   if (gave_up_first == group.cases.end()) return {};
   const CmExchange& cm = *exchange_of(snapshot, *gave_up_first->connection);
   return fmt::format(
-      " {} gave up, as it seems: {} resends are all that the CM's retry count allows, none was answered, "
-      "nothing "
-      "was sent after them, and packet {} disconnects (DREQ) when the timer had run out once more.",
+      " {} apparently gave up: {} retransmissions are all that the CM's retry count allows, none was "
+      "answered, nothing was sent after them, and packet {} disconnects (DREQ) when the timer had expired "
+      "once more.",
       endpoint_text(gave_up_first->from()), gave_up_first->requester().trouble->worst_chain.resends,
       cm.dreq.frame);
 }
@@ -121,7 +121,7 @@ std::string end_text(const Snapshot& snapshot, const Group& group) {
 }  // namespace
 
 void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
-  // Each costs the connection milliseconds to seconds of standstill, so few packets matter.
+  // Each stalls the connection for milliseconds to seconds, so few packets matter.
   constexpr Scale scale{.warning_from = 0.005, .error_from = 0.1, .error_at_least = 50};
   report_cases(sink, timeout_cases(snapshot), [&](const Group& group) {
     const std::uint64_t times = group.sum([](const Case& c) { return c.requester().trouble->timeouts; });
@@ -133,27 +133,29 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     }
     const std::string chain = chain_text(snapshot, *longest->connection, longest->side);
     Severity severity = severity_of(group.count(), group.of, scale);
-    // One or two standstills in a connection that repeats nothing else are no reason to wake anybody.
+    // One or two stalls in a connection without other retransmissions are no reason to wake anybody.
     if (times <= 2 && longest->requester().trouble->worst_chain.resends <= 1) severity = Severity::notice;
     std::string text = fmt::format(
-        "{}{} sent by {} {} something after silence, {}: {}.", scope_text(group),
-        share_text(group.count(), group.of), from_text(group), verb(group.count(), "repeats", "repeat"),
-        unheard_naks(group) == 0 ? "no NAK" : "no NAK or one that did not come", expiries_text(group));
+        "{}{} sent by {} {} after a timeout, {}: {}.", scope_text(group), share_text(group.count(), group.of),
+        from_text(group), verb(group.count(), "is a retransmission", "are retransmissions"),
+        unheard_naks(group) == 0 ? "without a NAK" : "without a NAK or with one that did not arrive",
+        expiries_text(group));
     if (needless != 0) {
-      text += fmt::format(" {} of all its repeats {} needless: the first copy had already been acknowledged.",
-                          needless, verb(needless, "was", "were"));
+      text += fmt::format(
+          " {} of all its retransmissions {} spurious: the first copy had already been acknowledged.",
+          needless, verb(needless, "was", "were"));
     }
-    if (!chain.empty()) text += fmt::format(" Longest: {}.", chain);
+    if (!chain.empty()) text += fmt::format(" Longest series: {}.", chain);
     const std::string missing = missing_text(*longest->connection, longest->side);
     const std::uint64_t unheard = longest->requester().trouble->worst_chain.unheard_nak;
     text +=
         !missing.empty() ? missing
         : unheard != 0
             ? fmt::format(
-                  " Before it a NAK (packet {}) had asked for what is missing: it was lost or late on its "
+                  " Before that, a NAK (packet {}) had requested what is missing: it was lost or late on its "
                   "way to {}.",
                   unheard, from_text(group))
-            : " Behind it is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
+            : " The cause is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
     const std::string end = end_text(snapshot, group);
     if (!end.empty()) severity = Severity::error;
     text += end + goodput_text(group) + worst_text(group);
@@ -161,10 +163,10 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
         severity,
         std::move(text),
         fmt::format(
-            "On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: "
-            "completer_retry_err). On {}: duplicate_request means that it had the data and its answers are "
-            "lost or late, else look for drops: ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the "
-            "timeout (ibv_modify_qp, NCCL_IB_TIMEOUT) only when nothing is lost. {}",
+            "On {}: rdma statistic show (local_ack_timeout_err; Soft-RoCE: completer_retry_err). On {}: "
+            "duplicate_request means that it had the data and its answers are lost or late, otherwise look "
+            "for drops: ethtool -S DEV | grep -iE 'drop|discard|pause'. Raise the timeout (ibv_modify_qp, "
+            "NCCL_IB_TIMEOUT) only when nothing is lost. {}",
             from_text(group), to_text(group),
             show_command(snapshot, group, "The packets", repeats_after_silence(group))),
     };

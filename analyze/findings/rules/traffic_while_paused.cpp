@@ -22,17 +22,18 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
                    fmt::format("to {}, {}", who, lane_text(i)), proof);
     finding.confidence = lane.overrun_to_port ? 0.7 : 0.4;
     finding.explanation = fmt::format(
-        "{} ({}) of RoCE were sent to port {} on {} while it had paused that, later than the {} after an "
-        "XOFF that may be on their way. Who sends them does not obey, and the port may have to drop them.",
+        "{} ({}) of RoCE were sent to port {} on {} during a pause, later than the {} after an XOFF that are "
+        "allowed for packets in flight. The sender does not obey the pause, and the port may have to drop "
+        "them.",
         packets_text(lane.overrun.count), bytes_text(lane.overrun_bytes), who, lane_text(i),
         duration_text(in_flight_allowance_ns(port.speed_bps)));
     if (!lane.overrun_to_port) {
       finding.explanation +=
-          " None is addressed to the port itself: they come from the only other one that sends link control "
+          " None is addressed to the port itself: they come from the only other port that sends link control "
           "frames at this capture point. If the two are not the ends of one link (a mirror of several), this "
-          "does not hold.";
+          "is not valid.";
     }
-    // A policy knows which priority a DSCP leads to.
+    // A policy specifies the priority of each DSCP.
     const bool guessed = !snapshot.policy && 2 * lane.overrun_by_dscp > lane.overrun.count;
     if (guessed) {
       finding.severity = Severity::notice;
@@ -40,7 +41,7 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
     }
     if (!snapshot.policy && lane.overrun_by_dscp != 0) {
       finding.explanation += fmt::format(
-          " {} of them {} untagged, and taken to be on priority DSCP >> 3, a guess (--policy tells how "
+          " {} of them {} untagged, and assumed to be on priority DSCP >> 3, a guess (--policy specifies how "
           "devices map DSCPs).",
           lane.overrun_by_dscp, verb(lane.overrun_by_dscp, "is", "are"));
     }
@@ -48,16 +49,16 @@ void find_traffic_while_paused(const Snapshot& snapshot, FindingSink& sink) {
     finding.advice =
         i == PausePort::global
             ? std::string(
-                  "Let the sender take PAUSE: ethtool -A DEV rx on (with PFC enabled, NICs ignore PAUSE: "
+                  "Let the sender obey PAUSE: ethtool -A DEV rx on (with PFC enabled, NICs ignore PAUSE: "
                   "then enable PFC at the port that pauses). ")
             : fmt::format(
-                  "Enable PFC for it at the sender: mlnx_qos -i DEV --pfc {} or dcb pfc set dev DEV "
-                  "prio-pfc {}:on, the same on a switch port; and let both ends give packets the same "
-                  "priority (mlnx_qos -i DEV --trust dscp, switch class maps): a packet that the sender "
-                  "takes for another priority is not stopped. ",
+                  "Enable PFC for this priority at the sender: mlnx_qos -i DEV --pfc {} or dcb pfc set dev "
+                  "DEV prio-pfc {}:on, the same on a switch port; and let both ends map packets to the same "
+                  "priority (mlnx_qos -i DEV --trust dscp, switch class maps): a packet that the sender maps "
+                  "to another priority is not paused. ",
                   pfc_list(wanted), i);
     finding.advice += fmt::format(
-        "All RoCE packets from the first of these to the last that was kept: {}",
+        "All RoCE packets from the first of these to the last one listed: {}",
         packets_command(snapshot, fmt::format("infiniband.bth && frame.number >= {} && frame.number <= {}",
                                               proof.frames.front(), proof.frames.back())));
     findings.push_back(std::move(finding));

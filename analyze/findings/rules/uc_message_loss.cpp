@@ -10,11 +10,11 @@ namespace {
 
 std::string cause_text(std::uint64_t missing, std::uint64_t late) {
   const std::string came_late =
-      fmt::format("{} came late, for which a UC receiver does not wait", packets_text(late));
+      fmt::format("{} came late, which a UC receiver does not wait for", packets_text(late));
   if (missing == 0 && late != 0) return "no packet is missing, but " + came_late;
   std::string text = missing == 0 ? std::string("packets are")
                                   : fmt::format("{} {}", packets_text(missing), verb(missing, "is", "are"));
-  text += " missing before the capture point, or in the capture";
+  text += " missing (lost upstream of the capture point or not captured)";
   return late == 0 ? text : text + ", and " + came_late;
 }
 
@@ -22,15 +22,13 @@ std::string remedy_text(const Group& group, std::uint64_t missing, std::uint64_t
   std::string text;
   if (missing != 0 || late == 0) {
     text = fmt::format(
-        "Find the drops between {} and the capture point (ethtool -S DEV | grep -iE "
-        "'drop|discard', switch queue counters). If the capture dropped packets (capture_drops), "
-        "capture again first. ",
+        "Find the drops between {} and the capture point (ethtool -S DEV | grep -iE 'drop|discard', switch "
+        "queue counters). If the capture dropped packets (capture_drops), capture again first. ",
         from_text(group));
   }
   if (late != 0) {
     text +=
-        "Find where packets overtake each other (finding reordering): packet spraying, adaptive routing or a "
-        "LAG "
+        "Find where packets are reordered (finding reordering): packet spraying, adaptive routing or a LAG "
         "that hashes per packet must be off for UC. ";
   }
   return text;
@@ -44,23 +42,23 @@ void find_uc_message_loss(const Snapshot& snapshot, FindingSink& sink) {
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     std::uint64_t messages = connection.sent[side].count(Event::uc_message_lost);
     for (const OperationStats& operation : connection.requester[side].operations) messages += operation.count;
-    // Of a part of the packets it is not known of how many messages they are.
+    // With only a part of the packets the number of messages is not known.
     if (connection.left_out[side] != 0) messages = 0;
     add_case(snapshot, cases, connection, {side, side, Event::uc_message_lost, messages});
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
-    // Holes that stayed open; what came late leaves none, but its receiver did not wait for it.
+    // Gaps that were never filled. Late packets leave none, but the receiver did not wait for them.
     const std::uint64_t missing =
         group.sum([](const Case& c) { return c.sent().count(Event::lost_before_capture); });
     const std::uint64_t late = group.sum([](const Case& c) { return c.sent().count(Event::out_of_order); });
     return Words{
         group.of == 0 ? Severity::warning : severity_of(group.count(), group.of, scale),
-        fmt::format("{}At least {} sent by {} over UC {} incomplete: {}. UC repeats nothing: the receiver "
-                    "throws the rest of such a message away, and nobody is told.{}",
+        fmt::format("{}At least {} sent by {} over UC {} incomplete: {}. UC does not retransmit: the "
+                    "receiver discards the rest of such a message, and neither side is notified.{}",
                     scope_text(group), share_text(group.count(), group.of, "messages"), from_text(group),
                     verb(group.count(), "is", "are"), cause_text(missing, late), worst_text(group)),
-        fmt::format("{}What must arrive belongs on RC. {}", remedy_text(group, missing, late),
-                    show_command(snapshot, group, "All packets behind holes",
+        fmt::format("{}Use RC for data that must arrive. {}", remedy_text(group, missing, late),
+                    show_command(snapshot, group, "All packets after gaps",
                                  shown_by_flag("roce.analysis.gap", Event::uc_message_lost))),
     };
   });

@@ -16,9 +16,9 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::size_t kept = 64;           // flows that a finding may name
-constexpr std::uint64_t enough_connections = 8;  // flows that should spread
-constexpr std::uint64_t flows_a_port = 4;  // more than these on average are no spread
-constexpr std::size_t many_ports = 64;     // more than these are a spread whatever the flows
+constexpr std::uint64_t enough_connections = 8;  // flows that should use several ports
+constexpr std::uint64_t flows_a_port = 4;        // more per port on average: no spread
+constexpr std::size_t many_ports = 64;           // more ports: spread enough, whatever the flows
 
 /// Queue pairs of one address pair, and the UDP source ports that spread them over equal paths.
 struct SourcePorts {
@@ -43,7 +43,7 @@ FlowKey hosts_of(const Flow& flow) noexcept {
   return key;
 }
 
-/// Acknowledgements are small: where they go matters little.
+/// Acknowledgements are small: which path they take matters little.
 bool services_looked_at(const Flow& flow) noexcept {
   return is_v2(flow.key.transport) && flow.payload_bytes != 0 && flow.key.dst_qp > 1;
 }
@@ -64,7 +64,7 @@ AllPorts count(const Snapshot& snapshot) {
   return all;
 }
 
-/// Of a pair of addresses with something to be said.
+/// Bytes of a pair of addresses that is reported.
 struct Bytes {
   std::uint64_t all = 0;
   std::map<std::uint16_t, std::uint64_t> of_port;  ///< of flows by their lowest port
@@ -72,7 +72,7 @@ struct Bytes {
 };
 using AllBytes = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Bytes>;
 
-/// All packets of a flow, whatever their marks.
+/// All packets of a flow, whatever their markings.
 void add_all(const Flow& flow, Marked& marked, std::string test) {
   MarkRow all;
   all.packets = flow.packets;
@@ -105,13 +105,13 @@ void find_udp_source_ports(const Snapshot& snapshot, FindingSink& sink) {
     const SourcePorts& ports = all.at(hosts_of(*of_pair.flows.front()));
     const auto most = std::max_element(of_pair.of_port.begin(), of_pair.of_port.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string note = fmt::format(
-        "packets to {} leave from {}", plural(ports.flows, "queue pair", "queue pairs"),
-        ports.ports.size() > many_ports ? fmt::format("more than {} UDP source ports", many_ports)
-                                        : plural(ports.ports.size(), "UDP source port", "UDP source ports"));
+    std::string note = fmt::format("packets to {} use {}", plural(ports.flows, "queue pair", "queue pairs"),
+                                   ports.ports.size() > many_ports
+                                       ? fmt::format("more than {} UDP source ports", many_ports)
+                                       : plural(ports.ports.size(), "UDP source port", "UDP source ports"));
     if (ports.zero != 0) note += fmt::format(" (port 0: {})", packets_text(ports.zero));
     if (ports.narrow() && most != of_pair.of_port.end()) {
-      note += fmt::format(", the port with most ({}) carries {} of the bytes", most->first,
+      note += fmt::format(", the busiest port ({}) carries {} of the bytes", most->first,
                           percent_text(most->second, of_pair.all));
     }
     for (const Flow* flow : of_pair.flows) {
@@ -123,12 +123,12 @@ void find_udp_source_ports(const Snapshot& snapshot, FindingSink& sink) {
   report_marked(sink, snapshot, pairs, [](const Marked& marked) {
     return Words{
         Severity::notice,
-        fmt::format("From {} to {}: {}. Switches choose among equal paths by a hash of addresses and ports, "
-                    "so what shares a port shares a path, however many there are.",
+        fmt::format("From {} to {}: {}. ECMP and LAG choose the path by a hash of addresses and ports, so "
+                    "flows with the same source port share one path, however many there are.",
                     address_text(marked.src), address_text(marked.dst), marked.note),
         fmt::format(
-            "See that the source port follows from the queue pairs on {} (rdma_cm and drivers make it "
-            "of the flow label: kernel 5.7 and rdma-core 30 or newer), or use more queue pairs; "
+            "Make sure that the source port depends on the queue pairs on {} (rdma_cm and drivers derive it "
+            "from the flow label: kernel 5.7 and rdma-core 30 or newer), or use more queue pairs; "
             "ib_write_bw --flow_label, UCX_IB_ROCE_PATH_FACTOR, NCCL_IB_QPS_PER_CONNECTION.",
             address_text(marked.src)),
     };

@@ -29,7 +29,7 @@ struct Mix {
   std::vector<std::uint32_t> connections;
 };
 
-/// fe80::5054:ff:fe00:a01 is made of 52:54:00:00:0a:01; 0 for other addresses.
+/// fe80::5054:ff:fe00:a01 is derived from 52:54:00:00:0a:01; 0 for other addresses.
 std::uint64_t mac_in(const dissect::IpAddress& address) noexcept {
   const auto& b = address.bytes;
   if (b[0] != 0xfe || b[1] != 0x80 || b[11] != 0xff || b[12] != 0xfe) return 0;
@@ -104,12 +104,12 @@ Finding mix_finding(const Mix& mix) {
   finding.connections = mix.connections;
   finding.explanation = fmt::format(
       "{} and {} exchange RoCE v1 ({}) and RoCE v2 ({}) at the same time. The two carry their priority "
-      "differently (v1: VLAN tag only; v2: DSCP too), take different queues, and v1 is not routed.",
+      "differently (v1: VLAN tag only; v2: DSCP too), use different queues, and v1 cannot be routed.",
       a, b, packets_text(mix.v1), packets_text(mix.v2));
   finding.advice =
       "Use v2 everywhere unless something needs v1: show_gids lists the GID index of each version; programs "
       "choose by index (ib_write_bw -x N, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX), RDMA-CM by the default mode "
-      "of the device: cma_roce_mode -d DEV. Which is which: roceanalyze flows FILE.";
+      "of the device: cma_roce_mode -d DEV. The version of each flow: roceanalyze flows FILE.";
   return finding;
 }
 

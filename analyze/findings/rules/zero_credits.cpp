@@ -15,14 +15,14 @@ void find_zero_credits(const Snapshot& snapshot, FindingSink& sink) {
     return Words{
         Severity::notice,
         fmt::format(
-            "{}{} by {} {} no credit: it had no receive posted at that moment, and {} may have only "
-            "one request under way that takes a receive (SEND, WRITE with immediate). Other WRITEs, READs "
-            "and atomics are not bound by that.{}",
+            "{}{} by {} {} no credit: it had no receive posted at that moment, and {} may have only one "
+            "outstanding request that consumes a receive (SEND, WRITE with immediate). Other WRITEs, READs "
+            "and atomics are not limited by that.{}",
             scope_text(group), share_text(group.count(), group.of, "acknowledgements"), to_text(group),
             verb(group.count(), "grants", "grant"), from_text(group), worst_text(group)),
         fmt::format(
-            "If throughput is low, post more receives on {}, earlier. RNR NAKs (finding rnr) come "
-            "next when this goes on. {}",
+            "If throughput is low, post more receives on {}, earlier. If this continues, RNR NAKs (finding "
+            "rnr) follow. {}",
             to_text(group),
             show_command(snapshot, group, "The packets",
                          shown_by_answers("roce.credits == 0 && !(roce.operation matches \"^RDMA READ\")",

@@ -52,7 +52,7 @@ struct Scope {
   }
 };
 
-/// Whether the scope holds no direction with such packets but the wanted ones. All of these it holds.
+/// Whether the scope has no direction with such packets besides the wanted ones, all of which it contains.
 bool is_exact(const Snapshot& snapshot, const Shown& shown, const Scope& scope, const Directions& wanted) {
   return std::all_of(snapshot.connections.begin(), snapshot.connections.end(), [&](const Connection& c) {
     for (unsigned sender = 0; sender < 2; ++sender) {
@@ -117,7 +117,7 @@ Scope scope_of_addresses(const Snapshot& snapshot, const Group& group, const Sho
   return scope;
 }
 
-/// The parts of the test that leave out what no counter has.
+/// The parts of the test that exclude packets that are not counted.
 std::string exceptions(const Snapshot& snapshot, const Shown& shown, const Scope& scope) {
   bool by_capture = false;
   bool by_network = false;
@@ -128,7 +128,7 @@ std::string exceptions(const Snapshot& snapshot, const Shown& shown, const Scope
       const Events& sent = c.sent[sender];
       by_capture |= shown.copies_pass && sent.count(Event::duplicate_capture) != 0;
       by_network |= shown.copies_pass && sent.count(Event::duplicate_network) != 0;
-      // All of them wrong: the capture is, and they are believed.
+      // If all are wrong, the capture is at fault, and they are counted.
       const std::uint64_t wrong = sent.count(Event::icrc_mismatch);
       damaged |= shown.damaged_pass && wrong != 0 && wrong < c.packets[sender];
     }
@@ -180,7 +180,7 @@ Found find_test(const Snapshot& snapshot, const Group& group, const Shown& shown
   return found;
 }
 
-/// In single quotes, as a shell takes it.
+/// In single quotes, as a POSIX shell reads it.
 std::string quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {

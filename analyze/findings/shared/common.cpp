@@ -21,7 +21,7 @@ bool add_case(const Snapshot& snapshot, std::vector<Case>& cases, const Connecti
   found.side = what.side;
   found.of = what.of;
   found.proof.add(log);
-  // Verdicts that were taken back took their packets with them.
+  // Revoked verdicts leave no packet numbers.
   if (found.proof.frames.empty()) found.proof.add_frame(connection.first_frame);
   found.confidence = confidence_in(snapshot, connection);
   cases.push_back(std::move(found));

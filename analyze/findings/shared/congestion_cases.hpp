@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules on ECN and CNPs share.
+// What the rules on ECN and CNPs have in common.
 #pragma once
 
 #include "analyze/findings/shared/common.hpp"

@@ -15,8 +15,8 @@ namespace {
 struct Row {
   Trouble trouble;
   Event event;
-  bool booked_on_answers;  ///< the event is of the other side: the count belongs to the requester
-  bool counts = true;      ///< else it only shows packets of what another row counts
+  bool booked_on_answers;  ///< the peer sent the event: the count belongs to the requester
+  bool counts = true;      ///< otherwise it only adds packets to what another row counts
 };
 
 constexpr Row rows[] = {
@@ -42,7 +42,7 @@ bool grave(Trouble trouble, std::uint64_t count, const Connection& connection, u
       return count >= 3 && 200 * count >= packets;
     case Trouble::unready:
       return count >= 3 && 100 * count >= all_requests(connection.requester[side]);
-    case Trouble::corruption:  // all of them: the capture's doing
+    case Trouble::corruption:  // all of them: the capture is at fault
       return count >= 3 && count < packets - packets / 20;
     case Trouble::refusal:
     case Trouble::count_:
@@ -59,10 +59,10 @@ constexpr struct {
   std::string_view from;
 } words[] = {
     {Trouble::loss, "packet lost", "packets lost", "on the way to {}", "on the way from {}"},
-    {Trouble::silence, "packet repeated", "packets repeated", "for want of an answer of {}",
-     "by {} for want of an answer"},
-    {Trouble::unready, "RNR NAK", "RNR NAKs", "of {}", "to {}"},
-    {Trouble::refusal, "request refused", "requests refused", "by {}", "of {}"},
+    {Trouble::silence, "packet retransmitted", "packets retransmitted", "without an answer from {}",
+     "by {} without an answer"},
+    {Trouble::unready, "RNR NAK", "RNR NAKs", "from {}", "to {}"},
+    {Trouble::refusal, "refused request", "refused requests", "to {}", "from {}"},
     {Trouble::corruption, "corrupted packet", "corrupted packets", "to {}", "from {}"},
 };
 
@@ -71,7 +71,7 @@ constexpr struct {
 Sickness sickness_of(const Snapshot& snapshot, const Connection& connection) {
   Sickness sickness;
   for (unsigned side = 0; side < 2; ++side) {
-    // Most connections are well: nothing happened on either side.
+    // Most connections are healthy: no event on either side.
     if (connection.sent[0].empty() && connection.sent[1].empty()) return sickness;
     for (const Row& row : rows) {
       if (!row.counts) continue;

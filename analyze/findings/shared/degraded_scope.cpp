@@ -11,7 +11,7 @@ namespace {
 using Address = dissect::IpAddress;
 using Pair = std::pair<Address, Address>;
 
-// Fewer are told one by one anyway.
+// Fewer are reported one by one anyway.
 constexpr std::size_t many = 5;
 
 struct HostTally {
@@ -55,7 +55,7 @@ Tally tally_of(const Snapshot& snapshot) {
   return tally;
 }
 
-/// At most one: four fifths of all sick connections have an end there, with several peers.
+/// At most one: four fifths of all degraded connections have an end there, with several peers.
 std::optional<SickHost> sick_host(const Tally& tally, std::size_t all) {
   const std::pair<const Address, HostTally>* found = nullptr;
   for (const auto& entry : tally.hosts) {
@@ -78,7 +78,7 @@ std::optional<SickHost> sick_host(const Tally& tally, std::size_t all) {
   return result;
 }
 
-/// Most connections of the pair are sick, those of its hosts with others are not.
+/// Most connections of the pair are degraded, those of its hosts with others are not.
 std::vector<SickLink> sick_links(const Tally& tally, const std::optional<SickHost>& host) {
   std::map<Pair, SickLink> links;
   for (const auto& [hosts, pair] : tally.pairs) {

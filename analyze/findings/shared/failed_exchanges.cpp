@@ -15,7 +15,7 @@ namespace {
 
 using Key = std::tuple<std::uint32_t, dissect::IpAddress, dissect::IpAddress, std::uint64_t>;
 
-/// What still counts at each level of coarseness.
+/// What separates groups at each level, finest first.
 constexpr struct {
   bool kind, client, server, service;
 } levels[] = {
@@ -23,7 +23,7 @@ constexpr struct {
     {true, false, false, false}, {false, false, false, false},
 };
 
-/// Where a message has the number that the client gave the exchange.
+/// The filter field with the communication ID that the client chose for the exchange.
 struct IdField {
   bool sidr;
   CmSeen CmExchange::*message;
@@ -129,7 +129,7 @@ std::string messages_command(const Snapshot& snapshot, const ExchangeGroup& grou
       }
     }
   }
-  // The number is the client's: another client may have the same.
+  // The ID is the client's: another client may use the same.
   for (const CmExchange& e : snapshot.exchanges) {
     const bool ours = std::any_of(group.cases.begin(), group.cases.end(),
                                   [&e](const ExchangeCase* c) { return c->exchange == &e; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CM exchanges that failed alike, told together.
+// CM exchanges that failed in the same way, reported together.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 namespace roce::analyze {
 
 struct ExchangeCase {
-  const CmExchange* exchange = nullptr;  ///< never null
-  std::uint32_t kind = 0;                ///< of failure, the rule's own numbers
+  const CmExchange* exchange = nullptr;  ///< never null; belongs to the snapshot
+  std::uint32_t kind = 0;                ///< of failure, in the rule's own numbering
   Proof proof;
   std::vector<CmSeen CmExchange::*> messages;  ///< that prove it
 
-  /// Takes the messages of one kind as proof, if they were seen.
+  /// Adds the messages of one kind as proof, if they were captured.
   void add(CmSeen CmExchange::*message);
 };
 
 struct ExchangeGroup {
-  std::uint32_t kind = 0;  ///< of the first case; where there are many kinds others may be among them
+  std::uint32_t kind = 0;  ///< of the first case; the others may be of other kinds where there are many
   const CmExchange* first = nullptr;
   Proof proof;  ///< count: exchanges
   std::set<dissect::IpAddress> clients;
@@ -37,15 +37,15 @@ struct ExchangeGroup {
   [[nodiscard]] std::string service_text() const;
 };
 
-/// By client, server and service; by less of that where it would make too many.
-/// The groups point at the cases.
+/// By client, server and service; by fewer of these where that would make too many. The groups point at
+/// `cases`, which must outlive them.
 [[nodiscard]] std::vector<ExchangeGroup> group_exchanges(const std::vector<ExchangeCase>& cases);
 
 /// A finding of a group: who, when and which packets.
 [[nodiscard]] Finding finding_of(const ExchangeGroup& group);
 
-/// "The messages (3): roceanalyze packets FILE -Y '...'": those that prove it. `all`: a test that these and
-/// others pass, for more exchanges than one would like to read the numbers of.
+/// "The messages (3): roceanalyze packets FILE -Y '...'": those that prove it. `all`: a wider display filter,
+/// used where the exchanges are too many to list.
 [[nodiscard]] std::string messages_command(const Snapshot& snapshot, const ExchangeGroup& group,
                                            std::string_view all);
 

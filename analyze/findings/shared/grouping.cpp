@@ -47,8 +47,8 @@ void append(std::vector<Case>& to, std::vector<Case>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// Takes the pairs of the host that most of them share, as long as one is shared by enough. With more
-/// such hosts than are told apart there is no common place.
+/// Moves the pairs of the host that most pairs share into one group, as long as enough of them share one.
+/// With more such hosts than `told_apart` there is no common location.
 void take_hosts(std::map<Pair, std::vector<Case>>& pairs, std::vector<Group>& groups) {
   for (std::size_t round = 0; round <= told_apart; ++round) {
     std::map<Address, std::size_t> senders;
@@ -124,7 +124,7 @@ std::vector<Group> group_cases(std::vector<Case> cases) {
   for (Case& c : cases) pairs[{c.from().address, c.to().address}].push_back(std::move(c));
   std::vector<Group> groups;
   take_hosts(pairs, groups);
-  if (groups.size() > told_apart) {  // everybody with everybody: no host is the place
+  if (groups.size() > told_apart) {  // everybody with everybody: no host stands out
     std::vector<Case> everybody;
     for (Group& group : groups) append(everybody, group.cases);
     for (auto& [pair, together] : pairs) append(everybody, together);
@@ -156,7 +156,7 @@ void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& de
   };
   std::vector<Group> groups = group_cases(std::move(cases));
   std::vector<Case> rest;
-  // Severities are known once the words are; a hundred thousand groups need not be described for that.
+  // Severities are only known with the words; a hundred thousand groups need not be described for that.
   constexpr std::size_t described = 8 * findings_a_rule;
   if (groups.size() > described) {
     std::stable_sort(groups.begin(), groups.end(),
@@ -201,7 +201,7 @@ double confidence_in(const Snapshot& snapshot, const Connection& connection) {
     confidence *= 0.5 + 0.5 * std::clamp(connection.pairing.confidence, 0.0, 1.0);
   }
   if (connection.split) confidence *= 0.5;
-  // Where the order of packets is not sure, nothing is that follows from it.
+  // Where the order of packets is uncertain, so is everything that follows from it.
   const std::uint64_t backwards =
       connection.sent[0].count(Event::time_backwards) + connection.sent[1].count(Event::time_backwards);
   const std::uint64_t packets = connection.packets[0] + connection.packets[1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says once what a thousand connections show: one finding a connection while there are few, else one
-// for the pair of hosts, the host, or the capture.
+// Reports once what a thousand connections show: one finding per connection while there are few, else one per
+// pair of hosts, per host, or for the capture.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace roce::analyze {
 
 /// One direction of one connection that shows what a rule looks for.
 struct Case {
-  const Connection* connection = nullptr;  ///< never null
-  unsigned side = 0;                       ///< whose packets, or whose requests, it is about: `from`
+  const Connection* connection = nullptr;  ///< never null; belongs to the snapshot
+  unsigned side = 0;                       ///< 0 or 1: whose packets or requests it is about: `from`
   std::uint64_t of = 0;  ///< what proof.count is a part of (packets, requests ...); 0 = nothing
   Proof proof;
   double confidence = 1;
@@ -38,7 +38,7 @@ struct Group {
     pair,        ///< all from one host to one other
     from_host,   ///< all from one host
     to_host,     ///< all to one host
-    several,     ///< what is left
+    several,     ///< the rest
   };
 
   Kind kind = Kind::connection;
@@ -51,7 +51,7 @@ struct Group {
   [[nodiscard]] std::uint64_t count() const noexcept { return proof.count; }
   [[nodiscard]] bool single() const noexcept { return kind == Kind::connection; }
   [[nodiscard]] const Case& first() const noexcept { return cases.front(); }
-  /// The case with the highest count; the first one of equals.
+  /// The case with the highest count; of equals the first.
   [[nodiscard]] const Case& worst() const noexcept;
   /// Sum of a figure over the cases.
   [[nodiscard]] std::uint64_t sum(const std::function<std::uint64_t(const Case&)>& figure) const;
@@ -59,31 +59,31 @@ struct Group {
 
 /// More than this many connections of a pair, or pairs of a host, become one finding.
 inline constexpr std::size_t told_apart = 3;
-/// More than this many findings of one rule: the least important ones become one.
+/// Beyond this many findings of one rule the least important ones become one.
 inline constexpr std::size_t findings_a_rule = 4;
 
-/// Connections by pair, pairs by host; all of them in one where that would take many hosts. Groups by
-/// their first packet.
+/// Groups connections by pair and pairs by host, or everything in one group where that would still name many
+/// hosts. Sorted by first packet.
 [[nodiscard]] std::vector<Group> group_cases(std::vector<Case> cases);
 
-/// What a rule says of a group.
+/// What a rule reports on a group.
 struct Words {
   Severity severity = Severity::info;
   std::string explanation;
   std::string advice;
   std::string_view title = {};              ///< empty: the rule's
-  std::vector<std::uint64_t> packets = {};  ///< more that prove it
+  std::vector<std::uint64_t> packets = {};  ///< more packet numbers that prove it
 };
 using Describe = std::function<Words(const Group&)>;
 
-/// Groups the cases and adds a finding a group.
+/// Groups the cases and adds one finding per group.
 void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& describe);
 
-/// The same where the place says little: many cases are one finding.
+/// The same where the hosts matter little: many cases become one finding.
 void report_at_once(FindingSink& sink, std::vector<Case> cases, const Describe& describe);
 
-/// How far a statement on this connection can be trusted, 0..1: less where one direction is missing,
-/// where the pairing is doubtful and where the capture dropped packets.
+/// How far a statement on this connection can be trusted, 0..1: less if one direction is missing, the pairing
+/// is doubtful, timestamps go backwards or the capture dropped packets.
 [[nodiscard]] double confidence_in(const Snapshot& snapshot, const Connection& connection);
 
 }  // namespace roce::analyze

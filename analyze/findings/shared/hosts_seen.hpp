@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the capture shows of hosts, whatever the connection.
+// What the capture shows of each host, over all connections.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace roce::analyze {
 
 struct HostSeen {
-  std::optional<std::int64_t> last_time_ns;            ///< of its last RoCE packet
-  std::uint64_t last_flow = 0;                         ///< whose packet that was
+  std::optional<std::int64_t> last_time_ns;            ///< of its last RoCE packet, ns since the epoch
+  std::uint64_t last_flow = 0;                         ///< id of the flow of that packet
   std::optional<std::int64_t> last_time_of_others_ns;  ///< of the last packet of any other flow
   bool v1 = false;                                     ///< it sent RoCE v1
   bool v2 = false;
@@ -23,7 +23,7 @@ struct HostSeen {
 using HostsSeen = std::map<dissect::IpAddress, HostSeen>;
 [[nodiscard]] HostsSeen hosts_seen(const Snapshot& snapshot);
 
-/// The last packet that a host sent in any flow but this one, if it had a time.
+/// Time of the last packet that a host sent in any other flow, if known.
 [[nodiscard]] std::optional<std::int64_t> last_time_without(const HostSeen& host,
                                                             std::optional<std::uint64_t> flow) noexcept;
 

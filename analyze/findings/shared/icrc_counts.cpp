@@ -7,7 +7,7 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::uint64_t enough = 8;
-constexpr std::uint64_t few = 3;  // as many as the tracker takes for proof, if none is right
+constexpr std::uint64_t few = 3;  // as many as the tracker accepts as proof, if none is right
 
 /// Nearly all: corruption on a wire that bad would leave no connection alive.
 bool all_wrong(const IcrcCounts& counts) noexcept {
@@ -36,8 +36,8 @@ void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
   counts.proof.add(connection->sent[side].find(Event::icrc_mismatch));
 }
 
-/// Pairs of which nothing but damaged packets was seen do not exist: an address was hit. They belong to
-/// the worst pair that shares the other address.
+/// Pairs with nothing but corrupted packets do not exist: an address was hit. They are added to the worst
+/// pair that shares the other address.
 void fold_strays(IcrcView& view) {
   std::map<dissect::IpAddress, IcrcCounts*> by_source;
   std::map<dissect::IpAddress, IcrcCounts*> by_destination;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong ICRCs, split into what was corrupted on the wire and what only the capture shows.
+// Wrong ICRCs, split into packets corrupted on the wire and those that are only wrong in the capture.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace roce::analyze {
 struct IcrcCounts {
   std::uint64_t packets = 0;
   std::uint64_t wrong = 0;
-  std::uint64_t stray = 0;   ///< of them, packets that are a flow of their own: their addresses were hit
-  std::uint64_t folded = 0;  ///< of them, those between other addresses
-  Proof proof;               ///< frames and times of those that belong to connections
+  std::uint64_t stray = 0;   ///< of `wrong`: the only packet of its flow, so its address or QP was hit
+  std::uint64_t folded = 0;  ///< of `wrong`: packets counted here although of another address pair
+  Proof proof;               ///< frames and times of those of connections
   std::vector<std::uint32_t> connections;  ///< the first few, ascending
 };
 
@@ -27,7 +27,7 @@ struct IcrcView {
   using Pair = std::pair<dissect::IpAddress, dissect::IpAddress>;
   std::map<Pair, IcrcCounts> corrupted;               ///< by direction; artefacts left out
   std::map<dissect::IpAddress, IcrcCounts> artefact;  ///< by sender: all of its packets are wrong
-  bool any_host_well = false;  ///< some host's packets are not all wrong: ICRCs are checked rightly
+  bool any_host_well = false;  ///< some host's packets are not all wrong: checking works
 };
 
 [[nodiscard]] IcrcView look_at_icrc(const Snapshot& snapshot);

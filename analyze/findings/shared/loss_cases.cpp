@@ -43,13 +43,12 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Events& sent = connection.sent[side];
-    // Nothing is repeated there: uc_message_loss tells it.
+    // UC does not retransmit: uc_message_loss reports it.
     if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0) return;
     // What came to the capture point, and what should have.
     const std::uint64_t all = all_packets(connection, side) + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);
-    // Corrupted packets count as lost where they were seen: icrc_corruption tells them. It knows a few more,
-    // those whose address was hit.
+    // Corrupted packets count as lost: icrc_corruption reports them, and a few more whose address was hit.
     const std::uint64_t damaged = sent.count(Event::icrc_mismatch);
     if (lost == Event::lost_before_capture && 10 * damaged >= 9 * sent.count(lost) && damaged != 0 &&
         20 * damaged < all)
@@ -70,7 +69,7 @@ std::string waste_text(const Snapshot& snapshot, const Group& group) {
   const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
   if (wasted == 0) return {};
   const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
-  return fmt::format(" {}{} arrived behind a missing one and {} thrown away.", packets_text(wasted),
+  return fmt::format(" {}{} arrived out of sequence (after a gap) and {} discarded.", packets_text(wasted),
                      bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)),
                      verb(wasted, "was", "were"));
 }
@@ -78,16 +77,16 @@ std::string waste_text(const Snapshot& snapshot, const Group& group) {
 std::string repair_text(const Snapshot& snapshot, const Group& group) {
   std::string text;
   const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
-  if (repeats != 0) text = fmt::format(" {} sent again: {}.", packets_text(repeats), repeats_text(group));
+  if (repeats != 0) text = fmt::format(" {} retransmitted: {}.", packets_text(repeats), repeats_text(group));
   text += waste_text(snapshot, group);
   const std::uint64_t damaged = group.sum([](const Case& c) {
     const std::uint64_t wrong = c.sent().count(Event::icrc_mismatch);
-    // All of them: the capture's fault, and they were followed.
+    // All of them: the capture is at fault, and they were followed.
     return 20 * wrong >= 19 * c.connection->packets[c.side] ? 0 : wrong;
   });
   if (damaged != 0) {
     text += fmt::format(
-        " {} of this direction came with a wrong ICRC (finding icrc_corruption): those count as lost.",
+        " {} of this direction arrived with a wrong ICRC (finding icrc_corruption) and count as lost.",
         packets_text(damaged));
   }
   return text + goodput_text(group);

@@ -112,7 +112,7 @@ bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row) {
   };
   MarkingSubject subject = subject_of(flow.key, row);
   if (wrong(snapshot.policy->test(subject))) return false;
-  // A policy that would let any DSCP and any tag pass did not mean these.
+  // A policy that allows any DSCP and any tag does not intend these in particular.
   for (std::uint8_t dscp = 0; dscp < codes; ++dscp) {
     subject.marks.dscp = dscp;
     if (wrong(snapshot.policy->test(subject))) return true;

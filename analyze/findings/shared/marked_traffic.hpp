@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules on marks share: which packets of which flows, told by pair of addresses.
+// What the rules on markings share: which packets of which flows, by pair of addresses.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct Marked {
   std::vector<std::uint32_t> connections;  ///< the first few
   std::uint64_t of = 0;                    ///< packets that could have shown it
   Proof proof;
-  std::string note;       ///< for the rule's own use: of the first one
-  bool meant = true;      ///< for the rule's own use: all of it is as a policy wants it, see meant_so()
-  bool doubtful = false;  ///< for the rule's own use: some of it may be several senders'
+  std::string note;       ///< for the rule's own use: describes the first packet
+  bool meant = true;      ///< for the rule's own use: a policy intends all of it, see meant_so()
+  bool doubtful = false;  ///< for the rule's own use: some may be of several senders
   bool majority = true;   ///< for the rule's own use: the others of each flow are more than these
   bool only_tags = true;  ///< for the rule's own use: the DSCPs are the same in all of it
 
-  /// Counts a row of a flow; rows of a flow one after the other.
+  /// Counts a row of a flow. Add all rows of one flow before those of the next.
   void add(const Flow& flow, const MarkRow& row);
   /// The same for packets of that class that pass `test`.
   void add(const Flow& flow, const MarkRow& row, std::string test);
@@ -47,15 +47,15 @@ using MarkedPairs = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, 
 /// "DSCP 26, PCP 3", "DSCP 26, untagged" if `tags`.
 [[nodiscard]] std::string label_text(const Marks& marks, bool tags);
 
-/// `test` without the copies that the capture made, if there are any: they are counted nowhere. Those that
-/// the network made were sent.
+/// `test` without duplicates made by the capture, which are not counted, if there are any. Duplicates made by
+/// the network do count.
 [[nodiscard]] std::string without_mirrored(const Snapshot& snapshot, std::string test);
 
-/// Classes that carry payload or ask for it: what a fabric means by "RoCE data".
+/// Classes that carry or request payload: what is usually called "RoCE data".
 [[nodiscard]] constexpr bool carries(TrafficClass of) noexcept {
   return of == TrafficClass::data || of == TrafficClass::response || of == TrafficClass::atomic;
 }
-/// DSCP, and priority where there is a tag: what switches sort packets by.
+/// DSCP, and PCP if there is a tag: what switches classify packets by.
 struct Label {
   std::uint8_t dscp = 0;
   std::optional<std::uint8_t> pcp;
@@ -64,17 +64,17 @@ struct Label {
 [[nodiscard]] constexpr Label label_of(const Marks& marks) noexcept {
   return {marks.dscp, marks.pcp};
 }
-/// Whether no switch can tell it from the rest of the traffic.
+/// Whether no switch can distinguish it from best-effort traffic.
 [[nodiscard]] constexpr bool unmarked(const Label& label) noexcept {
   return label.dscp == 0 && label.pcp.value_or(0) == 0;
 }
 
-/// Whether the policy, if there is one, judges DSCP or priority of packets of this row and finds them right:
-/// then it is meant so, whatever other packets look like.
+/// Whether a policy covers DSCP or priority of packets of this row and allows them: then they are intended,
+/// whatever other packets have.
 [[nodiscard]] bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row);
 
-/// A finding a pair while there are few, else one that describes the pair with most packets. `describe`
-/// leaves the command out; it is added to the advice.
+/// One finding per pair while there are few, else one that describes the pair with most packets. The command
+/// is added to the advice that `describe` returns.
 void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPairs& pairs,
                    const std::function<Words(const Marked&)>& describe);
 

@@ -16,7 +16,7 @@ namespace roce::analyze {
 namespace {
 
 const Flow* violating_flow(const Snapshot& snapshot, std::uint64_t id) {
-  // By id, but for those that left the table.
+  // Sorted by id; evicted flows are missing.
   const auto at = std::lower_bound(snapshot.flows.begin(), snapshot.flows.end(), id,
                                    [](const Flow& flow, std::uint64_t wanted) { return flow.id < wanted; });
   return at != snapshot.flows.end() && at->id == id ? &*at : nullptr;
@@ -66,7 +66,7 @@ std::string flow_list(const Snapshot& snapshot, const RuleBreach& breach) {
 std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
   std::string test = fmt::format("roce.marking.violation == \"{}\"", breach.key);
   if (breach.point) {
-    return "All copies that break it: " +
+    return "All copies that violate it: " +
            packets_command(snapshot, test + " && roce.analysis.duplicate_capture");
   }
   const bool copies = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
@@ -105,7 +105,7 @@ void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializ
       const std::string point = point_name(snapshot.files, snapshot.interfaces, *breach.point);
       finding.subject += " at " + point;
       where =
-          fmt::format(" at capture point {}, where they are copies that were re-marked on the way,", point);
+          fmt::format(" at capture point {}, where they are copies that were re-marked on the path,", point);
     }
     finding.explanation =
         fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", breach.key,
@@ -133,7 +133,7 @@ MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach) {
     fill(marks.priority, from.priority);
     fill(marks.lossless, from.lossless);
   };
-  // The key tells which rule it was.
+  // The key names the rule.
   for (const FlowRule& rule : policy.rules) {
     if (breach.key.starts_with("rule." + rule.name + '.')) fill_all(rule.marks);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the findings about a policy share: one finding for every rule of it that is broken.
+// What the findings about a policy share: one finding for every violated rule.
 #pragma once
 
 #include <initializer_list>
@@ -11,17 +11,17 @@
 
 namespace roce::analyze {
 
-/// Which knob to turn, and to what.
+/// What to configure, and to which value.
 using PolicyAdvice = std::string (*)(const PolicyModel& policy, const RuleBreach& breach);
 
-/// Adds a finding for each broken rule of these checks.
+/// Adds a finding for each violated rule of these checks.
 void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
                      Severity severity, PolicyAdvice advice);
 
-/// The marks that the policy asks of the packets of a breach: of the rule where it names them, else of the
+/// The markings that the policy requires of the packets of a violation: those of the rule, else those of the
 /// class.
 [[nodiscard]] MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach);
-/// The least number of a set; nothing of an absent or empty one.
+/// The smallest number of a set; nothing if it is absent or empty.
 template <std::size_t N>
 [[nodiscard]] std::optional<unsigned> first_of(const std::optional<NumberSet<N>>& set) {
   for (unsigned i = 0; set && i < N; ++i) {

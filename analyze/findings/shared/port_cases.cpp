@@ -10,7 +10,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Tests that one of the values for which `take` holds passes: "roce.dscp == 26", "(roce.dscp >= 0 && ...".
+/// Filter terms for all values for which `take` is true: "roce.dscp == 26", "(roce.dscp >= 0 && ...".
 template <class Take>
 void add_tests(std::vector<std::string>& tests, std::string_view field, unsigned values, Take&& take) {
   for (unsigned v = 0; v < values; ++v) {
@@ -61,7 +61,7 @@ std::string priority_words(std::uint8_t priorities) {
 }
 
 unsigned dscp_of(const PriorityMap& map, unsigned priority) noexcept {
-  // What nearly all fabrics use for RoCE data, if it leads there.
+  // What nearly all fabrics use for RoCE data, if the map assigns it to this priority.
   constexpr std::size_t usual = 26;
   if (map.by_dscp[usual] == priority) return usual;
   const auto found = std::find(map.by_dscp.begin(), map.by_dscp.end(), priority);
@@ -137,7 +137,7 @@ void add_told_once(FindingSink& sink, std::vector<Finding> findings) {
     return a.severity != b.severity ? a.severity > b.severity : a.count > b.count;
   });
   if (findings.size() > findings_a_rule) {
-    // Its packets and its command stay those of the first of them.
+    // The packets and the command stay those of the first of them.
     const auto first = findings.begin() + (findings_a_rule - 1);
     Finding rest = std::move(*first);
     for (auto at = std::next(first); at != findings.end(); ++at) {

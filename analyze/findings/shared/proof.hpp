@@ -10,7 +10,7 @@
 
 namespace roce::analyze {
 
-/// What a finding stands on: how often, the first packets that show it, and when.
+/// The evidence of a finding: how often, the first packets that show it, and when (ns since the epoch).
 struct Proof {
   static constexpr std::size_t kept = EventLog::kept;
 
@@ -23,8 +23,8 @@ struct Proof {
   void add(const EventLog* log);
   /// Adds another's frames and times, and its count.
   void add(const Proof& other);
-  /// Adds packets that show more of the same without being one more; 0 is no packet. `time_ns` may be
-  /// capture::no_time.
+  /// Add a packet number or a time without raising the count. 0 is no packet and capture::no_time no time:
+  /// both are ignored.
   void add_frame(std::uint64_t frame);
   void add_time(std::int64_t time_ns);
 };

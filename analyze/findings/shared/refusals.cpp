@@ -61,11 +61,11 @@ Shown shown_by(const Refusal& refusal, std::uint64_t request) {
 std::string one_text(const Case& c, const Refusal& refusal) {
   const RefusedRequest* r = request_of(c, refusal.code);
   if (r == nullptr) {
-    return fmt::format("{} refused a request of {}: NAK 0x{:02x}, {}.", endpoint_text(c.to()),
+    return fmt::format("{} refused a request from {}: NAK 0x{:02x}, {}.", endpoint_text(c.to()),
                        endpoint_text(c.from()), 0x60 + refusal.code, refusal.name);
   }
   std::string text =
-      fmt::format("{} refused {} of {} in packet {}: NAK 0x{:02x}, {}.", endpoint_text(c.to()),
+      fmt::format("{} refused {} from {} in packet {}: NAK 0x{:02x}, {}.", endpoint_text(c.to()),
                   request_text(*r), endpoint_text(c.from()), r->nak_frame, 0x60 + refusal.code, refusal.name);
   if (c.connection->pmtu != 0 && refusal.code == 1)
     text += fmt::format(" Path MTU of the connection: {}.", c.connection->pmtu);
@@ -80,7 +80,7 @@ void find_refused(const Snapshot& snapshot, FindingSink& sink, const Refusal& re
     const Requester& requester = connection.requester[side];
     if (!add_case(snapshot, cases, connection, {side, 1 - side, refusal.event, requester.requests})) return;
     Case& found = cases.back();
-    // The NAK says it by itself; how surely the two directions belong together matters little.
+    // The NAK alone proves it; how certain the pairing of the two directions is matters little.
     found.confidence = std::max(found.confidence, 0.9);
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
@@ -92,7 +92,7 @@ void find_refused(const Snapshot& snapshot, FindingSink& sink, const Refusal& re
     const std::uint64_t request = group.single() ? request_frame(group.first(), refusal.code) : 0;
     return Words{
         Severity::error,
-        fmt::format("{} {} The connection is dead from here on.", text, refusal.means),
+        fmt::format("{} {} The connection is in the error state from here on.", text, refusal.means),
         fmt::format("The application on {} sees {}. On {}: {} {}", from_text(group), refusal.completion,
                     to_text(group), refusal.advice,
                     show_command(snapshot, group, request != 0 ? "The NAK and its request" : "The NAKs",

@@ -16,14 +16,14 @@ std::string timer_text(unsigned code) {
                      wait_text(dissect::cm_timeout_ns(static_cast<std::uint8_t>(code))));
 }
 
-/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first time was not captured".
+/// "packets 15 and 21", "from packet 120 to 180", "packet 15; the first transmission is unknown".
 std::string copies_text(const RetryChain& chain) {
   const std::uint64_t captured = std::uint64_t{chain.resends} + (chain.first_seen ? 1 : 0);
   std::string text = captured == 1 ? fmt::format("packet {}", chain.last_frame)
                      : captured == 2
                          ? fmt::format("packets {} and {}", chain.first_frame, chain.last_frame)
                          : fmt::format("from packet {} to {}", chain.first_frame, chain.last_frame);
-  if (!chain.first_seen) text += "; the first time is not known";
+  if (!chain.first_seen) text += "; the first transmission is unknown";
   return text;
 }
 
@@ -42,13 +42,14 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   text += ", " + wait_text(chain.min_spacing_ns);
   if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + wait_text(chain.max_spacing_ns);
   text += " apart";
-  // The timer cannot fire early, so the shortest spacing is nearest to it. Code 0 is none: no timer at all.
+  // The timer cannot expire early, so the shortest spacing is closest to it. Code 0 means no timer (IBTA
+  // 9.7.6.1.3).
   if (const unsigned code = timeout_code_of(chain.min_spacing_ns); code != 0)
-    text += ", as with local ACK timeout " + timer_text(code);
+    text += ", which matches local ACK timeout " + timer_text(code);
   const CmExchange* cm = exchange_of(snapshot, connection);
   if (cm != nullptr && cm->ack_timeout_code) {
-    text += *cm->ack_timeout_code == 0 ? std::string("; the CM said 0 (never)")
-                                       : "; the CM said " + timer_text(*cm->ack_timeout_code);
+    text += *cm->ack_timeout_code == 0 ? std::string("; the CM set 0 (no timeout)")
+                                       : "; the CM set " + timer_text(*cm->ack_timeout_code);
   }
   return text;
 }
@@ -60,10 +61,8 @@ std::string missing_text(const Connection& connection, unsigned side) {
   const bool one = chain.missing_before == 1;
   return fmt::format(
       " Each time {} before it, which {} waits for, {} lost on the way from {} to the capture point: "
-      "something "
-      "does not let {} pass, whatever comes behind (their length: a path MTU hole; their content: a bad link "
-      "or "
-      "memory; a filter).",
+      "something drops {} every time, whatever follows (because of the length: a path MTU black hole; "
+      "because of the content: a bad link or memory; a filter).",
       one ? fmt::format("PSN {}", (chain.psn - 1) & dissect::serial_mask)
           : plural(chain.missing_before, "packet", "packets"),
       address_text(connection.ends[1 - side].address), one ? "was" : "were", from, one ? "it" : "them");
@@ -72,7 +71,7 @@ std::string missing_text(const Connection& connection, unsigned side) {
 bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
   const Requester& requester = connection.requester[side];
   if (!requester.retries_exhausted) return false;
-  // Whoever has tries left did something else than give up: its program ended, or the capture did.
+  // A requester with retries left did not give up: its program ended, or the capture did.
   const CmExchange* cm = exchange_of(snapshot, connection);
   const std::uint32_t least = cm != nullptr && cm->retry_count ? *cm->retry_count : 2;
   return requester.trouble->worst_chain.resends >= least;

@@ -23,7 +23,7 @@ constexpr struct {
     {Event::retransmitted_nak, "after a sequence NAK"},
     {Event::retransmitted_timeout, "after a timeout"},
     {Event::retransmitted_rnr, "after an RNR NAK"},
-    {Event::retransmitted_read_retry, "for a READ asked again"},
+    {Event::retransmitted_read_retry, "for a READ retry"},
     {Event::retransmitted_unknown, "for a reason not captured"},
 };
 
@@ -127,7 +127,7 @@ std::string goodput_text(const Group& group) {
   for (const Case& c : group.cases) {
     if (c.connection == before) continue;
     before = c.connection;
-    if (c.connection->left_out[0] + c.connection->left_out[1] != 0) return {};  // a part says nothing
+    if (c.connection->left_out[0] + c.connection->left_out[1] != 0) return {};  // a part proves nothing
     good += new_bytes_of(*c.connection);
     wire += c.connection->bytes[0] + c.connection->bytes[1];
     if (c.connection->first_time_ns == capture::no_time) continue;

@@ -19,7 +19,7 @@ TEST(CaptureDropsFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "42 of 1000042 packets (<0.1 %) were dropped")) << found[0].explanation;
   EXPECT_TRUE(says(found[0],
                    "12 by the kernel: the capturing program read too slowly. 30 by the interface itself. "
-                   "Most at interface eth1."))
+                   "Most on interface eth1."))
       << found[0].explanation;
   maker.snapshot.interfaces[1].dropped_by_interface = 30'000;
   happen(maker.connect(1, 2).sent[0], Event::lost_by_capture, 3, 500);
@@ -48,7 +48,7 @@ TEST(AsymmetricCaptureFinding, Trigger) {
   EXPECT_EQ(found[0].count, 20U);
   EXPECT_TRUE(says(found[0],
                    "In 20 connections from 10.0.0.1 to 10.0.0.2: 200000 packets from 10.0.0.1 were captured "
-                   "and none the other way"))
+                   "and none in the other direction"))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[1].confidence, 1);
 }
@@ -106,14 +106,15 @@ TEST(UcMessageLossFinding, IsNotToldTwiceAndSaysWhatIsMissing) {
   std::vector<Finding> found = maker.run("uc_message_loss");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0],
-                   "no packet is missing, but 20 packets came late, for which a UC receiver does not wait."))
+                   "no packet is missing, but 20 packets came late, which a UC receiver does not wait for."))
       << found[0].explanation;
   EXPECT_FALSE(says(found[0], "drops")) << found[0].advice;
   EXPECT_TRUE(says(found[0], "must be off for UC")) << found[0].advice;
   happen(c.sent[0], Event::lost_before_capture, 7);
   found = maker.run("uc_message_loss");
   EXPECT_TRUE(says(found[0],
-                   "7 packets are missing before the capture point, or in the capture, and 20 packets came"))
+                   "7 packets are missing (lost upstream of the capture point or not captured), and 20 "
+                   "packets came"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Find the drops") && says(found[0], "must be off for UC")) << found[0].advice;
   EXPECT_TRUE(maker.run("loss_before_capture").empty());  // nothing was sent again
@@ -145,10 +146,10 @@ TEST(IcrcCorruptionFinding, Trigger) {
   EXPECT_EQ(found[0].subject, "10.0.0.1 > 10.0.0.2");
   EXPECT_TRUE(says(
       found[0],
-      "51 of 10001 packets (0.5 %) from 10.0.0.1 to 10.0.0.2 came to the capture point with a wrong ICRC"))
+      "51 of 10001 packets (0.5 %) from 10.0.0.1 to 10.0.0.2 arrived at the capture point with a wrong ICRC"))
       << found[0].explanation;
   EXPECT_EQ(found[0].connections, std::vector<std::uint32_t>{0});
-  EXPECT_TRUE(says(found[0], "in the address or queue pair of 1 packet: nobody else has it"))
+  EXPECT_TRUE(says(found[0], "in the address or queue pair of 1 packet: no other packet has it"))
       << found[0].explanation;
 }
 
@@ -180,7 +181,7 @@ TEST(IcrcCaptureArtefactFinding, Trigger) {
   EXPECT_EQ(found[0].subject, "10.0.0.1");
   EXPECT_TRUE(
       says(found[0],
-           "10000 of 10000 packets (100 %) sent by 10.0.0.1 have a wrong ICRC, those of the others do not."))
+           "10000 of 10000 packets (100 %) sent by 10.0.0.1 have a wrong ICRC, those of other hosts do not."))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.95);
   Connection& brief = maker.connect(7, 8);
@@ -230,9 +231,9 @@ TEST(CmRejectedFinding, Trigger) {
   EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15}));
   EXPECT_TRUE(says(found[0],
                    "10.0.0.2 rejected 3 requests of 10.0.0.1 to service 0x0000000001061144 (NVMe-oF, port "
-                   "4420) with reason 8, invalid service ID: nobody listens there."))
+                   "4420) with reason 8, invalid service ID: nothing is listening there."))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[1], "status 2, rejected by the service provider: the application itself said no."))
+  EXPECT_TRUE(says(found[1], "status 2, rejected by the service provider: the application itself refused."))
       << found[1].explanation;
 }
 
@@ -293,15 +294,17 @@ TEST(CmUnansweredFinding, Trigger) {
   ASSERT_EQ(found.size(), 4U);
   EXPECT_TRUE(says(found[0],
                    "1 request of 10.0.0.1 to service 0x0000000001061144 (NVMe-oF, port 4420) at 10.0.0.2 got "
-                   "no answer; the first was sent 4 times. No RoCE packet of 10.0.0.2 was captured at all"))
+                   "no answer; the first was sent 4 times. No RoCE packet from 10.0.0.2 was captured at all"))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.6);
-  EXPECT_TRUE(says(found[1], "10.0.0.4 does send RoCE packets meanwhile")) << found[1].explanation;
+  EXPECT_TRUE(says(found[1], "10.0.0.4 did send RoCE packets while the client waited"))
+      << found[1].explanation;
   EXPECT_TRUE(says(found[2], "neither an RTU nor data came")) << found[2].explanation;
   EXPECT_EQ(found[3].severity, Severity::notice);
   EXPECT_EQ(found[3].title, "disconnect request unanswered");
   EXPECT_TRUE(says(found[3],
-                   "1 disconnect between 10.0.0.7 and 10.0.0.8 got no answer, though the DREQ was repeated"))
+                   "1 disconnect request between 10.0.0.7 and 10.0.0.8 got no answer, although the DREQ was "
+                   "retransmitted"))
       << found[3].explanation;
 }
 
@@ -315,11 +318,12 @@ TEST(CmUnansweredFinding, SaysWhetherTheServerSentAnythingMeanwhile) {
   maker.snapshot.flows.back().first_time_ns = 8 * test_second;
   std::vector<Finding> found = maker.run("cm_unanswered");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "10.0.0.2 sent RoCE packets at other times, but none meanwhile"))
+  EXPECT_TRUE(says(found[0], "10.0.0.2 sent RoCE packets at other times, but none while the client waited"))
       << found[0].explanation;
   maker.snapshot.flows.back().first_time_ns = maker.snapshot.exchanges[0].req.time_ns;
   found = maker.run("cm_unanswered");
-  EXPECT_TRUE(says(found[0], "10.0.0.2 does send RoCE packets meanwhile")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "10.0.0.2 did send RoCE packets while the client waited"))
+      << found[0].explanation;
 }
 
 TEST(CmUnansweredFinding, NearMiss) {
@@ -350,8 +354,8 @@ TEST(CmUnansweredFinding, ShowsTheModeTableWhereTheServerSpeaksV1) {
   std::vector<Finding> found = maker.run("cm_unanswered");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(says(found[0],
-                   "sends nothing but RoCE v1 here. RDMA-CM connects v1 to v1, v1 to v2 and v2 to v2, but "
-                   "not a v2 client to a v1 server"))
+                   "sends only RoCE v1 in this capture. RDMA-CM connects v1 to v1, v1 to v2 and v2 to v2, "
+                   "but not a v2 client to a v1 server"))
       << found[0].explanation;
   maker.flow(2, 3, 1, dissect::Service::ud);  // and v2
   EXPECT_FALSE(says(maker.run("cm_unanswered")[0], "RDMA-CM connects"));

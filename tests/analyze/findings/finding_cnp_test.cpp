@@ -167,7 +167,7 @@ TEST(CnpIgnoredFinding, Trigger) {
   EXPECT_LT(found[0].confidence, 0.7);
   EXPECT_TRUE(says(found[0], "90.0 Gb/s before the first CNP, 91.0 Gb/s between the CNPs"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "After 1 of 39 CNPs its rate fell")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "The rate fell after 1 of 39 CNPs")) << found[0].explanation;
 }
 
 TEST(CnpIgnoredFinding, NearMiss) {

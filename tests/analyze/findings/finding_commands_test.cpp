@@ -142,9 +142,9 @@ TEST(FindingTexts, OneIsNotMany) {
   happen(c.sent[0], Event::lost_by_capture, 1);
   happen(c.sent[0], Event::lost_before_capture, 1);
   happen(c.sent[0], Event::mac_changed, 1);
-  EXPECT_TRUE(says(maker.run("spurious_retransmission")[0], "sent by 10.0.0.1 repeats what"));
+  EXPECT_TRUE(says(maker.run("spurious_retransmission")[0], "sent by 10.0.0.1 is a retransmission of what"));
   EXPECT_TRUE(says(maker.run("loss_by_capture")[0], "is not in the capture, but was acknowledged without"));
-  EXPECT_TRUE(says(maker.run("loss_before_capture")[0], "it was missed and sent again"));
+  EXPECT_TRUE(says(maker.run("loss_before_capture")[0], "it was missed and retransmitted"));
   EXPECT_TRUE(says(maker.run("loss_before_capture")[0], "The packets that show it: "));
   EXPECT_TRUE(says(maker.run("source_mac_changed")[0], "source MAC address once."));
   Connection& late = maker.connect(3, 4);
@@ -158,8 +158,8 @@ TEST(FindingTexts, OneIsNotMany) {
   happen(late.sent[0], Event::retransmitted_timeout, 1, 288);
   const std::vector<Finding> found = maker.run("timeouts");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "the timer ran out once")) << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "was sent at least twice (packet 288; the first time is not known)"))
+  EXPECT_TRUE(says(found[0], "the timer expired once")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "was sent at least twice (packet 288; the first transmission is unknown)"))
       << found[0].explanation;
 }
 

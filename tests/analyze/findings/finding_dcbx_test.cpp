@@ -13,7 +13,8 @@ TEST(DcbxMismatchFinding, TriggerNeitherWilling) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{1, 2}));
   EXPECT_TRUE(says(found[0],
-                   "PFC is on 4 at 02:00:00:00:00:01 and on 3 at 02:00:00:00:00:f1, and neither is willing"))
+                   "PFC priorities are 4 at 02:00:00:00:00:01 and 3 at 02:00:00:00:00:f1, and neither is "
+                   "willing"))
       << found[0].explanation;
 }
 
@@ -22,7 +23,7 @@ TEST(DcbxMismatchFinding, TriggerWillingButUnmoved) {
   link.at(0, lldp(switch_mac, ieee_pfc(false, 0x08))).at(ms, lldp(host_mac, ieee_pfc(true, 0)));
   const auto found = link.run("dcbx_mismatch");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "02:00:00:00:00:01 is willing and should have taken the other's"))
+  EXPECT_TRUE(says(found[0], "02:00:00:00:00:01 is willing and should have adopted the other's"))
       << found[0].explanation;
 }
 
@@ -40,7 +41,7 @@ TEST(DcbxMismatchFinding, TriggerRocePriority) {
   link.at(ms, lldp(host_mac, ieee_pfc(false, 0x08) + ieee_application(5, 4, 4791)));
   const auto found = link.run("dcbx_mismatch");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "RoCE is to take priority 3 at 02:00:00:00:00:f1 and priority 5"))
+  EXPECT_TRUE(says(found[0], "RoCE is mapped to priority 3 at 02:00:00:00:00:f1 and priority 5"))
       << found[0].explanation;
 }
 
@@ -88,7 +89,7 @@ TEST(DcbxMismatchFinding, AnAgentThatAnnouncesNothingHidesNoLink) {
   link.at(2 * ms, lldp(switch_mac, ieee_pfc(false, 0x08))).at(3 * ms, other_agent(""));
   const auto found = link.run("dcbx_mismatch");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "PFC is on 4 at 02:00:00:00:00:01 and on 3 at 02:00:00:00:00:f1"))
+  EXPECT_TRUE(says(found[0], "PFC priorities are 4 at 02:00:00:00:00:01 and 3 at 02:00:00:00:00:f1"))
       << found[0].explanation;
   // Of an agent that took leave and its successor the successor counts.
   Link restarted;
@@ -130,7 +131,7 @@ TEST(DcbxTwoAgentsFinding, TriggerOneNameTakingTurns) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(
-      says(found[0], "announces by turns PFC on 3, willing (IEEE) and PFC on 4, willing (IEEE), twice"))
+      says(found[0], "alternates between PFC on 3, willing (IEEE) and PFC on 4, willing (IEEE), twice"))
       << found[0].explanation;
 }
 
@@ -156,7 +157,7 @@ TEST(DcbxPriorityDiffersFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 1U);
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{2});
-  EXPECT_TRUE(says(found[0], "says that RoCE takes priority 3; 1 of 2 packets (50.0 %)"))
+  EXPECT_TRUE(says(found[0], "announces RoCE on priority 3, but 1 of 2 packets (50.0 %)"))
       << found[0].explanation;
 }
 

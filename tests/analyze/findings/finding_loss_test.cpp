@@ -22,9 +22,10 @@ TEST(LossBeforeCaptureFinding, Trigger) {
   EXPECT_EQ(f.packets.front(), 100U);
   EXPECT_EQ(f.connections, std::vector<std::uint32_t>{0});
   EXPECT_DOUBLE_EQ(f.confidence, 1);
-  EXPECT_TRUE(says(f, "37 of 10037 packets (0.4 %) sent by 10.0.0.1 never came")) << f.explanation;
-  EXPECT_TRUE(says(f, "37 packets sent again: 30 after a sequence NAK, 7 after a timeout.")) << f.explanation;
-  EXPECT_TRUE(says(f, "12 packets (12.0 kB) arrived behind a missing one")) << f.explanation;
+  EXPECT_TRUE(says(f, "37 of 10037 packets (0.4 %) sent by 10.0.0.1 never reached")) << f.explanation;
+  EXPECT_TRUE(says(f, "37 packets retransmitted: 30 after a sequence NAK, 7 after a timeout."))
+      << f.explanation;
+  EXPECT_TRUE(says(f, "12 packets (12.0 kB) arrived out of sequence (after a gap)")) << f.explanation;
   EXPECT_TRUE(says(f, "Goodput 7.20 Mb/s, on the wire 8.64 Mb/s (83.3 %).")) << f.explanation;
   EXPECT_TRUE(says(f, "-Y 'roce.connection == 0 && roce.analysis.lost == before_capture'")) << f.advice;
 }
@@ -127,7 +128,7 @@ TEST(LossAfterCaptureFinding, AFewAmongManyLatePacketsAreDoubted) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.5);
-  EXPECT_TRUE(says(found[0], "these may have been merely late")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "these may only have been late")) << found[0].explanation;
   happen(c.sent[0], Event::lost_after_capture, 60);  // as many losses as NAKs: adaptive routing that loses
   found = maker.run("loss_after_capture");
   EXPECT_EQ(found[0].severity, Severity::warning);
@@ -148,7 +149,7 @@ TEST(LossAfterCaptureFinding, IsToldOnceForAPair) {
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Most in connection 3 (10.0.0.1 QP 0x000103 > 10.0.0.2 QP 0x000203): 50."))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "680 packets sent again: all after a sequence NAK."));
+  EXPECT_TRUE(says(found[0], "680 packets retransmitted: all after a sequence NAK."));
   EXPECT_EQ(found[0].connections.size(), 8U);
 }
 
@@ -158,7 +159,7 @@ TEST(LossByCaptureFinding, Trigger) {
   const std::vector<Finding> found = maker.run("loss_by_capture");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
-  EXPECT_TRUE(says(found[0], "only the capture missed them")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the capture itself dropped them")) << found[0].explanation;
 }
 
 TEST(LossByCaptureFinding, NearMiss) {
@@ -185,11 +186,11 @@ TEST(GoBackNStormFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 1800U);
   EXPECT_TRUE(says(found[0],
-                   "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are repeats (all after a sequence NAK), "
-                   "in 60 jumps back"))
+                   "1800 of 10000 packets (18.0 %) sent by 10.0.0.1 are retransmissions (all after a "
+                   "sequence NAK), in 60 go-backs"))
       << found[0].explanation;
   EXPECT_TRUE(
-      says(found[0], "30 each time on average. Known to be lost: 60 packets; the others came behind them."))
+      says(found[0], "30 packets each on average. Known to be lost: 60 packets; the others came after them."))
       << found[0].explanation;
   happen(c.sent[0], Event::retransmitted_nak, 4000);
   EXPECT_EQ(maker.run("go_back_n_storm")[0].severity, Severity::error);
@@ -215,8 +216,8 @@ TEST(ReadStormFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 1600U);
   EXPECT_TRUE(says(found[0],
-                   "1600 of 10000 packets (16.0 %) sent by 10.0.0.2 are READ responses sent again: 10.0.0.1 "
-                   "asked again for 58 of 500 READs"))
+                   "1600 of 10000 packets (16.0 %) sent by 10.0.0.2 are retransmitted READ responses: "
+                   "10.0.0.1 retried 58 of 500 READs"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Known to be lost: 31 packets.")) << found[0].explanation;
   happen(c.sent[1], Event::response_repeated, 4000);
@@ -248,7 +249,7 @@ TEST(GoBackNStormFinding, OfOneDirectionItDoesNotSayWhatMadeItGoBack) {
   happen(c.sent[0], Event::retransmitted_unknown, 6000);
   const Finding storm = maker.run("go_back_n_storm").at(0);
   EXPECT_EQ(storm.severity, Severity::notice);
-  EXPECT_TRUE(says(storm, "or a timer that ran out, is not in the capture")) << storm.explanation;
+  EXPECT_TRUE(says(storm, "or timeouts made it go back is not known")) << storm.explanation;
 }
 
 TEST(GoBackNStormFinding, NearMiss) {
@@ -289,11 +290,12 @@ TEST(LivelockFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::error);
   EXPECT_EQ(found[0].count, 38U);
-  EXPECT_TRUE(says(found[0], "10.0.0.1 went back to the very PSN it had gone back to before, 38 times"))
+  EXPECT_TRUE(says(found[0], "10.0.0.1 went back 38 times to the same PSN as before"))
       << found[0].explanation;
   EXPECT_TRUE(says(
       found[0],
-      "9700 of 10000 packets (97.0 %) it sent are repeats, asked for by 40 sequence NAKs. Goodput 24.0 kb/s"))
+      "9700 of 10000 packets (97.0 %) sent are retransmissions, requested by 40 sequence NAKs. Goodput 24.0 "
+      "kb/s"))
       << found[0].explanation;
 }
 
@@ -342,12 +344,14 @@ TEST(TimeoutsFinding, Trigger) {
   const std::vector<Finding> found = maker.run("timeouts");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "90 of 10000 packets (0.9 %) sent by 10.0.0.1 repeat something after silence"));
-  EXPECT_TRUE(says(found[0], "the timer ran out 12 times")) << found[0].explanation;
+  EXPECT_TRUE(
+      says(found[0], "90 of 10000 packets (0.9 %) sent by 10.0.0.1 are retransmissions after a timeout"));
+  EXPECT_TRUE(says(found[0], "the timer expired 12 times")) << found[0].explanation;
   EXPECT_TRUE(says(
       found[0],
-      "RDMA WRITE Only with PSN 4711 was sent 4 times (from packet 120 to 180), 67.2 ms to 71.2 ms apart, as "
-      "with local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM said 18 (4.096 µs · 2^18 = 1.07 s)."))
+      "RDMA WRITE Only with PSN 4711 was sent 4 times (from packet 120 to 180), 67.2 ms to 71.2 ms apart, "
+      "which matches local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM set 18 (4.096 µs · 2^18 = 1.07 "
+      "s)."))
       << found[0].explanation;
 }
 
@@ -391,9 +395,10 @@ TEST(TimeoutsFinding, AReadThatStandsStillIsOne) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 40U);
-  EXPECT_TRUE(says(found[0], "40 of 240 packets (16.7 %) sent by 10.0.0.1 repeat something after silence"))
+  EXPECT_TRUE(
+      says(found[0], "40 of 240 packets (16.7 %) sent by 10.0.0.1 are retransmissions after a timeout"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "the timer ran out 40 times for a READ.")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the timer expired 40 times for a READ.")) << found[0].explanation;
   EXPECT_TRUE(says(found[0],
                    "The packets (45): roceanalyze packets FILE -Y 'roce.connection == 0 && "
                    "roce.analysis.retransmission.cause == read_retry'"))
@@ -408,7 +413,7 @@ TEST(TimeoutsFinding, AReadThatStandsStillIsOne) {
   found = finds();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 9U);
-  EXPECT_TRUE(says(found[0], "the timer ran out 47 times, 40 of them for a READ.")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the timer expired 47 times, 40 of them for a READ.")) << found[0].explanation;
 }
 
 TEST(TimeoutsFinding, OneStandstillIsANotice) {
@@ -452,7 +457,7 @@ TEST(RetriesExhaustedFinding, SaysWhenThePeerSendsOnButAnswersNothing) {
   c.requester[0].trouble->worst_chain.first_time_ns = test_second;
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "or taken for an old one")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "or taken for a duplicate")) << found[0].explanation;
   EXPECT_FALSE(says(found[0], "Meanwhile")) << found[0].explanation;
 }
 
@@ -477,9 +482,9 @@ TEST(RetriesExhaustedFinding, SaysWhoWasNeverHeard) {
   c.requester[0].trouble->worst_chain = chain_of(7, 67'200'000);
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "No packet of 10.0.0.2 QP 0x000200 was captured at all."))
+  EXPECT_TRUE(says(found[0], "No packet from 10.0.0.2 QP 0x000200 was captured at all."))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "the host is down or cut off")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the host is down or unreachable")) << found[0].explanation;
   EXPECT_LT(found[0].confidence, 0.8);
 }
 
@@ -494,8 +499,10 @@ TEST(RetriesExhaustedFinding, ManyThatLostOneHostAreOneFinding) {
   const std::vector<Finding> found = maker.run("retries_exhausted");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].subject, "40 hosts > 10.0.0.2 (40 connections)");
-  EXPECT_TRUE(says(
-      found[0], "40 queue pairs gave up after resending a request that nobody answered; 10.0.0.2 is silent."))
+  EXPECT_TRUE(
+      says(found[0],
+           "40 queue pairs gave up after retransmitting a request that was never answered; 10.0.0.2 is "
+           "unresponsive."))
       << found[0].explanation;
 }
 

@@ -155,7 +155,7 @@ TEST(MarkingChangesFinding, OfOneUdSenderAsFarAsItsPortTells) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_EQ(found[0].count, 3U);
-  EXPECT_TRUE(says(found[0], "others of the host may send to it too")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "other queue pairs of the host may send to it too")) << found[0].explanation;
 }
 
 TEST(MarkingChangesFinding, AnotherVlan) {
@@ -182,7 +182,7 @@ TEST(RetransmissionMarkingFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 4U);
   EXPECT_TRUE(says(found[0], "4 of 9 packets (44.4 %)")) << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "All repeats (9): ")) << found[0].advice;
+  EXPECT_TRUE(says(found[0], "All retransmissions (9): ")) << found[0].advice;
 }
 
 TEST(RetransmissionMarkingFinding, NearMiss) {
@@ -219,7 +219,8 @@ TEST(NotEctFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].subject, "10.0.0.3 > 10.0.0.2");
   EXPECT_EQ(found[0].count, 100U);
-  EXPECT_TRUE(says(found[0], "while 75.0 % of the capture may be marked")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "while 75.0 % of RoCE data in the capture is ECN-capable"))
+      << found[0].explanation;
 }
 
 TEST(NotEctFinding, EverywhereAlthoughThereAreCnps) {
@@ -324,7 +325,7 @@ TEST(PcpWithoutDscpFinding, Trigger) {
   const auto found = maker.look("pcp_without_dscp");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].severity, Severity::notice);
-  EXPECT_TRUE(says(found[0], "DSCP 0, PCP 5 (data): behind the first router")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "DSCP 0, PCP 5 (data): past the first router")) << found[0].explanation;
   EXPECT_TRUE(says(found[1], "DSCP 26, PCP 0 (data): on every switch that trusts the tag"))
       << found[1].explanation;
 }
@@ -339,7 +340,8 @@ TEST(PcpWithoutDscpFinding, OneDscpWithSeveralPriorities) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_EQ(found[0].subject, "10.0.0.1 > 10.0.0.5");
   EXPECT_EQ(found[0].count, 20U);
-  EXPECT_TRUE(says(found[0], "as DSCP 26, PCP 4 (data), and most of its packets with DSCP 26 have PCP 3"))
+  EXPECT_TRUE(
+      says(found[0], "for example DSCP 26, PCP 4 (data), while most of its packets with DSCP 26 have PCP 3"))
       << found[0].explanation;
 }
 
@@ -387,8 +389,8 @@ TEST(CmTrafficClassFinding, Trigger) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].count, 80U);
   EXPECT_TRUE(says(found[0],
-                   "the REQ (packet 1) says traffic class 106 (DSCP 26) and SL 3, and data packets go "
-                   "out with DSCP 0, untagged"))
+                   "the REQ (packet 1) has traffic class 106 (DSCP 26) and SL 3, but data packets go out "
+                   "with DSCP 0, untagged"))
       << found[0].explanation;
   EXPECT_EQ(found[1].count, 20U);
   EXPECT_TRUE(says(found[1], "acknowledgements go out with DSCP 26, PCP 5")) << found[1].explanation;
@@ -420,8 +422,8 @@ TEST(UdpSourcePortsFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_EQ(found[0].count, 80U);
   EXPECT_TRUE(says(found[0],
-                   "packets to 8 queue pairs leave from 1 UDP source port, the port with most (50000) "
-                   "carries 100 % of the bytes"))
+                   "packets to 8 queue pairs use 1 UDP source port, the busiest port (50000) carries 100 % "
+                   "of the bytes"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[1], "port 0: 5 packets")) << found[1].explanation;
 }

@@ -14,8 +14,10 @@ TEST(SpuriousRetransmissionFinding, Trigger) {
   const std::vector<Finding> found = maker.run("spurious_retransmission");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(
-      found[0], "600 of 10000 packets (6.0 %) sent by 10.0.0.1 repeat what had already been acknowledged"));
+  EXPECT_TRUE(
+      says(found[0],
+           "600 of 10000 packets (6.0 %) sent by 10.0.0.1 are retransmissions of what had already been "
+           "acknowledged"));
   EXPECT_TRUE(says(found[0], "Answers take 5.00 ms.")) << found[0].explanation;
 }
 
@@ -44,10 +46,10 @@ TEST(SlowRecoveryFinding, Trigger) {
   const std::vector<Finding> found = maker.run("slow_recovery");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].severity, Severity::notice);
-  EXPECT_TRUE(says(found[0], "From the NAK to the repeat by 10.0.0.1: ")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "From the NAK to the retransmission by 10.0.0.1: ")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "(median of 5)")) << found[0].explanation;
   EXPECT_FALSE(says(found[0], "From a gap")) << found[0].explanation;
-  EXPECT_TRUE(says(found[1], "From a missing READ response until 10.0.0.1 asks again: "))
+  EXPECT_TRUE(says(found[1], "From a missing READ response to the retry by 10.0.0.1: "))
       << found[1].explanation;
 }
 
@@ -71,7 +73,7 @@ TEST(ZeroCreditsFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_TRUE(says(found[0], "40 of 10000 acknowledgements (0.4 %) by 10.0.0.2 grant no credit"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "Other WRITEs, READs and atomics are not bound by that."))
+  EXPECT_TRUE(says(found[0], "Other WRITEs, READs and atomics are not limited by that."))
       << found[0].explanation;
 }
 
@@ -90,14 +92,13 @@ TEST(ReorderingFinding, Trigger) {
   happen(c.sent[0], Event::lost_after_capture, 3);
   const Finding for_nothing = maker.run("reordering")[0];
   EXPECT_EQ(for_nothing.severity, Severity::notice);
-  EXPECT_TRUE(
-      says(for_nothing, "so it takes late packets for lost ones, though nothing was sent again for it."))
+  EXPECT_TRUE(says(for_nothing, "so it treats late packets as lost, although nothing was retransmitted."))
       << for_nothing.explanation;
   happen(c.sent[0], Event::retransmitted_nak, 40);
   const std::vector<Finding> found = maker.run("reordering");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "10.0.0.2 does not bear it: 40 sequence NAKs for 3 packets lost"))
+  EXPECT_TRUE(says(found[0], "10.0.0.2 does not tolerate it: 40 sequence NAKs for 3 packets lost"))
       << found[0].explanation;
 }
 
@@ -115,8 +116,8 @@ TEST(ReorderingFinding, TheFiguresAreOfThoseThatPay) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_TRUE(
       says(found[0],
-           "10.0.0.2 does not bear it in 1 of 5 directions: 40 sequence NAKs for 3 packets lost, so it "
-           "takes late packets for lost ones and makes the sender repeat."))
+           "10.0.0.2 does not tolerate it in 1 of 5 directions: 40 sequence NAKs for 3 packets lost, so it "
+           "treats late packets as lost and causes retransmissions."))
       << found[0].explanation;
   for (unsigned i = 0; i < 5; ++i) {
     Connection& c = maker.connect(1, 3 + i);
@@ -126,8 +127,8 @@ TEST(ReorderingFinding, TheFiguresAreOfThoseThatPay) {
   }
   bool several = false;
   for (const Finding& f : maker.run("reordering")) {
-    several |= says(f, "the receivers do not bear it") &&
-               says(f, "so they take late packets for lost ones and make");
+    several |= says(f, "the receivers do not tolerate it") &&
+               says(f, "so they treat late packets as lost and cause");
   }
   EXPECT_TRUE(several);
 }
@@ -146,7 +147,7 @@ TEST(ReorderingFinding, LateReadResponsesMakeTheRequesterAskAgain) {
   const std::vector<Finding> found = maker.run("reordering");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "10.0.0.1 does not bear it: 80 READs asked again for 20 packets lost"))
+  EXPECT_TRUE(says(found[0], "10.0.0.1 does not tolerate it: 80 READ retries for 20 packets lost"))
       << found[0].explanation;
 }
 
@@ -156,7 +157,7 @@ TEST(ReorderingFinding, CostsMessagesOfUc) {
   const std::vector<Finding> found = maker.run("reordering");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "A UC receiver does not wait for them and throws their messages away"))
+  EXPECT_TRUE(says(found[0], "A UC receiver does not wait for them and discards their messages"))
       << found[0].explanation;
   EXPECT_FALSE(says(found[0], "nothing to do")) << found[0].advice;
 }
@@ -188,7 +189,8 @@ TEST(DuplicatesNetworkFinding, SaysWhatReceiversDoWithCopies) {
     ASSERT_EQ(found.size(), 1U);
     const bool reliable = service == dissect::Service::rc;
     EXPECT_EQ(says(found[0], "acknowledged again"), reliable) << found[0].explanation;
-    EXPECT_EQ(says(found[0], "Over UC the receiver does not know them"), !reliable) << found[0].explanation;
+    EXPECT_EQ(says(found[0], "Over UC the receiver does not recognise them"), !reliable)
+        << found[0].explanation;
   }
 }
 
@@ -206,8 +208,8 @@ TEST(PathMtuFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::notice);
   EXPECT_TRUE(says(found[0], "must carry exactly the path MTU (1024 bytes, the largest seen)"))
       << found[0].explanation;
-  EXPECT_EQ(found[0].title, "packets of another size than the path MTU");
-  EXPECT_TRUE(says(found[0], "10.0.0.2 took them: no NAK came and nothing was repeated."))
+  EXPECT_EQ(found[0].title, "payload sizes differ from the path MTU");
+  EXPECT_TRUE(says(found[0], "10.0.0.2 accepted them: no NAK came and nothing was retransmitted."))
       << found[0].explanation;
 }
 
@@ -220,7 +222,7 @@ TEST(PathMtuFinding, SaysWhatBecameOfThem) {
   std::vector<Finding> found = maker.run("path_mtu");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "the path MTU (1024 bytes, by the CM)")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "the path MTU (1024 bytes, from the CM)")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "A responder refuses such packets (NAK invalid request) or drops them."))
       << found[0].explanation;
   happen(c.sent[1], Event::nak_invalid_request, 1);
@@ -245,7 +247,7 @@ TEST(PathMtuFinding, ASmallOneAmongLargerOnes) {
   EXPECT_EQ(found[0].title, "small path MTU");
   EXPECT_TRUE(
       says(found[0],
-           "Path MTU 1024 bytes, 4096 on other connections of these hosts: 7.4 % of what goes over the wire"))
+           "Path MTU 1024 bytes, 4096 on other connections of these hosts: 7.4 % of the bytes on the wire"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[1], "Path MTU 256 bytes: 24.3 %")) << found[1].explanation;
 }
@@ -277,9 +279,10 @@ TEST(IpFragmentsFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{7, 8, 9}));
-  EXPECT_TRUE(says(
-      found[0],
-      "10000 of 20000 RoCE packets (50.0 %) allow it (DF clear), most of them from 10.0.0.1 to 10.0.0.2."))
+  EXPECT_TRUE(
+      says(found[0],
+           "10000 of 20000 RoCE packets (50.0 %) can be fragmented (DF clear), most of them from 10.0.0.1 to "
+           "10.0.0.2."))
       << found[0].explanation;
 }
 
@@ -323,7 +326,7 @@ TEST(MsnBackwardsFinding, Trigger) {
   happen(maker.connect(1, 2).sent[1], Event::msn_backwards, 7);
   const std::vector<Finding> found = maker.run("msn_backwards");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "7 of 10000 answers (<0.1 %) by 10.0.0.2 carry a smaller"))
+  EXPECT_TRUE(says(found[0], "7 of 10000 answers (<0.1 %) by 10.0.0.2 carry a lower"))
       << found[0].explanation;
 }
 
@@ -407,9 +410,9 @@ TEST(SickHostFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, 40U);
   EXPECT_TRUE(says(found[0],
-                   "40 of 41 sick connections have one end at 10.0.0.2, with 8 different peers: 2000 packets "
-                   "lost on the way to 10.0.0.2. 40 of the 40 connections of 10.0.0.2 are sick, of the 11 "
-                   "others 1: the trouble is that host, its NIC or its link."))
+                   "40 of 41 degraded connections have one end at 10.0.0.2, with 8 different peers: 2000 "
+                   "packets lost on the way to 10.0.0.2. 40 of the 40 connections of 10.0.0.2 are degraded, "
+                   "of the 11 others 1: the cause is that host, its NIC or its link."))
       << found[0].explanation;
   EXPECT_GT(found[0].confidence, 0.8);
   EXPECT_TRUE(maker.run("sick_link").empty());
@@ -445,8 +448,9 @@ TEST(SickLinkFinding, Trigger) {
   EXPECT_EQ(found[0].subject, "10.0.0.1 - 10.0.0.2");
   EXPECT_TRUE(says(
       found[0],
-      "30 of 30 connections between 10.0.0.1 and 10.0.0.2 are sick: 750 packets lost on the way to 10.0.0.2, "
-      "750 packets lost on the way from 10.0.0.2. Of the 20 other connections of these hosts 0 are sick"))
+      "30 of 30 connections between 10.0.0.1 and 10.0.0.2 are degraded: 750 packets lost on the way to "
+      "10.0.0.2, 750 packets lost on the way from 10.0.0.2. Of the 20 other connections of these hosts 0 are "
+      "degraded"))
       << found[0].explanation;
   EXPECT_TRUE(maker.run("sick_host").empty());
 }
@@ -480,10 +484,11 @@ TEST(SickLinkFinding, DeadConnectionsMakeItAnError) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::error);
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.5);
-  EXPECT_TRUE(says(
-      found[0], "42 packets repeated for want of an answer of 10.0.0.2. Neither host has other connections"))
+  EXPECT_TRUE(says(found[0],
+                   "42 packets retransmitted without an answer from 10.0.0.2. Neither host has other "
+                   "connections"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "6 connections ended by it.")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "6 connections failed because of it.")) << found[0].explanation;
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ TEST(PauseStormFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::error);
   EXPECT_EQ(found[0].subject, "02:00:00:00:00:01, priority 3");
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{1});
-  EXPECT_TRUE(says(found[0], "pauses priority 3 for 250 ms without a break")) << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "50.0 % of the capture's time")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "pauses priority 3 for 250 ms without interruption")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "50.0 % of the capture time")) << found[0].explanation;
 }
 
 TEST(PauseStormFinding, TriggerWithoutASpeed) {
@@ -51,7 +51,7 @@ TEST(PauseHeavyFinding, Trigger) {
   const auto found = link.run("pause_heavy");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "20.0 % of the capture's time: 4.00 ms in 20 pauses, the longest 200 µs"))
+  EXPECT_TRUE(says(found[0], "20.0 % of the capture time: 4.00 ms in 20 pauses, the longest 200 µs"))
       << found[0].explanation;
 }
 
@@ -86,7 +86,7 @@ TEST(PauseMutualFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::error);
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{2});
-  EXPECT_TRUE(says(found[0], "this is what a deadlock looks like")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "this is what a PFC deadlock looks like")) << found[0].explanation;
 }
 
 TEST(PauseMutualFinding, TriggerForAMoment) {
@@ -116,7 +116,7 @@ TEST(PauseMutualFinding, TwoHostsOnAMirrorNeedNotFaceEachOther) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].severity, peers ? Severity::notice : Severity::error);
     EXPECT_DOUBLE_EQ(found[0].confidence, peers ? 0.4 : 0.9);
-    EXPECT_EQ(says(found[0], "a mirror of two links shows the same"), peers) << found[0].explanation;
+    EXPECT_EQ(says(found[0], "a mirror of two links looks the same"), peers) << found[0].explanation;
   }
 }
 
@@ -127,7 +127,7 @@ TEST(PauseUnusedPriorityFinding, Trigger) {
   const auto found = link.run("pause_unused_priority");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::warning);
-  EXPECT_TRUE(says(found[0], "RoCE is on priority 3. So nothing protects RoCE")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "RoCE is on priority 3. So RoCE is not protected")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "--pfc 0,0,0,1,0,0,0,0")) << found[0].advice;
   EXPECT_TRUE(says(found[0], "all:off 3:on")) << found[0].advice;
 }
@@ -176,9 +176,9 @@ TEST(RoceNotLosslessFinding, Trigger) {
   EXPECT_EQ(found[0].count, 2U);
   EXPECT_EQ(found[0].packets, (std::vector<std::uint64_t>{3, 4}));
   EXPECT_TRUE(
-      says(found[0], "2 of 3 packets (66.7 %) that carry RoCE requests or READ responses take priority 0"))
+      says(found[0], "2 of 3 packets (66.7 %) that carry RoCE requests or READ responses use priority 0"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "announced is priority 3")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "announced: priority 3")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "DSCP 26")) << found[0].advice;
   EXPECT_TRUE(says(found[0], "cma_roce_tos -d DEV -t 106")) << found[0].advice;  // 26 x 4 + ECT(0)
   EXPECT_TRUE(
@@ -254,7 +254,7 @@ TEST(TrafficWhilePausedFinding, AGuessedPriorityIsNoWarning) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].severity, tagged ? Severity::warning : Severity::notice);
     EXPECT_DOUBLE_EQ(found[0].confidence, tagged ? 0.7 : 0.4);
-    EXPECT_EQ(says(found[0], "12 of them are untagged, and taken to be on priority DSCP >> 3, a guess"),
+    EXPECT_EQ(says(found[0], "12 of them are untagged, and assumed to be on priority DSCP >> 3, a guess"),
               !tagged)
         << found[0].explanation;
   }
@@ -330,7 +330,7 @@ TEST(LosslessPriorities, AWillingEndTakesTheOthers) {
     ASSERT_EQ(found.size(), willing ? 1U : 0U);
     if (willing) {
       EXPECT_EQ(found[0].severity, Severity::warning);
-      EXPECT_TRUE(says(found[0], "announced is priority 4")) << found[0].explanation;
+      EXPECT_TRUE(says(found[0], "announced: priority 4")) << found[0].explanation;
     }
   }
   Link unmoved;  // it has heard the other and still announces its own
@@ -346,8 +346,8 @@ TEST(PauseMalformedFinding, Trigger) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 2U);
   EXPECT_TRUE(says(found[0],
-                   "1 packet with reserved bits set in the class enable vector (its high byte must be 0), "
-                   "1 packet of PFC that enable no priority"))
+                   "1 packet with reserved bits set in the class enable vector (its high byte must be 0), 1 "
+                   "packet of PFC with no priority enabled"))
       << found[0].explanation;
 }
 

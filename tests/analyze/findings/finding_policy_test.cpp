@@ -143,7 +143,7 @@ TEST(PolicyEcnFinding, Trigger) {
   EXPECT_TRUE(says(found[0], "echo 1 > /sys/class/net/NETDEV/ecn/roce_rp/enable/3")) << found[0].advice;
   EXPECT_TRUE(says(found[0], "echo 106 >")) << found[0].advice;
   EXPECT_EQ(found[1].count, 5U);
-  EXPECT_TRUE(says(found[1], "A switch on the way marks them")) << found[1].advice;
+  EXPECT_TRUE(says(found[1], "A switch on the path marks them")) << found[1].advice;
 }
 
 TEST(PolicyEcnFinding, NearMiss) {
@@ -182,7 +182,7 @@ TEST(PolicyPcpFinding, AdviceKeepsTheDscp) {
   EXPECT_TRUE(says(both[0], "by a ToS of 106")) << both[0].advice;
   const auto none = wrong.run("policy_pcp", "[class.data]\ndscp = 40\npcp = 3");
   ASSERT_EQ(none.size(), 1U);
-  EXPECT_TRUE(says(none[0], "which no DSCP of the policy makes so")) << none[0].advice;
+  EXPECT_TRUE(says(none[0], "and no DSCP of the policy yields that")) << none[0].advice;
 }
 
 TEST(MarkingFindings, WhatThePolicyWantsIsOnlyInformation) {

@@ -30,7 +30,7 @@ TEST(RnrFinding, Trigger) {
       "10.0.0.2 QP 0x000200 had no receive posted for 150 of 10000 request packets (1.5 %) from 10.0.0.1"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "waits of 640 µs (timer code 12); the sender waited")) << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "Longest row for one request: 4 RNR NAKs. 400 packets sent again for it."))
+  EXPECT_TRUE(says(found[0], "Longest series for one request: 4 RNR NAKs. 400 packets retransmitted for it."))
       << found[0].explanation;
 }
 
@@ -61,7 +61,8 @@ TEST(RnrExhaustedFinding, Trigger) {
     EXPECT_TRUE(says(
         found[0],
         "10.0.0.1 QP 0x000100 gave up: 10.0.0.2 QP 0x000200 had no receive posted and refused one request 4 "
-        "times in a row (4 RNR NAKs in all, each asking for 640 µs). The CM said RNR retry count 3."))
+        "times in a row (4 RNR NAKs in total, each requesting a wait of 640 µs). RNR retry count set by the "
+        "CM: 3."))
         << found[0].explanation;
     EXPECT_TRUE(maker.run("rnr").empty());  // told once
   }
@@ -103,7 +104,7 @@ TEST(RemoteAccessErrorFinding, Trigger) {
   EXPECT_TRUE(says(
       found[0],
       "10.0.0.2 QP 0x000200 refused RDMA WRITE First (PSN 77, packet 120; address 0x00007f0012345678, R_Key "
-      "0x00001234, 65536 bytes) of 10.0.0.1 QP 0x000100 in packet 140: NAK 0x62, remote access error."))
+      "0x00001234, 65536 bytes) from 10.0.0.1 QP 0x000100 in packet 140: NAK 0x62, remote access error."))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "IBV_WC_REM_ACCESS_ERR"));
 }
@@ -118,13 +119,13 @@ TEST(RemoteAccessErrorFinding, WithoutTheRequestAndForAnAtomic) {
   SnapshotMaker maker;
   Connection& c = refuse(maker, Event::nak_remote_access_error, 2);
   c.requester[0].trouble->refused[0].opcode = 0x13;
-  EXPECT_TRUE(says(maker.run("remote_access_error")[0], "R_Key 0x00001234) of"));
+  EXPECT_TRUE(says(maker.run("remote_access_error")[0], "R_Key 0x00001234) from"));
   c.requester[0].trouble->refused[0].request_frame = 0;
   EXPECT_TRUE(says(maker.run("remote_access_error")[0],
                    "refused a packet (PSN 77, not captured; its message: address 0x"));
   c.requester[0].trouble->refused.clear();
   EXPECT_TRUE(
-      says(maker.run("remote_access_error")[0], "refused a request of 10.0.0.1 QP 0x000100: NAK 0x62"));
+      says(maker.run("remote_access_error")[0], "refused a request from 10.0.0.1 QP 0x000100: NAK 0x62"));
 }
 
 TEST(InvalidRequestFinding, Trigger) {

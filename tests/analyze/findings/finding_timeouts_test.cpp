@@ -38,7 +38,7 @@ class TimeoutsThenDisconnect : public ::testing::Test {
     const std::vector<Finding> found = maker_.run("timeouts");
     EXPECT_EQ(found.size(), 1U);
     const bool gave_up =
-        !found.empty() && says(found[0], "10.0.0.1 QP 0x000100 gave up, as it seems: 2 resends");
+        !found.empty() && says(found[0], "10.0.0.1 QP 0x000100 apparently gave up: 2 retransmissions");
     if (gave_up) {
       EXPECT_EQ(found[0].severity, Severity::error);
       EXPECT_TRUE(says(found[0], "and packet 97 disconnects (DREQ)")) << found[0].explanation;
@@ -74,13 +74,14 @@ TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
   trouble.worst_chain.unheard_nak = 95;
   const std::vector<Finding> found = maker_.run("timeouts");
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(says(found[0], "after silence, no NAK or one that did not come: the timer ran out twice"))
+  EXPECT_TRUE(says(found[0],
+                   "after a timeout, without a NAK or with one that did not arrive: the timer expired twice"))
       << found[0].explanation;
-  EXPECT_TRUE(says(found[0], "a NAK (packet 95) had asked for what is missing")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "a NAK (packet 95) had requested what is missing")) << found[0].explanation;
   const std::vector<Finding> needless = maker_.run("spurious_retransmission");
   ASSERT_EQ(needless.size(), 1U);
   EXPECT_TRUE(
-      says(needless[0], "a NAK that asked for a packet behind it was lost or late on its way to 10.0.0.1"))
+      says(needless[0], "a NAK that requested a later packet was lost or late on its way to 10.0.0.1"))
       << needless[0].explanation;
 }
 

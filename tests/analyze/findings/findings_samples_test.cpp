@@ -152,10 +152,11 @@ TEST(FindingsOfSamples, TellTheFiguresOfTheScenario) {
     const char* words;
   } rows[] = {
       {"04_write_corrupt.cb.pcap.zst", "icrc_corruption",
-       "from 10.77.0.1 to 10.77.0.2 came to the capture point with a wrong ICRC"},
-      {"03_rping_noserver.pcap", "cm_rejected", "with reason 8, invalid service ID: nobody listens there."},
-      {"06_badqpn.pcap", "retries_exhausted", "No packet of 10.77.0.2 QP 0x0abcde was captured at all."},
-      {"06_badpsn.pcap", "retries_exhausted", "or taken for an old one"},
+       "from 10.77.0.1 to 10.77.0.2 arrived at the capture point with a wrong ICRC"},
+      {"03_rping_noserver.pcap", "cm_rejected",
+       "with reason 8, invalid service ID: nothing is listening there."},
+      {"06_badqpn.pcap", "retries_exhausted", "No packet from 10.77.0.2 QP 0x0abcde was captured at all."},
+      {"06_badpsn.pcap", "retries_exhausted", "or taken for a duplicate"},
       {"06_badrkey_write.pcap", "remote_access_error", "NAK 0x62, remote access error."},
       {"06_nord_read.pcap", "invalid_request", "refused RDMA READ Request (PSN "},
       {"05_rnr_exhaust.pcap", "rnr_exhausted",

@@ -139,8 +139,8 @@ TEST(MarkingBetweenPointsFinding, Trigger) {
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(found[0].count, s.flows[0].packets);
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{2});
-  EXPECT_TRUE(says(found[0], "is marked DSCP 0, Not-ECT there, and DSCP 26, ECT(0) at memory eth0") ||
-              says(found[0], "are marked DSCP 0, Not-ECT there, and DSCP 26, ECT(0) at memory eth0"))
+  EXPECT_TRUE(says(found[0], "is marked DSCP 0, Not-ECT there, but DSCP 26, ECT(0) at memory eth0") ||
+              says(found[0], "are marked DSCP 0, Not-ECT there, but DSCP 26, ECT(0) at memory eth0"))
       << found[0].explanation;
   EXPECT_TRUE(remarked.run("marking_changes").empty());
 }
@@ -170,7 +170,7 @@ TEST(FlowPoints, APolicyJudgesTheCopiesToo) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, s.flows[0].packets);
   EXPECT_TRUE(
-      says(found[0], "at capture point memory eth1, where they are copies that were re-marked on the way"))
+      says(found[0], "at capture point memory eth1, where they are copies that were re-marked on the path"))
       << found[0].explanation;
   EXPECT_TRUE(says(found[0], "show DSCP 0, expected DSCP 26")) << found[0].explanation;
   EXPECT_TRUE(remarked.run("policy_ttl").empty());  // one less is a router's

@@ -19,14 +19,14 @@ Finding made_finding(std::string_view id, Severity severity) {
   Finding finding;
   finding.id = id;
   finding.severity = severity;
-  finding.title = "packets lost before the capture point";
+  finding.title = "packets lost upstream of the capture point";
   finding.subject = "10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022";
   finding.count = 3;
   finding.packets = {77, 80};
   finding.first_time_ns = analyze::made_start + 200'000'000;
   finding.last_time_ns = analyze::made_start + 900'000'000;
   finding.confidence = 0.7;
-  finding.explanation = "3 of 1000 packets never came to the capture point.";
+  finding.explanation = "3 of 1000 packets never reached the capture point.";
   finding.advice = "On 10.0.0.1: ethtool -S DEV";
   return finding;
 }
@@ -41,9 +41,9 @@ bool contains(const std::string& text, std::string_view part) {
 
 TEST(ReportText, says_first_that_nothing_is_wrong_and_what_was_checked) {
   const std::string text = text_of(analyze::hand_made());
-  EXPECT_TRUE(
-      text.starts_with("Verdict     nothing wrong found in 1300 RoCE packets. Checked: losses, "
-                       "repeats and answers in 2\n            connections, 1 CM exchange\n\nCapture "))
+  EXPECT_TRUE(text.starts_with(
+      "Verdict     nothing wrong found in 1300 RoCE packets. Checked: losses, retransmissions and "
+      "answers\n            in 2 connections, 1 CM exchange\n\nCapture "))
       << text;
 }
 
@@ -68,16 +68,16 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   snapshot.findings.back().count = 1;
   snapshot.findings.back().packets = {5};
   const std::string text = text_of(snapshot);
-  EXPECT_TRUE(
-      text.starts_with("Verdict     1 error, 1 notice in 1300 RoCE packets\n"
-                       "\n"
-                       "ERROR       packets lost before the capture point (loss_before_capture, 3 times)\n"
-                       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
-                       "            3 of 1000 packets never came to the capture point.\n"
-                       "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
-                       "            To do: On 10.0.0.1: ethtool -S DEV\n"
-                       "\n"
-                       "NOTICE      packets lost before the capture point (other)\n"))
+  EXPECT_TRUE(text.starts_with(
+      "Verdict     1 error, 1 notice in 1300 RoCE packets\n"
+      "\n"
+      "ERROR       packets lost upstream of the capture point (loss_before_capture, 3 times)\n"
+      "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
+      "            3 of 1000 packets never reached the capture point.\n"
+      "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
+      "            To do: On 10.0.0.1: ethtool -S DEV\n"
+      "\n"
+      "NOTICE      packets lost upstream of the capture point (other)\n"))
       << text;
   EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
 }
