@@ -8,6 +8,7 @@
 
 #include "analyze/link/link_view.hpp"
 #include "analyze/policy/policy_links.hpp"
+#include "analyze/tracker/tracker.hpp"
 
 namespace roce::analyze {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyze/base/units.hpp"
-#include "analyze/findings/rules.hpp"
 #include "analyze/findings/shared/commands.hpp"
 #include "analyze/findings/shared/grouping.hpp"
 #include "analyze/findings/shared/texts.hpp"

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "analyze/findings/rules.hpp"
+#include "analyze/results/finding.hpp"
 #include "analyze/policy/violations.hpp"
 #include "analyze/results/snapshot.hpp"
 

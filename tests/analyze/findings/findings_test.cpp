@@ -56,7 +56,7 @@ TEST(Findings, EveryRuleHasItsPageAndEveryPageItsRule) {
 TEST(Findings, EveryRuleHasATriggerAndANearMiss) {
   std::string tests;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(ROCE_SOURCE_DIR) / "tests" / "analyze")) {
+       std::filesystem::directory_iterator(std::filesystem::path(ROCE_SOURCE_DIR) / "tests/analyze/findings")) {
     tests += text_of(entry.path());
   }
   for (const FindingRule& rule : finding_rules()) {
