@@ -139,6 +139,7 @@ class RunScripts(unittest.TestCase):
         ci = self.run_script(os.path.join(self.project, ".ci/run"), "-R", "werror", CI="true")
         self.assertEqual(ci.returncode, 0, ci.stdout + ci.stderr)
         self.assertIn("werror_ON", ci.stdout)
+        self.assertTrue(os.path.isfile(os.path.join(self.project, "build/dev/gui/roceanalyze-gui")))
         self.assertEqual(self.run_script(os.path.join(self.project, "cli/run")).stderr, "")
 
 
