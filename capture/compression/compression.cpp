@@ -31,8 +31,8 @@ constexpr std::array compressions = {
 }  // namespace
 
 Compression detect_compression(const std::uint8_t* data, std::size_t size) noexcept {
-  // Skippable frames belong to zstd and lz4 alike; the magic behind them decides, and where it is
-  // out of sight zstd is more likely: its parallel tools begin files so.
+  // zstd and lz4 share the skippable frames: the magic after them decides. Where that lies beyond `size`,
+  // zstd is more likely, as its parallel tools (pzstd) begin files with such a frame.
   constexpr std::uint32_t skippable = 0x184D2A50;
   bool skipped = false;
   while (size >= 8 && (load_little32(data) & 0xFFFFFFF0U) == skippable) {

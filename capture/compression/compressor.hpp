@@ -7,17 +7,18 @@
 #include <string>
 #include <vector>
 
-// Internal: compression of what is written, as Decompressor is of what is read.
+// Internal: compression of written files, the counterpart of Decompressor.
 namespace roce::capture {
 
 class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// Appends `size` bytes to `out` as one frame that stands for itself: a file that ends behind it is whole.
-  /// False: message() says why, and `out` is as it was.
+  /// Appends `size` bytes to `out` as one self-contained frame: a file that ends after it is complete. False:
+  /// failed, see message(); `out` is unchanged.
   [[nodiscard]] virtual bool frame(const std::uint8_t* data, std::size_t size,
                                    std::vector<std::uint8_t>& out) = 0;
+  /// One sentence, after a failure.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
  protected:

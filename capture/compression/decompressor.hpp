@@ -8,24 +8,26 @@
 
 #include "capture/compression/compression.hpp"
 
-// Internal: one interface over zlib, zstd and lz4, each of which lives in one .cpp.
+// Internal: one interface to zlib, zstd and lz4, each of which is used in one .cpp only.
 namespace roce::capture {
 
 class Decompressor {
  public:
   struct Step {
-    std::size_t consumed = 0;
-    std::size_t produced = 0;
-    bool failed = false;  ///< message() says why; what was produced is good
+    std::size_t consumed = 0;  ///< bytes of the input
+    std::size_t produced = 0;  ///< bytes of the output
+    bool failed = false;       ///< see message(); the bytes that were produced are valid
   };
 
   virtual ~Decompressor() = default;
 
-  /// Turns some input into some output; either may be zero, both only where more input is needed.
+  /// Decompresses some input into some output. Either count may be 0; both are 0 only if more input is
+  /// needed.
   virtual Step step(const std::uint8_t* in, std::size_t in_size, std::uint8_t* out, std::size_t out_size) = 0;
 
-  /// The input may end here: no member or frame is open.
+  /// Whether the input may end here: no gzip member or frame is open.
   [[nodiscard]] virtual bool between_frames() const noexcept = 0;
+  /// One sentence, after a failed step.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
  protected:

@@ -11,8 +11,8 @@
 namespace roce::capture {
 namespace {
 
-/// RFC 1952: any number of members, one after another; zero padding behind the last is common
-/// (tapes, block devices) and is skipped.
+/// RFC 1952: any number of members, one after another; zero padding after the last one is common (tapes,
+/// block devices) and is skipped.
 class GzipDecompressor final : public Decompressor {
  public:
   GzipDecompressor() {
@@ -29,7 +29,7 @@ class GzipDecompressor final : public Decompressor {
       while (result.consumed < in_size && padded_after_member(in[result.consumed])) ++result.consumed;
       if (result.consumed == in_size) return result;
       if (padding_ || in[result.consumed] != 0x1F) {
-        message_ = "what follows the end of the gzip data is not gzip";
+        message_ = "the end of the gzip data is followed by bytes that are not gzip";
         result.failed = true;
         return result;
       }

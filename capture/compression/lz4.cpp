@@ -8,8 +8,8 @@
 namespace roce::capture {
 namespace {
 
-/// LZ4 frame format 1.6: any number of frames and skippable frames; LZ4F_decompress stops behind
-/// each and is ready for the next.
+/// LZ4 frame format 1.6: any number of frames and skippable frames; LZ4F_decompress stops after each and is
+/// ready for the next.
 class Lz4Decompressor final : public Decompressor {
  public:
   Lz4Decompressor() {

@@ -9,8 +9,8 @@
 namespace roce::capture {
 namespace {
 
-/// RFC 8878: any number of frames and skippable frames, which ZSTD_decompressStream follows by
-/// itself. The library's own limit of 128 MiB for the window stays: more is refused.
+/// RFC 8878: any number of frames and skippable frames, all handled by ZSTD_decompressStream. The library's
+/// default limit of 128 MiB for the window is kept: larger ones are refused.
 class ZstdDecompressor final : public Decompressor {
  public:
   ZstdDecompressor() : stream_(ZSTD_createDStream()) {
@@ -41,8 +41,8 @@ class ZstdDecompressor final : public Decompressor {
   bool between_frames_ = true;
 };
 
-/// Frames with a checksum, so that damage to a file is found. The fastest of the usual levels: a live capture
-/// must not wait for it.
+/// Frames have a checksum, so that damage to a file is detected. Level 1, the fastest of the usual ones: a
+/// live capture must not wait for it.
 class ZstdCompressor final : public Compressor {
  public:
   ZstdCompressor() : context_(ZSTD_createCCtx()) {

@@ -9,7 +9,7 @@ namespace roce::capture {
 BatchComments::BatchComments(const FrameBatch& batch) {
   if (batch.comments.empty()) return;
   std::vector<FrameComment> all = batch.comments;
-  // One option is one place in memory. Frames that waited for others may have brought theirs twice.
+  // An option has one address in memory. Frames that waited for those of other files may list theirs twice.
   const auto before = [](const FrameComment& a, const FrameComment& b) {
     const std::less<> less;
     return a.frame != b.frame ? less(a.frame, b.frame) : less(a.text.data(), b.text.data());

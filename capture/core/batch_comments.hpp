@@ -9,14 +9,14 @@
 
 namespace roce::capture {
 
-/// Finds the comments of a batch's frames. What it gives is borrowed from the batch and lives as long as
-/// both.
+/// Finds the comments of a batch's frames. The texts are borrowed from the batch: valid while the batch and
+/// this object live.
 class BatchComments {
  public:
   BatchComments() = default;
   explicit BatchComments(const FrameBatch& batch);
 
-  /// In the order in which they stand in the capture; most frames have none.
+  /// In the order of the capture file; most frames have none.
   [[nodiscard]] std::span<const std::string_view> of(const Frame& frame) const noexcept {
     return frames_.empty() ? std::span<const std::string_view>{} : find(frame);
   }
@@ -25,7 +25,7 @@ class BatchComments {
   [[nodiscard]] std::span<const std::string_view> find(const Frame& frame) const noexcept;
 
   std::vector<const std::uint8_t*> frames_;  ///< Frame::data, ascending
-  std::vector<std::string_view> texts_;      ///< of the frame at the same place
+  std::vector<std::string_view> texts_;      ///< of the frame with the same index in frames_
 };
 
 }  // namespace roce::capture

@@ -26,7 +26,7 @@ template <class Integer>
   return swapped ? swap_bytes(value) : value;
 }
 
-/// Little-endian as compression formats and our own writer's checks use it.
+/// 32 bits in little-endian order, as in the headers of compression formats.
 [[nodiscard]] inline std::uint32_t load_little32(const std::uint8_t* at) noexcept {
   return load<std::uint32_t>(at, std::endian::native != std::endian::little);
 }

@@ -7,8 +7,8 @@
 namespace roce::capture {
 namespace {
 
-/// Bytes at both ends in which two paths agree: files of one ring, or pieces of one file, differ in a few
-/// digits.
+/// How many bytes two paths have in common at their beginning and end: files of one ring, or pieces of one
+/// file, differ in a few digits only.
 std::size_t common_bytes(const std::string& a, const std::string& b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t front = 0, back = 0;
@@ -24,7 +24,7 @@ bool CapturePoints::is_free(const Point& point, const Place& place) const {
   return point.place.file < ended_.size() && ended_[point.place.file];
 }
 
-/// How well `wanted` fits as a continuation; no_match if something told of the two differs.
+/// How well `wanted` fits as a continuation of `point`; no_match if their descriptions differ.
 std::size_t CapturePoints::likeness(const Point& point, const Point& wanted) {
   if (point.link_type != wanted.link_type) return Point::no_match;
   std::size_t agreed = 0;
@@ -35,7 +35,7 @@ std::size_t CapturePoints::likeness(const Point& point, const Point& wanted) {
       {&point.machine, &wanted.machine},
       {&point.operating_system, &wanted.operating_system}};
   for (const auto& [one, other] : told) {
-    if (one->empty() || other->empty()) continue;  // a pcap file says nothing of it
+    if (one->empty() || other->empty()) continue;  // pcap files have no such field
     if (*one != *other) return Point::no_match;
     ++agreed;
   }
@@ -46,7 +46,7 @@ std::size_t CapturePoints::likeness(const Point& point, const Point& wanted) {
          std::min(common_bytes(point.path, wanted.path), longest_path - 1);
 }
 
-/// Two interfaces of one section for what a device sends and what it receives.
+/// Two interfaces of one section: the frames that a device sent, and those that it received.
 bool CapturePoints::is_other_direction(const Point& point, const Point& wanted) {
   if (point.place.file != wanted.place.file || point.place.section != wanted.place.section) return false;
   if (point.link_type != wanted.link_type || point.hardware != wanted.hardware) return false;
@@ -92,8 +92,8 @@ std::uint16_t CapturePoints::claim(const Place& place, const InterfaceInfo& inte
     wanted.number = best->number;
     points_.erase(best);
   } else {
-    // A place that passed for another one would make its packets copies of the other's: when the numbers are
-    // used up the rest share the last one.
+    // A number that is in use must not be assigned again: the packets would count as copies of those of the
+    // other interface. When the numbers run out the remaining interfaces share the last one.
     wanted.number = next_;
     if (next_ < std::numeric_limits<std::uint16_t>::max()) ++next_;
     if (points_.size() >= limit) points_.erase(points_.begin());

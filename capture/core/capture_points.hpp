@@ -9,17 +9,17 @@
 
 #include "capture/core/source.hpp"
 
-// Internal: which interfaces are one place of capture.
+// Internal: which interfaces are one capture point.
 namespace roce::capture {
 
-/// What stands behind the name of an interface whose frames were sent by the device, while those it received
-/// are of an interface with the name alone: one place of capture, described twice.
+/// A sniffed RDMA port is described as two interfaces: received frames under the port's name, sent frames
+/// under the name with this suffix. Both are one capture point.
 inline constexpr std::string_view sent_suffix = " (sent)";
 
-/// Hands out Frame::point. Interfaces that deliver at the same time are places of their own: their packets
-/// can be two views of one transmission. What was described in a file (or a section of it) that had ended
-/// before this one began is the same place, if nothing told of the two contradicts that: a capture that was
-/// cut, or a ring of files. Not thread-safe.
+/// Assigns Frame::point. Interfaces whose captures overlap in time are capture points of their own: their
+/// packets can be two copies of one transmission. An interface continues the capture point of one in a file
+/// (or section) that ended before this one began, unless their descriptions contradict that: pieces of a
+/// split capture, or the files of a ring. Not thread-safe.
 class CapturePoints {
  public:
   struct Place {
@@ -28,16 +28,16 @@ class CapturePoints {
     std::uint32_t ordinal = 0;  ///< of the interface in its section
   };
 
-  /// The point of an interface. `apart`: its packets are no continuation of anything.
+  /// The capture point of an interface. `apart`: it continues no other one.
   std::uint16_t claim(const Place& place, const InterfaceInfo& interface, const FileInfo& file,
                       bool apart = false);
-  /// Nothing of the file will come any more: another may continue it.
+  /// No more frames come from the file: another one may continue its capture points.
   void ended(std::uint16_t file);
 
  private:
   struct Point {
     std::uint16_t number = 0;
-    Place place;  ///< who has it, or had it last
+    Place place;  ///< of the interface that uses it, or used it last
     std::uint16_t link_type = 0;
     std::string path;
     std::string name, description, hardware;  ///< of the interface
@@ -48,7 +48,7 @@ class CapturePoints {
   [[nodiscard]] static std::size_t likeness(const Point& point, const Point& wanted);
   [[nodiscard]] static bool is_other_direction(const Point& point, const Point& wanted);
 
-  /// Points that may be continued, the one claimed last at the back. Bounded: the oldest go first.
+  /// Points that may be continued, the one claimed last at the back. At `limit` the oldest are evicted.
   static constexpr std::size_t limit = 512;
   std::vector<Point> points_;
   std::uint16_t next_ = 0;

@@ -28,7 +28,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest_word(std::string_view typed, std::span<const std::string_view> words) {
-  constexpr std::size_t longest = 64;  // a longer one is no slip of the fingers
+  constexpr std::size_t longest = 64;  // a longer one is no typing error
   if (typed.empty() || typed.size() > longest) return {};
   const std::string wanted = lower_case(typed);
   std::string_view nearest;
@@ -39,7 +39,7 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
     const bool begins = word.size() >= 3 && wanted.size() >= 3 &&
                         (lower_case(word).starts_with(wanted) || wanted.starts_with(lower_case(word)));
     if (begins) distance = std::min<std::size_t>(distance, 2);
-    // A short word has nothing in common with one that needs as many changes as it has letters.
+    // As many changes as the longer word has letters: the two have nothing in common.
     if (distance >= least || distance >= std::max(word.size(), wanted.size())) continue;
     least = distance;
     nearest = word;

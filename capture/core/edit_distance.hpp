@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a mistyped word is from one that exists.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace roce::capture {
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+/// Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The word closest to a mistyped one, whatever the case of its letters; empty if none is close enough to be
-/// meant.
+/// The word closest to a mistyped one, ignoring case; empty if none is close enough. Borrowed from `words`.
 [[nodiscard]] std::string_view nearest_word(std::string_view typed, std::span<const std::string_view> words);
 
 }  // namespace roce::capture

@@ -9,8 +9,7 @@
 
 namespace roce::capture {
 
-/// A source that says what another one says; what reads through it differs in next_batch(). Internal to
-/// capture.
+/// Base of sources that wrap another one: everything but next_batch() is forwarded. Internal to capture.
 class ForwardingSource : public CaptureSource {
  public:
   [[nodiscard]] bool may_wait() const noexcept override { return source_->may_wait(); }

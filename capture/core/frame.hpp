@@ -18,15 +18,15 @@ struct Frame {
   const std::uint8_t* data = nullptr;
   std::int64_t time_ns = 0;     ///< nanoseconds since the epoch, or no_time
   std::uint32_t captured = 0;   ///< bytes at `data`
-  std::uint32_t wire = 0;       ///< bytes the frame had on the wire, at least `captured`
+  std::uint32_t wire = 0;       ///< bytes on the wire, at least `captured`
   std::uint16_t interface = 0;  ///< index into CaptureSource::interfaces()
-  /// Where on its way it was captured: interfaces of files that continue each other are one point.
+  /// Capture point: interfaces of files that continue each other share one (CapturePoints).
   std::uint16_t point = 0;
   std::uint16_t link_type = 0;  ///< number of the tcpdump.org LINKTYPE registry
   std::uint16_t file = 0;       ///< index into CaptureSource::files()
 };
 
-/// Memory of a batch that holds a piece of a file as it is on disk.
+/// A piece of a batch's memory that is a verbatim copy of a file's bytes.
 struct Origin {
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;
@@ -34,19 +34,19 @@ struct Origin {
   std::uint16_t file = 0;    ///< index into CaptureSource::files()
 };
 
-/// A comment that a capture holds on a frame (pcapng's opt_comment). Borrowed as the frame's bytes are.
+/// A comment on a frame (pcapng opt_comment). Borrowed, with the lifetime of the frame's bytes.
 struct FrameComment {
   const std::uint8_t* frame = nullptr;  ///< Frame::data of the frame it is about
-  std::string_view text;                ///< as it stands there, up to a NUL: UTF-8 by the format, not always
+  std::string_view text;                ///< up to a NUL; should be UTF-8, which is not checked
 };
 
-/// Frames in order, with what keeps their bytes alive (slabs).
+/// Frames in order, with the owners of their bytes (slabs).
 struct FrameBatch {
   std::vector<Frame> frames;
   std::vector<std::shared_ptr<const void>> keep_alive;
-  /// Where frames were read from; none for those of compressed files, pipes and devices.
+  /// Where frames lie in their files; empty for compressed files, pipes and devices.
   std::vector<Origin> origins;
-  /// Of these frames and perhaps of others; see BatchComments. A frame may have several.
+  /// Of these frames, possibly also of frames in other batches; see BatchComments. A frame may have several.
   std::vector<FrameComment> comments;
 
   void clear() noexcept {

@@ -8,9 +8,9 @@
 
 namespace roce::capture {
 
-/// Values that one thread appends while others read those that they know to be there (whoever appends tells
-/// them, by a count with release order). Nothing moves when it grows. For changes of values that are there T
-/// is an atomic. All values begin as 0.
+/// An array that one thread appends to while others read. Readers learn which elements exist from a count
+/// that the appending thread publishes with release order. Elements never move and begin as 0. Where elements
+/// change after that, T is an atomic.
 template <class T, unsigned ChunkBits = 16, std::size_t Chunks = std::size_t{1} << 15U>
 class GrowingArray {
  public:
@@ -24,7 +24,7 @@ class GrowingArray {
   GrowingArray(const GrowingArray&) = delete;
   GrowingArray& operator=(const GrowingArray&) = delete;
 
-  /// Room for place `i`, below capacity; on one thread at a time. Throws std::bad_alloc.
+  /// Element `i` (below capacity), allocated if needed; one thread at a time. Throws std::bad_alloc.
   T& make(std::uint64_t i) {
     std::atomic<T*>& chunk = chunks_[i >> ChunkBits];
     T* values = chunk.load(std::memory_order_relaxed);
@@ -34,11 +34,11 @@ class GrowingArray {
     }
     return values[i & (chunk_size - 1)];
   }
-  /// The value of a place that was made.
+  /// Element `i`, for which make() was called.
   [[nodiscard]] T& operator[](std::uint64_t i) const noexcept {
     return chunks_[i >> ChunkBits].load(std::memory_order_acquire)[i & (chunk_size - 1)];
   }
-  /// The same where it may not have been made.
+  /// Element `i`, or nullptr where its memory was not allocated.
   [[nodiscard]] T* find(std::uint64_t i) const noexcept {
     if (i >= capacity) return nullptr;
     T* values = chunks_[i >> ChunkBits].load(std::memory_order_acquire);

@@ -21,25 +21,24 @@ constexpr std::array<Row, static_cast<std::size_t>(Incident::count_)> rows = {{
       "while it was being written, or the disk was full."}},
     {Incident::damaged_record,
      {"damaged_record", error,
-      "A record contradicts itself, so nothing after it can be trusted: reading stopped there. Take a fresh "
-      "copy of the file, or cut it before that offset."}},
+      "A record has contradictory lengths, so nothing after it can be trusted: reading stopped there. Take a "
+      "fresh copy of the file, or truncate it before that offset."}},
     {Incident::shrunk_while_read,
      {"shrunk_while_read", error,
-      "The file became shorter while it was read: the part that vanished was not used. Read it again when "
-      "nobody writes to it."}},
+      "The file became shorter while it was read: the part that vanished was not used. Read it again when no "
+      "program writes to it."}},
     {Incident::time_backwards,
      {"time_backwards", info,
       "A record is older than the one before it in the same file: times between such records are not "
-      "reliable. reordercap sorts a file."}},
+      "reliable. reordercap sorts a file by time."}},
     {Incident::no_timestamp,
      {"no_timestamp", data_loss,
-      "Frames without a time (Simple Packet Blocks, or stamps of 0 before any other): they count, but have "
-      "no place on "
-      "the time axis, and what takes time to tell is not told of them."}},
+      "Frames without a timestamp (Simple Packet Blocks, or timestamps of 0 before any other one): they are "
+      "counted, but have no place on the time axis, and nothing that needs a time is measured from them."}},
     {Incident::unknown_block,
      {"unknown_block", info,
-      "pcapng blocks of a type that is not known were skipped by their length. They hold no frames that "
-      "could be used."}},
+      "pcapng blocks of unknown types were skipped by their length. They hold no frames that could be "
+      "used."}},
     {Incident::unknown_interface,
      {"unknown_interface", data_loss,
       "Packets name an interface that the capture never describes (or the 65 537th and later ones of one "
@@ -47,19 +46,19 @@ constexpr std::array<Row, static_cast<std::size_t>(Incident::count_)> rows = {{
       "capture."}},
     {Incident::bad_option,
      {"bad_option", info,
-      "A pcapng option does not fit its block or has the wrong size: it and what follows it in the block "
-      "were ignored."}},
+      "A pcapng option does not fit into its block or has the wrong size: it and the options after it in the "
+      "block were ignored."}},
     {Incident::captured_more_than_wire,
      {"captured_more_than_wire", info,
-      "A record claims more captured bytes than the frame had on the wire: the wire length was raised to "
-      "the captured one."}},
+      "A record has a captured length above its length on the wire: the wire length was raised to the "
+      "captured length."}},
     {Incident::decompression_failed,
      {"decompression_failed", error,
-      "The compressed stream is damaged or cut: what came out before that point was used."}},
+      "The compressed stream is damaged or cut short: what was decompressed before that point was used."}},
     {Incident::oversized_record,
      {"oversized_record", error,
-      "A record is larger than any sane one (a frame above 256 KiB, a block above 16 MiB), which means "
-      "damage: reading stopped there."}},
+      "A record is too large to be valid (a frame above 256 KiB, a block above 16 MiB), so the file is "
+      "damaged: reading stopped there."}},
 }};
 
 constexpr bool rows_in_order() {

@@ -6,7 +6,7 @@
 
 namespace roce::capture {
 
-/// ASCII letters only.
+/// In lower case; ASCII letters only.
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

@@ -8,9 +8,9 @@
 
 namespace roce::capture {
 
-/// What each argument stands for: itself, or where no such file exists and it has a glob
-/// character, the files that match, sorted by name. A pattern that matches nothing adds a
-/// not_found to `errors`; a missing plain name stays, opening it will tell.
+/// Expands glob patterns (*, ?, [): an argument that is no existing file and has such a character is replaced
+/// by the matching files, sorted by name. A pattern without a match adds not_found to `errors`; the name of a
+/// missing file stays and fails when it is opened.
 [[nodiscard]] std::vector<std::string> expand_paths(const std::vector<std::string>& paths,
                                                     std::vector<Error>& errors);
 

@@ -11,7 +11,7 @@
 // Internal: the option lists of pcapng blocks (draft-ietf-opsawg-pcapng section 3.5).
 namespace roce::capture {
 
-/// opt_comment, in the options of any block; as often as one likes.
+/// opt_comment: allowed in every block, any number of times.
 inline constexpr std::uint16_t option_comment = 1;
 
 struct PcapngOption {
@@ -20,7 +20,7 @@ struct PcapngOption {
   std::size_t size = 0;
 };
 
-/// Steps through a list; stops at opt_endofopt, at the end, or where an option runs out of it.
+/// Iterates over an option list; stops at opt_endofopt, at the end, or at an option that overruns the list.
 class PcapngOptions {
  public:
   PcapngOptions(const std::uint8_t* data, std::size_t size, bool swapped) noexcept
@@ -40,7 +40,7 @@ class PcapngOptions {
     return true;
   }
 
-  /// An option ran out of the list, which ended there.
+  /// An option overran the list; iteration stopped there.
   [[nodiscard]] bool damaged() const noexcept { return damaged_; }
 
  private:

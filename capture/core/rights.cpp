@@ -30,7 +30,8 @@ std::string own_program() {
 }
 
 std::string how_to_allow() {
-  return "run it with sudo, or allow it once and for all: sudo setcap cap_net_raw,cap_net_admin=eip " +
+  return "run it with sudo, or grant the capabilities permanently: sudo setcap "
+         "cap_net_raw,cap_net_admin=eip " +
          own_program();
 }
 

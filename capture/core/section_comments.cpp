@@ -9,7 +9,7 @@ std::vector<std::string> SectionComments::news(const std::vector<FileInfo>& file
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string& comment = files[i].comment;
     if (comment.size() <= told_[i]) continue;
-    // What comes behind another one follows a new line.
+    // A comment after the first one begins on a new line.
     news.push_back(comment.substr(told_[i] == 0 ? 0 : told_[i] + 1));
     told_[i] = comment.size();
   }

@@ -9,11 +9,11 @@
 
 namespace roce::capture {
 
-/// What files say of themselves as a whole (pcapng's section comments), for who writes their packets to
-/// another one. A file may begin another section, with another comment, at any place.
+/// Comments on sections (pcapng Section Header Blocks), to copy them when packets are written to another
+/// file. A file may begin a new section, with a new comment, anywhere.
 class SectionComments {
  public:
-  /// What has become known since the last call, one text for each file that has any.
+  /// Comments that were read since the last call, one text for each file that has any.
   [[nodiscard]] std::vector<std::string> news(const std::vector<FileInfo>& files);
 
  private:

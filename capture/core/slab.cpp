@@ -8,7 +8,7 @@
 namespace roce::capture {
 
 struct SlabPool::Shelf {
-  static constexpr std::size_t kept = 32;  // more than are on their way at once
+  static constexpr std::size_t kept = 32;  // more than are in use at once
   std::mutex mutex;
   std::vector<std::unique_ptr<Slab>> slabs;
 };
@@ -32,7 +32,7 @@ std::shared_ptr<Slab> SlabPool::take(std::size_t wanted) {
     slab->size = std::max(wanted, slab_bytes_);
     slab->bytes = std::make_unique_for_overwrite<std::uint8_t[]>(slab->size);
   }
-  // The shelf outlives the pool as long as a slab is out.
+  // The shelf outlives the pool while slabs are in use.
   const auto give_back = [shelf = shelf_, usual = slab_bytes_](Slab* back) {
     std::unique_ptr<Slab> owned(back);
     if (owned->size != usual) return;

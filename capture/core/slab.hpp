@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-// Internal: memory that streams are read into.
+// Internal: memory blocks that input is read into.
 namespace roce::capture {
 
 struct Slab {
@@ -13,8 +13,8 @@ struct Slab {
   std::size_t size = 0;
 };
 
-/// Hands out slabs of one size and takes them back when their last user lets go. A few are kept
-/// for the next one; larger ones, for records above the usual size, are not. Thread-safe.
+/// Hands out slabs of one size and takes them back when the last reference is gone. A few are kept for reuse;
+/// larger ones, for records above the usual size, are freed. Thread-safe.
 class SlabPool {
  public:
   explicit SlabPool(std::size_t slab_bytes);

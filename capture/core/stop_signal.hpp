@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-// Internal: how request_stop() reaches a blocked read.
+// Internal: lets request_stop() end a blocked read.
 namespace roce::capture {
 
 class StopSignal {
@@ -16,7 +16,8 @@ class StopSignal {
   /// Async-signal-safe: a store and a write().
   void request() noexcept;
   [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_relaxed); }
-  /// Becomes readable with the request; -1 where the system gave none (then blocked reads do not wake).
+  /// Becomes readable with request(), for poll(); -1 if it could not be created (then blocked reads do not
+  /// wake).
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:

@@ -29,7 +29,7 @@ TickClock::TickClock(std::uint8_t tsresol, std::int64_t offset_seconds) noexcept
     unit_ = Unit::multiply;
     factor_ = power_of_ten(9 - exponent);
   } else {
-    // Beyond 10^-28 s even 2^64 ticks are less than a nanosecond and a bit: they count as none.
+    // Below 10^-28 s even 2^64 ticks are about a nanosecond at most: they count as 0.
     unit_ = exponent - 9 <= largest_power_of_ten ? Unit::divide : Unit::multiply;
     factor_ = exponent - 9 <= largest_power_of_ten ? power_of_ten(exponent - 9) : 0;
   }

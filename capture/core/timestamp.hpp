@@ -5,12 +5,11 @@
 
 namespace roce::capture {
 
-/// Turns the 64-bit tick count of one pcapng interface into nanoseconds since the epoch.
-/// pcapng section 4.2: if_tsresol is a power of ten (top bit clear) or of two (top bit set),
-/// if_tsoffset counts whole seconds to add. Any resolution is exact to the nanosecond,
-/// fractions are cut off. What lies outside of 64-bit nanoseconds (years 1677 to 2262) is clamped
-/// to the nearest value inside, but a count with its top bit set that would lie beyond 2262 is
-/// read as the negative number which its writer meant (times relative to a later zero).
+/// Turns the 64-bit tick count of one pcapng interface into nanoseconds since the epoch. pcapng section 4.2:
+/// if_tsresol is a power of ten (top bit clear) or of two (top bit set), if_tsoffset counts whole seconds to
+/// add. Every resolution is exact to the nanosecond, finer fractions are truncated. Times outside of 64-bit
+/// nanoseconds (years 1677 to 2262) are clamped, except that a count with its top bit set that would lie
+/// beyond 2262 is read as a negative number (times before the offset).
 class TickClock {
  public:
   TickClock() noexcept : TickClock(6, 0) {}
@@ -40,7 +39,7 @@ class TickClock {
     return static_cast<std::int64_t>(ns);
   }
 
-  /// For display; the largest 64-bit value where the true one is larger.
+  /// For display; UINT64_MAX where the value does not fit.
   [[nodiscard]] std::uint64_t ticks_per_second() const noexcept { return ticks_per_second_; }
 
  private:

@@ -12,21 +12,21 @@
 namespace roce::capture {
 namespace {
 
-/// libibverbs is loaded only for names that are no network interface's.
+/// libibverbs is loaded only for names that no network interface has.
 bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
   if (!is_network_interface(options.device)) return is_rdma_device(options.device, world);
   const auto name = parse_rdma_name(options.device);
   return name && has_rdma_device(world.root, *name);
 }
 
-/// An RDMA device in software sends and receives by the network interface below it, where frames are whole.
+/// Replaces a software RDMA device by its network interface, through which its frames pass.
 bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::string>& notices) {
   const auto name = parse_rdma_name(options.device);
   if (!name) return false;
   const SniffedPort port = read_sniffed_port(world.root, *name);
   if (!port.software || !is_network_interface(port.software_on)) return false;
   notices.push_back(name->device +
-                    (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +
+                    (port.iwarp ? " is a software iWARP device (siw)" : " is Soft-RoCE (rxe)") +
                     ": its frames pass " + port.software_on + ", which is captured instead");
   options.device = port.software_on;
   return true;

@@ -10,10 +10,10 @@ namespace roce::capture {
 
 struct SnifferWorld;
 
-/// Opens a device for capture, with the rights of the caller. What is missing (a right, a device, a library)
-/// is an error that names it and the command that helps.
+/// Opens a device for capture with the privileges of the caller. Errors name what is missing (a capability, a
+/// device, a library) and the command that helps.
 [[nodiscard]] Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options);
-/// The same with what it asks of the machine in other places, for tests. Network interfaces are always those
+/// For tests: RDMA devices and files of the system are those of `world`. Network interfaces are always those
 /// of this machine.
 [[nodiscard]] Expected<std::unique_ptr<LiveSource>> open_live_in(const LiveOptions& options,
                                                                  const SnifferWorld& world);

@@ -25,7 +25,7 @@ ByteReader::~ByteReader() {
 
 ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool may_wait) {
   if (size_ != 0) {
-    // What is appended meanwhile belongs to the next analysis.
+    // Bytes appended to the file while it is read are left for the next analysis.
     if (bytes_read_ >= size_) return {State::end, 0};
     size = static_cast<std::size_t>(std::min<std::uint64_t>(size, size_ - bytes_read_));
   }
@@ -51,7 +51,7 @@ ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool
     }
     if (got == 0) return {State::end, 0};
     if (errno == EINTR) continue;
-    if (errno == EAGAIN) {  // someone made the descriptor non-blocking: wait by poll
+    if (errno == EAGAIN) {  // the descriptor is non-blocking: wait by poll
       if (may_block_ && !may_wait) return {State::would_wait, 0};
       may_block_ = true;
       continue;
@@ -75,7 +75,7 @@ ByteReader::Result ByteReader::begin() {
   while (input_end_ < detection_bytes && !input_ended_) {
     const State state = refill(true);
     if (state == State::stopped || state == State::failed) return {state, 0};
-    // Four bytes tell compressed from plain, and a live pipe may send no more for a long time.
+    // Four bytes suffice to detect a compression, and a live pipe may send no more for a long time.
     if (input_end_ >= 4 && (load_little32(input_.data()) & 0xFFFFFFF0U) != 0x184D2A50U) break;
   }
   compression_ = detect_compression(input_.data(), input_end_);
@@ -115,7 +115,7 @@ ByteReader::Result ByteReader::read(std::uint8_t* to, std::size_t size, bool may
       return fail_decompression(ErrorKind::cut_short,
                                 "the " + std::string(compression_name(compression_)) + " data is cut short");
     }
-    if (input_begin_ != 0) {  // a decoder may leave a few bytes until it sees more
+    if (input_begin_ != 0) {  // the decoder may leave a few bytes until it gets more
       std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
       input_end_ -= input_begin_;
       input_begin_ = 0;

@@ -12,15 +12,16 @@
 #include "capture/core/stop_signal.hpp"
 #include "capture/files/format.hpp"
 
-// Internal: the bytes of a descriptor in order, decompressed where they are compressed.
+// Internal: reads a descriptor sequentially and decompresses it where needed.
 namespace roce::capture {
 
+/// Not thread-safe; StopSignal::request() ends a blocked read.
 class ByteReader {
  public:
   enum class State : std::uint8_t {
     some,        ///< at least one byte
-    end,         ///< clean end
-    would_wait,  ///< nothing now, and waiting was not allowed
+    end,         ///< regular end of the input
+    would_wait,  ///< no data yet, and waiting was not allowed
     stopped,
     failed,  ///< see error()
   };
@@ -29,21 +30,21 @@ class ByteReader {
     std::size_t bytes = 0;
   };
 
-  /// Takes over `descriptor`. `size`: bytes of a regular file from here to its end, of which more is not
-  /// read and less is an error (it shrank); 0 = as many as come.
+  /// Owns `descriptor`. `may_block`: a pipe or device. `size`: bytes of a regular file from here to its end;
+  /// no more is read, and less is an error (ErrorKind::shrunk). 0: unknown, read to the end.
   ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop);
   ~ByteReader();
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
 
-  /// Looks at the first bytes (waiting for them) and sets up decompression. Once, first.
+  /// Waits for the first bytes, detects the compression and sets it up. Called once, before read().
   Result begin();
   /// Up to `size` bytes (at least 1) of the uncompressed capture.
   Result read(std::uint8_t* to, std::size_t size, bool may_wait);
 
   [[nodiscard]] Compression compression() const noexcept { return compression_; }
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }  ///< from the descriptor
-  [[nodiscard]] const Error& error() const noexcept { return error_; }
+  [[nodiscard]] const Error& error() const noexcept { return error_; }  ///< after State::failed, without path
   [[nodiscard]] bool decompression_failed() const noexcept { return decompression_failed_; }
 
  private:

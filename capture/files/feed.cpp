@@ -25,8 +25,8 @@ Feed::Fill Feed::fill(std::size_t wanted, bool may_wait) {
     begin_ = 0;
     slab_ = std::move(next);
   }
-  // As much as there is: walking many small windows would cost more than it gains. Only the
-  // first read waits, so that a slow pipe is shown as it comes.
+  // Reads as much as there is: many small windows would cost more than they gain. Only the first read waits,
+  // so that packets of a slow pipe are shown as they arrive.
   const std::size_t end_before = end_;
   while (end_ < slab_->size) {
     const auto got =
@@ -37,7 +37,7 @@ Feed::Fill Feed::fill(std::size_t wanted, bool may_wait) {
       ended_ = true;
       return Fill::ended;
     }
-    if (end_ != end_before) return Fill::grown;  // what came first; the rest comes again
+    if (end_ != end_before) return Fill::grown;  // the state recurs with the next call
     if (got.state == ByteReader::State::would_wait) return Fill::would_wait;
     if (got.state == ByteReader::State::stopped) return Fill::stopped;
     error_ = reader_->error();

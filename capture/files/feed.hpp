@@ -8,15 +8,15 @@
 #include "capture/files/byte_reader.hpp"
 #include "capture/files/walker.hpp"
 
-// Internal: windows for a walker, over slabs of a file or stream.
+// Internal: gives a walker windows of bytes, in slabs read from a file or stream.
 namespace roce::capture {
 
 class Feed {
  public:
   enum class Fill : std::uint8_t {
-    grown,       ///< the window holds more
-    ended,       ///< nothing follows: the window's at_end is set
-    would_wait,  ///< nothing now, and waiting was not allowed
+    grown,       ///< the window is longer than before
+    ended,       ///< end of the input: the window's at_end is set
+    would_wait,  ///< no data yet, and waiting was not allowed
     stopped,
     failed,  ///< see error()
   };
@@ -25,17 +25,18 @@ class Feed {
       : reader_(std::move(reader)), pool_(std::move(pool)) {}
 
   [[nodiscard]] Window window() const;
+  /// The walker is done with so many bytes at the front of the window.
   void consume(std::size_t bytes) {
     begin_ += bytes;
     offset_ += bytes;
   }
-  /// Makes the window longer, `wanted` bytes or more if the input has them; one call may not do.
+  /// Extends the window towards `wanted` bytes or more; may take several calls.
   Fill fill(std::size_t wanted, bool may_wait);
   /// Whether a window of `wanted` bytes needs memory other than the present window's.
   [[nodiscard]] bool needs_new_memory(std::size_t wanted) const;
-  /// What keeps the bytes of the present window.
+  /// Owner of the bytes of the present window.
   [[nodiscard]] std::shared_ptr<const void> keep_alive() const { return slab_; }
-  /// For progress: of the size on disk.
+  /// Of the size on disk, for progress.
   [[nodiscard]] std::uint64_t bytes_read() const { return reader_->bytes_read(); }
   /// After Fill::failed; without path.
   [[nodiscard]] const Error& error() const noexcept { return error_; }

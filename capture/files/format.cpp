@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 
 using WalkerMaker = std::unique_ptr<Walker> (*)(const WalkContext&);
 
-// A format row has a maker; a row without one is refused, with its reason.
+// One row a magic. Formats that are read have a maker; the others are refused, with the reason.
 struct FormatRow {
   std::string_view magic;
   WalkerMaker make;
@@ -23,15 +23,15 @@ struct FormatRow {
 };
 
 constexpr auto modified_reason =
-    "pcap as modified by Kuznetzov's patched libpcap, with longer record headers, is not read: convert it "
-    "with editcap -F pcap"sv;
+    "pcap as modified by Kuznetzov's patched libpcap, with longer record headers, is not supported: convert "
+    "it with editcap -F pcap"sv;
 constexpr auto fmesquita_reason =
-    "this variant of pcap (fmesquita) is not documented anywhere and is not read"sv;
-constexpr auto navtel_reason = "the Navtel variant of pcap is not documented and is not read"sv;
+    "this variant of pcap (fmesquita) is not documented anywhere and is not supported"sv;
+constexpr auto navtel_reason = "the Navtel variant of pcap is not documented and is not supported"sv;
 constexpr auto ixia_reason =
-    "pcap as written by Ixia's devices is not read: convert it with editcap -F nsecpcap"sv;
-constexpr auto cbpf_reason = "a pcap of OpenBSD's pflog format is not read"sv;
-constexpr auto old_pcap_reason = "this is a pcap of an unknown, pre-release kind and is not read"sv;
+    "pcap as written by Ixia's devices is not supported: convert it with editcap -F nsecpcap"sv;
+constexpr auto cbpf_reason = "a pcap of OpenBSD's pflog format is not supported"sv;
+constexpr auto old_pcap_reason = "a pcap of an unknown, pre-release kind is not supported"sv;
 
 constexpr FormatRow refuse(std::string_view magic, std::string_view reason) {
   return {magic, nullptr, ErrorKind::unsupported, reason};
@@ -61,18 +61,18 @@ constexpr std::array formats = {
     refuse("\x12\xcb\xe2\xa1"sv, cbpf_reason),
     refuse("\xa1\xb2\xc3\xcd"sv, old_pcap_reason),
     refuse("\xcd\xc3\xb2\xa1"sv, old_pcap_reason),
-    refuse("snoop\0\0\0"sv, "a Solaris snoop file is not read: convert it with editcap -F pcapng"),
+    refuse("snoop\0\0\0"sv, "a Solaris snoop file is not supported: convert it with editcap -F pcapng"),
     refuse("btsnoop\0"sv, "a Bluetooth snoop file holds no network frames"),
-    refuse("RTSS"sv, "a Microsoft Network Monitor file is not read: convert it with editcap -F pcapng"),
-    refuse("GMBU"sv, "a Microsoft Network Monitor file is not read: convert it with editcap -F pcapng"),
-    refuse("XCP\0"sv, "a NetXray or Sniffer file is not read: convert it with editcap -F pcapng"),
-    refuse("TRSNIFF data"sv, "a Sniffer file is not read: convert it with editcap -F pcapng"),
-    refuse("\xfd""7zXZ\0"sv, "xz compression is not read: decompress it with xz -d, or pipe it in"),
-    refuse("BZh"sv, "bzip2 compression is not read: decompress it with bzip2 -d, or pipe it in"),
-    refuse("\x02\x21\x4c\x18"sv, "the legacy frame of lz4 is not read: decompress it with lz4 -d, or pipe it in"),
-    refuse("\x1f\x9d"sv, "compress (.Z) compression is not read: decompress it, or pipe it in"),
-    refuse("PK\x03\x04"sv, "a zip archive is not read: unpack it"),
-    refuse("7z\xbc\xaf\x27\x1c"sv, "a 7z archive is not read: unpack it"),
+    refuse("RTSS"sv, "a Microsoft Network Monitor file is not supported: convert it with editcap -F pcapng"),
+    refuse("GMBU"sv, "a Microsoft Network Monitor file is not supported: convert it with editcap -F pcapng"),
+    refuse("XCP\0"sv, "a NetXray or Sniffer file is not supported: convert it with editcap -F pcapng"),
+    refuse("TRSNIFF data"sv, "a Sniffer file is not supported: convert it with editcap -F pcapng"),
+    refuse("\xfd""7zXZ\0"sv, "xz compression is not supported: decompress it with xz -d, or pipe it in"),
+    refuse("BZh"sv, "bzip2 compression is not supported: decompress it with bzip2 -d, or pipe it in"),
+    refuse("\x02\x21\x4c\x18"sv, "the legacy frame of lz4 is not supported: decompress it with lz4 -d, or pipe it in"),
+    refuse("\x1f\x9d"sv, "compress (.Z) compression is not supported: decompress it, or pipe it in"),
+    refuse("PK\x03\x04"sv, "a zip archive is not supported: unpack it"),
+    refuse("7z\xbc\xaf\x27\x1c"sv, "a 7z archive is not supported: unpack it"),
     foreign("\x7f""ELF"sv, "this is a program, not a capture"),
     foreign("<!DOCTYPE"sv, "this looks like a web page, not a capture: was a login page saved instead of the file?"),
     foreign("<html"sv, "this looks like a web page, not a capture: was a login page saved instead of the file?"),

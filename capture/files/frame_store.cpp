@@ -18,22 +18,22 @@
 namespace roce::capture {
 namespace {
 
-// A place is one word: what the frame's bytes are at, and what they belong to.
+// A place is one 64-bit word: offset of the frame's bytes, two flags, index of its interface.
 constexpr unsigned offset_bits = 46;
 constexpr std::uint64_t offset_mask = (std::uint64_t{1} << offset_bits) - 1;
 constexpr std::uint64_t spooled_bit = std::uint64_t{1} << offset_bits;
 constexpr std::uint64_t commented_bit = spooled_bit << 1U;
 constexpr unsigned interface_shift = offset_bits + 2;
 
-/// In front of a frame's bytes in the spool, in the byte order of this machine. Where there are comments,
-/// they stand before it, as pcapng options, and behind them how long they are.
+/// Precedes a frame's bytes in the spool, in the byte order of this machine. Comments of the frame precede it
+/// as pcapng options, followed by their length (SpooledComments).
 struct SpoolHead {
   std::int64_t time_ns;
   std::uint32_t captured;
   std::uint32_t wire;
 };
 static_assert(sizeof(SpoolHead) == 16);
-using SpooledComments = std::uint32_t;  ///< bytes of them
+using SpooledComments = std::uint32_t;  ///< in bytes
 
 template <class Value>
 void append_bytes(std::vector<std::uint8_t>& to, const Value& value) {
@@ -58,7 +58,7 @@ std::int64_t time_of(const std::uint8_t* head, const RecordForm& form) noexcept 
 
 constexpr std::uint32_t spool_file = 0xffffffff;
 
-/// Options around a frame: so many bytes before what leads it or behind its data, and what lies between.
+/// Where a frame's options are: bytes of options before its header or after its data, and the gap in between.
 struct Around {
   std::size_t before = 0, before_gap = 0;
   std::size_t behind = 0, behind_gap = 0;
@@ -105,12 +105,12 @@ void FrameStore::note_interfaces(const CaptureSource& source, bool anew) {
     files_.push_back({source.files()[i].path, {}, 0, 0, 0});
 }
 
-/// Where the frame's bytes are in its file, if they can be read from there again.
+/// The offset of the frame's bytes in its file, if they can be read from there again.
 std::optional<std::uint64_t> FrameStore::place_of(const Frame& frame, const FrameBatch& batch,
                                                   std::size_t& origin) const {
   if (frame.time_ns == no_time || frame.interface >= interfaces_->size()) return std::nullopt;
   const InterfaceInfo& info = (*interfaces_)[frame.interface];
-  // The last interface may stand for many, of any file.
+  // The last possible interface may be shared by many, of any file.
   if (info.form.kind == RecordForm::Kind::other || info.file != frame.file ||
       std::size_t{frame.interface} + 1 >= largest_interface_count) {
     return std::nullopt;
@@ -134,7 +134,7 @@ Expected<std::uint64_t> FrameStore::keep(const Frame& frame, std::span<const std
   head.clear();
   for (const std::string_view comment : comments) {
     append_bytes(head, option_comment);
-    append_bytes(head, static_cast<std::uint16_t>(comment.size()));  // an option: it fits
+    append_bytes(head, static_cast<std::uint16_t>(comment.size()));  // came from an option, so it fits
     head.insert(head.end(), comment.begin(), comment.end());
     head.resize((head.size() + 3) / 4 * 4);
   }
@@ -150,7 +150,7 @@ void FrameStore::note_time(std::uint64_t i, std::int64_t time) {
   const bool first = i % group_frames == 0;
   const std::int64_t from = first ? no_time : group.from.load(std::memory_order_relaxed);
   const std::int64_t to = first ? no_time : group.to.load(std::memory_order_relaxed);
-  // no_time is the least value there is.
+  // no_time is the smallest value.
   group.from.store(from == no_time   ? time
                    : time == no_time ? from
                                      : std::min(from, time),
@@ -178,7 +178,7 @@ void FrameStore::add(const FrameBatch& batch, std::size_t from, const CaptureSou
         wrong = Error{ErrorKind::unsupported,
                       {},
                       {},
-                      "no list holds more than " + std::to_string(limits_.frames) + " packets",
+                      "a list holds at most " + std::to_string(limits_.frames) + " packets",
                       0};
         break;
       }
@@ -225,7 +225,7 @@ Expected<std::shared_ptr<const FrameStore::Descriptor>> FrameStore::descriptor_o
   const auto& made = *opened;
   if (file.inode != 0 && (made->device() != file.device || made->inode() != file.inode)) {
     return tl::unexpected<Error>(
-        Error{ErrorKind::damaged, file.path, {}, "another file has taken its place since it was read", 0});
+        Error{ErrorKind::damaged, file.path, {}, "the file was replaced since it was read; reload it", 0});
   }
   file.device = made->device();
   file.inode = made->inode();
@@ -283,7 +283,7 @@ Expected<std::size_t> FrameStore::Reader::load(Window& window, std::uint8_t* to,
   return got;
 }
 
-/// Bytes of a file, from the window where it has them. Windows grow while reading goes forward.
+/// Bytes of a file, from the window if it has them. Windows grow while reading is sequential.
 Expected<const std::uint8_t*> FrameStore::Reader::fetch(Window& window, std::uint64_t begin,
                                                         std::size_t size) {
   constexpr std::size_t smallest = 4096;
@@ -310,7 +310,7 @@ Expected<const std::uint8_t*> FrameStore::Reader::fetch(Window& window, std::uin
 
 Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
   if (number == 0 || number > store_->size()) {
-    return tl::unexpected<Error>(Error{ErrorKind::not_found, {}, {}, "there is no packet of that number", 0});
+    return tl::unexpected<Error>(Error{ErrorKind::not_found, {}, {}, "no packet has that number", 0});
   }
   const std::uint64_t place = store_->places_[number - 1];
   const bool spooled = (place & spooled_bit) != 0;
@@ -351,7 +351,7 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
     if (commented) {
       const std::size_t data = (std::size_t{frame.captured} + 3) / 4 * 4;
       const std::size_t block = roce::capture::load<std::uint32_t>(*head + 4, form.swapped) + std::size_t{3};
-      constexpr std::size_t length = 4;  // once more, at the end
+      constexpr std::size_t length = 4;  // the block length, repeated at its end
       if (block / 4 * 4 > lead + data + length && block <= largest_block)
         options = {0, 0, block / 4 * 4 - lead - data - length, data - frame.captured};
     }
@@ -361,7 +361,7 @@ Expected<Frame> FrameStore::Reader::read(std::uint64_t number) {
     if (!size) return tl::unexpected<Error>(size.error());
     options = {roce::capture::load<SpooledComments>(*size, false), sizeof(SpooledComments), 0, 0};
   }
-  // The frame and its comments at once: the next fetch may move what was fetched.
+  // The frame and its comments in one fetch: the next one may move the bytes.
   const std::size_t front = options.before + options.before_gap + lead;
   head = fetch(window, offset - front, front + frame.captured + options.behind_gap + options.behind);
   if (!head) return tl::unexpected<Error>(std::move(head.error()));

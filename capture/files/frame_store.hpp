@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every frame of a capture once more, in any order: what a list of a hundred million packets needs.
+// Random access to the frames of a capture: for lists of a hundred million packets.
 #pragma once
 
 #include <atomic>
@@ -23,24 +23,24 @@ namespace roce::capture {
 class PcapngOptions;
 class Spool;
 
-/// Remembers where each frame of a source is: eight bytes a frame. Frames of plain files are read again from
-/// these; those of compressed files, pipes and devices are kept in a temporary file, up to a limit. One
-/// thread adds, in the order of the source; any thread reads what was added.
+/// Remembers where each frame of a source is stored, in eight bytes a frame. Frames of uncompressed files are
+/// read from these again; those of compressed files, pipes and devices are copied to a temporary file, up to
+/// a limit. One thread adds, in the order of the source; any thread may read what was added.
 class FrameStore {
  public:
   struct Limits {
     std::uint64_t frames = (std::uint64_t{1} << 31U) - 1;
-    std::uint64_t spooled_bytes = std::uint64_t{32} << 30U;  ///< of frames that are in no plain file
-    std::size_t memory_bytes = 4U << 20U;                    ///< so many of these stay in memory
-    std::uint64_t kept_free = std::uint64_t{256} << 20U;     ///< of the disk that takes the rest
+    std::uint64_t spooled_bytes = std::uint64_t{32} << 30U;  ///< of frames that are in no uncompressed file
+    std::size_t memory_bytes = 4U << 20U;                    ///< of these, buffered in memory
+    std::uint64_t kept_free = std::uint64_t{256} << 20U;     ///< bytes left free on the temporary file's disk
     std::string directory;                                   ///< empty: $TMPDIR, else /tmp
   };
-  /// Earliest and latest time of frames, in nanoseconds since the epoch; no_time for both: none has one.
+  /// Earliest and latest time of frames, in nanoseconds since the epoch; both no_time if no frame has a time.
   struct Times {
     std::int64_t from = no_time;
     std::int64_t to = no_time;
   };
-  /// Times are known for so many frames at once.
+  /// Times are kept for groups of so many frames.
   static constexpr std::uint64_t group_frames = 1024;
 
   FrameStore();
@@ -49,27 +49,28 @@ class FrameStore {
   FrameStore(const FrameStore&) = delete;
   FrameStore& operator=(const FrameStore&) = delete;
 
-  /// Adds the frames of a batch from place `from` on, which `source` has just delivered.
+  /// Adds the frames of a batch from index `from` on, which `source` has just delivered. Failures are in
+  /// problem().
   void add(const FrameBatch& batch, std::size_t from, const CaptureSource& source);
-  /// `source` has come to its end: takes over what it says of its interfaces there.
+  /// `source` has ended: takes over the final facts and counts of its interfaces.
   void end(const CaptureSource& source);
 
-  /// Frames that can be read, numbered from 1.
+  /// Number of frames that can be read; they are numbered from 1.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_acquire); }
-  /// Why the frames behind those could not be kept; absent while all were.
+  /// Why the frames after those could not be kept; empty while all were.
   [[nodiscard]] std::optional<Error> problem() const;
   [[nodiscard]] std::uint64_t not_kept() const noexcept { return not_kept_.load(std::memory_order_relaxed); }
-  /// Of the frames from group * group_frames + 1 on; `group` must have a frame.
+  /// Of the group that begins with frame group * group_frames + 1, which must exist.
   [[nodiscard]] Times times_of_group(std::uint64_t group) const noexcept;
-  /// Time of the first frame that has one; no_time before that comes.
+  /// Time of the first frame that has one; no_time until then.
   [[nodiscard]] std::int64_t first_time() const noexcept {
     return first_time_.load(std::memory_order_acquire);
   }
-  /// Whether the capture holds comments on the frame of that number, which must be there; and on any frame
-  /// that has come so far.
+  /// Whether the capture has comments on the frame of that number (1 to size()), or on any frame added so
+  /// far.
   [[nodiscard]] bool has_comments(std::uint64_t number) const noexcept;
   [[nodiscard]] bool any_comments() const noexcept { return any_comments_.load(std::memory_order_relaxed); }
-  /// As they were described when their frames came; counts are those of then, or of the end, once it came.
+  /// As described when their frames were added; counts are of that time, after end() the final ones.
   [[nodiscard]] std::shared_ptr<const std::vector<InterfaceInfo>> interfaces() const;
 
   class Reader;
@@ -101,7 +102,7 @@ class FrameStore {
   GrowingArray<std::uint64_t> places_;
   GrowingArray<Group, 10, 2048> groups_;
   std::unique_ptr<Spool> spool_;
-  std::vector<std::uint8_t> head_;  ///< of what goes there, kept for its memory
+  std::vector<std::uint8_t> head_;  ///< header of a spooled frame; a member to reuse its memory
 
   mutable std::mutex mutex_;  ///< for all below
   std::shared_ptr<const std::vector<InterfaceInfo>> interfaces_;
@@ -110,18 +111,18 @@ class FrameStore {
   std::optional<Error> problem_;
 };
 
-/// Reads frames of a store; one a thread.
+/// Reads frames of a store; each thread uses its own.
 class FrameStore::Reader {
  public:
   explicit Reader(std::shared_ptr<const FrameStore> store) : store_(std::move(store)) {}
 
-  /// The frame of that number, from 1. Its bytes live until the next call. An error says why it cannot be
-  /// read (any more): other frames still may be.
+  /// The frame of that number, from 1. Its bytes are valid until the next call. An error concerns this frame
+  /// only: others may still be readable.
   [[nodiscard]] Expected<Frame> read(std::uint64_t number);
   [[nodiscard]] const FrameStore& store() const noexcept { return *store_; }
-  /// Of the last frame that was read.
+  /// Of the frame read last; nullptr before the first.
   [[nodiscard]] const InterfaceInfo* interface() const noexcept { return interface_; }
-  /// The capture's comments on it; they live as long as its bytes.
+  /// The capture's comments on the frame read last, valid as long as its bytes.
   [[nodiscard]] std::span<const std::string_view> comments() const noexcept { return comments_; }
 
  private:
@@ -150,7 +151,7 @@ class FrameStore::Reader {
   std::uint64_t clock_ = 0;
 };
 
-/// A source that delivers what `source` does, and adds all of it to the store.
+/// A source that delivers the frames of `source` and adds them all to the store.
 [[nodiscard]] std::unique_ptr<CaptureSource> keep_frames(std::unique_ptr<CaptureSource> source,
                                                          std::shared_ptr<FrameStore> store);
 

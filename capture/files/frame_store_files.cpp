@@ -24,7 +24,7 @@ Expected<std::shared_ptr<const FrameStore::Descriptor>> FrameStore::Descriptor::
     error.message = std::string("cannot be opened again: ") + std::strerror(number);
     return tl::unexpected<Error>(std::move(error));
   };
-  // Should a pipe have taken its place, nobody waits for its writer.
+  // Non-blocking: if a FIFO has replaced the file, open() must not wait for its writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) return fail(errno);
   struct stat facts {};

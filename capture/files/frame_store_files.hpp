@@ -8,10 +8,10 @@
 
 #include "capture/files/frame_store.hpp"
 
-// Internal to the frame store.
+// Internal to the frame store: files that frames are read from again.
 namespace roce::capture {
 
-/// A file that frames are read from again. Thread-safe.
+/// An open file. Thread-safe.
 struct FrameStore::Descriptor {
   Descriptor(int descriptor, std::uint64_t device, std::uint64_t inode)
       : descriptor_(descriptor), device_(device), inode_(inode) {}
@@ -20,7 +20,7 @@ struct FrameStore::Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   [[nodiscard]] static Expected<std::shared_ptr<const Descriptor>> open(const std::string& path);
-  /// Fewer bytes where the file ends.
+  /// Returns the number of bytes: fewer than `size` at the end of the file.
   [[nodiscard]] Expected<std::size_t> read(std::uint64_t offset, std::uint8_t* to, std::size_t size) const;
   [[nodiscard]] std::uint64_t device() const noexcept { return device_; }
   [[nodiscard]] std::uint64_t inode() const noexcept { return inode_; }

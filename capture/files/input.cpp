@@ -74,7 +74,7 @@ Expected<void> Input::open(const WalkContext& context) {
   return read_header();
 }
 
-/// Takes over the descriptor in every case.
+/// Takes ownership of the descriptor, also on failure.
 Expected<void> Input::make_feed(int descriptor) {
   struct stat facts {};
   if (fstat(descriptor, &facts) != 0 || S_ISDIR(facts.st_mode)) {
@@ -82,7 +82,7 @@ Expected<void> Input::make_feed(int descriptor) {
     ::close(descriptor);
     return failed(system_error(ErrorKind::not_readable, number, "cannot be read"));
   }
-  // Standard input may be a file that someone has read the beginning of.
+  // Standard input may be a file whose beginning was read already.
   const bool from_start = S_ISREG(facts.st_mode) && (path_ != "-" || lseek(descriptor, 0, SEEK_CUR) == 0);
   if (from_start && facts.st_size > 0 && context_.file != nullptr) {
     context_.file->bytes = static_cast<std::uint64_t>(facts.st_size);
@@ -119,7 +119,7 @@ Expected<void> Input::read_header() {
   if (!compression_.empty() && detect_compression(first.data, first.size) != Compression::none) {
     Error error;
     error.kind = ErrorKind::unsupported;
-    error.message = "it is compressed twice: decompress it once";
+    error.message = "the file is compressed twice: decompress it once";
     return failed(std::move(error));
   }
   auto walker = make_walker(first.data, first.size, context_);

@@ -16,12 +16,13 @@
 // Internal: one file or pipe.
 namespace roce::capture {
 
-/// How inputs are read; the tests make the slabs small.
+/// How inputs are read; tests use small slabs.
 struct OpenOptions {
-  /// One is a batch, mostly: small enough for a cache, large enough that waking a thread for it pays.
+  /// Usually one batch: small enough for a cache, large enough to be worth waking a thread.
   std::size_t slab_bytes = 512U << 10U;
 };
 
+/// Not thread-safe.
 class Input {
  public:
   Input(std::string path, const OpenOptions& options, const StopSignal& stop);
@@ -32,9 +33,9 @@ class Input {
   Expected<std::size_t> read(FrameBatch& batch, std::size_t limit);
   void close();
 
-  /// A regular file, which can be closed and opened again (or nothing that exists).
+  /// Whether it is a regular file, which can be closed and opened again (or does not exist).
   [[nodiscard]] static bool can_reopen(const std::string& path);
-  /// Once open: read() may have to wait for somebody to write (a pipe).
+  /// Once open: read() may block until a pipe's writer delivers more.
   [[nodiscard]] bool may_wait() const noexcept { return may_wait_; }
 
  private:
@@ -51,9 +52,9 @@ class Input {
   std::unique_ptr<Walker> walker_;
   std::string compression_;
   bool may_wait_ = false;
-  bool as_on_disk_ = false;             ///< offsets of windows are those of the file
+  bool as_on_disk_ = false;             ///< not compressed: offsets of windows are those of the file
   bool ended_ = false;                  ///< nothing more will be read
-  bool failed_ = false;                 ///< and that was told as an error
+  bool failed_ = false;                 ///< ended with an error, which was returned
   std::optional<Error> pending_error_;  ///< to be reported by the next read()
 };
 

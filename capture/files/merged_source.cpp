@@ -38,7 +38,7 @@ WalkContext MergedSource::context_of(std::size_t lane) {
           lanes_[lane]->same};
 }
 
-/// A file is about to begin: those that end here can be continued by it.
+/// Called before a file begins: it can continue the capture points of files that are nearly over.
 void MergedSource::end_points() {
   constexpr std::size_t lanes_at_most = 8;  // reading ahead takes memory
   if (open_.size() > lanes_at_most) return;
@@ -47,8 +47,8 @@ void MergedSource::end_points() {
   }
 }
 
-/// Whether all but a small rest of the file lies before the file that is due. Packets of several
-/// interfaces are not written quite in order of time, so where such a file was cut its parts overlap.
+/// Whether all but a small rest of the file was delivered. Packets of several interfaces are not written
+/// quite in time order, so the pieces of a split capture overlap slightly.
 bool MergedSource::nearly_over(std::size_t number) {
   constexpr std::size_t rest_at_most = 1024;
   constexpr std::size_t share_at_most = 16;
@@ -57,17 +57,17 @@ bool MergedSource::nearly_over(std::size_t number) {
   const auto rest = [&] { return lane.pending.frames.size() - lane.next; };
   while (rest() <= rest_at_most && !lane.late_error) {
     auto got = lane.input.read(lane.pending, rest_at_most + 1 - rest());
-    lane.kept_in = 0;  // the batch may not hold yet what keeps these frames
+    lane.kept_in = 0;  // the batch may not have the owners of these frames yet
     if (!got) lane.late_error = std::move(got.error());
     if (got && *got == 0) break;
   }
   return rest() <= rest_at_most && rest() * share_at_most <= files_[number].packets;
 }
 
-/// Learns the time of the first frame and what the file says of itself, then closes it.
+/// Reads the time of the first frame and the descriptions of file and interfaces, then closes the file.
 bool MergedSource::probe(std::size_t number) {
   Lane& lane = *lanes_[number];
-  // Everything is read again later: what is counted now must not count twice.
+  // Everything is read again later: nothing may be counted twice.
   std::vector<InterfaceInfo> interfaces;
   std::vector<std::uint32_t> ids;
   FileInfo file = files_[number];
@@ -84,7 +84,7 @@ bool MergedSource::probe(std::size_t number) {
   if (got && *got == 1) lane.first_time = batch.frames[0].time_ns;
   const std::size_t described = interfaces.size();
   if (got && *got == 1 && lanes_.size() <= same_traffic_files) {
-    // What goes wrong here goes wrong again when it is read.
+    // Errors recur when the file is read.
     static_cast<void>(lane.input.read(batch, same_traffic_frames - 1));
     lane.marks = marks_of(batch.frames);
   }
@@ -102,8 +102,8 @@ bool MergedSource::probe(std::size_t number) {
   return true;
 }
 
-/// Files that begin with the same packets are captures of several places, even where their clocks set them so
-/// far apart that one seems to follow the other.
+/// Files that begin with the same packets were captured at different points, even if their clocks differ so
+/// much that one seems to follow the other.
 void MergedSource::find_same() {
   std::vector<Marks> marks;
   for (const auto& lane : lanes_) marks.push_back(std::move(lane->marks));
@@ -152,7 +152,7 @@ MergedSource::Due MergedSource::pop_due() {
 Expected<void> MergedSource::open() {
   bool any = false;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    // A pipe is read once, and so is an only input: no look ahead.
+    // Pipes and single inputs are read only once: no probing.
     if (lanes_.size() == 1 || !Input::can_reopen(files_[i].path)) {
       if (!open_lane(i)) continue;
       push_due(std::numeric_limits<std::int64_t>::min(), i);
@@ -169,7 +169,7 @@ Expected<void> MergedSource::open() {
   return tl::unexpected<Error>(std::move(first));
 }
 
-/// Reads the current lane into the batch; what is not due yet goes to its pending frames.
+/// Reads the current lane into the batch; frames that are not due yet become its pending frames.
 void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   const std::size_t number = current_;
   Lane& lane = *lanes_[number];
@@ -209,7 +209,8 @@ void MergedSource::read_current(FrameBatch& batch, std::size_t room) {
   current_ = no_lane;
 }
 
-/// Pending frames are about to go into this batch for the first time.
+/// Called before pending frames go into this batch for the first time: adds their owners, origins and
+/// comments.
 void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
   if (lane.kept_in == batch_number_) return;
   lane.kept_in = batch_number_;
@@ -219,7 +220,7 @@ void MergedSource::begin_pending(FrameBatch& batch, Lane& lane) {
   batch.comments.insert(batch.comments.end(), lane.pending.comments.begin(), lane.pending.comments.end());
 }
 
-/// Moves pending frames of `number` that are due before anybody else's into the batch.
+/// Moves the pending frames of lane `number` that are due before those of all others into the batch.
 void MergedSource::take_pending(FrameBatch& batch, std::size_t number, std::size_t room) {
   Lane& lane = *lanes_[number];
   begin_pending(batch, lane);
@@ -243,7 +244,7 @@ void MergedSource::take_pending(FrameBatch& batch, std::size_t number, std::size
 
 Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t limit) {
   const std::size_t before = batch.frames.size();
-  // Every read of a stream may bring a slab of its own: a batch of large frames ends early.
+  // Every read of a stream may need another slab: a batch of large frames ends early.
   const std::size_t most_kept = batch.keep_alive.size() + 4 + 2 * lanes_.size();
   ++batch_number_;
   try {
@@ -252,7 +253,7 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
       if (appended >= limit || (appended > 0 && batch.keep_alive.size() >= most_kept)) break;
       if (current_ != no_lane) {
         read_current(batch, limit - appended);
-        // Alone: what one read gives is enough, more would only fill up memory with slabs.
+        // A single input: one read is enough, more would only fill memory with slabs.
         if (due_.empty() && batch.frames.size() != before) break;
         continue;
       }
@@ -292,7 +293,7 @@ Expected<std::unique_ptr<CaptureSource>> open_files(const std::vector<std::strin
                                          "more than " + std::to_string(most_files) + " files at once", 0});
     }
     OpenOptions shared = options;
-    // Every input that is decompressed holds slabs: many at once get smaller ones.
+    // Every open input holds slabs: with many inputs they are smaller.
     constexpr std::size_t all_slabs = 8U << 20U;
     constexpr std::size_t smallest_slab = 256U << 10U;
     if (expanded.size() > 1) {

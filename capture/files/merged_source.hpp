@@ -14,21 +14,20 @@
 #include "capture/files/input.hpp"
 #include "capture/files/same_traffic.hpp"
 
-// Internal: several inputs as one, in time order.
+// Internal: merges several inputs in time order.
 namespace roce::capture {
 
-/// A k-way merge by the time of each input's next frame; of equal times the input given first
-/// goes first; frames of one input keep their order even where its time goes back.
+/// A k-way merge by the time of each input's next frame; at equal times the input given first goes first.
+/// Frames of one input keep their order even where its time goes backwards.
 ///
-/// Inputs wait closed, known by the time of their first frame, until that time comes: a ring of
-/// thousands of files whose times do not overlap has one of them open. The input whose turn it
-/// is reads straight into the caller's batch; only what turns out to be later than another
-/// input's next frame is set aside.
+/// Files stay closed, with only the time of their first frame known, until that time is reached: of a ring of
+/// thousands of files whose times do not overlap one is open. The input whose turn it is reads directly into
+/// the caller's batch; frames later than another input's next frame are set aside.
 class MergedSource final : public CaptureSource {
  public:
   MergedSource(std::vector<std::string> paths, std::vector<Error> errors, const OpenOptions& options);
 
-  /// Opens what can be opened; the first error where nothing can.
+  /// Opens the inputs that can be opened; fails with the first error if none can.
   Expected<void> open();
 
   Expected<std::size_t> next_batch(FrameBatch& batch, std::size_t limit) override;
@@ -40,21 +39,21 @@ class MergedSource final : public CaptureSource {
   void request_stop() noexcept override { stop_.request(); }
 
  private:
-  /// One input and what was read of it but is not due yet.
+  /// One input, and the frames that were read from it but are not due yet.
   struct Lane {
     Lane(const std::string& path, const OpenOptions& options, const StopSignal& stop)
         : input(path, options, stop) {}
     Input input;
     std::vector<std::uint32_t> interface_ids;
     Marks marks;        ///< of the first frames, while the source is opened
-    bool same = false;  ///< it begins with packets that another one begins with
+    bool same = false;  ///< begins with the same packets as another one
     bool opened = false;
     bool closed = false;                                                 ///< after it was open
     std::int64_t first_time = std::numeric_limits<std::int64_t>::min();  ///< while closed
     FrameBatch pending;
     std::size_t next = 0;             ///< in pending.frames
     std::uint64_t kept_in = 0;        ///< number of the batch that got pending.keep_alive
-    std::optional<Error> late_error;  ///< met while reading ahead; told when what was read is delivered
+    std::optional<Error> late_error;  ///< while reading ahead; reported after the frames that were read
   };
   /// The order in which frames are due.
   struct Due {
@@ -89,10 +88,10 @@ class MergedSource final : public CaptureSource {
   std::deque<Error> errors_;
   std::vector<Due> due_;  ///< a heap, earliest first
   static constexpr std::size_t no_lane = std::numeric_limits<std::size_t>::max();
-  std::size_t current_ = no_lane;  ///< open, nothing pending, so the time of its next frame is not known
+  std::size_t current_ = no_lane;  ///< open, nothing pending: the time of its next frame is not known
   std::uint64_t batch_number_ = 0;
   bool shows_copies_ = false;
-  bool may_wait_ = false;  ///< an input that was opened does
+  bool may_wait_ = false;  ///< an opened input is a pipe
 };
 
 /// open_files() with other options.

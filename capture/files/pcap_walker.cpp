@@ -15,7 +15,7 @@ constexpr std::size_t beginning_bytes = 8192;
 constexpr std::uint32_t magic_us = 0xA1B2C3D4;
 constexpr std::uint32_t magic_ns = 0xA1B23C4D;
 
-/// Early versions wrote the two lengths the other way round (libpcap, sf-pcap.c).
+/// Early versions wrote the two lengths in reverse order (libpcap, sf-pcap.c).
 enum class SwappedLengths : std::uint8_t { never, where_captured_is_larger, always };
 
 class PcapWalker final : public Walker {
@@ -52,9 +52,9 @@ class PcapWalker final : public Walker {
   std::uint16_t interface_ = 0;
   std::uint16_t point_ = 0;
   std::int64_t last_time_ = INT64_MIN;
-  bool timed_ = false;  ///< a stamp that is not 0 was seen
-  /// A copy of the first bytes: whether records have longer headers is decided by them alone, so
-  /// that the answer does not depend on how the input comes in pieces.
+  bool timed_ = false;  ///< a timestamp other than 0 was seen
+  /// A copy of the first bytes. Whether records have longer headers is decided by them alone, so that the
+  /// result does not depend on how the input is divided into windows.
   std::vector<std::uint8_t> beginning_;
 };
 
@@ -74,7 +74,7 @@ bool PcapWalker::read_header(const Window& window) {
   if (!dg_ux && major != 2) {
     fail(0, ErrorKind::unsupported, window.offset + 4,
          "pcap version " + std::to_string(major) + "." + std::to_string(minor) +
-             " is not known, only version 2 is");
+             " is not supported, only version 2 is");
     return false;
   }
   if (dg_ux || minor < 3) {
@@ -88,7 +88,7 @@ bool PcapWalker::read_header(const Window& window) {
   constexpr std::uint32_t fcs_present = 0x04000000;
   if ((link & reserved_bits) != 0) {
     fail(0, ErrorKind::unsupported, window.offset + 20,
-         "reserved bits of the link type field are set, so the link type is not known");
+         "reserved bits of the link type field are set, so the link type is unknown");
     return false;
   }
   link_type_ = static_cast<std::uint16_t>(link & 0xFFFFU);
@@ -99,11 +99,11 @@ bool PcapWalker::read_header(const Window& window) {
       std::string(nanoseconds ? "pcap (ns, " : "pcap (µs, ") + (little ? "little-endian)" : "big-endian)");
   InterfaceInfo info;
   info.link_type = link_type_;
-  // 0 and 2^31 - 1 and above are how writers say "no limit".
+  // Writers use 0, and 2^31 - 1 or more, for "no limit".
   info.snap_length = snap_length >= 0x7FFFFFFFU ? 0 : snap_length;
   info.ticks_per_second = nanoseconds ? 1'000'000'000 : 1'000'000;
   info.fcs_bytes = (link & fcs_present) != 0 ? static_cast<std::uint8_t>((link >> 28U) * 2) : std::uint8_t{0};
-  // Of records with exchanged lengths each says for itself which is which: they are old and rare.
+  // Files with reversed lengths are old and rare: their records are not read again by offset.
   if (swapped_lengths_ == SwappedLengths::never) info.form.kind = RecordForm::Kind::pcap;
   info.form.swapped = swapped_;
   info.form.ns_per_fraction = ns_per_fraction_;
@@ -184,9 +184,9 @@ WalkResult PcapWalker::walk_records(const Window& window, std::size_t position, 
     frames.push_back(frame);
     ++count;
     const std::size_t record = record_header_bytes + captured;
-    // Each record says where the next one is, so the walk waits for memory at every step. Most
-    // traffic has runs of equal frames: guess where one some steps ahead begins. The processor
-    // does that by itself for small ones.
+    // Each record's length leads to the next one, so the walk waits for memory at every step. Most traffic
+    // has runs of frames of equal length: prefetch where a record some steps ahead should begin. For small
+    // records the processor does that without help.
     if (record > large_record && ahead * record < left) __builtin_prefetch(at + ahead * record);
     position += record;
   }
@@ -212,7 +212,7 @@ void PcapWalker::keep_beginning(const Window& window) {
 
 WalkResult PcapWalker::refuse_record(const Window& window, std::size_t position, std::uint32_t captured) {
   const std::uint64_t offset = window.offset + position;
-  // Some writers use the ordinary magic for records with longer headers. That shows at once.
+  // Some writers use the ordinary magic for records with longer headers: visible in the first records.
   if (offset < beginning_bytes) {
     if (beginning_.size() < beginning_bytes && !window.at_end) {
       return {position, WalkState::need_more, beginning_bytes - offset};
@@ -221,13 +221,15 @@ WalkResult PcapWalker::refuse_record(const Window& window, std::size_t position,
       if (!fits_longer_headers(beginning_.size() < beginning_bytes, extra)) continue;
       return fail(position, ErrorKind::unsupported, offset,
                   "a variant of pcap with record headers of " + std::to_string(record_header_bytes + extra) +
-                      " bytes (Nokia or a patched libpcap) is not read: convert it with editcap -F pcap");
+                      " bytes (Nokia or a patched libpcap) is not supported: "
+                      "convert it with editcap -F pcap");
     }
   }
   context_.count(Incident::oversized_record);
   return fail(position, ErrorKind::damaged, offset,
-              "a record claims " + std::to_string(captured) + " captured bytes, more than any frame has (" +
-                  std::to_string(largest_frame) + "): the file is damaged here");
+              "a record has a captured length of " + std::to_string(captured) +
+                  " bytes, above the maximum of " + std::to_string(largest_frame) +
+                  ": the file is damaged here");
 }
 
 bool PcapWalker::fits_longer_headers(bool whole_file, std::size_t extra) const {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t longest_comment = 64U * 1024U;
-// All texts of interfaces together: descriptions are cheap to repeat, memory is not.
+// Limit for all texts of interfaces together: a small file may repeat descriptions without end.
 constexpr std::size_t text_budget = 4U << 20U;
 
 }  // namespace
@@ -20,7 +20,7 @@ bool PcapngWalker::section(const PcapngBlock& block) {
   if (major != 1 || (minor != 0 && minor != 2)) {
     fail(0, ErrorKind::unsupported, block.offset + 12,
          "pcapng version " + std::to_string(major) + "." + std::to_string(minor) +
-             " is not known, only 1.0 is");
+             " is not supported, only 1.0 is");
     return false;
   }
   flush_counts();
@@ -136,7 +136,7 @@ bool PcapngWalker::statistics(const PcapngBlock& block) {
     if (field == nullptr) continue;
     if (option.size == 8) {
       const auto told = load<std::uint64_t>(option.value, swapped_);
-      // Interfaces that share the last place: at least as many as the worst of them.
+      // Interfaces that share the last index: the maximum of them is a lower bound for their sum.
       const bool shared = std::size_t{from->index} + 1 == largest_interface_count;
       *field = shared ? std::max(told, field->value_or(0)) : told;
     } else {

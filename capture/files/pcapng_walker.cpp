@@ -79,8 +79,8 @@ WalkResult PcapngWalker::walk(const Window& window, std::vector<Frame>& frames, 
   return result;
 }
 
-/// The common run of Enhanced Packet Blocks without options or peculiarities, several times faster
-/// than block by block. Stops in front of anything else, and of whatever is wrong.
+/// Fast path for runs of Enhanced Packet Blocks without options, several times faster than block by block.
+/// Stops before any other block and before any error.
 std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t position,
                                         std::vector<Frame>& frames, std::size_t enough) {
   const bool swapped = swapped_;
@@ -120,7 +120,7 @@ std::size_t PcapngWalker::plain_packets(const Window& window, std::size_t positi
   return position;
 }
 
-/// Type, byte order and length; false where reading has to stop.
+/// Reads type, byte order and length; false: reading stops.
 bool PcapngWalker::read_head(PcapngBlock& block, const BlockRow*& row) {
   block.type = u32(block, 0);
   if (block.type == section_header) {
@@ -139,9 +139,9 @@ bool PcapngWalker::read_head(PcapngBlock& block, const BlockRow*& row) {
   const bool too_large = block.declared > largest_block;
   if (too_large || block.declared < smallest) {
     return refuse(block, too_large ? Incident::oversized_record : Incident::damaged_record,
-                  "a block of type " + std::to_string(block.type) + " claims a length of " +
+                  "a block of type " + std::to_string(block.type) + " has a length of " +
                       std::to_string(block.declared) +
-                      (too_large ? ", more than any sane one" : ", less than such a block has"));
+                      (too_large ? ", more than any valid block" : ", less than the minimum of its type"));
   }
   block.size = (block.declared + 3) & ~3U;
   return true;
@@ -173,7 +173,7 @@ bool PcapngWalker::packet(const PcapngBlock& block, std::vector<Frame>& frames) 
   frame.captured = u32(block, 20);
   frame.wire = u32(block, 24);
   if (frame.captured > block.size - smallest_packet) {
-    return refuse(block, Incident::damaged_record, "a packet claims more captured bytes than its block has");
+    return refuse(block, Incident::damaged_record, "a packet has a captured length above that of its block");
   }
   if (!deliver(block, interface, &ticks, frame, frames)) return false;
   constexpr std::uint16_t drops_unknown = 0xFFFF;
@@ -191,7 +191,7 @@ bool PcapngWalker::simple_packet(const PcapngBlock& block, std::vector<Frame>& f
   frame.wire = u32(block, 8);
   frame.captured = snap_length != 0 ? std::min(snap_length, frame.wire) : frame.wire;
   if (frame.captured > block.size - 16) {
-    return refuse(block, Incident::damaged_record, "a simple packet claims more bytes than its block has");
+    return refuse(block, Incident::damaged_record, "a simple packet is longer than its block");
   }
   return deliver(block, 0, nullptr, frame, frames);
 }
@@ -201,7 +201,7 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
   if (frame.captured > largest_frame) {
     return refuse(
         block, Incident::oversized_record,
-        "a packet claims " + std::to_string(frame.captured) + " captured bytes, more than any frame has");
+        "a packet has a captured length of " + std::to_string(frame.captured) + " bytes, above the maximum");
   }
   Interface* const from = find_interface(interface);
   if (from == nullptr) {
@@ -234,7 +234,7 @@ bool PcapngWalker::deliver(const PcapngBlock& block, std::uint32_t interface, co
 void PcapngWalker::went_back() {
   context_.count(Incident::time_backwards);
   if (last_time_ != section_start_ || apart_) return;
-  // The first packet of a section, from before the end of the last one: captures that were concatenated.
+  // The first packet of this section is older than the end of the previous one: concatenated captures.
   apart_ = true;
   for (std::size_t i = 0; i < section_interfaces_.size(); ++i) {
     Interface& one = section_interfaces_[i];

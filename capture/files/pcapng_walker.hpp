@@ -12,17 +12,17 @@
 #include "capture/files/walker.hpp"
 
 // Internal. pcapng: draft-ietf-opsawg-pcapng. Blocks of {type, total length, body, total length}.
-// pcapng_walker.cpp steps through them and reads packets, pcapng_facts.cpp reads what is said of
-// sections and interfaces.
+// pcapng_walker.cpp iterates over them and reads packets, pcapng_facts.cpp reads the descriptions of sections
+// and interfaces.
 namespace roce::capture {
 
-/// One pcapng block; data and size are its own, trailing length included.
+/// One pcapng block, from its type to its trailing length.
 struct PcapngBlock {
   const std::uint8_t* data = nullptr;
   std::uint64_t offset = 0;  ///< of data[0] in the capture
   std::uint32_t type = 0;
   std::uint32_t declared = 0;  ///< total length as written
-  std::uint32_t size = 0;      ///< the same rounded up to 4: early writers counted without the padding
+  std::uint32_t size = 0;      ///< `declared` rounded up to 4: early writers did not count the padding
 };
 
 class PcapngWalker final : public Walker {
@@ -44,7 +44,7 @@ class PcapngWalker final : public Walker {
   struct BlockRow {
     std::uint32_t type;
     std::uint32_t smallest;  ///< total length
-    Handler handle;          ///< null: a packet, or nothing that we use
+    Handler handle;          ///< null: a packet, or a block that is skipped
     bool packet;
   };
   static const std::array<BlockRow, 11> block_rows;
@@ -60,17 +60,17 @@ class PcapngWalker final : public Walker {
   bool statistics(const PcapngBlock& block);
   bool packet(const PcapngBlock& block, std::vector<Frame>& frames);
   bool simple_packet(const PcapngBlock& block, std::vector<Frame>& frames);
-  /// `frame` has its bytes and lengths; null ticks: no time.
+  /// `frame` has its bytes and lengths; `ticks` is null for packets without a time.
   bool deliver(const PcapngBlock& block, std::uint32_t interface, const std::uint64_t* ticks, Frame frame,
                std::vector<Frame>& frames);
   void packet_options(const PcapngBlock& block, std::size_t begin, std::uint32_t interface);
   void count_drops(std::uint32_t interface, std::uint64_t drops);
   void flush_counts();
-  /// A packet is older than the one before it.
+  /// Called when a packet is older than the one before it.
   void went_back();
   /// Counts, sets error_ and returns false.
   bool refuse(const PcapngBlock& block, Incident incident, std::string message);
-  /// Null: never described.
+  /// Null if the section has no such interface.
   Interface* find_interface(std::uint32_t number) noexcept {
     return number < section_interfaces_.size() ? &section_interfaces_[number] : nullptr;
   }
@@ -87,11 +87,11 @@ class PcapngWalker final : public Walker {
   std::vector<Interface> section_interfaces_;
   std::size_t described_ = 0;               ///< interfaces of the whole file so far
   std::uint32_t section_ = 0;               ///< number of the present one
-  bool apart_ = false;                      ///< it does not continue those before it: its time begins earlier
+  bool apart_ = false;                      ///< continues no earlier section: it begins before their end
   std::int64_t section_start_ = INT64_MIN;  ///< time of the last packet before it
   std::size_t texts_ = 0;
   std::int64_t last_time_ = INT64_MIN;
-  bool timed_ = false;  ///< a time that is not 0 was seen; a writer without a clock writes 0 every time
+  bool timed_ = false;  ///< a time other than 0 was seen; a writer without a clock always writes 0
 };
 
 }  // namespace roce::capture

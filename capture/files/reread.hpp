@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading captures twice needs: whether they can be, and as many frames as the first time.
+// For reading captures twice: whether that is possible, and a limit to the frames of the first reading.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace roce::capture {
 
-/// Whether all are files that can be read again, not pipes or standard input. What does not exist does
-/// not count: opening it will tell.
+/// Whether all are regular files, not pipes or standard input. Missing files are ignored: opening them fails
+/// later.
 [[nodiscard]] bool can_read_twice(const std::vector<std::string>& files);
 
-/// `source` as if it ended after `frames` frames; 0 = no limit.
+/// `source`, ended after `frames` frames; 0 = no limit.
 [[nodiscard]] std::unique_ptr<CaptureSource> limited(std::unique_ptr<CaptureSource> source,
                                                      std::uint64_t frames);
 

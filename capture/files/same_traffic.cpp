@@ -12,8 +12,8 @@ constexpr std::size_t shared_at_least = 4;
 constexpr std::size_t share_at_least = 8;  // one in so many of the file with fewer
 constexpr std::size_t beginning = shared_at_least * share_at_least;
 
-/// The UDP port of RoCE v2, or the EtherType of v1, where they may stand: no other traffic repeats itself to
-/// the last byte but what is periodic, and that is not meant.
+/// Whether the first bytes hold the UDP port of RoCE v2 or the EtherType of v1. Other traffic is left out:
+/// periodic packets are equal to the last byte without being copies.
 bool may_be_roce(const Frame& frame) noexcept {
   constexpr std::array<std::array<std::uint8_t, 2>, 2> signs{{{0x12, 0xb7}, {0x89, 0x15}}};
   constexpr std::size_t looked_at = 160;
@@ -62,7 +62,7 @@ Marks marks_of(const std::vector<Frame>& frames) {
 std::vector<bool> show_the_same(const std::vector<Marks>& marks) {
   const std::size_t count = std::min(marks.size(), same_traffic_files);
   std::vector<bool> same(marks.size());
-  std::vector<std::size_t> goes_on;                   // pieces of a capture that has all twice
+  std::vector<std::size_t> goes_on;                   // pieces of a capture that holds every packet twice
   std::vector<std::vector<std::size_t>> like(count);  // files that share enough with it
   for (std::size_t a = 0; a < count; ++a) {
     for (std::size_t b = a + 1; b < count; ++b) {
@@ -78,7 +78,7 @@ std::vector<bool> show_the_same(const std::vector<Marks>& marks) {
       if (shared_by(earlier.all, later.first) < shared_at_least) goes_on.push_back(b);
     }
   }
-  // What holds of one piece holds of all.
+  // If one file is such a piece, so are all that share packets with it.
   while (!goes_on.empty()) {
     const std::size_t piece = goes_on.back();
     goes_on.pop_back();

@@ -50,24 +50,23 @@ tl::unexpected<Error> Spool::fail(int number, const std::string& what) const {
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// Whether the file may become longer by so much. Past the limit of file sizes the kernel would not just
-/// refuse, it sends SIGXFSZ.
+/// Fails if the file must not grow by so much. Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ.
 Expected<void> Spool::make_room(std::size_t bytes) {
   if (descriptor_ < 0) {
     descriptor_ = open_nameless(limits_.directory);
     if (descriptor_ < 0)
-      return fail(errno, "no temporary file can be made here (TMPDIR chooses another place)");
+      return fail(errno, "no temporary file can be created here (TMPDIR selects another folder)");
   }
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       flushed_ + bytes > limit.rlim_cur) {
-    return fail(EFBIG, "the temporary file may not become longer (ulimit -f)");
+    return fail(EFBIG, "the temporary file would exceed the file size limit (ulimit -f)");
   }
   struct statvfs system {};
   if (::fstatvfs(descriptor_, &system) == 0) {
     const std::uint64_t free = std::uint64_t{system.f_bavail} * system.f_frsize;
     if (free < limits_.kept_free + bytes) {
-      return fail(ENOSPC, "the disk of temporary files is nearly full (TMPDIR chooses another place)");
+      return fail(ENOSPC, "the disk of temporary files is nearly full (TMPDIR selects another folder)");
     }
   }
   return {};
@@ -94,7 +93,7 @@ Expected<std::uint64_t> Spool::append(std::span<const std::uint8_t> head,
   const std::size_t size = head.size() + body.size();
   if (flushed_ + buffer_.size() + size > limits_.bytes) {
     return fail(0, "more than " + std::to_string(limits_.bytes >> 20U) +
-                       " MiB of packets that are not in a plain file");
+                       " MiB of packets that are not in an uncompressed file");
   }
   if (!buffer_.empty() && buffer_.size() + size > limits_.memory_bytes) {
     if (auto written = flush(); !written) return tl::unexpected<Error>(std::move(written.error()));
@@ -118,7 +117,7 @@ Expected<std::size_t> Spool::read(std::uint64_t offset, std::uint8_t* to, std::s
       return got;
     }
   }
-  // What is in the file never changes.
+  // Bytes in the file never change.
   size = static_cast<std::size_t>(std::min<std::uint64_t>(size, in_file - offset));
   while (got < size) {
     const ssize_t more = ::pread(descriptor_, to + got, size - got, static_cast<off_t>(offset + got));

@@ -11,17 +11,17 @@
 
 #include "capture/core/error.hpp"
 
-// Internal: bytes that are written once, one behind the other, and read from anywhere.
+// Internal: temporary storage that is appended to and read at any offset.
 namespace roce::capture {
 
-/// In memory while they are few, then in a temporary file without a name, which is gone with the process
-/// however that ends. append() on one thread at a time, read() on any.
+/// In memory while small, then in a temporary file without a name, which vanishes with the process however
+/// that ends. append() on one thread at a time, read() on any.
 class Spool {
  public:
   struct Limits {
-    std::uint64_t bytes = 0;       ///< no more than this
-    std::size_t memory_bytes = 0;  ///< of the file none is made for less
-    std::uint64_t kept_free = 0;   ///< of the file system: others need room too
+    std::uint64_t bytes = 0;       ///< at most so many in all
+    std::size_t memory_bytes = 0;  ///< buffered in memory; up to here there is no file
+    std::uint64_t kept_free = 0;   ///< bytes of the file system to leave free
     std::string directory;         ///< empty: $TMPDIR, else /tmp
   };
 
@@ -30,9 +30,9 @@ class Spool {
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
-  /// Both parts, one behind the other. Returns where they begin; an error is final.
+  /// Appends both parts. Returns their offset; an error is final.
   Expected<std::uint64_t> append(std::span<const std::uint8_t> head, std::span<const std::uint8_t> body);
-  /// As many bytes as there are from `offset` on, at most `size`.
+  /// Reads up to `size` bytes from `offset`; returns how many.
   [[nodiscard]] Expected<std::size_t> read(std::uint64_t offset, std::uint8_t* to, std::size_t size) const;
 
  private:
@@ -42,7 +42,7 @@ class Spool {
 
   Limits limits_;
   mutable std::mutex mutex_;          ///< for all below
-  std::vector<std::uint8_t> buffer_;  ///< what follows the file's bytes
+  std::vector<std::uint8_t> buffer_;  ///< bytes not yet in the file
   std::uint64_t flushed_ = 0;
   int descriptor_ = -1;
 };

@@ -10,8 +10,8 @@ WalkResult Walker::unfinished(const Window& window, std::size_t position, std::s
   context_.count(Incident::cut_short);
   const char* const what = header_seen_ ? "a record" : "its header";
   return fail(position, ErrorKind::cut_short, window.offset + position,
-              "the capture ends inside " + std::string(what) + ": only " + std::to_string(left) +
-                  " of its at least " + std::to_string(wanted) + " bytes are there");
+              "the capture ends inside " + std::string(what) + ": it has only " + std::to_string(left) +
+                  " of at least " + std::to_string(wanted) + " bytes");
 }
 
 std::uint16_t Walker::describe_interface(std::size_t ordinal, InterfaceInfo info) {

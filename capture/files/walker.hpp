@@ -14,27 +14,27 @@
 #include "capture/core/frame.hpp"
 #include "capture/core/source.hpp"
 
-// Internal: the two file formats as walkers over memory. Where the memory comes from (a mapped
-// file, slabs of a stream, a fuzzer) is not their business.
+// Internal: parsers of the file formats, over windows of memory. Walkers do not depend on where the memory
+// comes from (slabs of a file or stream, a fuzzer).
 namespace roce::capture {
 
-/// A frame above this is taken for damage, as libpcap and Wireshark do for Ethernet.
+/// A longer frame counts as damage, as in libpcap and Wireshark for Ethernet. Bytes.
 inline constexpr std::uint32_t largest_frame = 262'144;
-/// A pcapng block above this is taken for damage, as Wireshark does.
+/// A longer pcapng block counts as damage, as in Wireshark. Bytes.
 inline constexpr std::uint32_t largest_block = 16U << 20U;
-/// Interfaces of one source: what is described beyond shares the last one's place.
+/// Interfaces of one source: further ones share the last index.
 inline constexpr std::size_t largest_interface_count = 65'536;
 
 /// A piece of the uncompressed capture.
 struct Window {
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;
-  std::uint64_t offset = 0;  ///< of data[0], counted from the start of the capture
+  std::uint64_t offset = 0;  ///< of data[0], from the start of the capture
   bool at_end = true;        ///< the capture ends with this window
 };
 
 enum class WalkState : std::uint8_t {
-  need_more,   ///< a record begins at `consumed` and wants `wanted` bytes from there
+  need_more,   ///< a record begins at `consumed` and has `wanted` bytes, more than the window holds
   batch_full,  ///< `limit` frames were appended and another may follow
   end,         ///< the last record ended with the window
   error,       ///< see Walker::error(); nothing more will come
@@ -46,23 +46,24 @@ struct WalkResult {
   std::size_t wanted = 0;  ///< with need_more: at most largest_block
 };
 
-/// Where a walker puts what is not a frame. Everything is owned by the source and outlives it.
+/// Where a walker puts everything that is not a frame. Owned by the source, outlives the walker.
 struct WalkContext {
   std::vector<InterfaceInfo>* interfaces = nullptr;  ///< of the whole source
-  /// Indices into `interfaces` of this file's, in order of description. May hold entries from an
-  /// earlier walk over the same file: they are used again, so that indices stay.
+  /// Indices into `interfaces` of this file's interfaces, in order of description. Entries of an earlier walk
+  /// over the same file are used again, so that indices stay the same.
   std::vector<std::uint32_t>* interface_ids = nullptr;
   FileInfo* file = nullptr;
   Statistics* statistics = nullptr;
   std::uint16_t file_index = 0;
-  CapturePoints* points = nullptr;  ///< null: every interface is a point of its own
-  bool apart = false;               ///< the file continues no other: it shows what another one shows too
+  CapturePoints* points = nullptr;  ///< null: every interface is a capture point of its own
+  bool apart = false;               ///< continues no other file: shows the same traffic as another one
 
   void count(Incident incident, std::uint64_t times = 1) const noexcept {
     statistics->incidents[static_cast<std::size_t>(incident)] += times;
   }
 };
 
+/// Base of the formats. Not thread-safe.
 class Walker {
  public:
   explicit Walker(const WalkContext& context) : context_(context) {}
@@ -70,11 +71,11 @@ class Walker {
   Walker(const Walker&) = delete;
   Walker& operator=(const Walker&) = delete;
 
-  /// Appends up to `limit` frames that point into the window. With limit 0 it reads up to the
-  /// first packet. Windows follow each other without a gap: the next one begins at `consumed`.
+  /// Appends up to `limit` frames that point into the window. With limit 0 it reads up to the first packet.
+  /// Windows are contiguous: the next one begins at `consumed`.
   virtual WalkResult walk(const Window& window, std::vector<Frame>& frames, std::size_t limit) = 0;
 
-  /// Moves the comments on frames that walk() has appended to the end of `to`.
+  /// Moves the comments on the frames of walk() to the end of `to`.
   void take_comments(std::vector<FrameComment>& to) {
     if (comments_.empty()) return;
     to.insert(to.end(), comments_.begin(), comments_.end());
@@ -96,12 +97,12 @@ class Walker {
     return {consumed, WalkState::error, 0};
   }
 
-  /// The window ends inside a record that begins at `position` and has `wanted` bytes.
+  /// The result where the window ends inside a record that begins at `position` and has `wanted` bytes.
   WalkResult unfinished(const Window& window, std::size_t position, std::size_t wanted);
 
-  /// Adds the next interface of this file.
+  /// Adds interface number `ordinal` of this file; returns its index in the source.
   std::uint16_t describe_interface(std::size_t ordinal, InterfaceInfo info);
-  /// The point of an interface that was described, and notes it there.
+  /// Assigns the capture point of a described interface and stores it in its InterfaceInfo.
   std::uint16_t claim_point(std::uint16_t interface, std::uint32_t section, std::size_t ordinal,
                             bool apart = false);
 

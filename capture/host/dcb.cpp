@@ -128,7 +128,7 @@ DcbFacts read_dcb(KernelQueries& kernel, HostTree& problems, const std::string& 
       if (kind == DCB_ATTR_DCBX) dcb.dcbx = value_of<std::uint8_t>(payload);
     });
   });
-  if (!dcb.known) dcb.reason = "the kernel's answer holds no IEEE settings";
+  if (!dcb.known) dcb.reason = "the kernel's answer has no IEEE settings";
   return dcb;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver, private flags and statistics by the ethtool ioctls (linux/ethtool.h).
+// Driver, private flags and statistics, read by ethtool ioctls (linux/ethtool.h).
 #include <linux/ethtool.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace roce::capture {
 namespace {
 
-constexpr std::size_t most_statistics = 65'536;  // mlx5 with many queues has some ten thousand
+constexpr std::size_t most_statistics = 65'536;  // mlx5 with many queues has tens of thousands
 
 template <class Pod>
 std::vector<std::byte> buffer_with(const Pod& head, std::size_t more = 0) {
@@ -22,7 +22,7 @@ std::vector<std::byte> buffer_with(const Pod& head, std::size_t more = 0) {
   return data;
 }
 
-/// The head as the driver left it. (A head with an open array behind it fits into no std::optional.)
+/// The head as filled by the driver. (Types with a flexible array member do not fit into a std::optional.)
 template <class Pod>
 Pod head_of(const std::vector<std::byte>& data) {
   Pod head{};
@@ -30,12 +30,12 @@ Pod head_of(const std::vector<std::byte>& data) {
   return head;
 }
 
-/// Of strings or values of which the driver had `count` a moment ago.
+/// Buffer size in elements where the driver has just reported `count`: more, because queues may be added.
 constexpr std::size_t room_for(std::size_t count) noexcept {
   return 2 * count + 1024;
 }
 
-/// How many strings a set has; 0: none or not told.
+/// How many strings a set has; 0: none or not reported.
 std::size_t strings_in(KernelQueries& kernel, const std::string& name, std::uint32_t set) {
   ethtool_sset_info head{};
   head.cmd = ETHTOOL_GSSET_INFO;
@@ -47,8 +47,8 @@ std::size_t strings_in(KernelQueries& kernel, const std::string& name, std::uint
   return *count;
 }
 
-/// The names of a set, at most `count`. The kernel writes as many as the driver has by then, whatever room it
-/// is told of: if queues were added since they were counted, they are more.
+/// The names of a set, at most `count`. The kernel writes all that the driver has by then, even beyond the
+/// given length: more than `count` if queues were added since.
 std::vector<std::string> strings_of(KernelQueries& kernel, const std::string& name, std::uint32_t set,
                                     std::size_t count) {
   ethtool_gstrings head{};
@@ -65,8 +65,8 @@ std::vector<std::string> strings_of(KernelQueries& kernel, const std::string& na
   return names;
 }
 
-/// "rx3_packets", "tx12_bytes", "ch0_events", "[4]: rx_bytes", "rx_queue_0_drops": of one queue. There are
-/// thousands.
+/// Per-queue statistics, of which there may be thousands: "rx3_packets", "tx12_bytes", "ch0_events",
+/// "[4]: rx_bytes", "rx_queue_0_drops".
 bool of_a_queue(std::string_view name) {
   if (name.empty() || name.front() == '[') return true;
   if (name.find("queue_") != std::string_view::npos) return true;
@@ -95,7 +95,7 @@ void read_statistics(KernelQueries& kernel, HostTree& problems, Netdev& netdev) 
   const std::size_t count = strings_in(kernel, netdev.name, ETH_SS_STATS);
   if (count == 0) return;
   if (count > most_statistics) {
-    problems.problem("ethtool " + netdev.name, "more statistics than can be: " + std::to_string(count));
+    problems.problem("ethtool " + netdev.name, "implausible number of statistics: " + std::to_string(count));
     return;
   }
   const std::vector<std::string> names = strings_of(kernel, netdev.name, ETH_SS_STATS, count);
@@ -121,7 +121,7 @@ void read_statistics(KernelQueries& kernel, HostTree& problems, Netdev& netdev) 
 }  // namespace
 
 std::vector<HostSetting> read_private_flags(KernelQueries& kernel, const std::string& interface) {
-  constexpr std::size_t most = 32;  // they are the bits of one word
+  constexpr std::size_t most = 32;  // flags are the bits of one word
   std::vector<HostSetting> flags;
   const std::size_t count = strings_in(kernel, interface, ETH_SS_PRIV_FLAGS);
   if (count == 0 || count > most) return flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host says of its RDMA devices and network interfaces: plain values, made by read_host() or read back
-// from a snapshot file. What a host does not say is empty or absent, never guessed.
+// RDMA devices and network interfaces of a host as plain values: made by read_host(), or read from a snapshot
+// file (analyze/host). What the host does not report is empty or absent, never guessed.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace roce::capture {
 
-/// A counter as its driver names it; it only grows until the driver is loaded again.
+/// A counter by its driver's name; it only increases, until the driver is reloaded.
 struct HostCounter {
   std::string name;
   std::uint64_t value = 0;
   [[nodiscard]] bool operator==(const HostCounter&) const = default;
 };
 
-/// Anything else that the driver says under a name: one line of text.
+/// Any other named value of the driver: one line of text.
 struct HostSetting {
   std::string name;
   std::string value;
@@ -29,16 +29,16 @@ struct HostSetting {
 
 using Gid = std::array<std::uint8_t, 16>;  ///< as on the wire
 
-/// A used row of a port's GID table.
+/// A non-empty entry of a port's GID table.
 struct GidEntry {
   unsigned index = 0;
   Gid gid{};
-  std::string type;    ///< "RoCE v2", "IB/RoCE v1"; empty where the driver does not say
-  std::string netdev;  ///< whose address it is; empty where the driver does not say
+  std::string type;    ///< "RoCE v2", "IB/RoCE v1"; empty: not reported
+  std::string netdev;  ///< interface that has the address; empty: not reported
   [[nodiscard]] bool operator==(const GidEntry&) const = default;
 };
 
-/// Dotted, if it is an IPv4-mapped GID (::ffff:a.b.c.d).
+/// The IPv4 address of an IPv4-mapped GID (::ffff:a.b.c.d).
 [[nodiscard]] std::optional<std::array<std::uint8_t, 4>> ipv4_of(const Gid& gid) noexcept;
 [[nodiscard]] bool is_link_local(const Gid& gid) noexcept;  ///< fe80::/10
 
@@ -48,11 +48,11 @@ struct RdmaPort {
   std::string phys_state;                    ///< "LinkUp", "Disabled", ...
   std::string link_layer;                    ///< "Ethernet", "InfiniBand"
   std::string rate;                          ///< "100 Gb/sec (4X EDR)"
-  std::uint64_t rate_bps = 0;                ///< of `rate`; 0 = not said
-  std::string netdev;                        ///< the interface it belongs to; empty: none, or not said
-  unsigned gid_rows = 0;                     ///< of the table, used or not
-  std::vector<GidEntry> gids;                ///< used rows, by index
-  std::string default_roce_mode;             ///< of rdma_cm: "RoCE v2"; empty where nobody asked for it
+  std::uint64_t rate_bps = 0;                ///< of `rate`, bits per second; 0 = not reported
+  std::string netdev;                        ///< its network interface; empty: none, or not reported
+  unsigned gid_rows = 0;                     ///< size of the GID table, with empty entries
+  std::vector<GidEntry> gids;                ///< non-empty entries, by index
+  std::string default_roce_mode;             ///< of rdma_cm: "RoCE v2"; empty: not configured in configfs
   std::optional<unsigned> default_roce_tos;  ///< of rdma_cm, 0..255
   std::optional<unsigned> traffic_class;     ///< forced on all RC packets by the driver (tc/N), 0..255
   std::vector<HostSetting> settings;         ///< tc/N/*, cc_params and the like
@@ -73,18 +73,18 @@ struct RdmaDevice {
   std::string sys_image_guid;
   std::string node_desc;
   std::string pci;     ///< "0000:3b:00.0"; empty for software devices
-  std::string parent;  ///< interface that a software device sits on
-  std::string uverbs;  ///< "uverbs0": what applications open
+  std::string parent;  ///< network interface of a software device
+  std::string uverbs;  ///< "uverbs0": the character device that applications open
   std::vector<RdmaPort> ports;
   [[nodiscard]] bool operator==(const RdmaDevice&) const = default;
 };
 
-/// rxe and siw: no hardware, its packets pass the kernel.
+/// rxe or siw: no hardware, its packets pass through the kernel.
 [[nodiscard]] bool is_software(const RdmaDevice& device) noexcept;
-/// An RNIC: RDMA over TCP, there is no RoCE.
+/// An iWARP device (RNIC): RDMA over TCP, no RoCE.
 [[nodiscard]] bool is_iwarp(const RdmaDevice& device) noexcept;
 
-/// From one priority to another: of a VLAN's egress or ingress map.
+/// One entry of a VLAN's egress or ingress map.
 using PriorityPair = std::pair<unsigned, unsigned>;
 
 struct VlanFacts {
@@ -103,7 +103,7 @@ struct BondFacts {
   [[nodiscard]] bool operator==(const BondFacts&) const = default;
 };
 
-/// A row of the DCB application priority table (IEEE 802.1Qaz).
+/// An entry of the DCB application priority table (IEEE 802.1Qaz).
 struct DcbApp {
   unsigned selector = 0;  ///< 1 EtherType, 2 TCP port, 3 UDP port, 4 either port, 5 DSCP
   unsigned protocol = 0;
@@ -113,7 +113,7 @@ struct DcbApp {
 inline constexpr unsigned dcb_selector_dscp = 5;
 
 struct DcbPfc {
-  unsigned capable = 0;      ///< priorities at once
+  unsigned capable = 0;      ///< number of priorities that can have PFC at once
   std::uint8_t enabled = 0;  ///< bits by priority
   bool bypass_macsec = false;
   unsigned delay = 0;                          ///< bit times
@@ -124,14 +124,14 @@ struct DcbPfc {
 
 struct DcbEts {
   bool willing = false;
-  unsigned capable = 0;                        ///< traffic classes
+  unsigned capable = 0;                        ///< number of traffic classes
   std::array<std::uint8_t, 8> tc_bandwidth{};  ///< percent, by traffic class
   std::array<std::uint8_t, 8> tc_algorithm{};  ///< 0 strict, 1 credit-based, 2 ETS, 255 vendor
   std::array<std::uint8_t, 8> priority_tc{};   ///< traffic class, by priority
   [[nodiscard]] bool operator==(const DcbEts&) const = default;
 };
 
-/// Receive buffers that a driver shows (mlx5).
+/// Receive buffer configuration (mlx5).
 struct DcbBuffer {
   std::array<std::uint8_t, 8> priority_buffer{};
   std::array<std::uint32_t, 8> bytes{};
@@ -140,7 +140,7 @@ struct DcbBuffer {
 };
 
 struct DcbFacts {
-  /// The driver answered. False: `reason` says why nothing is known.
+  /// Whether the driver answered; if not, `reason` says why.
   bool known = false;
   std::string reason;
   std::optional<DcbPfc> pfc;
@@ -149,7 +149,7 @@ struct DcbFacts {
   std::optional<DcbEts> peer_ets;
   std::optional<DcbBuffer> buffer;
   std::vector<DcbApp> apps;
-  std::vector<unsigned> trust;       ///< selectors in the driver's order of trust; empty: not said
+  std::vector<unsigned> trust;       ///< selectors in the driver's order of trust; empty: not reported
   std::optional<std::uint8_t> dcbx;  ///< DCB_CAP_DCBX_* bits
   [[nodiscard]] bool operator==(const DcbFacts&) const = default;
 };
@@ -163,11 +163,11 @@ struct InterfaceAddress {
 struct Netdev {
   std::string name;
   unsigned index = 0;
-  std::string kind;  ///< "vlan", "bond", "veth", ...; empty: a device of its own, or not said
+  std::string kind;  ///< "vlan", "bond", "veth", ...; empty: a physical device, or not reported
   std::string driver;
   std::string driver_version;
   std::string firmware;
-  std::string bus;  ///< "0000:3b:00.0"
+  std::string bus;  ///< PCI address: "0000:3b:00.0"
   std::string mac;
   std::string oper_state;  ///< "up", "down", ...
   std::string master;      ///< bond or bridge that it belongs to
@@ -177,52 +177,52 @@ struct Netdev {
   std::optional<VlanFacts> vlan;
   std::optional<BondFacts> bond;
   std::vector<InterfaceAddress> addresses;
-  std::vector<HostSetting> private_flags;  ///< of ethtool: "on", "off"
+  std::vector<HostSetting> private_flags;  ///< ethtool --show-priv-flags: "on", "off"
   std::vector<HostSetting> settings;       ///< ecn/* and qos/* of the vendor's driver
   DcbFacts dcb;
   std::vector<HostCounter> counters;  ///< statistics/ of the kernel
-  std::vector<HostCounter> ethtool;   ///< the driver's own, without those of single queues
+  std::vector<HostCounter> ethtool;   ///< ethtool -S, without per-queue statistics
   [[nodiscard]] bool operator==(const Netdev&) const = default;
 };
 
-/// Something that could not be read, or contradicts itself.
+/// Something that could not be read or is contradictory.
 struct HostProblem {
   std::string path;     ///< file, or "netlink", "ethtool" with the interface
   std::string message;  ///< one sentence without a full stop
   [[nodiscard]] bool operator==(const HostProblem&) const = default;
 };
 
-/// Of a driver's private flags the switch "sniffer" (mlx5 and mlx4 of old): on, it shows RoCE that the
-/// adapter handles by itself on the network interface. Nothing: there is no such switch.
+/// The private flag "sniffer" of old mlx5 and mlx4 drivers: if on, offloaded RoCE is visible on the network
+/// interface. None: the driver has no such flag.
 [[nodiscard]] std::optional<bool> sniffer_switch(const std::vector<HostSetting>& private_flags) noexcept;
 
 struct HostFacts {
   std::int64_t time_ns = 0;  ///< since the epoch, when reading began
   std::string host;
   std::string kernel;               ///< "Linux 6.1.0-18-amd64"
-  std::string root;                 ///< "/" or another tree
-  bool root_user = false;           ///< the reader had all rights
+  std::string root;                 ///< "/" or the folder of a copied tree
+  bool root_user = false;           ///< read as root
   std::vector<RdmaDevice> devices;  ///< by name, mlx5_2 before mlx5_10
   std::vector<Netdev> netdevs;      ///< by index, then name
   std::vector<HostProblem> problems;
-  std::uint64_t problems_dropped = 0;  ///< beyond the bound
+  std::uint64_t problems_dropped = 0;  ///< beyond HostTree::most_problems
   [[nodiscard]] bool operator==(const HostFacts&) const = default;
 
-  /// The interface of that name; nullptr: there is none.
+  /// The interface of that name, or nullptr.
   [[nodiscard]] const Netdev* netdev(std::string_view name) const noexcept;
 };
 
-/// The largest IB MTU whose packets fit into an interface's MTU, in bytes; 0: not even 256 fits. Headers are
-/// the longest that RoCE v2 has: GRH or IPv6, UDP, BTH, XRCETH and AtomicETH, ICRC: what the kernel takes off
-/// (iboe_get_mtu), and what a port is active with.
+/// The largest IB MTU in bytes whose packets fit into an interface's MTU; 0: not even 256 fits. It subtracts
+/// the longest RoCE v2 headers (GRH or IPv6, UDP, BTH, XRCETH, AtomicETH, ICRC), as the kernel does
+/// (iboe_get_mtu) to find a port's active MTU.
 [[nodiscard]] unsigned largest_ib_mtu(unsigned interface_mtu) noexcept;
-/// The same for Soft-RoCE, which takes off 80 bytes.
+/// The same for Soft-RoCE, which subtracts 80 bytes (RXE_MAX_HDR_LENGTH).
 [[nodiscard]] unsigned largest_rxe_mtu(unsigned interface_mtu) noexcept;
-/// The smallest interface MTU that lets a port be active with this IB MTU.
+/// The smallest interface MTU with which this IB MTU becomes active.
 [[nodiscard]] unsigned interface_mtu_for(unsigned ib_mtu) noexcept;
 
-/// The IB MTU that a RoCE port is active with, by the rule above from its interface's MTU; nothing for other
-/// link layers or where the MTU is not known. Sysfs does not show the value, only verbs do.
+/// The active IB MTU of a RoCE port, derived from its interface's MTU as above, because sysfs does not show
+/// it. None for other link layers, or if the interface's MTU is unknown.
 [[nodiscard]] std::optional<unsigned> active_mtu(const HostFacts& host, const RdmaDevice& device,
                                                  const RdmaPort& port) noexcept;
 

@@ -18,10 +18,10 @@ namespace roce::capture {
 namespace {
 
 constexpr std::size_t most_answer = std::size_t{16} << 20U;
-constexpr std::size_t most_message = 256 * 1024;  // what the kernel puts into one answer at once
+constexpr std::size_t most_message = 256 * 1024;  // largest datagram of the kernel
 constexpr time_t patience_s = 5;
 
-/// A descriptor that is closed in the end.
+/// Owns a descriptor.
 class Socket {
  public:
   Socket(int domain, int type, int protocol) : descriptor_(::socket(domain, type | SOCK_CLOEXEC, protocol)) {}
@@ -43,7 +43,7 @@ Error netlink_error(int error) {
 
 enum class Answer { more, whole };
 
-/// Looks through the messages of one datagram.
+/// Whether the answer is complete with the messages of this datagram.
 Expected<Answer> look_through(std::span<const std::byte> datagram) {
   while (datagram.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header{};

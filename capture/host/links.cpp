@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links and addresses by rtnetlink.
+// Links and addresses, read by rtnetlink.
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -16,18 +16,18 @@
 namespace roce::capture {
 namespace {
 
-/// One link as netlink tells it; indexes become names when all are known.
+/// One link of netlink; indexes are replaced by names when all links are known.
 struct Link {
   Netdev netdev;
   unsigned master = 0;
   unsigned below = 0;
 };
 
-/// RFC 2863 operational status, as sysfs words it.
+/// RFC 2863 operational status, in the words of sysfs.
 constexpr std::array<std::string_view, 7> oper_states{"unknown", "notpresent", "down", "lowerlayerdown",
                                                       "testing", "dormant",    "up"};
 
-/// By if_link.h; the kernel's names, as sysfs has them.
+/// By number (if_link.h), with the kernel's names as in sysfs.
 constexpr std::array<std::string_view, 7> bond_modes{
     "balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"};
 constexpr std::array<std::string_view, 6> hash_policies{"layer2",   "layer3+4", "layer2+3",
@@ -114,7 +114,7 @@ void fill(T& own, const T& other) {
   if (own == T{}) own = other;
 }
 
-/// What the interface lacks is taken from `other`.
+/// Copies values that `own` lacks from `other`.
 void merge(Netdev& own, const Netdev& other) {
   fill(own.index, other.index);
   fill(own.kind, other.kind);
@@ -137,7 +137,7 @@ void merge(Netdev& own, const Netdev& other) {
   }
 }
 
-/// Names in place of indexes: masters, what a VLAN sits on, members of bonds.
+/// Replaces indexes by names: masters, parents of VLANs, members of bonds.
 void name_all(std::vector<Link>& links) {
   const auto name = [&links](unsigned index) {
     for (const Link& link : links) {
@@ -164,7 +164,7 @@ void add_address(Bytes message, std::vector<Netdev>& netdevs) {
     if (type == IFA_LOCAL && payload.size() == size) own = payload;
     if (type == IFA_ADDRESS && payload.size() == size) peer = payload;
   });
-  if (own.empty()) own = peer;  // on links that are no point-to-point links they are the same
+  if (own.empty()) own = peer;  // the same except on point-to-point links
   if (own.empty()) return;
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (::inet_ntop(head->ifa_family, own.data(), text.data(), text.size()) == nullptr) return;
@@ -173,7 +173,7 @@ void add_address(Bytes message, std::vector<Netdev>& netdevs) {
   }
 }
 
-/// All messages of a dump; what fails becomes a problem.
+/// Calls for all messages of a dump; an error becomes a problem.
 void dump(KernelQueries& kernel, HostTree& problems, NetlinkRequest request, std::uint16_t wanted,
           const std::function<void(Bytes)>& each) {
   const auto answer = kernel.netlink(NETLINK_ROUTE, request.bytes());

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Network interfaces by Documentation/ABI/testing/sysfs-class-net and the files of the VLAN driver in procfs.
+// SPDX-License-Identifier: Apache-2.0 Network interfaces, read from sysfs
+// (Documentation/ABI/testing/sysfs-class-net) and the VLAN driver's procfs.
 #include <algorithm>
 
 #include "capture/host/readers.hpp"
@@ -23,7 +23,7 @@ std::vector<PriorityPair> pairs_behind(std::string_view text) {
   return pairs;
 }
 
-/// proc/net/vlan/IF: the only place outside of netlink that has the egress map.
+/// proc/net/vlan/IF: the only source of the egress map besides netlink.
 std::optional<VlanFacts> read_vlan(HostTree& tree, const std::string& name) {
   const std::optional<std::string> text = tree.text("proc/net/vlan/" + name);
   if (!text) return std::nullopt;
@@ -42,14 +42,14 @@ std::optional<VlanFacts> read_vlan(HostTree& tree, const std::string& name) {
       vlan.parent = trimmed(line.substr(parent.size()));
     } else if (line.starts_with(ingress)) {
       vlan.ingress = pairs_behind(line.substr(ingress.size()));
-      // The driver lists all eight; those that are 0 were never set.
+      // The driver lists all eight; entries that are 0 were never set.
       std::erase_if(vlan.ingress, [](const PriorityPair& pair) { return pair.second == 0; });
     } else if (line.starts_with(egress)) {
       vlan.egress = pairs_behind(line.substr(egress.size()));
     }
   }
   if (!any) {
-    tree.problem("proc/net/vlan/" + name, "names no VLAN ID");
+    tree.problem("proc/net/vlan/" + name, "has no VLAN ID");
     return std::nullopt;
   }
   return vlan;
@@ -71,12 +71,12 @@ std::optional<BondFacts> read_bond(HostTree& tree, const std::string& folder) {
   return bond;
 }
 
-/// speed is in Mbit/s, -1 or an error where there is no link.
+/// sysfs "speed" is in Mbit/s; -1 or an error without a link.
 std::optional<std::uint64_t> read_speed(HostTree& tree, const std::string& path) {
   const std::size_t before = tree.problems().size();
   const std::optional<std::string> text = tree.text(path);
   if (!text) {
-    // EINVAL is how interfaces without a speed answer.
+    // Interfaces without a speed return EINVAL: no problem.
     if (tree.problems().size() > before) tree.problems().resize(before);
     return std::nullopt;
   }
@@ -130,7 +130,7 @@ std::vector<Netdev> read_netdevs(HostTree& tree) {
     // "bonding_masters" is a file among the interfaces.
     if (tree.is_file("sys/class/net/" + name)) continue;
     if (!is_plain_name(name)) {
-      tree.problem("sys/class/net/" + name, "is no name of an interface");
+      tree.problem("sys/class/net/" + name, "is not a valid interface name");
       continue;
     }
     netdevs.push_back(read_netdev(tree, name));

@@ -17,7 +17,7 @@ namespace roce::capture {
 
 using Bytes = std::span<const std::byte>;
 
-/// A request: its header, the family's own header, attributes.
+/// A request: netlink header, header of the family, attributes.
 class NetlinkRequest {
  public:
   NetlinkRequest(std::uint16_t type, std::uint16_t flags);
@@ -36,12 +36,12 @@ class NetlinkRequest {
   std::vector<std::byte> bytes_;
 };
 
-/// Calls `each` with the type and what is behind the header of every whole message.
+/// Calls `each` with type and payload of every complete message.
 void for_each_message(Bytes answer, const std::function<void(std::uint16_t type, Bytes payload)>& each);
-/// Calls `each` with the type (flags taken off) and the payload of every whole attribute.
+/// Calls `each` with type (without flags) and payload of every complete attribute.
 void for_each_attribute(Bytes attributes, const std::function<void(std::uint16_t type, Bytes payload)>& each);
 
-/// The beginning of the bytes as a value; nothing if there are too few.
+/// The first bytes as a value; none if there are too few.
 template <class Pod>
 [[nodiscard]] std::optional<Pod> value_of(Bytes bytes) noexcept {
   static_assert(std::is_trivially_copyable_v<Pod>);
@@ -50,11 +50,11 @@ template <class Pod>
   std::memcpy(&pod, bytes.data(), sizeof pod);
   return pod;
 }
-/// Behind the first `size` bytes; empty if there are fewer.
+/// The bytes after the first `size`; empty if there are fewer.
 [[nodiscard]] inline Bytes behind(Bytes bytes, std::size_t size) noexcept {
   return bytes.size() < size ? Bytes() : bytes.subspan(size);
 }
-/// Text up to its final 0; what is not printable becomes '?'.
+/// Text up to its terminating 0; unprintable bytes become '?'.
 [[nodiscard]] std::string text_of(Bytes bytes);
 
 }  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices by Documentation/ABI/stable/sysfs-class-infiniband.
+// RDMA devices, read from sysfs (Documentation/ABI/stable/sysfs-class-infiniband).
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 using Absent = HostTree::Absent;
 constexpr unsigned most_ports = 256;
 
-/// Kernel drivers of the device below -> what rdma-core calls the RDMA side.
+/// Kernel driver of the PCI device -> rdma-core's name of the RDMA driver.
 struct DriverName {
   std::string_view below, rdma;
 };
@@ -46,7 +46,7 @@ std::string behind_colon(std::string text) {
   return colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
-/// "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" -> bits a second; 0 for anything else.
+/// "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)" -> bits per second; 0 for anything else.
 std::uint64_t rate_of(std::string_view text) {
   double gigabits = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), gigabits);
@@ -82,10 +82,10 @@ void read_gids(HostTree& tree, const std::string& folder, RdmaPort& port) {
     if (!index || *index > 0xffff || !text) continue;
     const std::optional<Gid> gid = gid_of(*text);
     if (!gid) {
-      tree.problem(folder + "/gids/" + row, "is no GID: \"" + text->substr(0, 40) + "\"");
+      tree.problem(folder + "/gids/" + row, "is not a GID: \"" + text->substr(0, 40) + "\"");
       continue;
     }
-    if (*gid == Gid{}) continue;  // not in use; its type and interface are then errors by design
+    if (*gid == Gid{}) continue;  // unused entry; reading its type and interface fails by design
     GidEntry entry{static_cast<unsigned>(*index), *gid, {}, {}};
     entry.type = tree.text(folder + "/gid_attrs/types/" + row).value_or("");
     entry.netdev = tree.text(folder + "/gid_attrs/ndevs/" + row).value_or("");
@@ -98,7 +98,7 @@ std::optional<unsigned> small_number(const std::optional<std::uint64_t>& value, 
   return static_cast<unsigned>(*value);
 }
 
-/// tc/N/traffic_class of the vendor's driver: "Global tclass=106", beside rules for some addresses.
+/// tc/N/traffic_class of the vendor's driver: "Global tclass=106", besides rules for single addresses.
 void read_traffic_class(HostTree& tree, const std::string& folder, RdmaPort& port) {
   constexpr std::string_view global = "Global tclass=";
   for (const std::string& name : tree.names(folder)) {
@@ -139,7 +139,7 @@ void add_port_counters_and_settings(HostTree& tree, const std::string& device, R
 void add_port_counters_and_settings(HostTree& tree, RdmaDevice& device) {
   for (RdmaPort& port : device.ports) add_port_counters_and_settings(tree, device.name, port);
   if (device.driver == "mlx5" && !device.pci.empty() && !device.ports.empty()) {
-    // Of the function, so of its first port.
+    // One set for the PCI function: listed with its first port.
     read_settings(tree, "sys/kernel/debug/mlx5/" + device.pci + "/cc_params", "cc_params.",
                   device.ports.front().settings);
   }
@@ -167,8 +167,8 @@ void read_identity(HostTree& tree, const std::string& folder, RdmaDevice& device
   device.node_type = behind_colon(device.node_type);
 }
 
-/// Which driver's device it is. Software devices have no hardware below; but before Linux 5.10 Soft-RoCE,
-/// which alone shows its `parent`, points to that interface's hardware as if it were its own.
+/// The driver of a device. Software devices have no hardware; but before Linux 5.10 Soft-RoCE, the only one
+/// with `parent`, links to the hardware of that interface.
 std::string driver_of(const RdmaDevice& device, const std::optional<std::string>& below) {
   if (!device.parent.empty() || !below)
     return is_iwarp(device) ? "siw" : device.node_type == "CA" || !device.parent.empty() ? "rxe" : "";
@@ -177,8 +177,8 @@ std::string driver_of(const RdmaDevice& device, const std::optional<std::string>
   return found == std::end(driver_names) ? *below : std::string(found->rdma);
 }
 
-/// The interface of each port: that of its GIDs; else of the hardware's interfaces the one with its number;
-/// else the one a software device sits on.
+/// The interface of each port: that of its GIDs; else the hardware's interface with the same port number;
+/// else the interface of the software device.
 void find_netdevs(HostTree& tree, const std::string& folder, RdmaDevice& device) {
   const std::vector<std::string> below = tree.names(folder + "/device/net");
   for (RdmaPort& port : device.ports) {
@@ -216,7 +216,7 @@ std::optional<RdmaDevice> read_rdma_device(HostTree& tree, const std::string& na
   for (const std::string& port : tree.names(folder + "/ports", Absent::strange)) {
     const std::optional<std::uint64_t> number = whole_number(port);
     if (!number || *number > most_ports) {
-      tree.problem(folder + "/ports/" + port, "is no port number");
+      tree.problem(folder + "/ports/" + port, "is not a port number");
       continue;
     }
     device.ports.push_back(read_port(tree, folder + "/ports/" + port, static_cast<unsigned>(*number)));
@@ -226,7 +226,7 @@ std::optional<RdmaDevice> read_rdma_device(HostTree& tree, const std::string& na
 }
 
 bool is_plain_name(std::string_view name) noexcept {
-  constexpr std::size_t room = 64;  // IB_DEVICE_NAME_MAX, with the 0 behind it
+  constexpr std::size_t room = 64;  // IB_DEVICE_NAME_MAX, with the terminating 0
   return !name.empty() && name.size() < room && name != "." && name != ".." &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '/' && c != '\x7f'; });
@@ -236,7 +236,7 @@ std::vector<HostCounter> read_counters(HostTree& tree, const std::string& folder
                                        std::vector<HostSetting>* settings) {
   std::vector<HostCounter> counters;
   for (const std::string& name : tree.names(folder)) {
-    if (name == "lifespan" && settings != nullptr) {  // for how long the driver gives out what it has read
+    if (name == "lifespan" && settings != nullptr) {  // how long the driver caches counters, in ms
       if (auto text = tree.text(folder + "/" + name)) settings->push_back({"hw_counters." + name, *text});
       continue;
     }
@@ -266,11 +266,11 @@ std::vector<RdmaDevice> read_rdma_devices(HostTree& tree) {
   std::vector<RdmaDevice> devices;
   for (const std::string& name : tree.names("sys/class/infiniband")) {
     if (!is_plain_name(name)) {
-      tree.problem("sys/class/infiniband/" + name, "is no name of a device");
+      tree.problem("sys/class/infiniband/" + name, "is not a valid device name");
       continue;
     }
     std::optional<RdmaDevice> device = read_rdma_device(tree, name);
-    if (!device) continue;  // removed meanwhile
+    if (!device) continue;  // removed in the meantime
     add_port_counters_and_settings(tree, *device);
     devices.push_back(std::move(*device));
     if (const auto found = uverbs.find(name); found != uverbs.end()) devices.back().uverbs = found->second;

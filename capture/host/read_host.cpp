@@ -29,7 +29,7 @@ HostFacts read_host(const HostOptions& options) {
     }
   } else {
     for (Netdev& netdev : host.netdevs)
-      netdev.dcb.reason = "netlink was not asked: the tree is not that of this host";
+      netdev.dcb.reason = "netlink was not queried: the tree is not that of this host";
   }
   host.problems = std::move(tree.problems());
   host.problems_dropped = tree.problems_dropped();

@@ -10,12 +10,12 @@
 namespace roce::capture {
 
 struct HostOptions {
-  std::string root = "/";           ///< of the tree with sys/ and proc/
-  KernelQueries* kernel = nullptr;  ///< null: netlink and ethtool are not asked
+  std::string root = "/";           ///< folder of the tree with sys/ and proc/
+  KernelQueries* kernel = nullptr;  ///< null: without netlink and ethtool. Borrowed for the call
   std::int64_t time_ns = 0;         ///< now, since the epoch
 };
 
-/// Reads all that a host says. Never fails: what is missing or wrong is in the facts' problems.
+/// Reads everything a host reports. Never fails: what cannot be read is listed in HostFacts::problems.
 [[nodiscard]] HostFacts read_host(const HostOptions& options);
 
 }  // namespace roce::capture

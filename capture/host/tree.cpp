@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view white_space = " \t\r\n\v\f";
 
-/// Text as drivers write it: printable ASCII or UTF-8, tabs and line breaks.
+/// Whether it is printable ASCII or UTF-8, with tabs and line breaks.
 bool is_text(std::string_view bytes) noexcept {
   return std::none_of(bytes.begin(), bytes.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -32,7 +32,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// The digits that a text begins with, taken off it; without zeros that count nothing.
+/// Removes the leading digits of a text and returns them without leading zeros.
 std::string_view take_digits(std::string_view& text) noexcept {
   const auto end =
       static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
@@ -42,7 +42,7 @@ std::string_view take_digits(std::string_view& text) noexcept {
   return digits;
 }
 
-/// mlx5_2 before mlx5_10: digits count as the number that they are, however long.
+/// Natural order: mlx5_2 before mlx5_10.
 bool by_number_and_name(const std::string& a, const std::string& b) {
   std::string_view first = a, second = b;
   while (!first.empty() && !second.empty()) {
@@ -58,7 +58,7 @@ bool by_number_and_name(const std::string& a, const std::string& b) {
     second.remove_prefix(1);
   }
   if (first.empty() != second.empty()) return first.empty();
-  return a < b;  // 7 and 07
+  return a < b;  // equal numbers: 7 and 07
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ void HostTree::problem(std::string path, std::string message) {
 
 void HostTree::failed(const std::string& path, int error, Absent absent) {
   if ((error == ENOENT || error == ENOTDIR) && absent == Absent::fine) return;
-  if (descriptor_ < 0 || openings_ > most_openings_) return;  // said once
+  if (descriptor_ < 0 || openings_ > most_openings_) return;  // reported already
   problem(path, std::strerror(error));
 }
 
@@ -132,13 +132,13 @@ int HostTree::open_below(const std::string& path, int flags) {
     return -1;
   }
   if (++openings_ > most_openings_) {
-    problem(path, "the tree has more than " + std::to_string(most_openings_) +
-                      " files; from here on nothing is read");
+    problem(path,
+            "the tree has more than " + std::to_string(most_openings_) + " files; no further ones are read");
     errno = ENOENT;
     return -1;
   }
   const int plain = O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);
-  // Absolute links of a copied tree mean files of the copy, and none may lead out of it.
+  // RESOLVE_IN_ROOT: absolute links of a copied tree refer to files of the copy, and none may lead out of it.
   open_how how{};
   how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags | plain));
   how.resolve = RESOLVE_IN_ROOT;
@@ -161,7 +161,7 @@ std::optional<std::string> HostTree::text(const std::string& path, Absent absent
     error = errno;
   } else if (!S_ISREG(facts.st_mode)) {
     ::close(file);
-    problem(path, "is no regular file");
+    problem(path, "is not a regular file");
     return std::nullopt;
   }
   std::array<char, 4096> block{};
@@ -184,7 +184,7 @@ std::optional<std::string> HostTree::text(const std::string& path, Absent absent
     return std::nullopt;
   }
   if (!is_text(bytes)) {
-    problem(path, "is no text");
+    problem(path, "is not text");
     return std::nullopt;
   }
   return std::string(trimmed(bytes));
@@ -194,7 +194,7 @@ std::optional<std::uint64_t> HostTree::number(const std::string& path, Absent ab
   const std::optional<std::string> read = text(path, absent);
   if (!read) return std::nullopt;
   const std::optional<std::uint64_t> value = whole_number(*read);
-  if (!value) problem(path, "is no number: \"" + read->substr(0, 40) + "\"");
+  if (!value) problem(path, "is not a number: \"" + read->substr(0, 40) + "\"");
   return value;
 }
 
@@ -215,11 +215,11 @@ std::vector<std::string> HostTree::names(const std::string& path, Absent absent)
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (!is_text(name)) {
-      problem(path, "holds a name that is no text");
+      problem(path, "has an entry whose name is not text");
       continue;
     }
     if (found.size() == most_entries) {
-      problem(path, "holds more than " + std::to_string(most_entries) + " entries; the others are left out");
+      problem(path, "has more than " + std::to_string(most_entries) + " entries; the others are left out");
       break;
     }
     found.emplace_back(name);

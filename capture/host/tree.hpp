@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of sysfs, procfs and configfs below a root that can be changed: a copy of another machine's tree, or
-// a hostile one. Nothing read here can hang, grow without bound or lead out of the root.
+// Reads files of sysfs, procfs and configfs below a root: "/", a copy of another machine's tree, or a hostile
+// one. Nothing read here can hang, grow without bound or lead out of the root.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace roce::capture {
 
-/// Not thread-safe: it collects what went wrong.
+/// Collects problems while it reads. Not thread-safe.
 class HostTree {
  public:
   static constexpr std::size_t most_bytes = 64 * 1024;  ///< of one file
   static constexpr std::size_t most_entries = 4096;     ///< of one folder
-  static constexpr std::size_t most_problems = 1000;    ///< kept; the others are counted
-  /// Files and folders opened in all: a tree of many devices with many ports stays bounded.
+  static constexpr std::size_t most_problems = 1000;    ///< kept; further ones are counted
+  /// Files and folders opened in all: bounds the time for a tree with many devices and ports.
   static constexpr std::size_t most_openings = 1'000'000;
 
   explicit HostTree(std::string root, std::size_t openings = most_openings);
@@ -30,20 +30,19 @@ class HostTree {
 
   enum class Absent : std::uint8_t {
     fine,     ///< many machines do not have it
-    strange,  ///< its lack is a problem
+    strange,  ///< its absence is a problem
   };
-  /// The text of a file without the white space at its ends; nothing if it cannot be read, is no text or too
-  /// long, which problems() then says. Paths are relative to the root: "sys/class/net".
+  /// The text of a file without leading and trailing white space; none if it cannot be read, is not text or
+  /// is too long, which is added to problems(). Paths are relative to the root: "sys/class/net".
   [[nodiscard]] std::optional<std::string> text(const std::string& path, Absent absent = Absent::fine);
   /// A whole decimal or 0x number.
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& path, Absent absent = Absent::fine);
-  /// Names in a folder, by their bytes, numbers in them by value: mlx5_2 before mlx5_10. Empty if it is not
-  /// there.
+  /// Names in a folder in natural order: mlx5_2 before mlx5_10. Empty if there is no such folder.
   [[nodiscard]] std::vector<std::string> names(const std::string& path, Absent absent = Absent::fine);
-  /// The last part of what a symbolic link points to.
+  /// The last component of a symbolic link's target.
   [[nodiscard]] std::optional<std::string> link(const std::string& path);
   [[nodiscard]] bool exists(const std::string& path);
-  /// Whether it is there and no folder; what it is else text() says.
+  /// Whether it exists and is no folder; text() reports other file types.
   [[nodiscard]] bool is_file(const std::string& path);
 
   void problem(std::string path, std::string message);
@@ -63,7 +62,7 @@ class HostTree {
   std::uint64_t problems_dropped_ = 0;
 };
 
-/// A whole decimal or 0x number, nothing else beside it.
+/// A decimal or 0x number without any other characters.
 [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view text) noexcept;
 /// Without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;

@@ -18,10 +18,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Drops are asked for so often while frames come; a device that is idle is looked after less often.
+/// Interval of reading drop counters while frames arrive; longer while the device is idle.
 constexpr milliseconds counting_time{500};
 constexpr milliseconds idle_time{1000};
-/// Of a queue that one thread fills and empties: what it takes at once stays in the cache.
+/// For a queue filled and emptied by the same thread: what it takes at once stays in the cache.
 constexpr std::size_t small_slab_bytes = std::size_t{128} << 10U;
 constexpr std::size_t taken_at_once = 2 * small_slab_bytes;
 
@@ -75,8 +75,8 @@ class DeviceSource final : public LiveSource {
   StopSignal stop_;
   std::atomic<std::uint64_t> dropped_by_kernel_{0};
   std::atomic<std::uint64_t> dropped_by_interface_{0};
-  Clock::time_point counted_;     ///< when drops were noted
-  std::optional<Error> failure_;  ///< written before the queue is closed, read after its end was found
+  Clock::time_point counted_;     ///< when drop counters were read last
+  std::optional<Error> failure_;  ///< written before the queue is closed, read after its end
 
   std::vector<InterfaceInfo> interfaces_;
   std::vector<FileInfo> files_;
@@ -107,7 +107,7 @@ void DeviceSource::note_drops_in_time(Clock::time_point now) {
   counted_ = now;
 }
 
-/// Without a thread: takes what there is, waiting for it. Nothing waits then if the capture has ended.
+/// Without a thread: waits for frames and queues them. Nothing is queued afterwards if the capture has ended.
 void DeviceSource::take_here() {
   bool at_once = false;  // there is more
   while (!finished_ && (queue_.waiting() == 0 || (at_once && queue_.waiting_bytes() < taken_at_once))) {
@@ -130,7 +130,8 @@ void DeviceSource::take_here() {
 }
 
 std::optional<Error> DeviceSource::take_until_stopped() {
-  // Whoever waits is woken at once where it was not woken for a while, else when it is worth it.
+  // The reader is woken at once if it was not woken for gather_time, else when a slab is full or that time is
+  // over.
   const milliseconds gather_time = device_->gather_time();
   Clock::time_point handed_over = Clock::now() - gather_time;
   counted_ = Clock::now();
@@ -176,12 +177,12 @@ std::optional<Error> DeviceSource::start() {
   } catch (const std::system_error& error) {
     ended_ = true;
     return device_error(ErrorKind::out_of_memory,
-                        std::string("no thread can be started to capture: ") + error.what());
+                        std::string("the capturing thread cannot be started: ") + error.what());
   }
   return std::nullopt;
 }
 
-/// What would be counted of a file with these frames.
+/// Counts the frames as those of a file.
 void DeviceSource::account(FrameBatch& batch, std::size_t first) {
   const auto count = [&](Incident incident) { ++statistics_.incidents[static_cast<std::size_t>(incident)]; };
   for (std::size_t i = first; i < batch.frames.size(); ++i) {
@@ -198,7 +199,7 @@ void DeviceSource::account(FrameBatch& batch, std::size_t first) {
   files_[0].packets = statistics_.frames;
 }
 
-/// What the queue could not hold was lost on this host, as what the kernel could not.
+/// Frames dropped by the queue were dropped on this host, and count as dropped by the kernel.
 void DeviceSource::state_drops() {
   const LiveCounts now = counts();
   InterfaceInfo& info = interfaces_[0];
@@ -209,7 +210,7 @@ void DeviceSource::state_drops() {
 
 LiveCounts DeviceSource::counts() const {
   LiveCounts counts;
-  // In this order: what is delivered meanwhile was received, too.
+  // Read in this order, so that `delivered` never exceeds `received`.
   counts.delivered = queue_.taken();
   counts.dropped_by_queue = queue_.dropped();
   counts.received = queue_.received();
@@ -237,7 +238,7 @@ Expected<std::size_t> DeviceSource::next_batch(FrameBatch& batch, std::size_t li
     state_drops();
     if (got > 0) return got;
   } catch (const std::bad_alloc&) {
-    ended_ = !own_thread_;  // frames of the thread may still be had when there is memory again
+    ended_ = !own_thread_;  // with a thread, queued frames can be delivered when there is memory again
     return failed(device_error(ErrorKind::out_of_memory, "not enough memory for the captured frames"));
   }
   ended_ = true;
@@ -253,7 +254,7 @@ Expected<std::unique_ptr<LiveSource>> make_live_source(std::unique_ptr<LiveDevic
   auto source = std::make_unique<DeviceSource>(std::move(device), options);
   if (!source->can_stop()) {
     Error error = device_error(ErrorKind::not_readable,
-                               std::string("no descriptor can be had to stop the capture by: ") +
+                               std::string("no file descriptor is left to control the capture: ") +
                                    std::strerror(errno) + "; raise the limit with: ulimit -n 1024");
     error.system_errno = errno;
     error.path = options.device;

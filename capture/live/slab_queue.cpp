@@ -13,10 +13,10 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Frame> && alignof(Frame) <= alignof(std::max_align_t));
 
-/// A queue has room for several slabs, so that one can be filled while another is read.
+/// A queue has several slabs, so that one can be filled while another is read.
 constexpr std::size_t slabs_at_least = 4;
 constexpr std::size_t smallest_slab = 4096;
-/// A batch of large frames ends early: there may be several batches in use at a time.
+/// Batches of large frames end early, as several batches may be in use at a time.
 constexpr std::size_t batch_bytes_at_most = std::size_t{16} << 20U;
 
 std::size_t slab_size(std::size_t queue_bytes, std::size_t slab_bytes) {
@@ -33,7 +33,7 @@ SlabQueue::SlabQueue(std::size_t queue_bytes, std::size_t slab_bytes)
     : limit_(std::max(queue_bytes, smallest_slab)), pool_(rounded(slab_size(queue_bytes, slab_bytes))) {}
 
 void SlabQueue::drop(std::uint64_t frames) noexcept {
-  // Only the producer writes these.
+  // Written by the producer only.
   received_.store(received() + frames, std::memory_order_relaxed);
   dropped_.store(dropped() + frames, std::memory_order_relaxed);
 }
@@ -42,7 +42,7 @@ bool SlabQueue::open_slab(std::size_t bytes) {
   const std::size_t wanted = std::max(pool_.slab_bytes(), rounded(bytes + sizeof(Frame)));
   hand_over(true);
   const std::size_t waiting = last_seen_.load(std::memory_order_relaxed);
-  // A frame larger than the queue gets through where nothing waits.
+  // A frame larger than the queue is accepted while the queue is empty.
   if (waiting != 0 && waiting + wanted > limit_) {
     drop(1);
     return false;
@@ -58,7 +58,7 @@ bool SlabQueue::open_slab(std::size_t bytes) {
   return true;
 }
 
-/// `whole`: the slab is done with, what is left of it belongs to the part.
+/// `whole`: the slab is finished, and its unused bytes count for this part.
 void SlabQueue::hand_over(bool whole) noexcept {
   if (filling_ != 0) {
     const std::size_t used = (begin_ - part_begin_) + (part_top_ - end_);
@@ -124,7 +124,7 @@ std::size_t SlabQueue::take(FrameBatch& batch, std::size_t limit) {
   std::size_t bytes = 0;
   while (taken < limit) {
     if (current_.frames == 0) {
-      // What is there is given at once; only the first frame is waited for.
+      // Waits for the first frame only.
       if (bytes >= batch_bytes_at_most || !next_part(taken == 0)) break;
       bytes += current_.bytes;
     }
@@ -139,7 +139,7 @@ std::size_t SlabQueue::take(FrameBatch& batch, std::size_t limit) {
     current_.top -= count * sizeof(Frame);
     taken += count;
     taken_.store(this->taken() + count, std::memory_order_relaxed);
-    if (current_.frames == 0) current_ = {};  // lets go of the slab
+    if (current_.frames == 0) current_ = {};  // releases the slab
   }
   return taken;
 }

@@ -31,14 +31,12 @@ std::string explain_unknown_device(const std::string& typed, const std::string& 
 
 std::string explain_sniffer_switch(const std::string& device, bool on) {
   if (on) {
-    return "the driver's switch \"sniffer\" is on: RoCE that the adapter handles by itself is shown on " +
-           device + ", too, and costs it time; off again with: sudo ethtool --set-priv-flags " + device +
+    return "the driver's private flag \"sniffer\" is on: offloaded RoCE is visible on " + device +
+           ", which costs performance; to switch it off: sudo ethtool --set-priv-flags " + device +
            " sniffer off";
   }
-  return "the driver has a switch \"sniffer\", which is off: RoCE that the adapter handles by itself is not "
-         "shown on " +
-         device +
-         "; capture on its RDMA device (rdma link names it), or set: sudo ethtool --set-priv-flags " +
+  return "the driver's private flag \"sniffer\" is off: offloaded RoCE is not visible on " + device +
+         "; capture on its RDMA device (rdma link shows its name), or: sudo ethtool --set-priv-flags " +
          device + " sniffer on";
 }
 

@@ -11,7 +11,7 @@ enum class Sort : std::uint8_t { space, word, sign };
 
 Sort sort_of(char letter) noexcept {
   if (std::string_view(" \t\n\r").find(letter) != std::string_view::npos) return Sort::space;
-  // Names, numbers and addresses; "-" and ":" stand within them more often than for themselves.
+  // Names, numbers and addresses; "-" and ":" are more often part of them than operators.
   const bool word = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
                     (letter >= '0' && letter <= '9') ||
                     std::string_view("._:-\\").find(letter) != std::string_view::npos;
@@ -25,7 +25,7 @@ FilterPlace find_filter_error(std::string_view filter, const std::function<bool(
   while (begin < filter.size()) {
     const Sort sort = sort_of(filter[begin]);
     std::size_t end = begin + 1;
-    // Signs stand alone: "((" are two.
+    // Operators and brackets are single characters: "((" is two.
     while (sort != Sort::sign && end < filter.size() && sort_of(filter[end]) == sort) ++end;
     if (sort != Sort::space && !goes_on(filter.substr(0, end))) return {begin, end - begin};
     begin = end;

@@ -6,21 +6,21 @@
 #include <string>
 #include <string_view>
 
-// Internal: where a capture filter is wrong. The compiler of libpcap says what, but not where.
+// Internal: finds the position of an error in a capture filter, which libpcap's compiler does not report.
 namespace roce::capture {
 
 struct FilterPlace {
   std::size_t begin =
-      0;  ///< offset of the first word that cannot stand there; the size at the end: more is missing
-  std::size_t size = 0;  ///< 0 at the end
+      0;  ///< offset of the first word that is not allowed there; the filter's size: its end is missing
+  std::size_t size = 0;  ///< of that word in bytes; 0 at the end
 };
 
-/// `goes_on`: whether a beginning of the filter can be followed by something.
+/// `goes_on`: whether this beginning of the filter is valid so far.
 [[nodiscard]] FilterPlace find_filter_error(std::string_view filter,
                                             const std::function<bool(std::string_view)>& goes_on);
 
-/// The filter and, below the place, a line of marks; without a newline at the end. What is no printable ASCII
-/// is shown as a question mark.
+/// The filter, and below it a line with ^ under the error; no newline at the end. Bytes that are not
+/// printable ASCII become question marks.
 [[nodiscard]] std::string mark_filter(std::string_view filter, FilterPlace place);
 
 }  // namespace roce::capture

@@ -5,14 +5,14 @@
 
 #include "capture/core/source.hpp"
 
-// Internal: what the system tells of a network interface, as a capture file states it.
+// Internal: facts of a network interface, as stored in a capture file.
 namespace roce::capture {
 
-/// name, description (its alias), speed_bps, hardware (its driver) and operating_system; what is not known
-/// stays empty. `root` is "" or a folder with another machine's /sys.
+/// Sets name, description (the alias), speed_bps, hardware (the driver) and operating_system; unknown ones
+/// stay empty. `root`: "" or a folder with a copy of another machine's /sys.
 [[nodiscard]] InterfaceInfo interface_facts(const std::string& name, const std::string& root);
 
-/// "52:54:00:12:34:56"; empty where it has none.
+/// "52:54:00:12:34:56"; empty if it has none.
 [[nodiscard]] std::string ethernet_address(const std::string& name, const std::string& root);
 
 }  // namespace roce::capture

@@ -28,13 +28,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint32_t longest_snap = 262'144;  // libpcap's own
+constexpr std::uint32_t longest_snap = 262'144;  // libpcap's maximum
 constexpr std::size_t usual_kernel_buffer = std::size_t{64} << 20U;
 constexpr milliseconds shortest_block_time{1};
 constexpr milliseconds longest_block_time{10'000};
-/// Slower blocks are handed over as they come, which wakes nobody twice.
+/// With longer block times each block is handed over when it arrives, one wake-up each.
 constexpr milliseconds longest_gather_time{50};
-constexpr int frames_at_once = 512;  // what is taken at once is looked at while it is still in the cache
+constexpr int frames_at_once = 512;  // so many are still in the cache when they are processed
 
 struct CloseHandle {
   void operator()(pcap_t* handle) const noexcept { pcap_close(handle); }
@@ -59,8 +59,8 @@ std::string version() {
   return "libpcap " + text.substr(begin, text.find(' ', begin) - begin);
 }
 
-/// The kernel hands over a block of its ring when it is full or so old: what a wake-up costs is shared by the
-/// frames of this time, and no frame is older when it is looked at.
+/// The kernel hands over a block of its ring when it is full or this old: one wake-up serves all frames of
+/// this time, and no frame waits longer.
 milliseconds block_time(const LiveOptions& options) {
   return std::clamp(options.gather_time, shortest_block_time, longest_block_time);
 }
@@ -86,7 +86,7 @@ class PcapDevice final : public LiveDevice {
   [[nodiscard]] Expected<void> wait(int stop, milliseconds at_most) override;
   void finish(SlabQueue& queue) override;
   [[nodiscard]] Drops drops() override;
-  /// Blocks of the kernel come faster than that where it is worth it.
+  /// The kernel's ring buffers frames meanwhile.
   [[nodiscard]] bool waits_for_taker() const override { return true; }
   [[nodiscard]] milliseconds gather_time() const override {
     return std::min(block_time(options_) / 2, longest_gather_time);
@@ -101,13 +101,13 @@ class PcapDevice final : public LiveDevice {
   LiveOptions options_;
   std::vector<std::string> notices_;
   int descriptor_;
-  unsigned index_;  ///< of the interface; 0: it has none
+  unsigned index_;  ///< of the interface; 0: "any"
   bool nanoseconds_;
   SlabQueue* queue_ = nullptr;
   Frame frame_;  ///< what all frames have in common
   std::uint64_t taken_ = 0;
   pcap_stat last_{};
-  std::uint64_t accepted_ = 0;  ///< by the kernel: taken, waiting in its buffer and dropped
+  std::uint64_t accepted_ = 0;  ///< by the capture filter: taken, in the kernel's buffer, or dropped
   Drops drops_;
 };
 
@@ -139,28 +139,28 @@ Expected<bool> PcapDevice::take(SlabQueue& queue) {
   if (got >= 0) return got >= frames_at_once;
   if (auto there = look_after_interface(); !there) return tl::unexpected<Error>(std::move(there.error()));
   return pcap_failed(ErrorKind::not_readable, options_.device,
-                     std::string("it cannot be captured any more: ") + pcap_geterr(handle_.get()));
+                     std::string("the capture failed: ") + pcap_geterr(handle_.get()));
 }
 
-/// An error where the interface is gone or down.
+/// Fails if the interface was removed or is down.
 Expected<void> PcapDevice::look_after_interface() {
   if (index_ == 0) return {};
   ifreq request{};
-  // By its number: it may have another name by now, and another one its name. Not by if_indextoname(), which
-  // wants a socket of its own: a confined program gets none.
+  // By index, as the interface may have been renamed. Not with if_indextoname(), which opens a socket: the
+  // sandbox forbids that.
   request.ifr_ifindex = static_cast<int>(index_);
   if (ioctl(descriptor_, SIOCGIFNAME, &request) != 0) {
-    if (errno != ENODEV && errno != ENXIO) return {};  // the system does not tell
+    if (errno != ENODEV && errno != ENXIO) return {};  // unknown: not an error of the interface
     return pcap_failed(ErrorKind::not_readable, options_.device,
-                       "the network interface was removed while it was captured");
+                       "the network interface was removed during the capture");
   }
   const std::string name = request.ifr_name;
   if (ioctl(descriptor_, SIOCGIFFLAGS, &request) != 0) return {};
   if ((static_cast<unsigned>(request.ifr_flags) & static_cast<unsigned>(IFF_UP)) != 0) return {};
   return pcap_failed(
       ErrorKind::not_readable, options_.device,
-      "the network interface was set down while it was captured; up again with: sudo ip link set dev " +
-          name + " up");
+      "the network interface was set down during the capture; to set it up: sudo ip link set dev " + name +
+          " up");
 }
 
 Expected<void> PcapDevice::wait(int stop, milliseconds at_most) {
@@ -170,19 +170,19 @@ Expected<void> PcapDevice::wait(int stop, milliseconds at_most) {
   constexpr short trouble = POLLERR | POLLHUP | POLLNVAL;
   if (ready == 0) return look_after_interface();
   if ((waiting[0].revents & trouble) == 0) return {};
-  // Down, or gone: the frames that are in the buffer are still there. Reading the error clears it.
+  // Down or removed: frames in the buffer can still be read. Reading SO_ERROR clears it.
   int number = 0;
   socklen_t size = sizeof number;
   getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &number, &size);
   if (auto there = look_after_interface(); !there) return there;
-  // Down and up again in between, or of no meaning for a capture.
+  // Down and up again in between, or irrelevant for a capture.
   if (number == 0 || number == ENETDOWN) return {};
   return pcap_failed(ErrorKind::not_readable, options_.device,
-                     std::string("it cannot be captured any more: ") + std::strerror(number));
+                     std::string("the capture failed: ") + std::strerror(number));
 }
 
-/// A filter that nothing passes, in place of the capture's own. Set past libpcap, which would apply it
-/// to what its buffer holds as well.
+/// Replaces the capture filter by one that accepts nothing. Not with libpcap, which would apply it to frames
+/// in its buffer as well.
 void PcapDevice::let_nothing_in() const {
   sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
   const sock_fprog program{1, &nothing};
@@ -191,8 +191,8 @@ void PcapDevice::let_nothing_in() const {
 
 void PcapDevice::finish(SlabQueue& queue) {
   using Clock = std::chrono::steady_clock;
-  // Usually all accounted for at once or after the kernel's block time. It does not come out even where
-  // frames were let in before the filter was set.
+  // Usually all accepted frames are accounted for at once or after the kernel's block time. The counts may
+  // never match if frames were accepted before the capture filter was set.
   const milliseconds patience = 4 * block_time(options_);
   const milliseconds altogether = milliseconds{5000} + patience;
   let_nothing_in();
@@ -205,7 +205,7 @@ void PcapDevice::finish(SlabQueue& queue) {
     if (taken_ != before) last = now;
     if (now - begun > altogether) return;
     if (more && *more) continue;
-    // Of an interface that is gone libpcap tells an error also while the last block is still the kernel's.
+    // After the interface was removed, libpcap returns errors even while the kernel still has the last block.
     const std::uint64_t lost = drops().by_kernel;
     if (taken_ + lost >= accepted_ || now - last > patience) return;
     pollfd waiting{descriptor_, POLLIN, 0};
@@ -216,7 +216,7 @@ void PcapDevice::finish(SlabQueue& queue) {
 LiveDevice::Drops PcapDevice::drops() {
   pcap_stat now{};
   if (pcap_stats(handle_.get(), &now) != 0) return drops_;
-  // libpcap counts in 32 bits. The interface's own counters may be set back, or vanish with it.
+  // libpcap counts in 32 bits. The interface's counters may be reset, or vanish with it.
   const auto grown = [](unsigned value, unsigned before) -> std::uint64_t {
     const unsigned difference = value - before;
     return difference > static_cast<unsigned>(INT_MAX) ? 0 : difference;
@@ -230,7 +230,7 @@ LiveDevice::Drops PcapDevice::drops() {
 
 // Opening.
 
-/// What pcap_activate() said, with what helps.
+/// Explains an error of pcap_activate(), with the remedy.
 tl::unexpected<Error> activation_error(int status, const std::string& device, const std::string& text) {
   const std::string more = text.empty() ? "" : " (" + text + ")";
   switch (status) {
@@ -243,15 +243,15 @@ tl::unexpected<Error> activation_error(int status, const std::string& device, co
           needed == Right::net_raw ? "CAP_NET_RAW" : "CAP_NET_ADMIN (for promiscuous mode)";
       if (!has_right(needed)) {
         return pcap_failed(ErrorKind::not_readable, device,
-                           "this process may not capture: " + name + " is missing; " + how_to_allow());
+                           "no permission to capture: " + name + " is missing; " + how_to_allow());
       }
       return pcap_failed(ErrorKind::not_readable, device,
-                         "the system does not let this process capture, although it has " + name +
-                             "; a container or a security module may forbid it" + more);
+                         "no permission to capture, although this process has " + name +
+                             ": a container or a security module may forbid it" + more);
     }
     case PCAP_ERROR_IFACE_NOT_UP:
       return pcap_failed(ErrorKind::not_readable, device,
-                         "the network interface is down; up with: sudo ip link set dev " + device + " up");
+                         "the network interface is down: sudo ip link set dev " + device + " up");
     default:
       return pcap_failed(
           ErrorKind::not_readable, device,
@@ -271,15 +271,15 @@ Expected<void> set_filter(pcap_t* handle, const LiveOptions& options) {
     return good ? std::string() : std::string(pcap_geterr(handle));
   };
   if (std::string error = compile(options.filter); !error.empty()) {
-    // The first error counts for libpcap: where a number that is too large behind it is not what it
-    // complains of, it had stopped before.
+    // libpcap reports the first error only: if it does not complain about the appended number, which is too
+    // large, it had found an error before it.
     const FilterPlace place = find_filter_error(options.filter, [&](std::string_view beginning) {
       const std::string why = compile(std::string(beginning) + " 99999999999");
       if (why.empty()) pcap_freecode(&program);
       return why.empty() || why.find("overflows 32 bits") != std::string::npos;
     });
     auto refused =
-        pcap_failed(ErrorKind::unsupported, options.device, "the capture filter cannot be used: " + error);
+        pcap_failed(ErrorKind::unsupported, options.device, "the capture filter is not valid: " + error);
     refused.value().below = mark_filter(options.filter, place);
     return refused;
   }
@@ -290,7 +290,7 @@ Expected<void> set_filter(pcap_t* handle, const LiveOptions& options) {
                      std::string("the capture filter cannot be set: ") + pcap_geterr(handle));
 }
 
-/// With the number of the interface of each frame, as the older header has not.
+/// Unlike SLL, SLL2 has the interface index of each frame.
 void prefer_sll2(pcap_t* handle) {
   int* types = nullptr;
   const int count = pcap_list_datalinks(handle, &types);
@@ -318,7 +318,7 @@ std::string address_text(const sockaddr* address) {
 }  // namespace
 
 std::uint16_t link_type_of(int dlt) noexcept {
-  // libpcap numbers some as the system does that it runs on.
+  // Some DLT numbers differ by operating system.
   constexpr std::pair<int, std::uint16_t> other[] = {
       {DLT_ATM_RFC1483, 100}, {DLT_RAW, 101},      {DLT_SLIP_BSDOS, 102},
       {DLT_PPP_BSDOS, 103},   {DLT_ATM_CLIP, 106},
@@ -341,7 +341,7 @@ Expected<std::vector<NetworkDevice>> find_network_devices() {
   for (const pcap_if_t* one = found; one != nullptr; one = one->next) {
     const bool any = one->name == any_device;
     const unsigned index = if_nametoindex(one->name);
-    // USB, Bluetooth, D-Bus and RDMA devices are libpcap's, too.
+    // libpcap also lists USB, Bluetooth, D-Bus and RDMA devices.
     if (index == 0 && !any) continue;
     NetworkDevice device;
     device.name = one->name;
@@ -388,7 +388,7 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
   pcap_set_timeout(raw, static_cast<int>(block_time(options).count()));
   const std::size_t buffer = options.kernel_buffer_bytes.value_or(usual_kernel_buffer);
   pcap_set_buffer_size(raw, static_cast<int>(std::min<std::size_t>(buffer, INT_MAX)));
-  pcap_set_tstamp_precision(raw, PCAP_TSTAMP_PRECISION_NANO);  // where refused, microseconds stay
+  pcap_set_tstamp_precision(raw, PCAP_TSTAMP_PRECISION_NANO);  // if refused: microseconds
   const int status = pcap_activate(raw);
   if (status < 0) return activation_error(status, device, pcap_geterr(raw));
   if (status == PCAP_WARNING_PROMISC_NOTSUP) {
@@ -397,7 +397,7 @@ Expected<std::unique_ptr<LiveDevice>> open_network_device(const LiveOptions& opt
     notices.push_back(device + ": " + pcap_geterr(raw));
   }
   if (options.ring_time)
-    notices.push_back(device + " has no ring of an RDMA device: --ring-time does nothing here, -B does");
+    notices.push_back(device + " is a network interface: --ring-time has no effect, -B does");
   if (device == any_device) prefer_sll2(raw);
   if (auto set = set_filter(raw, options); !set) return tl::unexpected<Error>(std::move(set.error()));
   if (pcap_setnonblock(raw, 1, text) != 0) {

@@ -9,24 +9,24 @@
 #include "capture/live/live_device.hpp"
 #include "capture/network/device_list.hpp"
 
-// Internal: network interfaces by libpcap.
+// Internal: network interfaces, captured with libpcap.
 namespace roce::capture {
 
-/// Frames of all interfaces, each with a header of 20 bytes that says which (LINKTYPE_LINUX_SLL2).
+/// All interfaces; each frame has a header of 20 bytes with the interface's index (LINKTYPE_LINUX_SLL2).
 inline constexpr std::string_view any_device = "any";
 
-/// Whether the name is one of a network interface of this machine, or "any".
+/// Whether it is the name of a network interface of this machine, or "any".
 [[nodiscard]] bool is_network_interface(const std::string& device);
 
-/// Opens `options.device`, which is a network interface. `notices` are told before its own: an RDMA device
-/// whose frames pass through this interface adds that it is so.
+/// Opens `options.device`, a network interface. `notices` come before its own: for example that the interface
+/// of a software RDMA device is captured.
 [[nodiscard]] Expected<std::unique_ptr<LiveDevice>> open_network_device(
     const LiveOptions& options, std::vector<std::string> notices = {});
 
-/// What libpcap tells of network interfaces, for list_network_devices().
+/// The network interfaces by libpcap, for list_network_devices().
 [[nodiscard]] Expected<std::vector<NetworkDevice>> find_network_devices();
 
-/// The number of the LINKTYPE registry for what libpcap calls a DLT. Most are equal.
+/// The LINKTYPE of a libpcap DLT. Most are equal.
 [[nodiscard]] std::uint16_t link_type_of(int dlt) noexcept;
 
 }  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a sniffer, and what happens to its port and its device later.
+// Opening a sniffer, and the events of its port and device.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace roce::capture {
 namespace {
 
-constexpr int most_events = 256;                                   // looked at at once
+constexpr int most_events = 256;                                   // handled at once
 constexpr std::uint16_t link_ethernet = 1, link_infiniband = 247;  // LINKTYPE registry of tcpdump.org
 
 std::int64_t system_clock_ns() {
@@ -61,7 +61,7 @@ Error Sniffer::failed(const verbs::Failure& failure) const {
 }
 
 Error Sniffer::lost_device(const std::string& why) {
-  // A call that fails is mostly what is seen first of a device that goes; its event tells the cause.
+  // A failed call is often the first sign that a device is being removed; its event has the cause.
   std::string cause = why;
   for (int i = 0; i < 16 * most_events; ++i) {
     const auto event = device_->next_event();
@@ -69,8 +69,8 @@ Error Sniffer::lost_device(const std::string& why) {
     if ((*event)->kind == verbs::EventKind::device_gone) cause = (*event)->name;
   }
   return refused(ErrorKind::not_readable, options_.device,
-                 "the capture ended, for the device was removed, reset or failed (" + cause +
-                     "): look at dmesg, and start again when it is back");
+                 "the capture ended because the device was removed, reset or failed (" + cause +
+                     "): see dmesg, and start again when it is back");
 }
 
 Error Sniffer::lost_device(const verbs::Failure& failure) {
@@ -81,7 +81,7 @@ Expected<std::unique_ptr<Sniffer>> Sniffer::open(const LiveOptions& options, Sni
   const auto name = parse_rdma_name(options.device);
   if (!name) {
     return tl::unexpected(refused(ErrorKind::not_found, options.device,
-                                  "no name of an RDMA device; one with its port is mlx5_0 or mlx5_0:2"));
+                                  "not a valid name of an RDMA device (mlx5_0, or with its port mlx5_0:2)"));
   }
   if (!world.wall_clock) world.wall_clock = system_clock_ns;
   std::unique_ptr<Sniffer> sniffer(new Sniffer(options, std::move(world), *name));
@@ -99,7 +99,7 @@ std::optional<Error> Sniffer::start() {
   if (!options_.filter.empty()) {
     return refused(
         ErrorKind::unsupported, options_.device,
-        "an RDMA device takes no capture filter: leave -f out, and choose among the packets with -Y");
+        "RDMA devices cannot be captured with a capture filter: omit -f, and select packets with -Y");
   }
   auto device = verbs::Device::open(name_.device, world_.library);
   if (!device) return failed(device.error());
@@ -115,13 +115,12 @@ std::optional<Error> Sniffer::start() {
         ErrorKind::not_found, options_.device,
         name_.device + (ports == 1 ? " has port 1 only" : " has ports 1 to " + std::to_string(ports)));
   }
-  if (options_.kernel_buffer_bytes)
-    note("the kernel has no buffer of this capture: -B does nothing here, --ring-time does");
+  if (options_.kernel_buffer_bytes) note("-B has no effect on an RDMA device, --ring-time does");
   room_.emplace(world_.root, name_);  // before the first frame can be lost
   return make_ring();
 }
 
-/// For the port as it is now.
+/// Creates the ring for the port's present state.
 std::optional<Error> Sniffer::make_ring() {
   ring_.reset();
   const auto port = device_->query_port(name_.port);
@@ -138,7 +137,7 @@ std::optional<Error> Sniffer::make_ring() {
   refresh_port();
 
   auto ring = verbs::Ring::create(*device_, name_.port, {plan_.buffers, plan_.buffer_bytes});
-  // What a device says it can is of its best kind of queue; a raw one may have to be smaller.
+  // The device's limits are those of its best kind of queue; a raw packet queue may have to be smaller.
   while (!ring && is_too_large(ring.error()) && shrink(plan_, needs_)) {
     ring = verbs::Ring::create(*device_, name_.port, {plan_.buffers, plan_.buffer_bytes});
   }
@@ -151,7 +150,7 @@ std::optional<Error> Sniffer::make_ring() {
   return std::nullopt;
 }
 
-/// State and addresses of the port. What cannot be asked now stays as it was.
+/// Updates state and addresses of the port; unchanged if the query fails.
 void Sniffer::refresh_port() {
   const auto port = device_->query_port(name_.port);
   if (!port) return;
@@ -165,7 +164,7 @@ void Sniffer::refresh_port() {
   const std::string name = "port " + std::to_string(name_.port);
   if (!port->active && (port_active_ || !ring_)) {
     note(name + " is " + (port->state == nullptr ? "not active" : port->state) +
-         ": nothing comes until it is active");
+         ": no frames until it is active");
   }
   if (port->active && !port_active_ && ring_) note(name + " is active again");
   port_active_ = port->active;
@@ -173,7 +172,7 @@ void Sniffer::refresh_port() {
 
 std::optional<Error> Sniffer::handle_events() {
   bool refresh = false;
-  // Bounded: a device that floods us with events is looked at again in the next round.
+  // Bounded: if a device sends events continuously, the rest is handled in the next round.
   for (int i = 0; i < most_events; ++i) {
     const auto event = device_->next_event();
     if (!event) return lost_device(std::strerror(event.error().error));
@@ -201,15 +200,15 @@ std::optional<Error> Sniffer::handle_events() {
   return std::nullopt;
 }
 
-/// Whether the interface's MTU has grown beyond the ring's buffers, and a new ring may be made: rights can
-/// have been given up since the first one.
+/// Whether the interface's MTU has grown beyond the ring's buffers and a new ring can be created: privileges
+/// may have been dropped since the first one.
 bool Sniffer::can_grow() {
   SniffedPort now = read_sniffed_port(world_.root, name_);
   if (infiniband_ || frame_room(needs_.rdma_mtu, now.largest_mtu()) <= plan_.buffer_bytes) return false;
   if (!has_right(Right::net_raw, world_.root) || !has_right(Right::net_admin, world_.root)) return false;
   sysfs_ = std::move(now);
   note("the interface's MTU grew to " + std::to_string(sysfs_.largest_mtu()) +
-       ": the ring was made anew, frames of that moment are lost");
+       ": the ring was created anew, frames in the meantime are lost");
   return true;
 }
 
@@ -217,7 +216,7 @@ std::vector<InterfaceInfo> Sniffer::interfaces() const {
   InterfaceInfo info;
   info.name = name_.device + ":" + std::to_string(name_.port);
   info.description = std::string("RDMA sniffer, ") +
-                     (ring_->hardware_stamps() ? "time stamps of the device" : "time stamps of the system") +
+                     (ring_->hardware_stamps() ? "timestamps of the device" : "timestamps of the system") +
                      ", ring of " + describe(plan_, needs_) + (ring_->huge_pages() ? ", huge pages" : "");
   info.operating_system = operating_system();
   info.hardware = (sysfs_.driver.empty() ? name_.device : sysfs_.driver);
@@ -226,7 +225,7 @@ std::vector<InterfaceInfo> Sniffer::interfaces() const {
   info.snap_length = options_.snap_length;
   info.speed_bps = needs_.speed_bps;
   info.ticks_per_second = 1'000'000'000;
-  // Both directions are one place of capture.
+  // Both directions are one capture point.
   std::vector<InterfaceInfo> both{info, info};
   both[1].name += sent_suffix;
   return both;
@@ -234,7 +233,7 @@ std::vector<InterfaceInfo> Sniffer::interfaces() const {
 
 std::string Sniffer::format() const {
   return std::string("RDMA sniffer (") +
-         (ring_->hardware_stamps() ? "time stamps of the device" : "time stamps of the system") + ")";
+         (ring_->hardware_stamps() ? "timestamps of the device" : "timestamps of the system") + ")";
 }
 
 bool is_rdma_device(const std::string& device, const SnifferWorld& world) {

@@ -36,7 +36,7 @@ void OwnAddresses::add_gid(const std::array<std::uint8_t, 16>& gid) {
     std::memcpy(&address, gid.data() + 12, sizeof address);
     add_once(ipv4_, address);
   }
-  // RFC 4291, appendix A: an interface identifier that was made of a MAC address has ff:fe in its middle.
+  // RFC 4291, appendix A: an interface identifier derived from a MAC address has ff:fe in its middle.
   if (gid[0] == 0xfe && gid[1] == 0x80 && gid[11] == 0xff && gid[12] == 0xfe) {
     constexpr std::uint8_t universal = 0x02;
     add_mac({static_cast<std::uint8_t>(gid[8] ^ universal), gid[9], gid[10], gid[13], gid[14], gid[15]});
@@ -69,7 +69,7 @@ bool OwnAddresses::sent_by_address(const std::uint8_t* frame, std::size_t bytes)
     std::memcpy(&source, frame + at + 12, sizeof source);
     return std::find(ipv4_.begin(), ipv4_.end(), source) != ipv4_.end();
   }
-  // IPv6 and GRH have their source at the same place.
+  // IPv6 and GRH have the source address at the same offset.
   return (type == ether_ipv6 || type == ether_grh) && at + 24 <= bytes && is_gid(frame + at + 8);
 }
 

@@ -8,18 +8,18 @@
 
 #include "capture/sniffer/sniffed_port.hpp"
 
-// Internal: which of the frames that a port's sniffer delivers were sent by it.
+// Internal: tells frames that a sniffed port sent from those that it received.
 namespace roce::capture {
 
-/// The addresses of a port: a frame that comes from one of them was sent, any other received. MAC addresses
-/// first; where none fits, addresses of IP and GRH, for ports whose frames leave with another MAC (a bond,
-/// a virtual function).
+/// The addresses of a port: a frame with one of them as its source was sent, any other was received. MAC
+/// addresses are compared first; if none matches, IP and GRH addresses, for ports whose frames leave with
+/// another MAC address (a bond, a virtual function).
 class OwnAddresses {
  public:
   void add_mac(const MacAddress& address);
-  /// A GID: also the IP address that it is, and the MAC address that a link-local one is made of.
+  /// A GID; also adds the IP address of it, and the MAC address that a link-local one was derived from.
   void add_gid(const std::array<std::uint8_t, 16>& gid);
-  /// InfiniBand: the LID and how many of its low bits are the sender's choice.
+  /// InfiniBand: the LID and its LMC (number of low bits that the sender may choose).
   void set_lid(std::uint16_t lid, unsigned mask_bits);
 
   [[nodiscard]] bool sent_ethernet(const std::uint8_t* frame, std::size_t bytes) const noexcept {
@@ -37,9 +37,9 @@ class OwnAddresses {
   [[nodiscard]] bool sent_by_address(const std::uint8_t* frame, std::size_t bytes) const noexcept;
   [[nodiscard]] bool is_gid(const std::uint8_t* address) const noexcept;
 
-  std::vector<std::uint64_t> macs_;  ///< as they lie in a frame
+  std::vector<std::uint64_t> macs_;  ///< in the byte order of a frame
   std::vector<std::array<std::uint8_t, 16>> gids_;
-  std::vector<std::uint32_t> ipv4_;  ///< as they lie in a frame
+  std::vector<std::uint32_t> ipv4_;  ///< in the byte order of a frame
   std::uint16_t lid_ = 0;
   std::uint16_t lid_mask_ = 0xffff;
 };

@@ -10,8 +10,8 @@
 namespace roce::capture {
 namespace {
 
-// The size is part of the request, so that no other default of the machine (1 GiB) is met. Linux writes
-// the size's logarithm into the flags; 21 is 2 MiB, the huge page of x86 and of arm64 with 4 KiB pages.
+// The page size is requested explicitly, as the machine's default may be another one (1 GiB). Its logarithm
+// is part of the flags; 21 is 2 MiB, the huge page of x86 and of arm64 with 4 KiB pages.
 constexpr std::size_t huge_page = std::size_t{1} << 21U;
 constexpr int huge_page_flag = 21 << 26;
 constexpr std::size_t normal_page = 4096;
@@ -42,9 +42,9 @@ RingMemory::RingMemory(std::size_t bytes, bool try_huge) noexcept {
       size_ = 0;
       return;
     }
-    madvise(data_, size_, MADV_HUGEPAGE);  // a wish: refused where the kernel has none
+    madvise(data_, size_, MADV_HUGEPAGE);  // may fail if the kernel does not support it
   }
-  // A child would share the pages until one of the two writes; then the device wrote to the wrong copy.
+  // After fork() the first write would move this process to a copy, while the device writes to the original.
   madvise(data_, size_, MADV_DONTFORK);
 }
 

@@ -4,22 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 
-// Internal: memory that a device writes into.
+// Internal: memory that a device writes to.
 namespace roce::capture {
 
-/// Pages of our own: huge ones where the system has enough set aside, else normal ones, for which
-/// transparent huge pages are asked. Not inherited by a forked process.
+/// Private pages: huge pages if the system has enough reserved, else normal ones with transparent huge pages
+/// requested. Not inherited by fork().
 class RingMemory {
  public:
   RingMemory() = default;
-  /// data() is null where there is no memory; then errno says why. Without `try_huge`, normal pages at once.
+  /// On failure data() is null and errno is set. Without `try_huge` only normal pages are tried.
   explicit RingMemory(std::size_t bytes, bool try_huge = true) noexcept;
   ~RingMemory();
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
 
   [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< at least what was asked
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< at least the requested size
   [[nodiscard]] bool huge() const noexcept { return huge_; }
 
  private:

@@ -8,20 +8,20 @@ namespace roce::capture {
 namespace {
 
 constexpr std::uint64_t assumed_speed_bps = 100'000'000'000;
-// Of a RoCE v2 packet: Ethernet 14, two VLAN tags 8, IPv6 40, UDP 8, BTH 12, the longest extended headers
-// (XRCETH 4, AtomicETH 28), ImmDt 4, ICRC 4; in a tunnel as much again. Of InfiniBand less: LRH 8, GRH 40.
+// RoCE v2: Ethernet 14, two VLAN tags 8, IPv6 40, UDP 8, BTH 12, the longest extended headers (XRCETH 4,
+// AtomicETH 28), ImmDt 4, ICRC 4; as much again for a tunnel. InfiniBand has less: LRH 8, GRH 40.
 constexpr std::uint32_t rdma_headers = 256;
-// Of any other frame, around what the interface's MTU counts: Ethernet 14, two VLAN tags, FCS.
+// Other frames, in addition to the interface's MTU: Ethernet 14, two VLAN tags, FCS.
 constexpr std::uint32_t ethernet_headers = 32;
 constexpr std::uint32_t largest_mtu = 65'536;
-constexpr std::uint32_t step = 256;     // buffers begin at cache lines, and not all in the same sets
-constexpr std::uint64_t wire_gap = 24;  // preamble, FCS and gap between two frames
+constexpr std::uint32_t step = 256;     // aligns buffers to cache lines and spreads them over cache sets
+constexpr std::uint64_t wire_gap = 24;  // preamble, FCS and inter-frame gap
 
 std::uint64_t speed_of(const RingNeeds& needs) {
   return needs.speed_bps != 0 ? needs.speed_bps : assumed_speed_bps;
 }
 
-/// Of the longest RDMA frame, with its place on the link.
+/// Bits that the longest RDMA frame takes on the link, with wire_gap.
 std::uint64_t frame_bits(const RingNeeds& needs) {
   constexpr std::uint64_t common_headers = 74;  // Ethernet, IPv4, UDP, BTH, RETH or AETH at times, ICRC
   return (std::max<std::uint64_t>(needs.rdma_mtu, 256) + common_headers + wire_gap) * 8;
@@ -41,7 +41,7 @@ std::uint32_t frame_room(std::uint32_t rdma_mtu, std::uint32_t netdev_mtu) {
 
 RingPlan plan_ring(const RingNeeds& needs) {
   RingPlan plan;
-  // RoCE's own MTU may grow up to 4096 without the interface being told; 4352 bytes are no matter.
+  // The IB MTU may grow up to 4096 without a change of the interface: buffers have 4352 bytes at least.
   plan.buffer_bytes = frame_room(std::max(needs.rdma_mtu, 4096U), needs.netdev_mtu);
   const auto milliseconds =
       static_cast<std::uint64_t>(std::clamp<std::int64_t>(needs.time.count(), 1, 60'000));
@@ -76,8 +76,8 @@ std::string describe(const RingPlan& plan, const RingNeeds& needs) {
       plan.buffers, plan.buffer_bytes, static_cast<double>(plan.bytes()) / 1e6,
       static_cast<double>(plan.holds.count()) / 1e3, needs.speed_bps != 0 ? "" : "an assumed ", gigabits);
   std::string result = text;
-  if (plan.limit == RingPlan::Limit::device) result += ", as many as the device allows";
-  if (plan.limit == RingPlan::Limit::memory) result += ", as much memory as a ring may take";
+  if (plan.limit == RingPlan::Limit::device) result += ", the device's limit";
+  if (plan.limit == RingPlan::Limit::memory) result += ", the limit of a ring's memory";
   return result;
 }
 

@@ -40,7 +40,7 @@ struct Counter {
   std::string_view name;
   bool of_port;  ///< or of the device
 };
-/// mlx5 and others: no receive posted; bnxt_re; mlx4, which has but counters of the whole device.
+/// mlx5 and others; bnxt_re; mlx4, which has counters of the whole device only.
 constexpr Counter counters[] = {
     {"out_of_buffer", true}, {"rx_out_of_buffer", true}, {"rq_num_udsdprd", false}, {"num_cqovf", false}};
 
@@ -109,7 +109,7 @@ std::uint64_t RoomCounters::read() {
   HostTree tree(root_);
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     const auto value = tree.number(paths_[i]);
-    if (!value) continue;  // the device goes away
+    if (!value) continue;  // the device is being removed
     sum_ += *value >= last_[i] ? *value - last_[i] : *value;
     last_[i] = *value;
   }

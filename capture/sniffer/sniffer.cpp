@@ -14,10 +14,10 @@
 namespace roce::capture {
 namespace {
 
-constexpr unsigned batches_at_once = 16;      // of one take()
-constexpr unsigned takes_between_looks = 64;  // at asynchronous events, while frames keep coming
+constexpr unsigned batches_at_once = 16;      // in one take()
+constexpr unsigned takes_between_looks = 64;  // calls of take() between checks for asynchronous events
 constexpr int flush_wait_ms = 10;
-constexpr unsigned most_flush_waits = 20;  // for completions of a queue pair in error
+constexpr unsigned most_flush_waits = 20;  // waits for completions of a queue pair in error
 constexpr unsigned most_restarts_in_a_row = 8;
 
 }  // namespace
@@ -28,7 +28,7 @@ void Sniffer::learn_clock(std::int64_t stamp) {
   if (std::llabs(ahead) < 1'000'000'000) return;
   char text[160];
   std::snprintf(text, sizeof text,
-                "time stamps are the device's, whose clock is %.1f s %s the system's (phc2sys sets it)",
+                "timestamps are the device's, whose clock is %.1f s %s the system's (phc2sys sets it)",
                 static_cast<double>(std::llabs(ahead)) / 1e9, ahead > 0 ? "ahead of" : "behind");
   note(text);
 }
@@ -37,7 +37,7 @@ void Sniffer::deliver(SlabQueue& queue, const verbs::Completion& completion, std
   const std::uint8_t* const bytes = ring_->bytes_of(completion.buffer);
   Frame frame;
   frame.time_ns = now;
-  // 0 is what the ring gives without stamps, and a device whose clock does not run.
+  // 0: the ring has no timestamps, or the device's clock does not run.
   if (completion.time_ns != 0 && completion.time_ns <= static_cast<std::uint64_t>(INT64_MAX)) {
     frame.time_ns = static_cast<std::int64_t>(completion.time_ns);
     if (!clock_known_) [[unlikely]]
@@ -53,16 +53,15 @@ void Sniffer::deliver(SlabQueue& queue, const verbs::Completion& completion, std
   queue.push(frame);
 }
 
-/// A ring without a buffer at the device loses what comes until some are given back. Where no counter of the
-/// device tells, this does: as many frames in a row as the device had buffers were there to be polled at
-/// once.
+/// If all buffers are used, the device drops frames until some are reposted. For devices without a counter of
+/// that: the ring may have run dry if as many completions in a row were ready as buffers had been posted.
 void Sniffer::watch_for_dry_ring(std::size_t polled) {
   if (run_ == 0) run_limit_ = posted_;
   run_ += polled;
   if (run_ >= run_limit_ && !dry_) {
     dry_ = true;
     if (!room_ || room_->names().empty()) {
-      note("the ring of buffers may have run dry: frames lost by that are not counted by this device");
+      note("the ring of buffers may have run dry: this device does not count the frames dropped by that");
     }
   }
   if (polled < completions_.size()) run_ = 0;
@@ -86,10 +85,10 @@ Expected<std::size_t> Sniffer::take_some(SlabQueue& queue) {
         break;
       case verbs::Status::too_long:
         outgrown_ = true;
-        restarts_in_a_row_ = 0;  // no fault of the device
+        restarts_in_a_row_ = 0;  // not an error of the device
         if (++too_long_ == 1) {
-          note("frames longer than " + std::to_string(plan_.buffer_bytes) +
-               " bytes came, which the ring has no room for; they count as dropped");
+          note("frames longer than the ring's buffers of " + std::to_string(plan_.buffer_bytes) +
+               " bytes arrived; they count as dropped");
         }
         break;
       case verbs::Status::failed:
@@ -97,11 +96,11 @@ Expected<std::size_t> Sniffer::take_some(SlabQueue& queue) {
         break;
       case verbs::Status::flushed:
         flushing_ = true;
-        continue;  // stays here until restart()
+        continue;  // reposted by restart()
     }
     give_back_[back++] = one.buffer;
   }
-  if (flushing_) return *got;  // what is given back now would be flushed, too
+  if (flushing_) return *got;  // buffers reposted now would be flushed, too
   if (const auto posted = ring_->post(give_back_.data(), back); !posted) {
     return tl::unexpected(lost_device(posted.error()));
   }
@@ -127,16 +126,16 @@ Expected<bool> Sniffer::take(SlabQueue& queue) {
   return true;
 }
 
-/// Something is wrong with the ring, and nothing is to be polled now.
+/// Recovers from an error of the ring, when all completions were polled.
 std::optional<Error> Sniffer::recover(SlabQueue& queue) {
   if (broken_) {
-    // What the queue of completions could not hold is known to nobody: at most all that was at the device.
+    // How many completions were lost is unknown: at most as many as buffers were posted.
     overrun_at_most_ += posted_;
     note("the completion queue overran: up to " + std::to_string(posted_) +
-         " frames are lost, all of them count as dropped");
+         " frames are lost, which all count as dropped");
     return make_ring();
   }
-  // Buffers are the device's until it says otherwise, so it gets some time to flush the rest.
+  // Buffers belong to the device until they are completed: wait some time for it to flush the rest.
   if (flushing_ && posted_ != 0 && flush_waits_ < most_flush_waits) return std::nullopt;
   if (std::exchange(outgrown_, false) && can_grow()) {
     finish(queue);
@@ -145,14 +144,13 @@ std::optional<Error> Sniffer::recover(SlabQueue& queue) {
   if (!flushing_) return std::nullopt;
   flush_waits_ = 0;
   if (++restarts_in_a_row_ > most_restarts_in_a_row) {
-    return lost_device("its queue fails again and again as soon as it is started");
+    return lost_device("its queue fails repeatedly as soon as it is started");
   }
   if (const auto restarted = ring_->restart(); !restarted) return failed(restarted.error());
   posted_ = ring_->shape().buffers;
   flushing_ = false;
   armed_ = false;
-  if (++restarts_ == 1)
-    note("the device's queue failed and was started again; frames of that moment are lost");
+  if (++restarts_ == 1) note("the device's queue failed and was restarted; frames in the meantime are lost");
   return std::nullopt;
 }
 
@@ -162,7 +160,7 @@ Expected<void> Sniffer::wait(int stop, std::chrono::milliseconds at_most) {
       return tl::unexpected(lost_device(armed.error()));
     }
     armed_ = true;
-    return {};  // what came before it was armed wakes nobody: it is polled once more
+    return {};  // completions from before arm() cause no wake-up: poll once more
   }
   pollfd waiting[] = {
       {stop, POLLIN, 0}, {ring_->descriptor(), POLLIN, 0}, {device_->event_descriptor(), POLLIN, 0}};
@@ -178,7 +176,7 @@ Expected<void> Sniffer::wait(int stop, std::chrono::milliseconds at_most) {
     ring_->take_wakeups();
     armed_ = false;
   }
-  // A descriptor that is broken is no reason to wait either: events tell what became of the device.
+  // Errors of the descriptor: the asynchronous events show what happened to the device.
   events_waiting_ = waiting[2].revents != 0 || (waiting[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   return {};
 }
@@ -186,7 +184,7 @@ Expected<void> Sniffer::wait(int stop, std::chrono::milliseconds at_most) {
 void Sniffer::finish(SlabQueue& queue) {
   if (!ring_) return;
   ring_->stop();
-  // Every buffer once at most: nothing arrives any more, and nothing is to be waited for.
+  // At most one completion per buffer: nothing more arrives.
   for (std::uint64_t left = ring_->shape().buffers; left != 0;) {
     const auto got = ring_->poll(completions_.data(), completions_.size());
     if (!got || *got == 0) return;
@@ -215,7 +213,7 @@ void Sniffer::note(std::string text) {
   const std::lock_guard lock(notes_mutex_);
   if (notes_.size() < most) notes_.push_back(name_.device + ": " + std::move(text));
   if (notes_.size() == most)
-    notes_.push_back(name_.device + ": whatever happens to the device from here on is not told");
+    notes_.push_back(name_.device + ": further events of the device are not reported");
 }
 
 }  // namespace roce::capture

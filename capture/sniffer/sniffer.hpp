@@ -17,20 +17,20 @@
 #include "capture/sniffer/sniffer_errors.hpp"
 #include "capture/sniffer/verbs.hpp"
 
-// Internal: RDMA devices as a LiveDevice. RoCE frames never reach the network stack of the host; the device
-// itself copies them to a raw packet queue pair with the sniffer's flow.
+// Internal: RDMA devices as a LiveDevice. RoCE frames never reach the host's network stack; the device copies
+// them to a raw packet queue pair, by a flow rule of type sniffer (IBV_FLOW_ATTR_SNIFFER).
 namespace roce::capture {
 
-/// What a sniffer asks of the machine; tests bring their own.
+/// The system as a sniffer sees it; replaced by tests.
 struct SnifferWorld {
-  std::string root;                          ///< before /sys, /proc and /dev
+  std::string root;                          ///< prefix of /sys, /proc and /dev
   const char* library = "libibverbs.so.1";   ///< for dlopen()
   std::function<std::int64_t()> wall_clock;  ///< nanoseconds since the epoch; empty: the system's
 };
 
 class Sniffer final : public LiveDevice {
  public:
-  /// `options.device` is an RDMA device's name. Frames arrive from here on, into the ring.
+  /// `options.device` is the name of an RDMA device. From here on frames arrive in the ring.
   [[nodiscard]] static Expected<std::unique_ptr<Sniffer>> open(const LiveOptions& options,
                                                                SnifferWorld world = {});
 
@@ -60,7 +60,7 @@ class Sniffer final : public LiveDevice {
   [[nodiscard]] bool can_grow();
   void note(std::string text);
 
-  static constexpr std::size_t batch = 256;  ///< completions polled and buffers given back at once
+  static constexpr std::size_t batch = 256;  ///< completions polled and buffers reposted at once
 
   const LiveOptions options_;
   const SnifferWorld world_;
@@ -78,21 +78,21 @@ class Sniffer final : public LiveDevice {
 
   std::array<verbs::Completion, batch> completions_{};
   std::array<std::uint32_t, batch> give_back_{};
-  std::uint32_t posted_ = 0;  ///< buffers that the device has
+  std::uint32_t posted_ = 0;  ///< buffers posted to the device
   bool armed_ = false;
-  bool events_waiting_ = true;  ///< looked at in the next take()
-  unsigned takes_ = 0;          ///< since events were looked at
+  bool events_waiting_ = true;  ///< to be handled in the next take()
+  unsigned takes_ = 0;          ///< calls of take() since events were handled
   bool flushing_ = false;       ///< the queue pair is in error
-  bool broken_ = false;         ///< the completion queue is
+  bool broken_ = false;         ///< the completion queue is in error
   bool outgrown_ = false;       ///< a frame was longer than its buffer
   unsigned flush_waits_ = 0;
   unsigned restarts_in_a_row_ = 0;
   bool clock_known_ = false;
-  std::uint64_t run_ = 0;        ///< completions since a poll found less than it asked for
-  std::uint64_t run_limit_ = 0;  ///< buffers that the device had when the run began
+  std::uint64_t run_ = 0;        ///< completions since a poll returned fewer than requested
+  std::uint64_t run_limit_ = 0;  ///< buffers posted when the run began
   bool dry_ = false;
 
-  // Frames that are lost for certain or at most.
+  // Dropped frames: exact counts and upper bounds.
   std::uint64_t too_long_ = 0;
   std::uint64_t failed_ = 0;
   std::uint64_t overrun_at_most_ = 0;
@@ -102,10 +102,11 @@ class Sniffer final : public LiveDevice {
   std::vector<std::string> notes_;
 };
 
-/// Whether a name is one of an RDMA device: sysfs has it, or libibverbs lists it.
+/// Whether an RDMA device has this name: in sysfs, or in libibverbs' list.
 [[nodiscard]] bool is_rdma_device(const std::string& device, const SnifferWorld& world = {});
 
-/// Opens it. Devices in software (rxe, siw) are refused with the network interface to capture on instead.
+/// Opens an RDMA device. Software devices (rxe, siw) are refused; the error names the interface to capture
+/// on.
 [[nodiscard]] Expected<std::unique_ptr<LiveDevice>> open_rdma_device(const LiveOptions& options,
                                                                      SnifferWorld world = {});
 

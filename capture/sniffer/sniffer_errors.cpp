@@ -17,7 +17,7 @@ namespace {
 
 using verbs::Step;
 
-constexpr int kernel_enotsupp = 524;  // ENOTSUPP: kernels hand it out though it is no errno of user space
+constexpr int kernel_enotsupp = 524;  // ENOTSUPP: returned by kernels though it is no errno of user space
 constexpr std::string_view mirror =
     "mirror the port on its switch (SPAN) and capture where the mirror arrives, with -i INTERFACE";
 
@@ -37,7 +37,7 @@ std::string megabytes(std::uint64_t bytes) {
   return text;
 }
 
-/// All that sniffing may need, at once: who comes here shall not come again for the next one.
+/// All capabilities that sniffing may need, so that the user does not grant them one by one.
 std::string grant() {
   return "grant it with: sudo setcap cap_net_raw,cap_net_admin,cap_ipc_lock=eip " + own_program() +
          ", or run with sudo";
@@ -48,33 +48,29 @@ std::string missing_rights(const Rights& rights) {
   if (!rights.net_raw) missing = "CAP_NET_RAW";
   if (!rights.net_admin) missing += missing.empty() ? "CAP_NET_ADMIN" : " and CAP_NET_ADMIN";
   if (!missing.empty()) return missing + " missing; " + grant();
-  return "CAP_NET_RAW and CAP_NET_ADMIN are there, but those of a user namespace (a rootless container) do "
-         "not "
-         "count for RDMA: run on the host, or in a container started by root with --cap-add NET_RAW "
-         "--cap-add "
-         "NET_ADMIN";
+  return "this process has CAP_NET_RAW and CAP_NET_ADMIN, but those of a user namespace (a rootless "
+         "container) do not count for RDMA: run on the host, or in a container started by root with "
+         "--cap-add NET_RAW --cap-add NET_ADMIN";
 }
 
 std::string no_raw_queue(const Attempt& attempt) {
   if (attempt.link_layer == verbs::LinkLayer::infiniband) {
-    return "this device makes no raw packet queue pair on an InfiniBand port; use ibdump of the vendor's "
-           "tools, "
-           "or the switch's mirror";
+    return "this device does not support raw packet queue pairs on an InfiniBand port; use ibdump of the "
+           "vendor's tools, or mirror the port on its switch";
   }
   return "the driver (" + (attempt.port.driver.empty() ? "unknown" : attempt.port.driver) +
-         ") makes no raw packet queue pair on this device: " + std::string(mirror);
+         ") does not support raw packet queue pairs on this device: " + std::string(mirror);
 }
 
-/// What the drivers that implement the flow need for it.
+/// What a driver needs for the sniffer's flow rule.
 std::string no_flow(const Attempt& attempt) {
   struct Row {
     std::string_view driver, need;
   };
   constexpr Row rows[] = {
       {"mlx5",
-       "this device's firmware or function offers no sniffer (ConnectX-4 and later do, virtual functions "
-       "mostly "
-       "not): update the firmware, capture on the physical function, or "},
+       "this device's firmware or function has no sniffer (ConnectX-4 and later have, virtual functions "
+       "mostly not): update the firmware, capture on the physical function, or "},
       {"mlx4",
        "mlx4 needs device-managed flow steering: write 'options mlx4_core log_num_mgm_entry_size=-1' to "
        "/etc/modprobe.d/mlx4.conf and reload the driver, or "},
@@ -84,17 +80,17 @@ std::string no_flow(const Attempt& attempt) {
     if (attempt.port.driver == row.driver) return std::string(row.need) + std::string(mirror);
   }
   return "the driver (" + (attempt.port.driver.empty() ? "unknown" : attempt.port.driver) +
-         ") does not implement the sniffer's flow, as mlx5, mlx4 and bnxt_re do: " + std::string(mirror);
+         ") does not implement the sniffer, unlike mlx5, mlx4 and bnxt_re: " + std::string(mirror);
 }
 
 std::string no_node(const verbs::Failure& failure, const Attempt& attempt) {
   const std::string node = "/dev/infiniband/" + failure.detail;
   const std::string path = attempt.root + node;
   int error = failure.error;
-  // Not every driver tells why it did not open.
+  // Not every driver sets errno: check the device node.
   if (error == 0 && access(path.c_str(), R_OK | W_OK) != 0) error = errno;
   if (error == EACCES || error == EPERM) {
-    return node + " may not be opened (" + reason(error) + "): sudo chmod a+rw " + node +
+    return "no permission to open " + node + " (" + reason(error) + "): sudo chmod a+rw " + node +
            ", or run with sudo (in a container: --device=" + node + ")";
   }
   if (error == ENOENT) {
@@ -105,26 +101,25 @@ std::string no_node(const verbs::Failure& failure, const Attempt& attempt) {
 
 std::string not_found(const verbs::Failure& failure, const Attempt& attempt) {
   if (attempt.port.exists) {
-    return "the kernel knows this device, but libibverbs does not: sudo modprobe ib_uverbs; sudo apt-get "
-           "install "
-           "ibverbs-providers";
+    return "the kernel knows this device, but libibverbs does not: sudo modprobe ib_uverbs; "
+           "sudo apt-get install ibverbs-providers";
   }
   return failure.detail.empty()
              ? "there is no RDMA device on this machine: is its driver loaded? (lsmod | grep _ib)"
-             : "no RDMA device has this name; there are " + failure.detail;
+             : "no RDMA device has this name; there are: " + failure.detail;
 }
 
 std::string no_memory(const verbs::Failure& failure, const Attempt& attempt) {
   const std::string wanted = megabytes(attempt.ring_bytes);
   if (!attempt.rights.ipc_lock && attempt.rights.memlock_bytes < attempt.ring_bytes) {
-    return "the ring of " + wanted + " may not be locked in memory: RLIMIT_MEMLOCK allows " +
+    return "the ring of " + wanted + " cannot be locked in memory: RLIMIT_MEMLOCK allows " +
            megabytes(attempt.rights.memlock_bytes) +
            "; raise it (ulimit -l unlimited, LimitMEMLOCK=infinity in a "
-           "systemd unit) or give CAP_IPC_LOCK: " +
+           "systemd unit) or grant CAP_IPC_LOCK: " +
            grant();
   }
   return "the ring of " + wanted + " cannot be registered with the device (" + reason(failure.error) +
-         "); a shorter ring time takes less";
+         "); a shorter ring time needs less";
 }
 
 ErrorKind kind_of(const verbs::Failure& failure) {
@@ -148,11 +143,11 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
   const bool forbidden = failure.error == EPERM || failure.error == EACCES;
   switch (failure.step) {
     case Step::load_library:
-      return "libibverbs.so.1, which RDMA devices are captured with, cannot be loaded (" + failure.detail +
+      return "libibverbs.so.1, needed to capture on RDMA devices, cannot be loaded (" + failure.detail +
              "): sudo apt-get install libibverbs1 ibverbs-providers";
     case Step::find_symbol:
       return "libibverbs.so.1 lacks " + failure.detail +
-             ": it is too old or another library; sudo apt-get install libibverbs1, and look at "
+             ": it is too old or another library; sudo apt-get install libibverbs1, and check "
              "LD_LIBRARY_PATH";
     case Step::list_devices:
       return "RDMA devices cannot be listed (" + reason(failure.error) + "): sudo modprobe ib_uverbs";
@@ -166,7 +161,7 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
     case Step::create_flow:
       if (is_unsupported(failure.error)) return no_flow(attempt);
       if (failure.error == EBUSY || failure.error == EEXIST) {
-        return "another program sniffs this port already; stop it first (tcpdump, ibdump)";
+        return "another program is sniffing this port; stop it first (tcpdump, ibdump)";
       }
       break;
     case Step::register_memory:
@@ -174,7 +169,7 @@ std::string sentence(const verbs::Failure& failure, const Attempt& attempt) {
       break;
     case Step::allocate_memory:
       return "no memory for the ring of " + megabytes(attempt.ring_bytes) +
-             "; a shorter ring time takes less";
+             "; a shorter ring time needs less";
     default:
       break;
   }
@@ -212,10 +207,10 @@ Error explain(const verbs::Failure& failure, const Attempt& attempt) {
 
 std::string capture_elsewhere(const RdmaName& name, const SniffedPort& port) {
   const std::string where = port.software_on.empty()
-                                ? "-i INTERFACE, the network interface it was made on (rdma link)"
+                                ? "-i INTERFACE, the network interface it was created on (rdma link)"
                                 : "-i " + port.software_on;
   if (port.software) {
-    return name.device + (port.iwarp ? " is an iWARP device in software (siw)" : " is Soft-RoCE (rxe)") +
+    return name.device + (port.iwarp ? " is a software iWARP device (siw)" : " is Soft-RoCE (rxe)") +
            ": all its frames pass the network interface; capture there, with " + where;
   }
   if (port.iwarp) {

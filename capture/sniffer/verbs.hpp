@@ -10,16 +10,16 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-// Internal: the seam to libibverbs, which is loaded when an RDMA device is opened and not before, so that
-// hosts without it still run. verbs_library.hpp is the only file that includes its header.
+// Internal: interface to libibverbs, which is loaded when an RDMA device is opened, so that the program also
+// runs on hosts without it. Only verbs_library.hpp includes its header.
 namespace roce::capture::verbs {
 
-/// What was done when libibverbs or the kernel behind it refused, in the order in which it is done.
+/// The call of libibverbs that failed, in the order of the calls.
 enum class Step : std::uint8_t {
-  load_library,        ///< dlopen(); `detail` is the loader's sentence
-  find_symbol,         ///< the library is too old or another one; `detail` names the symbol
+  load_library,        ///< dlopen(); `detail` is dlerror()
+  find_symbol,         ///< dlsym(): the library is too old or another one; `detail` is the symbol
   list_devices,        ///< ibv_get_device_list()
-  find_device,         ///< none of that name; `detail` lists those there are, separated by ", "
+  find_device,         ///< no device of that name; `detail` lists the existing ones, separated by ", "
   open_device,         ///< ibv_open_device(): the character device /dev/infiniband/uverbsN
   query_device,        ///< ibv_query_device_ex()
   query_port,          ///< ibv_query_port()
@@ -38,12 +38,12 @@ enum class Step : std::uint8_t {
   reset,               ///< ibv_modify_qp(), RESET
 };
 
-/// The call that a step is, for messages.
+/// Name of the call, for messages.
 [[nodiscard]] const char* name_of(Step step) noexcept;
 
 struct Failure {
   Step step{};
-  int error = 0;       ///< an errno; 0 where the library gave none
+  int error = 0;       ///< an errno; 0 if the library set none
   std::string detail;  ///< see Step
 };
 template <class T>
@@ -57,26 +57,26 @@ struct DeviceFacts {
   std::string device_node;  ///< "uverbs0"
   bool iwarp = false;       ///< its transport is TCP
   unsigned ports = 0;
-  std::uint32_t max_receives = 0;     ///< work requests of one queue
-  std::uint32_t max_completions = 0;  ///< entries of one completion queue
+  std::uint32_t max_receives = 0;     ///< limit of work requests of one queue
+  std::uint32_t max_completions = 0;  ///< limit of entries of one completion queue
 };
 
 struct PortFacts {
   bool active = false;
   const char* state = "";  ///< in libibverbs' words: "active", "down" …; a literal
   LinkLayer link_layer{};
-  std::uint64_t speed_bps = 0;  ///< data rate of the link; 0 = unknown
-  std::uint32_t mtu_bytes = 0;  ///< active RDMA MTU: of payload
+  std::uint64_t speed_bps = 0;  ///< link speed, bits per second; 0 = unknown
+  std::uint32_t mtu_bytes = 0;  ///< active IB MTU: bytes of payload
   std::uint16_t lid = 0;        ///< InfiniBand link layer
   std::uint8_t lid_mask_bits = 0;
   std::vector<Gid> gids;  ///< those that are not empty
 };
 
-/// The asynchronous events that concern a sniffer; all others come as `other`.
+/// Asynchronous events that concern a sniffer; all others are `other`.
 enum class EventKind : std::uint8_t {
   port_changed,        ///< up, down, LID, GIDs, client reregistration
-  completions_broken,  ///< IBV_EVENT_CQ_ERR: overrun, of our queue
-  queue_broken,        ///< IBV_EVENT_QP_FATAL …, of our queue
+  completions_broken,  ///< IBV_EVENT_CQ_ERR: our completion queue overran
+  queue_broken,        ///< IBV_EVENT_QP_FATAL …: our queue pair is in error
   device_gone,         ///< IBV_EVENT_DEVICE_FATAL
   other,
 };
@@ -93,9 +93,9 @@ enum class Status : std::uint8_t {
   failed,    ///< any other
 };
 
-/// One receive that is over. Its buffer is the caller's again until it is posted.
+/// One completed receive. Its buffer belongs to the caller until it is posted again.
 struct Completion {
-  std::uint64_t time_ns = 0;  ///< wall clock of the device; 0 where the ring has no stamps
+  std::uint64_t time_ns = 0;  ///< device's wall clock, since the epoch; 0 if the ring has no timestamps
   std::uint32_t buffer = 0;
   std::uint32_t bytes = 0;  ///< received
   Status status{};
@@ -108,12 +108,12 @@ struct RingShape {
   std::uint32_t buffer_bytes = 0;
 };
 
-/// Protection domain, completion queue and channel, raw packet queue pair, registered buffers and the
-/// sniffer's flow of one port. Destroyed in the order flow, queue pair, completion queue, channel, memory
-/// region, protection domain; the Device outlives it. For one thread at a time.
+/// Protection domain, completion queue and channel, raw packet queue pair, registered buffers and sniffer
+/// flow of one port. Destroyed in the order flow, queue pair, completion queue, channel, memory region,
+/// protection domain; the Device must outlive it. One thread at a time.
 class Ring {
  public:
-  /// All buffers are posted before the flow is made, so that no frame finds none.
+  /// All buffers are posted before the flow is created, so that the first frames find some.
   [[nodiscard]] static Result<std::unique_ptr<Ring>> create(Device& device, unsigned port, RingShape shape);
   ~Ring();
   Ring(const Ring&) = delete;
@@ -126,23 +126,23 @@ class Ring {
     return memory_ + std::size_t{buffer} * shape_.buffer_bytes;
   }
 
-  /// At most `limit` receives that are over; 0: none now. A buffer that the device names and that is none of
-  /// the ring's is an error (EBADMSG).
+  /// Returns up to `limit` completed receives; 0: none now. Fails with EBADMSG if the device names a buffer
+  /// that is not in the ring.
   [[nodiscard]] Result<std::size_t> poll(Completion* to, std::size_t limit);
-  /// Gives buffers back. One call for a whole batch.
+  /// Posts buffers again, a whole batch at once.
   [[nodiscard]] Result<void> post(const std::uint32_t* buffers, std::size_t count);
 
-  /// The next completion makes descriptor() readable. What came before may not: poll once more.
+  /// The next completion makes descriptor() readable. Earlier ones may not: poll once more after it.
   [[nodiscard]] Result<void> arm();
   [[nodiscard]] int descriptor() const noexcept;
-  /// Takes what made descriptor() readable; arm() is needed again.
+  /// Consumes and acknowledges the events of descriptor(); arm() is needed again.
   void take_wakeups() noexcept;
 
-  /// Destroys the flow: nothing more arrives. What had arrived can be polled.
+  /// Destroys the flow: no more frames arrive. Those that had arrived can still be polled.
   void stop() noexcept;
 
-  /// After `flushed` completions, when all have been polled: the queue pair is reset, all buffers are
-  /// posted. Frames that come meanwhile are lost.
+  /// After `flushed` completions, when all have been polled: resets the queue pair and posts all buffers.
+  /// Frames that arrive in the meantime are lost.
   [[nodiscard]] Result<void> restart();
 
  private:
@@ -151,17 +151,17 @@ class Ring {
   Result<void> post_all();
   RingShape shape_;
   std::uint8_t* memory_ = nullptr;
-  bool lied_ = false;  ///< the device named what is not there
+  bool lied_ = false;  ///< the device named a buffer that does not exist
   std::unique_ptr<Objects> objects_;
 };
 
 /// Whether libibverbs can be loaded and has a device of that name.
 [[nodiscard]] bool lists_device(const std::string& name, const char* library);
 
-/// An open RDMA device. For one thread at a time.
+/// An open RDMA device. One thread at a time.
 class Device {
  public:
-  /// `library` is for dlopen(); a library once loaded stays.
+  /// `library` is the name for dlopen(); the library is never unloaded.
   [[nodiscard]] static Result<std::unique_ptr<Device>> open(const std::string& name, const char* library);
   ~Device();
   Device(const Device&) = delete;
@@ -172,7 +172,7 @@ class Device {
 
   /// Readable when next_event() has one.
   [[nodiscard]] int event_descriptor() const noexcept;
-  /// None: nothing waits. An error: the device is gone.
+  /// None: no event is pending. An error: the device was removed.
   [[nodiscard]] Result<std::optional<Event>> next_event();
 
  private:

@@ -9,7 +9,7 @@
 namespace roce::capture::verbs {
 namespace {
 
-/// The driver's entry of that name, null where the library or the driver is too old for it.
+/// The driver's function of that name; null if the library or the driver is too old.
 template <class Entry>
 Entry driver_entry(ibv_context* context, Entry verbs_context::*entry, std::size_t offset) noexcept {
   const verbs_context* const extended = verbs_get_ctx(context);
@@ -17,7 +17,7 @@ Entry driver_entry(ibv_context* context, Entry verbs_context::*entry, std::size_
   return extended->*entry;
 }
 
-/// Bits a second of one lane, as IBTA 14.2.5.6 codes them (PortInfo, LinkSpeed…Active); 8 is FDR10.
+/// Bits per second of one lane, by the codes of IBTA 14.2.5.6 (PortInfo, LinkSpeed…Active); 8 is FDR10.
 std::uint64_t lane_speed(std::uint8_t code) noexcept {
   constexpr struct {
     std::uint8_t code;
@@ -67,7 +67,7 @@ bool of_port(ibv_event_type type) noexcept {
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
 
-/// The list holds the devices until they are opened.
+/// Owns the device list, which is needed until the device was opened.
 struct Listed {
   std::unique_ptr<ibv_device*, void (*)(ibv_device**)> list;
   ibv_device* found;
@@ -153,7 +153,7 @@ Result<PortFacts> Device::query_port(unsigned port) const {
   }
   facts.lid = attributes.lid;
   facts.lid_mask_bits = attributes.lmc;
-  // A table that lies about its length shall not keep us busy: no device has more than a few hundred.
+  // Bounded in case the reported length is wrong: no device has more than a few hundred.
   for (int i = 0; i < std::min(attributes.gid_tbl_len, 4096); ++i) {
     ibv_gid gid{};
     if (verbs.query_gid(context, number, i, &gid) != 0) continue;

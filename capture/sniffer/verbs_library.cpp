@@ -19,7 +19,7 @@ bool find(void* handle, const char* name, Function& function, std::string& missi
 }  // namespace
 
 Result<Library> load_library(const char* path) {
-  // Never unloaded: drivers of libibverbs leave handlers behind.
+  // Never unloaded: drivers of libibverbs leave handlers registered.
   void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* const why = dlerror();

@@ -13,8 +13,8 @@
 // Internal to verbs*.cpp: the only file that includes the header of libibverbs.
 namespace roce::capture::verbs {
 
-/// The functions of libibverbs that are called by name. All others are inline in its header, by way of the
-/// context's table of the driver, and need no symbol.
+/// The functions of libibverbs that need a symbol. All others are inline in its header and go through the
+/// driver's table in the context.
 struct Library {
   decltype(&::ibv_get_device_list) get_device_list = nullptr;
   decltype(&::ibv_free_device_list) free_device_list = nullptr;
@@ -42,21 +42,21 @@ struct Library {
   decltype(&::ibv_event_type_str) event_type_str = nullptr;
 };
 
-/// Loads it; once loaded it stays. `path` is for dlopen().
+/// Loads the library, which is never unloaded. `path` is for dlopen().
 [[nodiscard]] Result<Library> load_library(const char* path);
 
-/// Waits must be ours, with a wake-up descriptor among them.
+/// Blocking calls would not end with request_stop(): we wait by poll().
 void make_non_blocking(int descriptor) noexcept;
 
 [[nodiscard]] inline tl::unexpected<Failure> failed(Step step, int error, std::string detail = {}) {
   return tl::unexpected<Failure>(Failure{step, error, std::move(detail)});
 }
-/// Where a pointer was promised: errno says why there is none.
+/// For calls that return a null pointer and set errno.
 [[nodiscard]] inline tl::unexpected<Failure> failed_by_errno(Step step) {
   return failed(step, errno);
 }
 
-/// Something of libibverbs with the function that destroys it.
+/// An object of libibverbs with the function that destroys it.
 template <class T>
 using Owned = std::unique_ptr<T, int (*)(T*)>;
 

@@ -21,11 +21,11 @@ Status status_of(ibv_wc_status status) noexcept {
   }
 }
 
-constexpr std::size_t most_at_once = 256;  // receives posted by one call, completions of a plain poll
+constexpr std::size_t most_at_once = 256;  // receives posted by one call, completions of one poll
 
 }  // namespace
 
-/// Declared in the order of their making: they are destroyed in the reverse one.
+/// Declared in the order of creation: destroyed in the reverse order.
 struct Ring::Objects {
   const Library* verbs = nullptr;
   unsigned port = 0;
@@ -34,10 +34,10 @@ struct Ring::Objects {
   Owned<ibv_mr> region{nullptr, nullptr};
   Owned<ibv_comp_channel> channel{nullptr, nullptr};
   Owned<ibv_cq> completions{nullptr, nullptr};
-  ibv_cq_ex* stamped = nullptr;  ///< `completions`, where it has stamps
+  ibv_cq_ex* stamped = nullptr;  ///< `completions` if it has timestamps, else null
   Owned<ibv_qp> queue{nullptr, nullptr};
   Owned<ibv_flow> flow{nullptr, nullptr};
-  std::vector<ibv_recv_wr> requests;  ///< linked once for all
+  std::vector<ibv_recv_wr> requests;  ///< linked once, reused for every post
   std::vector<ibv_sge> places;
   std::vector<ibv_wc> plain;
 
@@ -61,7 +61,7 @@ Result<void> Ring::Objects::make_completions(ibv_context* context, std::uint32_t
   wanted.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
   wanted.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
   stamped = ibv_create_cq_ex(context, &wanted);
-  if (stamped == nullptr) {  // a driver may know the stamps and not the flag
+  if (stamped == nullptr) {  // a driver may support timestamps but not the flag
     wanted.comp_mask = wanted.flags = 0;
     stamped = ibv_create_cq_ex(context, &wanted);
   }
@@ -101,7 +101,7 @@ Result<void> Ring::Objects::modify(ibv_qp_state state) {
                 error < 0 ? errno : error);
 }
 
-/// Huge pages can be there and yet not be ours to use: a control group's limit, another NUMA node's.
+/// Huge pages may exist and still not be usable: limit of a control group, other NUMA node.
 Result<void> Ring::Objects::make_memory(std::size_t bytes) {
   for (const bool try_huge : {true, false}) {
     memory = RingMemory(bytes, try_huge);
@@ -143,7 +143,7 @@ Result<std::unique_ptr<Ring>> Ring::create(Device& device, unsigned port, RingSh
   if (!own.channel) return failed_by_errno(Step::create_channel);
   make_non_blocking(own.channel->fd);
   if (auto made = own.make_completions(context, shape.buffers); !made) return tl::unexpected(made.error());
-  // Before the memory is taken: whether the device and our rights allow a raw queue at all.
+  // Before memory is allocated: fails if the device or our privileges do not allow a raw packet queue.
   if (auto made = own.make_queue(shape.buffers); !made) return tl::unexpected(made.error());
 
   if (auto made = own.make_memory(std::size_t{shape.buffers} * shape.buffer_bytes); !made) {
@@ -204,7 +204,7 @@ Result<std::size_t> Ring::Objects::poll_stamped(Completion* to, std::size_t limi
     Completion& one = to[count++];
     one.buffer = static_cast<std::uint32_t>(std::min<std::uint64_t>(stamped->wr_id, UINT32_MAX));
     one.status = status_of(stamped->status);
-    // Of a receive that failed, nothing else is defined.
+    // Other fields of a failed receive are undefined.
     one.bytes = one.status == Status::received ? ibv_wc_read_byte_len(stamped) : 0;
     one.time_ns = one.status == Status::received ? ibv_wc_read_completion_wallclock_ns(stamped) : 0;
     if (count == limit) break;
@@ -261,7 +261,7 @@ Result<void> Ring::arm() {
 }
 
 void Ring::take_wakeups() noexcept {
-  // Destroying the queue waits until each event that was taken has been acknowledged.
+  // Destroying the queue blocks until all consumed events are acknowledged.
   unsigned taken = 0;
   ibv_cq* which = nullptr;
   void* context = nullptr;
@@ -274,7 +274,7 @@ void Ring::stop() noexcept {
 }
 
 Result<void> Ring::restart() {
-  // The flow stays, for making one asks for rights that may have been given up by now.
+  // The flow is kept: creating one needs privileges that may have been dropped by now.
   Objects& own = *objects_;
   if (auto reset = own.modify(IBV_QPS_RESET); !reset) return reset;
   if (auto initial = own.modify(IBV_QPS_INIT); !initial) return initial;

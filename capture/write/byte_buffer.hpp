@@ -8,11 +8,11 @@
 #include <memory>
 #include <utility>
 
-// Internal: bytes on their way to a file.
+// Internal: buffer for bytes that are about to be written.
 namespace roce::capture {
 
-/// Grows at its end and keeps its memory when it is cleared. What is new is not set to zero first, as a
-/// vector's would be, for it is written at once. Not thread-safe.
+/// Grows at its end and keeps its memory when it is cleared. Unlike in a vector, new bytes are not zeroed, as
+/// they are overwritten at once. Not thread-safe.
 class ByteBuffer {
  public:
   ByteBuffer() = default;
@@ -35,7 +35,7 @@ class ByteBuffer {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  /// `bytes` more at the end, for the caller to write: valid until the next call.
+  /// Appends `bytes` uninitialised bytes for the caller to write; the pointer is valid until the next call.
   [[nodiscard]] std::uint8_t* grow(std::size_t bytes) {
     if (bytes > capacity_ - size_) [[unlikely]]
       reserve(std::max(size_ + bytes, 2 * capacity_));

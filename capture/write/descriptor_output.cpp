@@ -14,8 +14,8 @@
 namespace roce::capture {
 namespace {
 
-/// Keeps this thread's writes from raising SIGPIPE and SIGXFSZ, whose default is to end the
-/// process before it can say what went wrong. One that our write raised is taken away again.
+/// Blocks SIGPIPE and SIGXFSZ in this thread, whose default is to end the process before it can report the
+/// error. A signal that our write raised is consumed.
 class QuietSignals {
  public:
   QuietSignals() {

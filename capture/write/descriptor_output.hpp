@@ -7,18 +7,18 @@
 
 #include "capture/core/error.hpp"
 
-// Internal: what all writing to descriptors shares.
+// Internal: writing to file descriptors.
 namespace roce::capture {
 
-/// Writes all of it, also into a pipe that is slow. No failure raises a signal (SIGPIPE, SIGXFSZ). `written`
-/// grows by what got there. 0, or the errno that stopped it.
+/// Writes all bytes, also to a slow pipe. Failures raise no signal (SIGPIPE, SIGXFSZ). Adds the number of
+/// bytes written to `written`. Returns 0 or an errno.
 [[nodiscard]] int write_all(int descriptor, const std::uint8_t* data, std::size_t size,
                             std::uint64_t& written) noexcept;
 
-/// "PATH: WHAT: No space left on device" of kind not_writable.
+/// An error "PATH: WHAT: No space left on device" of kind not_writable; `number` is the errno.
 [[nodiscard]] Error not_writable(const std::string& path, int number, const std::string& what);
 
-/// A descriptor for standard output that can be closed like any other; -1 with errno where there is none.
+/// A duplicate of the descriptor of standard output, to be closed by the caller; -1 and errno on failure.
 [[nodiscard]] int standard_output() noexcept;
 
 }  // namespace roce::capture

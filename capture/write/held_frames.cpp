@@ -8,7 +8,7 @@
 namespace roce::capture {
 namespace {
 
-// A frame of RoCE has at least 60 bytes, most have many more.
+// A RoCE frame has at least 60 bytes, most have many more.
 constexpr std::size_t frames_in_chunk = HeldFrames::chunk_bytes / 128;
 
 }  // namespace
@@ -58,7 +58,7 @@ void HeldFrames::add_chunk(std::size_t bytes) {
   chunks_.push_back(std::move(chunk));
 }
 
-/// Of the oldest one all frames are gone.
+/// Called when all frames of the oldest chunk were popped.
 void HeldFrames::drop_chunk() {
   Chunk chunk = std::move(chunks_.front());
   chunks_.pop_front();

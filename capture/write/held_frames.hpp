@@ -10,20 +10,20 @@
 
 #include "capture/core/frame.hpp"
 
-// Internal: the last frames of a capture, copied, in bounded memory.
+// Internal: buffers copies of the last frames of a capture in bounded memory.
 namespace roce::capture {
 
-/// First in, first out. Not thread-safe.
+/// A queue, first in, first out. Not thread-safe.
 class HeldFrames {
  public:
   static constexpr std::size_t chunk_bytes = 1024U * 1024U;
 
-  /// `bound` limits the memory of frames, their bytes and what is kept for the next ones; at least a chunk.
+  /// `bound`: bytes of memory for the frames and the spare chunk; at least one chunk is used.
   explicit HeldFrames(std::size_t bound);
 
-  /// Whether push() of so many bytes would pass the bound: pop() first.
+  /// Whether push() of a frame of so many bytes would exceed the bound: pop() first.
   [[nodiscard]] bool full_for(std::size_t bytes) const noexcept;
-  /// Copies the frame. `time_ns` is its time, or where it has none that of the frame before.
+  /// Copies the frame. `time_ns`: its time, or that of the frame before if it has none.
   void push(const Frame& frame, std::int64_t time_ns);
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
@@ -32,11 +32,12 @@ class HeldFrames {
     Frame frame;
     std::int64_t time_ns;
   };
-  /// The oldest frames, one at least: as many as lie together.
+  /// The oldest frames that are contiguous in memory; at least one unless empty(). Valid until push() or
+  /// pop().
   [[nodiscard]] std::span<const Held> front() const noexcept {
     return std::span(chunks_.front().frames).subspan(first_);
   }
-  /// Lets go of so many of front().
+  /// Drops the first `frames` of front().
   void pop(std::size_t frames = 1);
   /// Memory in use, spare chunks included.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -46,7 +47,7 @@ class HeldFrames {
     std::unique_ptr<std::uint8_t[]> bytes;
     std::size_t size = 0;
     std::size_t used = 0;
-    std::vector<Held> frames;  ///< memory for as many as a chunk may have
+    std::vector<Held> frames;  ///< reserved for the most frames of a chunk
 
     [[nodiscard]] std::size_t memory() const noexcept { return size + frames.capacity() * sizeof(Held); }
   };
@@ -57,7 +58,7 @@ class HeldFrames {
 
   const std::size_t bound_;
   std::deque<Chunk> chunks_;
-  std::vector<Chunk> spare_;  ///< at most one, for the next
+  std::vector<Chunk> spare_;  ///< at most one, for reuse
   std::size_t first_ = 0;     ///< in the oldest chunk
   std::uint64_t count_ = 0;
   std::size_t bytes_ = 0;

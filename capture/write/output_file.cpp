@@ -22,7 +22,7 @@ tl::unexpected<Error> refused(const std::string& path, int number, const std::st
   return tl::unexpected<Error>(not_writable(path, number, what));
 }
 
-/// Where a symbolic link leads to: the rename shall replace the file, not the link.
+/// The target of a symbolic link: rename() must replace the file, not the link.
 std::string resolved(const std::string& path) {
   std::array<char, PATH_MAX> buffer{};
   return realpath(path.c_str(), buffer.data()) != nullptr ? std::string(buffer.data()) : path;
@@ -47,7 +47,7 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path
     if (descriptor < 0) return refused(path, errno, "cannot be opened for writing");
     return made("", "", descriptor);
   }
-  // Replacing a file needs no right to write it, but a read-only file is meant to stay.
+  // rename() would replace even a read-only file, which is meant to stay.
   if (exists && access(path.c_str(), W_OK) != 0) return refused(path, errno, "cannot be opened for writing");
   const std::string final_path = resolved(path);
   for (int attempt = 0;; ++attempt) {
@@ -55,7 +55,8 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path
         final_path + "." + std::to_string(getpid()) + "-" + std::to_string(attempt) + ".tmp";
     const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
-      // What replaces a file has its rights: a private capture must not become public.
+      // The new file gets the mode of the replaced one: a private capture must not become readable for
+      // others.
       if (exists) (void)fchmod(descriptor, facts.st_mode & 07777U);
       return made(final_path, std::move(temporary), descriptor);
     }
@@ -99,7 +100,7 @@ Expected<void> OutputFile::flush() {
 }
 
 Expected<void> OutputFile::write_all(const std::uint8_t* data, std::size_t size) {
-  if (failed_ || descriptor_ < 0) return refused(path_, EIO, "writing had failed before");
+  if (failed_ || descriptor_ < 0) return refused(path_, EIO, "an earlier write failed");
   const int number = capture::write_all(descriptor_, data, size, written_);
   if (number == 0) return {};
   failed_ = true;
@@ -111,7 +112,7 @@ Expected<void> OutputFile::write_all(const std::uint8_t* data, std::size_t size)
 
 Expected<void> OutputFile::finish() {
   if (auto flushed = flush(); !flushed) return flushed;
-  // Pipes and devices cannot be synced; that is no failure. close() may still report one (NFS).
+  // Pipes and devices cannot be synced: no error. close() may still report one (NFS).
   const bool synced = temporary_path_.empty() || fsync(descriptor_) == 0;
   int number = synced ? 0 : errno;
   if (::close(std::exchange(descriptor_, -1)) != 0 && number == 0) number = errno;

@@ -9,12 +9,12 @@
 
 #include "capture/core/error.hpp"
 
-// Internal: a buffered output that appears whole or not at all.
+// Internal: buffered output to a file that appears complete or not at all.
 namespace roce::capture {
 
-/// A regular file is written beside its final place under a temporary name, synced and renamed
-/// by finish(). What is not regular ("-" = standard output, a pipe, a device) is written as it
-/// comes. No failure raises a signal (SIGPIPE, SIGXFSZ): all come back as not_writable.
+/// A regular file is written under a temporary name in the same folder; finish() syncs and renames it. Other
+/// outputs ("-" = standard output, a pipe, a device) are written directly. Failures raise no signal (SIGPIPE,
+/// SIGXFSZ); all are returned as not_writable. Not thread-safe.
 class OutputFile {
  public:
   static Expected<std::unique_ptr<OutputFile>> create(const std::string& path);
@@ -25,6 +25,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   Expected<void> append(const void* data, std::size_t size);
+  /// Flushes, syncs, closes and renames. No append() after it.
   Expected<void> finish();
 
  private:
@@ -35,7 +36,7 @@ class OutputFile {
 
   std::string path_;  ///< as given, for messages
   std::string final_path_;
-  std::string temporary_path_;  ///< empty where written directly
+  std::string temporary_path_;  ///< empty if written directly
   int descriptor_;
   std::vector<std::uint8_t> buffer_;
   std::uint64_t written_ = 0;

@@ -14,16 +14,16 @@ namespace {
 constexpr std::uint32_t block_section = 0x0A0D0D0A, block_interface = 1, block_statistics = 5,
                         block_packet = 6;
 constexpr std::uint8_t nanoseconds = 9;
-// if_tsoffset of interfaces whose frames lie before 1970: the stamp itself is unsigned.
+// if_tsoffset of interfaces whose frames are older than 1970: timestamps are unsigned.
 constexpr std::int64_t seconds_before_1970 = -9'223'372'037;
 constexpr std::size_t packet_head = 28;
 
-/// One block at the end of `out`, which holds whole blocks before it.
+/// Appends one block to `out`, which holds complete blocks before it.
 class BlockBuilder {
  public:
   BlockBuilder(PcapngEncoder::Bytes& out, std::uint32_t type) : out_(out), begin_(out.size()) {
     add(type);
-    add(std::uint32_t{0});  // the length, once it is known
+    add(std::uint32_t{0});  // total length, filled in at the end
   }
   template <class Integer>
   void add(Integer value) {
@@ -50,7 +50,7 @@ class BlockBuilder {
     constexpr std::size_t longest = 65'535;
     if (!value.empty()) option(code, value.data(), std::min(value.size(), longest));
   }
-  /// Times as options hold them: two halves, the upper one first.
+  /// Times in options are two 32-bit halves, the upper one first.
   void time(std::uint16_t code, std::optional<std::int64_t> time_ns) {
     if (!time_ns || *time_ns < 0) return;
     const auto ticks = static_cast<std::uint64_t>(*time_ns);
@@ -81,7 +81,7 @@ void PcapngEncoder::section(Bytes& out, const SectionFacts& facts) {
   block.add(std::uint32_t{0x1A2B3C4D});
   block.add(std::uint16_t{1});
   block.add(std::uint16_t{0});
-  block.add(UINT64_MAX);  // length not given
+  block.add(UINT64_MAX);  // section length not specified
   for (const std::string& comment : facts.comments) block.text(option_comment, comment);
   block.text(2, facts.hardware);
   block.text(3, facts.operating_system);
@@ -92,7 +92,7 @@ void PcapngEncoder::section(Bytes& out, const SectionFacts& facts) {
 
 std::uint32_t PcapngEncoder::number_of(Bytes& out, std::uint16_t source, std::uint16_t link_type,
                                        bool before_1970, const InterfaceInfo& info) {
-  // The last of too many interfaces stands for several, of other link types.
+  // The last possible interface index may be shared by several, with different link types.
   const std::uint64_t key =
       std::uint64_t{source} << 17U | std::uint64_t{link_type} << 1U | static_cast<std::uint64_t>(before_1970);
   if (key == last_key_) return last_number_;
@@ -136,7 +136,7 @@ void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& 
   Described& one = described_[number];
   one.last_time = frame.time_ns;
   take_counts(one, info);
-  // Modulo 2^64: the offset of an interface before 1970 takes the stamp back to its second.
+  // Modulo 2^64: with the offset of an interface before 1970 the timestamp becomes positive.
   const std::uint64_t offset =
       frame.time_ns < 0 ? static_cast<std::uint64_t>(-seconds_before_1970) * 1'000'000'000U : 0;
   const std::uint64_t ticks = static_cast<std::uint64_t>(frame.time_ns) + offset;
@@ -160,7 +160,7 @@ void PcapngEncoder::packet(Bytes& out, const Frame& frame, const InterfaceInfo& 
     return;
   }
   std::uint8_t* const to = out.grow(size);
-  // The padding, and before it what the rest then covers.
+  // The last 4 bytes with the padding first: the data then overwrites what is not padding.
   constexpr std::uint32_t zero = 0;
   std::memcpy(to + size - 8, &zero, sizeof zero);
   std::memcpy(to, head.data(), packet_head);

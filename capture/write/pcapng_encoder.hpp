@@ -13,11 +13,11 @@
 #include "capture/core/source.hpp"
 #include "capture/write/byte_buffer.hpp"
 
-// Internal: frames as blocks of pcapng (draft-ietf-opsawg-pcapng section 4), in the byte order of this
-// machine, with nanosecond stamps. Where the bytes go is the business of PcapngWriter and Recorder.
+// Internal: encodes frames as pcapng blocks (draft-ietf-opsawg-pcapng section 4) in the byte order of this
+// machine, with nanosecond timestamps. PcapngWriter and Recorder write them to files.
 namespace roce::capture {
 
-/// What a section header says. Empty texts are left out.
+/// Options of a Section Header Block; empty texts are left out.
 struct SectionFacts {
   std::string application;
   std::string hardware;
@@ -25,11 +25,11 @@ struct SectionFacts {
   std::vector<std::string> comments;
 };
 
-/// What statistics blocks say besides the counts.
+/// Options of Interface Statistics Blocks besides the counts.
 struct StatisticsFacts {
-  std::optional<std::int64_t> start_ns;  ///< since the epoch: from when on the counts count
-  std::optional<std::int64_t> end_ns;    ///< when they were taken; absent: the last packet's time
-  std::vector<std::string> comments;     ///< go into the first block
+  std::optional<std::int64_t> start_ns;  ///< since the epoch: when counting began
+  std::optional<std::int64_t> end_ns;    ///< when the counts were read; absent: time of the last packet
+  std::vector<std::string> comments;     ///< in the first block
 };
 
 /// Every call appends whole blocks to `out`. Not thread-safe.
@@ -37,19 +37,19 @@ class PcapngEncoder {
  public:
   using Bytes = ByteBuffer;
 
-  /// Begins a section: no interface is described in it yet.
+  /// Begins a section, without interfaces.
   void section(Bytes& out, const SectionFacts& facts);
-  /// Describes the interface with this Frame::interface, unless the section has it already.
+  /// Describes the interface with index `source` (Frame::interface), unless the section has it already.
   void interface(Bytes& out, std::uint16_t source, const InterfaceInfo& info);
-  /// Describes the frame's interface if it is the first of it, and takes over the counts of `info`. Of a
-  /// comment the format holds 65 535 bytes.
+  /// Describes the frame's interface before its first frame, and takes over the counts of `info`. Comments
+  /// are truncated to 65 535 bytes, the limit of the format.
   void packet(Bytes& out, const Frame& frame, const InterfaceInfo& info,
               std::span<const std::string_view> comments = {});
-  /// One block for each interface that has counts. `interfaces`, by Frame::interface, brings counts that
-  /// are newer than those of the last packet; an interface that was described twice tells its counts once.
+  /// One block for each interface that has counts. `interfaces`, indexed by Frame::interface, has counts
+  /// newer than those of the last packet; an interface that was described twice gets one block.
   void statistics(Bytes& out, const std::vector<InterfaceInfo>& interfaces,
                   const StatisticsFacts& facts = {});
-  /// An upper bound for what statistics() would append without comments.
+  /// Upper bound of the bytes that statistics() appends without comments.
   [[nodiscard]] std::size_t statistics_bytes() const noexcept;
 
  private:
@@ -66,11 +66,11 @@ class PcapngEncoder {
 
   std::vector<Described> described_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  ///< by source, link type, before 1970
-  std::uint64_t last_key_ = UINT64_MAX;                       ///< of the packet before, and its number
+  std::uint64_t last_key_ = UINT64_MAX;                       ///< of the previous packet, and its number
   std::uint32_t last_number_ = 0;
 };
 
-/// Whole blocks at the beginning of `size` bytes of pcapng that was written here.
+/// The complete blocks at the beginning of `size` bytes that PcapngEncoder made.
 struct WholeBlocks {
   std::size_t bytes = 0;
   std::uint64_t packets = 0;

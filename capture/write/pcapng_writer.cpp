@@ -11,7 +11,7 @@ namespace roce::capture {
 struct PcapngWriter::Impl {
   explicit Impl(std::unique_ptr<OutputFile> out) : file(std::move(out)) {}
 
-  /// Writes what the encoder appended to `blocks`.
+  /// Writes and clears the encoded blocks.
   Expected<void> put() {
     auto done = file->append(blocks.data(), blocks.size());
     blocks.clear();

@@ -15,9 +15,9 @@
 namespace roce::capture {
 namespace {
 
-constexpr std::size_t most_waiting = 8;  // appends between their giver and the compression
+constexpr std::size_t most_waiting = 8;  // appends queued for the compressing thread
 
-/// Above what zstd makes of so many bytes.
+/// Upper bound of the compressed size.
 std::uint64_t compressed_at_most(std::size_t bytes) noexcept {
   return bytes + bytes / 128 + 128;
 }
@@ -39,16 +39,16 @@ Expected<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, 
     if (descriptor < 0) return refused("cannot be opened for writing");
   }
   struct stat facts {};
-  // Standard output may be a file that already holds something: it is not ours to cut.
+  // Standard output may be a file that already has contents: never truncated.
   const bool regular = path != "-" && fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
   if (regular) {
-    // Where a file system has no locks, there is none; the lock ends with the descriptor.
+    // File systems without locks are used without one; the lock ends with the descriptor.
     const bool taken = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (taken || ftruncate(descriptor, 0) != 0) {
       const int number = errno;
       ::close(descriptor);
       errno = number;
-      return refused(taken ? "another capture writes this file" : "cannot be opened for writing");
+      return refused(taken ? "another capture is writing this file" : "cannot be opened for writing");
     }
   }
   return std::unique_ptr<RecordFile>(
@@ -133,7 +133,7 @@ Expected<void> RecordFile::finish() {
   return result();
 }
 
-/// The thread: until told to quit and nothing waits.
+/// The compressing thread: runs until quit_ is set and the queue is empty.
 void RecordFile::compress_all() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -185,7 +185,7 @@ std::optional<Error> RecordFile::write_compressed(const Waiting& waiting) {
   return std::nullopt;
 }
 
-/// A write stopped anywhere: the file ends with its last whole block again.
+/// After a write that failed halfway: truncates the file to its last complete block.
 Error RecordFile::cut_back(int number) {
   Error error = not_writable(path_, number, "writing failed");
   error.offset = kept_bytes_.load();

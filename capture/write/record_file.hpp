@@ -16,54 +16,54 @@
 #include "capture/core/error.hpp"
 #include "capture/write/byte_buffer.hpp"
 
-// Internal: a file that grows by whole blocks of pcapng.
+// Internal: a file that grows by complete pcapng blocks.
 namespace roce::capture {
 
-/// What is on disk, in whole blocks.
+/// What was written to the file, in complete blocks.
 struct KeptBlocks {
   std::uint64_t bytes = 0;  ///< of the file, compressed or not
   std::uint64_t packets = 0;
 };
 
-/// Unlike OutputFile it lies under its name from the start and holds whole blocks at every moment that
-/// append() is not running, whatever ends the process: an append that fails is cut back to the last whole
-/// block. Compression has a thread of its own, and each append becomes a zstd frame of its own. append(),
-/// drain() and finish() by one thread; kept() and pending() by any.
+/// Unlike an OutputFile it has its final name from the start. Except while append() runs it holds complete
+/// blocks only, however the process ends: after a failed append the file is truncated to its last complete
+/// block. Compression runs in a thread of its own; each append becomes one zstd frame. append(), drain() and
+/// finish() from one thread; kept() and pending() from any.
 class RecordFile {
  public:
   enum class Existing : std::uint8_t {
-    replace,  ///< cut to nothing
-    refuse,   ///< EEXIST
+    replace,  ///< truncate it
+    refuse,   ///< fail with EEXIST
   };
 
-  /// "-" is standard output; what exists and is no regular file is written to as it is. A file that another
-  /// RecordFile writes, in whatever process, is refused (EWOULDBLOCK).
+  /// "-" is standard output; an existing path that is no regular file is written to as it is. Fails with
+  /// EWOULDBLOCK if a RecordFile of any process is writing the file.
   [[nodiscard]] static Expected<std::unique_ptr<RecordFile>> open(const std::string& path, bool compress,
                                                                   Existing existing = Existing::replace);
-  /// Without finish(): what was appended is written all the same.
+  /// Without finish(): what was appended is still written.
   ~RecordFile();
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Takes whole blocks, `packets` of them of packets, and leaves `blocks` empty. After the first error all
-  /// fail with it. With compression the error of an earlier append may come; waits while too much is under
-  /// way.
+  /// Writes complete blocks, `packets` of them with packets, and leaves `blocks` empty. After the first error
+  /// all calls fail with it. With compression it may return the error of an earlier append, and it waits
+  /// while the queue to the compressing thread is full.
   Expected<void> append(ByteBuffer& blocks, std::uint64_t packets);
-  /// Waits until all that was appended is on disk.
+  /// Waits until all that was appended is written.
   Expected<void> drain();
   /// Drains and closes. No append() after it.
   Expected<void> finish();
 
   [[nodiscard]] KeptBlocks kept() const noexcept { return {kept_bytes_.load(), kept_packets_.load()}; }
-  /// Bytes that kept() may still grow by, at most.
+  /// Upper bound of the bytes that are appended and not yet part of kept().
   [[nodiscard]] std::uint64_t pending() const noexcept { return pending_.load(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool regular() const noexcept { return regular_; }
-  /// Whether the path still leads to this file: nobody has renamed or removed it.
+  /// Whether the path still leads to this file: it was neither renamed nor removed.
   [[nodiscard]] bool in_place() const noexcept;
-  /// Whether it lies under no name any more: with finish() it is gone.
+  /// Whether the file has no name left: it vanishes with finish().
   [[nodiscard]] bool removed() const noexcept;
-  /// Removes the file, if open() made it and nothing was kept; before finish().
+  /// Removes the file if open() created it and nothing was written; before finish().
   [[nodiscard]] bool discard_if_empty();
 
  private:
@@ -83,7 +83,7 @@ class RecordFile {
   const std::string path_;  ///< as given, for messages
   int descriptor_;
   const bool regular_;
-  const bool made_;  ///< by open(), under a name that there was not
+  const bool made_;  ///< created by open()
   std::atomic<std::uint64_t> kept_bytes_{0};
   std::atomic<std::uint64_t> kept_packets_{0};
   std::atomic<std::uint64_t> pending_{0};
@@ -96,7 +96,7 @@ class RecordFile {
   std::condition_variable work_;  ///< for the thread
   std::condition_variable done_;  ///< for append() and drain()
   std::deque<Waiting> queue_;
-  std::vector<ByteBuffer> spare_;  ///< empty, with their memory
+  std::vector<ByteBuffer> spare_;  ///< empty, to reuse their memory
   bool busy_ = false;
   bool quit_ = false;
   std::thread thread_;

@@ -16,12 +16,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Plain blocks stay in the cache until they are written; a compressed frame wants more to find what repeats.
+// Uncompressed chunks stay in the cache until they are written; compression finds more repetition in larger
+// ones.
 constexpr std::size_t plain_chunk = 256U * 1024U;
 constexpr std::size_t compressed_chunk = 1024U * 1024U;
 constexpr auto compressed_wait = std::chrono::milliseconds(500);
 constexpr std::size_t packet_overhead = 32;  // of an Enhanced Packet Block without options
-// A compressed file is full when so little room is left: what a frame takes is known only afterwards.
+// A compressed file counts as full when so little is left, as the compressed size is known only afterwards.
 constexpr std::uint64_t compressed_slack = 64U * 1024U;
 constexpr std::size_t most_comments = 100;
 constexpr std::size_t most_notices = 100;
@@ -30,7 +31,7 @@ std::int64_t nanoseconds_of(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-/// What was counted since; a count that went back says nothing.
+/// Increase since `base`; none if the counter went backwards.
 std::optional<std::uint64_t> since(const std::optional<std::uint64_t>& now, std::uint64_t base) {
   if (!now) return now;
   return *now < base ? 0 : *now - base;
@@ -53,7 +54,7 @@ Expected<std::unique_ptr<Recorder>> Recorder::create(RecorderOptions options,
   if (auto opened = recorder->open_next(); !opened) return tl::unexpected<Error>(std::move(opened.error()));
   recorder->adopt_earlier();
   recorder->write_out();
-  // What cannot even be begun is told at once.
+  // An error of the first write is returned at once.
   if (auto begun = recorder->file_->drain(); !begun) return tl::unexpected<Error>(std::move(begun.error()));
   if (recorder->error_) return tl::unexpected<Error>(*recorder->error_);
   return recorder;
@@ -90,7 +91,7 @@ std::size_t Recorder::record(std::span<const Frame> frames, const std::vector<In
   } else {
     write_out();
   }
-  // What was received shall be analysed, also where the disk is full.
+  // Received frames are analysed even if the disk is full.
   if (error_) taken = frames.size();
   given_ += taken;
   return taken;
@@ -182,7 +183,7 @@ Expected<std::unique_ptr<RecordFile>> Recorder::open_ring_file(std::chrono::syst
   for (unsigned attempt = 0;; ++attempt) {
     const std::string path = ring_name(options_.path, ++number_, now);
     auto file = RecordFile::open(path, options_.compress, RecordFile::Existing::refuse);
-    // Of a recording that began in the same second.
+    // The name exists: a recording that began in the same second.
     if (file || file.error().system_errno != EEXIST || attempt == attempts) return file;
   }
 }
@@ -191,7 +192,7 @@ Expected<std::unique_ptr<RecordFile>> Recorder::open_ring_file(std::chrono::syst
 Expected<void> Recorder::open_next() {
   const auto now = options_.clocks.wall();
   const bool ring = options_.rotates() || options_.name_as_ring;
-  // After SIGHUP: a file that was moved away leaves its name to the next one.
+  // After SIGHUP: if the file was renamed, the next one gets its original name.
   const bool plain_name = !ring && (opened_ == 0 || moved_away_);
   if (plain_name) ++number_;
   const auto existing = opened_ != 0 ? RecordFile::Existing::refuse : RecordFile::Existing::replace;
@@ -218,7 +219,7 @@ void Recorder::close_file() {
   }
   moved_away_ = !file_->in_place();
   const bool removed = file_->removed();
-  // Nothing but its name: a service that is started again every ten seconds would leave one each time.
+  // Removes an empty file: a service that restarts every ten seconds would leave one each time.
   const bool discarded = file_->discard_if_empty();
   if (discarded) {
     --opened_;
@@ -232,7 +233,7 @@ void Recorder::close_file() {
     all_gone_.bytes += kept.bytes;
     all_gone_.packets += kept.packets;
     ++gone_files_;
-    note(file_->path() + ": somebody removed this file while it was written, with " +
+    note(file_->path() + ": this file was removed by another program while it was written, with " +
          std::to_string(kept.packets) + (kept.packets == 1 ? " packet" : " packets"));
   } else if (options_.files_kept != 0 && !discarded) {
     closed_.push_back({file_->path(), kept.bytes, kept.packets, false});
@@ -240,7 +241,7 @@ void Recorder::close_file() {
   file_.reset();
 }
 
-/// What captures before left of this ring, but for the file that is open by now.
+/// Adds the files of this ring that earlier captures left, except the one that is open now.
 void Recorder::adopt_earlier() {
   if (!options_.whole_ring || !options_.rotates()) return;
   for (RingFile& each : files_of_ring(options_.path))
@@ -248,7 +249,7 @@ void Recorder::adopt_earlier() {
   make_room();
 }
 
-/// Removes the oldest files for one more to come.
+/// Removes the oldest files before a new one is opened.
 void Recorder::make_room() {
   while (options_.files_kept != 0 && closed_.size() + 1 > options_.files_kept) {
     const Closed& oldest = closed_.front();
@@ -257,7 +258,7 @@ void Recorder::make_room() {
       all_removed_.packets += oldest.packets;
       ++(oldest.earlier ? removed_earlier_ : removed_files_);
     } else {
-      note(oldest.path + ": stays, for it cannot be removed from the ring: " + std::strerror(errno));
+      note(oldest.path + ": cannot be removed from the ring: " + std::strerror(errno));
     }
     closed_.pop_front();
   }
@@ -278,7 +279,7 @@ void Recorder::change_file_in_time() {
   if (late && file_->regular()) change_file();
 }
 
-/// Whether the frame may be written, into the next file where this one is full.
+/// Whether the frame may be written; begins the next file if the present one is full.
 bool Recorder::ready_for(const Frame& frame) {
   if (ended_) return false;
   const bool bounded = options_.all_bytes != 0 || options_.file_bytes != 0;
@@ -291,11 +292,11 @@ bool Recorder::ready_for(const Frame& frame) {
   return !ended_;
 }
 
-/// Whether so many bytes more stay below a limit (0 = none) that `others` have taken from already.
+/// Whether `wanted` more bytes stay within a limit (0 = none), of which `others` are used by other files.
 bool Recorder::fits(std::uint64_t limit, std::uint64_t others, std::uint64_t wanted) {
   if (limit == 0) return true;
   const std::uint64_t waiting = blocks_.size() + wanted;
-  // What is compressed may turn out a little larger.
+  // Compressed data may become slightly larger.
   const std::uint64_t grown = options_.compress ? waiting + waiting / 128 + 128 : waiting;
   if (others + file_->kept().bytes + file_->pending() + grown <= limit) return true;
   if (!options_.compress) return false;

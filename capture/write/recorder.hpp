@@ -17,24 +17,24 @@ namespace roce::capture {
 class RecordFile;
 
 struct RecorderOptions {
-  std::string path;       ///< "-" is standard output, which is neither rotated nor limited
-  bool compress = false;  ///< by zstd, on a thread of its own
+  std::string path;       ///< "-" is standard output: neither rotated nor limited
+  bool compress = false;  ///< zstd, in a thread of its own
   SectionFacts section;
 
-  // When a new file begins; 0 = never. Any of them makes a ring: names as ring_name() gives them.
-  std::uint64_t file_bytes = 0;  ///< no file becomes larger, but for one that a single packet fills
+  // When a new file begins; 0 = never. Any of them makes a ring, with names by ring_name().
+  std::uint64_t file_bytes = 0;  ///< maximum size of a file; only a single larger packet exceeds it
   std::chrono::nanoseconds file_time{0};
   std::uint64_t file_packets = 0;
-  std::uint64_t files_kept = 0;  ///< the oldest is removed when there are more; 0 = all stay
-  /// Files that captures before left under the ring's names count among them, and go first.
+  std::uint64_t files_kept = 0;  ///< the oldest is removed when there are more; 0 = all are kept
+  /// Files that earlier captures left under the ring's names are counted too, and are removed first.
   bool whole_ring = false;
 
-  // When the recording has ended; 0 = never.
+  // When the recording ends; 0 = never.
   std::uint64_t all_bytes = 0;
   std::uint64_t all_files = 0;
 
-  bool name_as_ring = false;       ///< also where no file follows
-  std::uint64_t first_number = 1;  ///< of the names
+  bool name_as_ring = false;       ///< use ring_name() for a single file too
+  std::uint64_t first_number = 1;  ///< in the names
   Clocks clocks;
 
   [[nodiscard]] bool rotates() const noexcept {
@@ -42,7 +42,7 @@ struct RecorderOptions {
   }
 };
 
-/// Counts of an interface at some time.
+/// Packet counts of an interface at some time.
 struct InterfaceCounts {
   std::uint64_t received = 0;
   std::uint64_t dropped_by_interface = 0;
@@ -51,12 +51,12 @@ struct InterfaceCounts {
   [[nodiscard]] static InterfaceCounts of(const InterfaceInfo& info) noexcept;
 };
 
-/// Writes frames as they come. Files hold whole blocks whenever the process dies; what was handed over is
-/// written when record() returns, compressed files at least every half second of ticks. Each file is a
-/// section of its own with its interfaces, and ends with their statistics of its own time.
+/// Writes frames as they arrive. Files consist of complete blocks whenever the process dies. Frames are
+/// written when record() returns; with compression every half second (tick()) at the latest. Each file is a
+/// section of its own, with its interfaces, and ends with the interface statistics of its own time span.
 class Recorder final : public Recording {
  public:
-  /// Opens the first file, which describes `interfaces`; its statistics count from `bases` on.
+  /// Opens the first file and describes `interfaces` in it; its statistics are relative to `bases`.
   [[nodiscard]] static Expected<std::unique_ptr<Recorder>> create(
       RecorderOptions options, const std::vector<InterfaceInfo>& interfaces,
       std::vector<InterfaceCounts> bases = {});
@@ -74,12 +74,12 @@ class Recorder final : public Recording {
   [[nodiscard]] RecordingSummary summary() const override;
 
  private:
-  /// A file that is closed.
+  /// A closed file.
   struct Closed {
     std::string path;
     std::uint64_t bytes = 0;
     std::uint64_t packets = 0;
-    bool earlier = false;  ///< of a capture before
+    bool earlier = false;  ///< of an earlier capture
   };
   explicit Recorder(RecorderOptions options);
   void take_over(const std::vector<InterfaceInfo>& interfaces);
@@ -106,26 +106,26 @@ class Recorder final : public Recording {
   PcapngEncoder::Bytes blocks_;       ///< not yet appended to the file
   std::uint64_t blocks_packets_ = 0;  ///< in them
   std::vector<InterfaceInfo> interfaces_;
-  std::vector<InterfaceCounts> bases_;  ///< when the present file began
+  std::vector<InterfaceCounts> bases_;  ///< counts when the present file began
   std::vector<std::string> comments_;
-  StatisticsFacts last_words_;  ///< of the file that is closed next
-  std::uint64_t in_file_ = 0;   ///< packets handed to the present file
+  StatisticsFacts last_words_;  ///< for the end of the present file
+  std::uint64_t in_file_ = 0;   ///< packets of the present file
   std::chrono::steady_clock::time_point file_began_;
   std::chrono::steady_clock::time_point written_out_;
 
   std::uint64_t given_ = 0;
   std::uint64_t number_ = 0;  ///< of the present file's name
   std::uint64_t opened_ = 0;
-  std::deque<Closed> closed_;  ///< those that the ring may remove
-  Closed all_closed_;          ///< sums, removed ones included
+  std::deque<Closed> closed_;  ///< files that the ring may remove
+  Closed all_closed_;          ///< sums, including removed files
   Closed all_removed_;
-  Closed all_gone_;  ///< removed by somebody else while they were written
+  Closed all_gone_;  ///< removed by others while they were written
   std::uint64_t removed_files_ = 0;
   std::uint64_t removed_earlier_ = 0;
   std::uint64_t gone_files_ = 0;
   std::string last_path_;
-  std::string path_before_;  ///< what last_path_ was one file ago
-  bool moved_away_ = false;  ///< the file closed last lay no longer under its name
+  std::string path_before_;  ///< last_path_ of the previous file
+  bool moved_away_ = false;  ///< the file closed last had been renamed or removed
   std::optional<Error> error_;
   std::vector<std::string> notices_;
   bool ended_ = false;

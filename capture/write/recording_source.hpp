@@ -8,8 +8,8 @@
 
 namespace roce::capture {
 
-/// Hands the frames of a source to a recording before anybody else sees them, and ends with it.
-/// Both must outlive the result.
+/// A source that passes the frames of `source` to `recording` before it delivers them, and ends when the
+/// recording has ended. Both must outlive the result.
 [[nodiscard]] std::unique_ptr<CaptureSource> recorded(CaptureSource& source, Recording& recording);
 
 }  // namespace roce::capture

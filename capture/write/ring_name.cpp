@@ -51,7 +51,7 @@ struct LeftFile {
   std::pair<std::int64_t, std::int64_t> written;
 };
 
-/// Without following links, and without waiting for what is no file.
+/// Does not follow links and does not block on FIFOs.
 bool look_at(LeftFile& left) {
   const int descriptor = ::open(left.file.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return false;

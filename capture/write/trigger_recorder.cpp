@@ -9,14 +9,14 @@ namespace roce::capture {
 namespace {
 
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
-// Of what is held, at least so much is written while a batch comes, and twice what came.
+// With each batch at least so many buffered bytes are written, and at least twice the bytes of the batch.
 constexpr std::size_t least_written = 4U << 20U;
 constexpr std::size_t frames_at_once = 1024;
 constexpr std::int64_t sample_ns = 100'000'000;
 constexpr std::size_t most_requests = 1000;  // waiting for their file
 constexpr std::size_t most_trigger_notices = 100;
 
-/// Times far from each other, without overflow.
+/// Saturating addition of times.
 std::int64_t plus(std::int64_t time_ns, std::int64_t ns) noexcept {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(time_ns, ns, &sum)) return sum;
@@ -41,7 +41,7 @@ void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
   std::int64_t from = plus(time_ns, -options_.before.count());
   const std::int64_t to = plus(time_ns, options_.after.count());
-  bool told = false;  // by the file before
+  bool told = false;  // the reason is in the previous file
   if (error_) return;
   if (recorder_ && from <= until_ns_) {
     const std::int64_t end = end_of(from_ns_);
@@ -49,7 +49,7 @@ void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
     told = time_ns <= end;
     if (told) recorder_->comment(reason);
     if (to <= end) return;
-    from = plus(end, 1);  // the rest goes on in the next file
+    from = plus(end, 1);  // the rest is for the next file
   }
   if (!requests_.empty() && from <= plus(requests_.back().to_ns, 1)) {
     Request& last = requests_.back();
@@ -104,7 +104,7 @@ void TriggerRecorder::tick() {
   write_some(8 * least_written);
   if (!recorder_) return;
   recorder_->tick();
-  // Packets that do not come end no file.
+  // Without packets, packet time stands still and would never end the file.
   const auto idle = options_.recorder.clocks.steady() - last_frame_;
   if (held_.empty() && idle > options_.after + std::chrono::seconds(1)) end_file();
 }
@@ -133,13 +133,13 @@ RecordingSummary TriggerRecorder::summary() const {
   return sum;
 }
 
-/// The last moment that a file from this one on may hold.
+/// The latest time of a file that begins at `from_ns`.
 std::int64_t TriggerRecorder::end_of(std::int64_t from_ns) const noexcept {
   const std::int64_t least = plus(options_.before.count(), options_.after.count());
   return plus(from_ns, std::max<std::int64_t>(options_.longest.count(), least));
 }
 
-/// A file shall say what was dropped in its own time.
+/// Keeps counts over time, so that a file can state the drops of its own time span.
 void TriggerRecorder::sample(const std::vector<InterfaceInfo>& interfaces) {
   if (!samples_.empty() && now_ns_ < plus(samples_.back().time_ns, sample_ns) &&
       now_ns_ >= samples_.back().time_ns)
@@ -150,7 +150,7 @@ void TriggerRecorder::sample(const std::vector<InterfaceInfo>& interfaces) {
   samples_.push_back(std::move(next));
   const std::int64_t oldest = held_.empty() ? now_ns_ : held_.front().front().time_ns;
   while (samples_.size() > 1 && samples_[1].time_ns <= oldest) samples_.pop_front();
-  // Clocks that go back leave samples that never grow old.
+  // If the clock is set back, samples never become old enough to be removed.
   constexpr std::size_t most_samples = 10'000;
   if (samples_.size() > most_samples) samples_.pop_front();
 }
@@ -161,7 +161,7 @@ void TriggerRecorder::hold(const Frame& frame) {
 }
 
 void TriggerRecorder::make_room_for(const Frame& frame) {
-  // What belongs into a file goes there, the rest is lost for triggers to come.
+  // Frames that belong into a file are written, older ones are dropped and missing for later triggers.
   for (std::uint64_t before = UINT64_MAX; held_.full_for(frame.captured) && held_.count() < before;) {
     before = held_.count();
     write_some(least_written);
@@ -172,21 +172,21 @@ void TriggerRecorder::make_room_for(const Frame& frame) {
   }
 }
 
-/// Lets go of what no trigger can ask for any more.
+/// Drops frames that are too old for any later trigger.
 void TriggerRecorder::forget_old() {
   const std::int64_t span = options_.before.count() + options_.lag.count();
   while (!held_.empty()) {
     const std::int64_t time = held_.front().front().time_ns;
-    // A clock that was set back makes what came before it neither old nor young.
+    // If the clock was set, frames from before are far in the past or the future: dropped too.
     if (time >= plus(now_ns_, -span) && time <= plus(now_ns_, span)) return;
     held_.pop();
   }
 }
 
-/// Writes what is held and belongs into a file, but for a bit no more bytes than told.
+/// Writes buffered frames that belong into a file, about `budget` bytes.
 void TriggerRecorder::write_some(std::size_t budget) {
   while (!error_ && (recorder_ || !requests_.empty())) {
-    if (!recorder_ && requests_.front().rest && held_.empty()) return;  // none of its frames has come yet
+    if (!recorder_ && requests_.front().rest && held_.empty()) return;  // none of its frames has arrived yet
     if (!recorder_ && !begin_file()) continue;
     std::size_t frames = 0;
     std::size_t bytes = 0;
@@ -198,7 +198,7 @@ void TriggerRecorder::write_some(std::size_t budget) {
       ++frames;
     }
     if (frames == 0) {
-      // Nothing left, or the time of this file is over.
+      // Nothing is buffered, or the budget is used up; otherwise the time of this file is over.
       if (held.empty() || budget == 0) return;
       end_file();
       continue;
@@ -209,7 +209,7 @@ void TriggerRecorder::write_some(std::size_t budget) {
   }
 }
 
-/// Opens the file of the oldest request and lets go of what came before its time. False: there is none.
+/// Opens the file of the oldest request and drops frames from before its time. False: there is none.
 bool TriggerRecorder::begin_file() {
   const Request request = std::move(requests_.front());
   requests_.pop_front();
@@ -237,9 +237,9 @@ bool TriggerRecorder::begin_file() {
   std::string cut;
   if (forgotten_ns_ >= request.from_ns) {
     const std::string missing =
-        held_.empty() ? "nothing of it"
-                      : "not the first " + seconds_text(held_.front().front().time_ns - request.from_ns);
-    cut = "memory for the time before a trigger did not suffice: it held " + missing;
+        held_.empty() ? "all of it"
+                      : "its first " + seconds_text(held_.front().front().time_ns - request.from_ns);
+    cut = "the memory for the time before a trigger was too small (--trigger-memory): missing is " + missing;
     recorder.section.comments.back() += "\n" + cut;
   }
   auto made = Recorder::create(std::move(recorder), interfaces_, std::move(bases));
@@ -266,7 +266,7 @@ void TriggerRecorder::end_file() {
   for (const std::string& each : sum.notices) note(each);
 }
 
-/// Gives the oldest frames to the file.
+/// Writes the oldest frames to the file.
 void TriggerRecorder::give(std::size_t frames) {
   giving_.clear();
   for (const HeldFrames::Held& held : held_.front().first(frames)) giving_.push_back(held.frame);
@@ -275,7 +275,7 @@ void TriggerRecorder::give(std::size_t frames) {
   if (!recorder_->ended()) return;
   if (!recorder_->error()) {
     full_ = true;
-    note(recorder_->summary().last_path + ": ends where the limit of all files together was reached");
+    note(recorder_->summary().last_path + ": ends early, the size limit of all files together was reached");
   }
   end_file();
 }

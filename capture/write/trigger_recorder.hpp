@@ -16,22 +16,22 @@
 namespace roce::capture {
 
 struct TriggerOptions {
-  RecorderOptions recorder;  ///< of each file; its path is a ring's, its limits are not used
+  RecorderOptions recorder;  ///< for each file; names are those of a ring, the limits are not used
   std::chrono::nanoseconds before{std::chrono::seconds(5)};
   std::chrono::nanoseconds after{std::chrono::seconds(2)};
-  /// How much later than its packets a trigger may come: so much longer they are held.
+  /// How much later than its packets a trigger may come: packets are buffered so much longer.
   std::chrono::nanoseconds lag{std::chrono::seconds(10)};
   std::size_t memory_bytes = std::size_t{256} << 20U;
-  /// What one file spans at most, also where triggers never end: the next one goes on from there. No less
-  /// than `before` and `after` together.
+  /// Maximum time span of one file; with continuous triggers the next file continues from there. At least
+  /// `before` and `after` together.
   std::chrono::nanoseconds longest{std::chrono::seconds(60)};
   std::uint64_t most_files = 100;             ///< 0 = any number
   std::uint64_t most_bytes = 10'000'000'000;  ///< of all files; 0 = any
 };
 
-/// Holds the last frames in memory and writes those around a trigger, a file for each; a trigger during the
-/// time of another one makes its file longer, up to a limit. Time is that of packets. What is held is written
-/// bit by bit with the frames that come, so that none of them has to wait long.
+/// Buffers the last frames in memory and writes those around a trigger, one file for each trigger. A trigger
+/// during the time of another one extends its file, up to a limit. All times are those of packets. Buffered
+/// frames are written in small portions as new frames arrive, so that record() never takes long.
 class TriggerRecorder final : public Recording {
  public:
   explicit TriggerRecorder(TriggerOptions options);
@@ -39,16 +39,16 @@ class TriggerRecorder final : public Recording {
   TriggerRecorder(const TriggerRecorder&) = delete;
   TriggerRecorder& operator=(const TriggerRecorder&) = delete;
 
-  /// Something happened at `time_ns`; `reason` becomes the comment of the file's section, or of the next
-  /// packet in a file that is being written. On any thread; writes nothing itself.
+  /// A trigger at `time_ns`. `reason` becomes the comment on the file's section, or on the next packet of a
+  /// file that is being written. Any thread; does not write.
   void trigger(std::string reason, std::int64_t time_ns);
 
   std::size_t record(std::span<const Frame> frames, const std::vector<InterfaceInfo>& interfaces) override;
-  [[nodiscard]] bool ended() const override;  ///< only when writing failed
+  [[nodiscard]] bool ended() const override;  ///< only after an error
   [[nodiscard]] std::optional<Error> error() const override;
   void tick() override;
   void rotate() override {}              ///< each trigger has a file of its own
-  void comment(std::string) override {}  ///< findings that are no trigger are not written
+  void comment(std::string) override {}  ///< findings that are not triggers are not written
   Expected<void> finish(const std::vector<InterfaceInfo>& interfaces) override;
   [[nodiscard]] RecordingSummary summary() const override;
 
@@ -57,11 +57,11 @@ class TriggerRecorder final : public Recording {
     std::string reason;
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
-    /// What the file before had no room for, which has the reason as well: without frames no file of its own.
+    /// The part that exceeded the previous file, which has the reason too: no file of its own without frames.
     bool rest = false;
   };
 
-  /// Counts of the interfaces at some time of the packets.
+  /// Counts of the interfaces at a packet time.
   struct Sample {
     std::int64_t time_ns = 0;
     std::vector<InterfaceCounts> counts;
@@ -82,16 +82,16 @@ class TriggerRecorder final : public Recording {
   mutable std::mutex mutex_;  ///< for all that follows
   HeldFrames held_;
   std::int64_t now_ns_ = INT64_MIN;        ///< of the newest frame
-  std::int64_t forgotten_ns_ = INT64_MIN;  ///< of the newest frame that had to leave for want of memory
+  std::int64_t forgotten_ns_ = INT64_MIN;  ///< of the newest frame that was dropped for lack of memory
   std::chrono::steady_clock::time_point last_frame_;
   std::vector<InterfaceInfo> interfaces_;
   std::deque<Sample> samples_;
   std::deque<Request> requests_;        ///< not yet begun
   std::unique_ptr<Recorder> recorder_;  ///< of the file that is being written
-  std::int64_t from_ns_ = 0;            ///< when it begins
-  std::int64_t until_ns_ = 0;           ///< it takes the frames up to then
-  std::vector<Frame> giving_;           ///< to the recorder, at once
-  RecordingSummary closed_;             ///< sums over the files before
+  std::int64_t from_ns_ = 0;            ///< time span of the file
+  std::int64_t until_ns_ = 0;           ///< inclusive
+  std::vector<Frame> giving_;           ///< for one call of record(); a member to reuse its memory
+  RecordingSummary closed_;             ///< sums of the closed files
   std::uint64_t names_ = 0;             ///< files begun
   std::uint64_t refused_ = 0;           ///< triggers beyond the limits
   bool full_ = false;                   ///< the limit of all bytes was reached

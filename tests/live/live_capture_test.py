@@ -288,7 +288,7 @@ class Ends(Network):
 
     def test_the_interface_is_set_down(self):
         messages = self.lose("ip", "link", "set", "dev", "right", "down")
-        self.assertIn("set down while it was captured; up again with: sudo ip link set dev right up", messages)
+        self.assertIn("set down during the capture; to set it up: sudo ip link set dev right up", messages)
 
     def lose_confined(self, *words):
         """The command may not make sockets once it captures, and shall see the same."""
@@ -312,7 +312,7 @@ class Ends(Network):
         self.assertIn("right: the network interface was removed", self.lose_confined("ip", "link", "del", "right"))
 
     def test_a_confined_program_sees_the_interface_set_down(self):
-        self.assertIn("set down while it was captured", self.lose_confined("ip", "link", "set", "dev", "right", "down"))
+        self.assertIn("set down during the capture", self.lose_confined("ip", "link", "set", "dev", "right", "down"))
 
     def test_a_new_name_is_no_end(self):
         capture = Capture()
@@ -344,14 +344,14 @@ class Opening(Network):
 
     def test_down(self):
         command("ip", "link", "set", "dev", "right", "down")
-        self.assertIn("right: the network interface is down; up with: sudo ip link set dev right up", self.refused())
+        self.assertIn("right: the network interface is down: sudo ip link set dev right up", self.refused())
 
     def test_filters_that_are_wrong(self):
         for text, mark in (("udp prot 4791", (4, 4)), ("udp port", (8, 1)), ("port foo", (5, 3)), ("(udp", (4, 1)),
                            ("tcp and and ip", (8, 3)), ("udp or )", (7, 1))):
             with self.subTest(text):
                 lines = self.refused("--filter", text).splitlines()
-                self.assertIn("right: the capture filter cannot be used: ", lines[0])
+                self.assertIn("right: the capture filter is not valid: ", lines[0])
                 self.assertEqual(lines[1], "  " + text)
                 self.assertEqual(lines[2], "  " + " " * mark[0] + "^" * mark[1])
 

@@ -179,7 +179,7 @@ TEST(FrameStore, SaysWhyFramesBehindALimitAreNotThere) {
   };
   FrameStore::Limits limits;
   limits.spooled_bytes = 200'000;
-  refused(limits, "not in a plain file");
+  refused(limits, "not in an uncompressed file");
   limits = {};
   limits.frames = 600;
   refused(limits, "more than 600 packets");

@@ -124,7 +124,7 @@ TEST(Pcap, LyingLengthStopsWithThePlace) {
   ASSERT_EQ(all.errors.size(), 1U);
   EXPECT_EQ(all.errors[0].kind, ErrorKind::damaged);
   EXPECT_EQ(all.errors[0].offset, 42U);
-  EXPECT_NE(all.errors[0].describe().find("at byte 42: a record claims 262145 captured bytes"),
+  EXPECT_NE(all.errors[0].describe().find("at byte 42: a record has a captured length of 262145 bytes"),
             std::string::npos);
   EXPECT_EQ(all.count(Incident::oversized_record), 1U);
 }

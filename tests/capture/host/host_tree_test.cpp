@@ -41,7 +41,7 @@ TEST_F(HostTreeTest, ReadsTextAndNumbers) {
   EXPECT_EQ(tree.text("c"), "4: ACTIVE");
   EXPECT_TRUE(tree.problems().empty());
   EXPECT_EQ(tree.number("c"), std::nullopt);
-  EXPECT_EQ(only_problem(tree), "c: is no number: \"4: ACTIVE\"");
+  EXPECT_EQ(only_problem(tree), "c: is not a number: \"4: ACTIVE\"");
 }
 
 TEST_F(HostTreeTest, WholeNumbersOnly) {
@@ -76,7 +76,7 @@ TEST_F(HostTreeTest, HugeAndBinaryFilesAreRefused) {
   EXPECT_EQ(only_problem(tree), "huge: is longer than 65536 bytes");
   tree.problems().clear();
   EXPECT_EQ(tree.text("binary"), std::nullopt);
-  EXPECT_EQ(only_problem(tree), "binary: is no text");
+  EXPECT_EQ(only_problem(tree), "binary: is not text");
 }
 
 TEST_F(HostTreeTest, PipesDevicesAndFoldersDoNotHang) {
@@ -88,7 +88,7 @@ TEST_F(HostTreeTest, PipesDevicesAndFoldersDoNotHang) {
   EXPECT_EQ(tree.problems().size(), 2U);
   HostTree real("/");
   EXPECT_EQ(real.text("dev/zero"), std::nullopt);
-  EXPECT_EQ(only_problem(real), "dev/zero: is no regular file");
+  EXPECT_EQ(only_problem(real), "dev/zero: is not a regular file");
 }
 
 TEST_F(HostTreeTest, LoopsOfLinksEnd) {
@@ -145,7 +145,7 @@ TEST_F(HostTreeTest, AnEndOfReadingIsSaidOnce) {
   EXPECT_EQ(tree.number("d/4", HostTree::Absent::strange), std::nullopt);
   EXPECT_FALSE(tree.exists("d/1"));
   EXPECT_TRUE(tree.names("d", HostTree::Absent::strange).empty());
-  EXPECT_EQ(only_problem(tree), "d/3: the tree has more than 3 files; from here on nothing is read");
+  EXPECT_EQ(only_problem(tree), "d/3: the tree has more than 3 files; no further ones are read");
 }
 
 TEST_F(HostTreeTest, NumbersAreListedByValue) {

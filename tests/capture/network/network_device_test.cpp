@@ -215,7 +215,7 @@ TEST(PrivateFlags, AreExplainedWithTheirCommand) {
 }
 
 TEST(Rights, AreNamedWithACommand) {
-  EXPECT_EQ(how_to_allow().find("run it with sudo, or allow it once and for all: sudo setcap "), 0U);
+  EXPECT_EQ(how_to_allow().find("run it with sudo, or grant the capabilities permanently: sudo setcap "), 0U);
   // As the system itself tells.
   std::ifstream status("/proc/self/status");
   std::uint64_t effective = 0;

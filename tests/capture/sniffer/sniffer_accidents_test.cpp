@@ -34,7 +34,7 @@ TEST_F(SnifferAccidents, CountsExactlyWhatTheRingHadNoRoomFor) {
   EXPECT_EQ(source_->counts().received, 60'000U);
   EXPECT_EQ(source_->counts().dropped_by_kernel, 40'000U);
   EXPECT_EQ(source_->interfaces()[0].dropped_by_kernel, 40'000U);
-  EXPECT_NE(source_->interfaces()[0].description.find("as many as the device allows"), std::string::npos);
+  EXPECT_NE(source_->interfaces()[0].description.find("the device's limit"), std::string::npos);
 }
 
 TEST_F(SnifferAccidents, CountsWhatTheQueueHadNoRoomFor) {
@@ -69,7 +69,7 @@ TEST_F(SnifferAccidents, StartsAQueueAgainThatIsInError) {
     EXPECT_EQ(got_.size(), 6000U);
     EXPECT_EQ(report().restarts, 2U);
     EXPECT_EQ(source_->counts().dropped_by_kernel, 2U);
-    EXPECT_TRUE(noted("was started again"));
+    EXPECT_TRUE(noted("was restarted"));
   }
 }
 
@@ -79,7 +79,7 @@ TEST_F(SnifferAccidents, GivesUpAQueueThatFailsAgainAndAgain) {
   open(text);
   read(all);
   EXPECT_EQ(got_.size(), 1000U);
-  EXPECT_NE(error_.find("fails again and again"), std::string::npos) << error_;
+  EXPECT_NE(error_.find("fails repeatedly"), std::string::npos) << error_;
 }
 
 TEST_F(SnifferAccidents, CountsFramesThatAreLongerThanTheirBuffers) {
@@ -88,7 +88,7 @@ TEST_F(SnifferAccidents, CountsFramesThatAreLongerThanTheirBuffers) {
   EXPECT_EQ(got_.size(), 300U);
   EXPECT_EQ(report().too_long, 2U);
   EXPECT_EQ(source_->counts().dropped_by_kernel, 2U);
-  EXPECT_TRUE(noted("frames longer than 4352 bytes"));
+  EXPECT_TRUE(noted("frames longer than the ring's buffers of 4352 bytes"));
 }
 
 TEST_F(SnifferAccidents, MakesANewRingWhenTheMtuHasGrown) {
@@ -143,7 +143,7 @@ TEST_F(SnifferAccidents, SurvivesAPortThatGoesDownAndComesBack) {
 
 TEST_F(SnifferAccidents, SaysThatThePortIsDownFromTheBeginning) {
   open("port_state 1\n");
-  EXPECT_TRUE(noted("port 1 is down: nothing comes until it is active"));
+  EXPECT_TRUE(noted("port 1 is down: no frames until it is active"));
   source_->request_stop();
   read(1);
   EXPECT_EQ(error_, "");

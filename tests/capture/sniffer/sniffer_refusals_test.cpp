@@ -60,7 +60,7 @@ TEST_F(SnifferRefusals, OfDevicesThatAreNotThere) {
   expect("no_devices\n", {"there is no RDMA device on this machine"});
   EXPECT_EQ(kind_, ErrorKind::not_found);
   options_.device = "mlx5_1";
-  expect("", {"mlx5_1", "no RDMA device has this name; there are mlx5_0"});
+  expect("", {"mlx5_1", "no RDMA device has this name; there are: mlx5_0"});
   options_.device = "mlx5_0";
   connectx();
   expect("no_devices\n", {"the kernel knows this device", "modprobe ib_uverbs", "ibverbs-providers"});
@@ -81,12 +81,12 @@ TEST_F(SnifferRefusals, OfNamesAndPorts) {
 
 TEST_F(SnifferRefusals, OfFilters) {
   options_.filter = "udp port 4791";
-  expect("", {"takes no capture filter", "-Y"});
+  expect("", {"cannot be captured with a capture filter", "-Y"});
 }
 
 TEST_F(SnifferRefusals, WithoutTheDeviceNode) {
   expect(failing("open", EACCES),
-         {"/dev/infiniband/uverbs0 may not be opened", "sudo chmod a+rw", "--device"});
+         {"no permission to open /dev/infiniband/uverbs0", "sudo chmod a+rw", "--device"});
   EXPECT_EQ(kind_, ErrorKind::not_readable);
   expect(failing("open", ENOENT), {"/dev/infiniband/uverbs0 does not exist", "sudo modprobe ib_uverbs"});
   // A driver that does not say why: the node itself is looked at.
@@ -120,7 +120,8 @@ TEST_F(SnifferRefusals, WithoutMemoryThatMayBeLocked) {
 }
 
 TEST_F(SnifferRefusals, OfDevicesThatHaveNoRawQueue) {
-  expect(failing("qp", EOPNOTSUPP), {"makes no raw packet queue pair", "mirror the port on its switch"});
+  expect(failing("qp", EOPNOTSUPP),
+         {"does not support raw packet queue pairs", "mirror the port on its switch"});
   EXPECT_EQ(kind_, ErrorKind::unsupported);
   expect("layer infiniband\n" + failing("qp", EINVAL), {"InfiniBand port", "ibdump"});
 }
@@ -131,7 +132,7 @@ TEST_F(SnifferRefusals, OfDevicesThatHaveNoSniffer) {
   } rows[] = {{"mlx5_core", "firmware"},
               {"mlx4_core", "log_num_mgm_entry_size=-1"},
               {"bnxt_en", "RoCE mirroring"},
-              {"irdma", "the driver (irdma) does not implement the sniffer's flow"}};
+              {"irdma", "the driver (irdma) does not implement the sniffer"}};
   for (const auto& row : rows) {
     const std::string device = "sys/class/infiniband/mlx5_0/";
     file(device + "node_type", "1: CA\n");
@@ -140,7 +141,7 @@ TEST_F(SnifferRefusals, OfDevicesThatHaveNoSniffer) {
     EXPECT_EQ(kind_, ErrorKind::unsupported);
     std::filesystem::remove_all(root_ + "/sys");
   }
-  expect(failing("flow", EBUSY), {"another program sniffs this port"});
+  expect(failing("flow", EBUSY), {"another program is sniffing this port"});
 }
 
 TEST_F(SnifferRefusals, OfDevicesInSoftware) {
@@ -152,10 +153,10 @@ TEST_F(SnifferRefusals, OfDevicesInSoftware) {
   options_.device = "siw0:1";
   file("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
   gid(0, "eth8", "siw0");
-  expect("", {"siw0 is an iWARP device in software (siw)", "-i eth8"});
+  expect("", {"siw0 is a software iWARP device (siw)", "-i eth8"});
   options_.device = "soft";
   file("sys/class/infiniband/soft/node_type", "1: CA\n");
-  expect("", {"-i INTERFACE, the network interface it was made on"});
+  expect("", {"-i INTERFACE, the network interface it was created on"});
 }
 
 TEST_F(SnifferRefusals, OfIwarp) {

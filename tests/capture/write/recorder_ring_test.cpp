@@ -156,7 +156,7 @@ TEST_F(RecorderRingTest, ARingSaysAtOnceWhatItCannotRemove) {
   }
   RecordingSummary sum = recorder->summary();
   ASSERT_EQ(sum.notices.size(), 1U);
-  EXPECT_EQ(sum.notices[0].find(oldest + ": stays, for it cannot be removed from the ring: "), 0U);
+  EXPECT_EQ(sum.notices[0].find(oldest + ": cannot be removed from the ring: "), 0U);
   EXPECT_TRUE(recorder->finish(interfaces));
   sum = recorder->summary();
   EXPECT_EQ(sum.files, 3U) << "the one that stayed, too";
@@ -177,7 +177,8 @@ TEST_F(RecorderRingTest, AFileThatSomebodyRemovedIsNotCountedAsKept) {
   EXPECT_TRUE(recorder->finish(interfaces));
   const RecordingSummary sum = recorder->summary();
   ASSERT_EQ(sum.notices.size(), 1U);
-  EXPECT_EQ(sum.notices[0], first + ": somebody removed this file while it was written, with 7 packets");
+  EXPECT_EQ(sum.notices[0],
+            first + ": this file was removed by another program while it was written, with 7 packets");
   EXPECT_EQ(sum.files, 1U);
   EXPECT_EQ(sum.packets, 5U);
   EXPECT_EQ(sum.bytes, std::filesystem::file_size(sum.last_path));

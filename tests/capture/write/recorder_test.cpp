@@ -44,7 +44,7 @@ TEST_F(RecorderTest, TwoDoNotWriteOneFile) {
   EXPECT_EQ(record(*first, 7), 7U);
   const auto second = Recorder::create(options("a.pcapng"), interfaces);
   ASSERT_FALSE(second);
-  EXPECT_NE(second.error().describe().find("another capture writes this file"), std::string::npos);
+  EXPECT_NE(second.error().describe().find("another capture is writing this file"), std::string::npos);
   EXPECT_TRUE(first->finish(interfaces));
   EXPECT_EQ(frames_of(paths_in(folder), 0), 7U);
   EXPECT_TRUE(Recorder::create(options("a.pcapng"), interfaces)) << "behind the end of the first";

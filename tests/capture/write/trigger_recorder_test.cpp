@@ -204,8 +204,8 @@ TEST_F(TriggerRecorderTest, TheBoundOfMemoryIsKeptAndSaid) {
   EXPECT_EQ(times.back(), 21'900);
   EXPECT_EQ(times.size(), static_cast<std::size_t>((times.back() - times.front()) / 100 + 1));
   ASSERT_EQ(recorder->summary().notices.size(), 1U);
-  EXPECT_NE(recorder->summary().notices[0].find("did not suffice"), std::string::npos);
-  EXPECT_NE(read_files(paths()).files[0].comment.find("did not suffice"), std::string::npos);
+  EXPECT_NE(recorder->summary().notices[0].find("was too small (--trigger-memory)"), std::string::npos);
+  EXPECT_NE(read_files(paths()).files[0].comment.find("was too small (--trigger-memory)"), std::string::npos);
 }
 
 TEST_F(TriggerRecorderTest, WhatBelongsIntoAFileIsNotLostForWantOfMemory) {
