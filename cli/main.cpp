@@ -43,8 +43,8 @@ bool is_command(std::string_view word) {
                      [&](const Command& c) { return c.name == word; });
 }
 
-/// `roceanalyze FILE...` is `roceanalyze report FILE...`: the word is put in unless the line begins
-/// with a command or asks for help or the version.
+/// `roceanalyze FILE...` is short for `roceanalyze report FILE...`: inserts "report" unless the command line
+/// begins with a command or requests help or the version.
 std::vector<std::string> with_command(std::vector<std::string> words) {
   static constexpr std::array<std::string_view, 4> global = {"-h", "--help", "--version", "--help-all"};
   if (words.empty() || is_command(words.front())) return words;
@@ -65,7 +65,7 @@ int run(int argc, char** argv) {
                "roceanalyze");
   app.footer("roceanalyze FILE... is short for roceanalyze report FILE...");
   app.require_subcommand(1);
-  bool version = false;  // answered above; here for the help
+  bool version = false;  // handled above; here for the help only
   app.add_flag("--version", version, "print the version and what is built in");
   Action action;
   for (const Command& command : commands) command.add(app, action);
@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
   }
   try {
     words = with_command(std::move(words));
-    std::reverse(words.begin(), words.end());  // as CLI11 wants it
+    std::reverse(words.begin(), words.end());  // CLI11 takes the words in reverse order
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
@@ -87,8 +87,8 @@ int run(int argc, char** argv) {
   return action();
 }
 
-/// Descriptors 0 to 2 that the caller closed would be taken by the first files opened: what is meant
-/// for standard output would end up in one of them.
+/// Opens descriptors 0 to 2 if the caller closed them: else the first files opened would get these numbers,
+/// and standard output would be written into one of them.
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -96,7 +96,7 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// A ring set is many files: allow as many as the system lets us have open.
+/// A ring may have thousands of files: raise the limit of open files to the maximum allowed.
 void raise_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -104,8 +104,8 @@ void raise_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// What is large goes back to the system when it is freed, however much was freed before: the parts of the
-/// analysis are freed one by one while the report grows from them.
+/// Returns large blocks to the system when they are freed (glibc would raise the threshold): the parts of the
+/// analysis are freed one by one while the report is built from them.
 void give_memory_back() {
 #ifdef __GLIBC__
   (void)::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   raise_file_limit();
   give_memory_back();
-  // A reader that goes away is an error of write(), not a death.
+  // write() to a closed pipe must fail instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(argc, argv);
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     print_error("out of memory");
     return exit_input;
   } catch (const std::exception& error) {
-    print_error(fmt::format("defect: {}", error.what()));
+    print_error(fmt::format("defect of the program: {}", error.what()));
     return exit_defect;
   }
 }

@@ -26,80 +26,82 @@ void add_device_options(CLI::App& command, CaptureOptions& options) {
   command.add_option("-i", live.device, "network interface (eth0, any) or RDMA device (mlx5_0, mlx5_0:2)")
       ->required()
       ->type_name("DEVICE");
-  command.add_option("-f", live.filter, "capture filter (BPF): only what matches is captured")
+  command.add_option("-f", live.filter, "capture filter (BPF): capture only packets that match")
       ->type_name("FILTER");
-  command.add_option("-s", live.snap_length, "bytes kept of each packet (0 = all)")
+  command.add_option("-s", live.snap_length, "snap length: bytes kept of each packet (0 = all)")
       ->check(CLI::Range(0U, whole_frames))
       ->type_name("BYTES");
   command
       .add_option_function<unsigned>(
           "-B", [&live](unsigned mib) { live.kernel_buffer_bytes = std::size_t{mib} << 20U; },
-          "network interface: buffer of the kernel in MiB (default: 64)")
+          "network interface: kernel buffer in MiB (default: 64)")
       ->check(CLI::Range(1U, 2047U))
       ->type_name("MIB");
   command
       .add_option("--ring-time", options.ring_time,
-                  "RDMA device: what its ring holds at the speed of the link (default: 50ms)")
+                  "RDMA device: length of its ring, as a time at link speed (default: 50ms)")
       ->check(duration_error)
       ->type_name("TIME");
   command.add_flag_callback(
       "-p", [&live] { live.promiscuous = false; }, "no promiscuous mode");
   command.add_flag_callback(
-      "-n", [] {}, "no names for addresses: there never are any");
+      "-n", [] {}, "no effect: names are never resolved (compatible with tshark)");
 }
 
 void add_file_options(CLI::App& command, CaptureOptions& options) {
-  command.add_option("-w", options.write, "write what is captured to a file; - is standard output")
+  command.add_option("-w", options.write, "write packets to a pcapng file; - is standard output")
       ->check(empty_error)
       ->type_name("FILE");
-  command.add_option("--compress", options.compress, "zstd or none (default: zstd where FILE ends in .zst)")
+  command.add_option("--compress", options.compress, "zstd or none (default: zstd if FILE ends in .zst)")
       ->check(CLI::IsMember({"zstd", "none"}))
       ->type_name("HOW");
-  command.add_option("-c", options.count, "stop after so many packets")->check(count_error)->type_name("N");
+  command.add_option("-c", options.count, "stop after N packets")->check(count_error)->type_name("N");
   command
-      .add_option("-a", options.stop, "stop: duration:SECONDS, packets:N, filesize:KB of all files, files:N")
+      .add_option("-a", options.stop,
+                  "stop after duration:SECONDS, packets:N, filesize:KB (all files together) or files:N")
       ->check(limit_error)
       ->allow_extra_args(false)
       ->type_name("LIMIT");
   command
       .add_option("-b", options.ring,
-                  "next file: filesize:KB, duration:SECONDS, packets:N; files:N are kept, the oldest go")
+                  "ring: begin a new file after filesize:KB, duration:SECONDS or packets:N; keep files:N")
       ->check(limit_error)
       ->allow_extra_args(false)
       ->type_name("LIMIT");
   command.add_flag(
       "--whole-ring", options.whole_ring,
-      "-b files:N counts files that earlier captures left under the ring's names; these go first");
-  command.add_flag("--capture-only", options.capture_only, "write, do not analyse");
+      "-b files:N includes files of earlier captures with the ring's names, which are removed first");
+  command.add_flag("--capture-only", options.capture_only, "record without analysis");
   command.add_flag("--stop-with-stdin", options.stop_with_input,
-                   "stop when standard input ends: for programs that start this one with other rights");
+                   "stop when standard input ends: for parent processes that may not send signals");
 }
 
 void add_trigger_options(CLI::App& command, CaptureOptions& options) {
   command
       .add_option(
           "--trigger", options.trigger,
-          "write only what lies around a finding: info, notice, warning, error (and above), the id of "
-          "one, or retransmission, loss, ce; several with commas")
+          "write only packets around an event: info, notice, warning, error (findings of this severity or "
+          "above), the id of a finding, retransmission, loss, ce; separated by commas")
       ->delimiter(',')
       ->check(trigger_error)
       ->allow_extra_args(false)
       ->type_name("WHAT");
-  command.add_option("--before", options.before, "time before it (default: 5s)")
+  command.add_option("--before", options.before, "time before a trigger (default: 5s)")
       ->check(duration_error)
       ->type_name("TIME");
-  command.add_option("--after", options.after, "time after it (default: 2s)")
+  command.add_option("--after", options.after, "time after a trigger (default: 2s)")
       ->check(duration_error)
       ->type_name("TIME");
   command
       .add_option("--trigger-limit", options.trigger_limits,
-                  "files:N and filesize:KB of all together, duration:SECONDS of each (default: files:100, "
-                  "filesize:10000000, duration:60)")
+                  "files:N and filesize:KB for all files together, duration:SECONDS for each (default: "
+                  "files:100, filesize:10000000, duration:60)")
       ->check(limit_error)
       ->allow_extra_args(false)
       ->type_name("LIMIT");
   command
-      .add_option("--trigger-memory", options.trigger_memory_mib, "MiB for what came before (default: 256)")
+      .add_option("--trigger-memory", options.trigger_memory_mib,
+                  "MiB to buffer packets before a trigger (default: 256)")
       ->check(CLI::Range(std::size_t{4}, std::size_t{1} << 20U))
       ->type_name("MIB");
 }
@@ -108,19 +110,18 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
   options.analyze.add_shared_to(command);
   command
       .add_option("--idle-limit", options.idle_limit,
-                  "connections without a packet for so long are summed up and forgotten (default: 600s)")
+                  "evict connections that had no packet for this time (default: 600s)")
       ->check(duration_error)
       ->type_name("TIME");
-  command
-      .add_option("--every", options.every, "a summary in one line each TIME, and findings as they appear")
+  command.add_option("--every", options.every, "one-line summary every TIME, and findings as they appear")
       ->check(duration_error)
       ->type_name("TIME");
   command.add_option("--top", options.top, "connections and flows to list (0 = all)")
       ->check(number_error)
       ->type_name("N");
   add_fail_on_option(command, options.fail_on);
-  command.add_flag("--json", options.json, "reports and summaries as JSON, an object a line");
-  command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
+  command.add_flag("--json", options.json, "reports and summaries as JSON, one object per line");
+  command.add_flag("--pretty", options.pretty, "JSON with line breaks and indentation");
 }
 
 int run(const CaptureOptions& options, const LiveOutputs& outputs) {
@@ -139,7 +140,7 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
     setup.user = std::move(*user);
   }
   if (const auto every = parse_duration(options.every)) {
-    // In a service's log findings would come twice.
+    // In a service's log findings would appear twice.
     const bool findings = options.json || !outputs.system_log || ::isatty(options.report_descriptor()) == 1;
     setup.observers.push_back(
         std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json, findings));
@@ -153,7 +154,8 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
 void add_capture(CLI::App& app, Action& action) {
   auto options = std::make_shared<CaptureOptions>();
   auto outputs = std::make_shared<LiveOutputs>();
-  CLI::App* command = app.add_subcommand("capture", "capture live from a device: analyse, record, or both");
+  CLI::App* command =
+      app.add_subcommand("capture", "capture live on a device: analyse packets, record them, or both");
   add_device_options(*command, *options);
   add_file_options(*command, *options);
   add_trigger_options(*command, *options);

@@ -36,10 +36,10 @@ bool ignored(int number) {
 }  // namespace
 
 CaptureControl::CaptureControl() : ours_(set_of({SIGINT, SIGTERM, SIGUSR1})) {
-  // nohup: it would arrive, for what is blocked is kept whether it is ignored or not.
+  // With nohup it must stay unblocked: blocked signals become pending even if they are ignored.
   if (!ignored(SIGHUP)) sigaddset(&ours_, SIGHUP);
-  // Shells ignore these for what a script begins with '&'; as tcpdump and dumpcap it is ended by them even
-  // so.
+  // Shells ignore these signals for background jobs of scripts; like tcpdump and dumpcap, a capture ends by
+  // them nevertheless.
   for (const int number : {SIGINT, SIGTERM}) {
     if (ignored(number)) std::signal(number, SIG_DFL);
   }
@@ -76,20 +76,20 @@ void CaptureControl::end() {
       ending_ = true;
     }
     tasks_.notify_one();
-    worker_.join();  // while it is held up, a signal can still kill
+    worker_.join();  // while it blocks, a signal can still kill
     const std::uint64_t any = 1;
     [[maybe_unused]] const auto written = ::write(quit_, &any, sizeof any);
     watcher_.join();
     if (interrupted_) expect_second_signals(interrupted_at_);
   }
-  // What is written now may wait for its reader for ever.
+  // From now on output may block for any time, so signals must end the process.
   for (const int number : {SIGINT, SIGTERM}) {
     const sigset_t one = set_of({number});
     if (sigismember(&mask_before_, number) == 0) pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   }
 }
 
-/// Until the deadline, in milliseconds; -1: there is none to wait for.
+/// Time until the deadline in milliseconds; -1: none.
 int CaptureControl::wait_ms() const {
   if (!actions_.deadline || stopped_) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*actions_.deadline - Clock::now()).count();
@@ -98,7 +98,7 @@ int CaptureControl::wait_ms() const {
 
 void CaptureControl::watch() {
   while (true) {
-    // poll() leaves out what is negative.
+    // poll() ignores negative descriptors.
     pollfd waiting[3] = {{signals_, POLLIN, 0}, {quit_, POLLIN, 0}, {actions_.input, POLLIN, 0}};
     const int ready = ::poll(waiting, 3, wait_ms());
     if (ready > 0 && waiting[1].revents != 0) return;
@@ -115,7 +115,7 @@ void CaptureControl::watch() {
   }
 }
 
-/// Whoever began this program ends it by closing the other side, also by dying.
+/// The parent process ends the capture by closing the pipe, or by ending itself.
 void CaptureControl::read_input() {
   char unused[256];
   const ssize_t got = ::read(actions_.input, unused, sizeof unused);
@@ -139,7 +139,7 @@ void CaptureControl::answer(int number) {
     return actions_.stop();
   }
   if (Clock::now() - interrupted_at_ < sent_at_once) return;
-  // Somebody cannot wait for the end: whatever this signal does, it does now.
+  // The second signal: its default action follows.
   restore_terminal();
   const sigset_t one = set_of({number});
   pthread_sigmask(SIG_UNBLOCK, &one, nullptr);

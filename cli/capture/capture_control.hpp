@@ -15,37 +15,36 @@
 
 namespace roce::cli {
 
-/// Signals and time of a capture that runs. Signals wait from the construction on, for this thread and those
-/// that it begins afterwards, and are answered by threads of its own after start(): no handlers, so that the
-/// actions may do anything. One thread does what must not wait (stop and the second signal, which kills),
-/// another one the rest, which may be held up by who reads the output. One at a time in a process.
+/// Signals and deadlines of a running capture. From construction on signals are blocked in this thread and
+/// those that it starts; after start() they are handled by two threads instead of signal handlers, so that
+/// actions may call anything. One thread does what must not wait (stop, and the second signal, which kills),
+/// the other one the rest, which may block on output. One at a time in a process.
 class CaptureControl {
  public:
   using Clock = std::chrono::steady_clock;
   struct Actions {
     std::function<void()>
-        stop;  ///< SIGINT, SIGTERM (one more kills as usual, but see sent_at_once), or the deadline
+        stop;  ///< SIGINT, SIGTERM (another one kills as usual, but see sent_at_once), or the deadline
     std::function<void()> report;   ///< SIGUSR1
     std::function<void()> hang_up;  ///< SIGHUP
-    std::function<void()> tick;     ///< so often at least:
+    std::function<void()> tick;     ///< at least every tick_time
     std::chrono::milliseconds tick_time{100};
     std::optional<Clock::time_point> deadline;
-    int input = -1;  ///< descriptor: its end stops as well; what it says is not looked at. -1: none
+    int input = -1;  ///< descriptor whose end stops as well; its data is discarded. -1: none
   };
 
-  /// From here on the signals wait for start(); those for the end do what they do also where the caller
-  /// ignores them, a SIGHUP that it ignores does nothing.
+  /// Blocks the signals until start(). SIGINT and SIGTERM are handled even if the caller ignores them; an
+  /// ignored SIGHUP stays ignored.
   CaptureControl();
   ~CaptureControl();
   CaptureControl(const CaptureControl&) = delete;
   CaptureControl& operator=(const CaptureControl&) = delete;
 
   [[nodiscard]] capture::Expected<void> start(Actions actions);
-  /// SIGINT or SIGTERM came.
+  /// Whether SIGINT or SIGTERM was received.
   [[nodiscard]] bool interrupted() const noexcept { return interrupted_; }
   /// Returns when no action runs or will run any more. From then on SIGINT and SIGTERM kill as usual, but see
-  /// sent_at_once. SIGHUP and SIGUSR1 stay blocked: there is nothing left to change or to report, and what
-  /// they do otherwise nobody who sends them means.
+  /// sent_at_once. SIGHUP and SIGUSR1 stay blocked: their default action would kill the process.
   void end();
 
  private:
@@ -61,9 +60,9 @@ class CaptureControl {
   int signals_ = -1;  ///< descriptors
   int quit_ = -1;
   std::atomic<bool> interrupted_{false};
-  Clock::time_point interrupted_at_;  ///< of watch(), as the next one
+  Clock::time_point interrupted_at_;  ///< used by watch() only, as the next one
   bool stopped_ = false;
-  std::mutex mutex_;  ///< for the tasks of work():
+  std::mutex mutex_;  ///< guards the tasks of work():
   std::condition_variable tasks_;
   bool report_ = false;
   bool hang_up_ = false;

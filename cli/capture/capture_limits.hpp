@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// -a, -b and --trigger-limit: NAME:VALUE, as dumpcap and tshark take them.
+// Values of -a, -b and --trigger-limit: NAME:VALUE, as in dumpcap and tshark.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace roce::cli {
 
-/// All that can be limited; 0 = not.
+/// Limits; 0 = none.
 struct CaptureLimits {
   std::uint64_t duration_ns = 0;
   std::uint64_t bytes = 0;  ///< given as filesize, in kB of 1000 bytes
@@ -19,9 +19,9 @@ struct CaptureLimits {
   std::uint64_t files = 0;
 };
 
-/// The limits named by such texts, the last of each name. Nothing if one of them is none.
+/// Parses limits; of several with the same name the last one counts. None if one of the texts is invalid.
 [[nodiscard]] std::optional<CaptureLimits> parse_limits(const std::vector<std::string>& texts);
-/// What is wrong with one, and which there are; empty for a limit.
+/// Error message with the valid forms; empty for a valid limit.
 [[nodiscard]] std::string limit_error(const std::string& text);
 
 }  // namespace roce::cli

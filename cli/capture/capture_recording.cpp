@@ -20,7 +20,7 @@ namespace {
 
 using analyze::plural;
 
-/// The file system itself is gone or broken: what it took it may not have brought to the disk.
+/// Whether the file system failed or vanished: written data may not have reached the disk.
 bool is_lost(int system_errno) {
   constexpr int gone[] = {EIO, ENODEV, ENXIO, EROFS, ESTALE, EREMOTEIO};
   return std::find(std::begin(gone), std::end(gone), system_errno) != std::end(gone);
@@ -38,7 +38,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
                                                    const std::vector<capture::InterfaceInfo>& interfaces) {
   CaptureFiles files;
   if (options.write.empty()) return files;
-  // Texts were checked when the command line was read.
+  // The texts were validated with the command line.
   const CaptureLimits ring = parse_limits(options.ring).value_or(CaptureLimits{});
   const CaptureLimits stop = parse_limits(options.stop).value_or(CaptureLimits{});
   capture::RecorderOptions recorder;
@@ -46,7 +46,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   recorder.compress = options.compress.empty() ? options.write.ends_with(".zst") : options.compress == "zstd";
   recorder.section.application = version_text().substr(0, version_text().find('\n'));
   recorder.section.operating_system = system_name();
-  // As the live report says it, so that the file's says the same.
+  // The same as in the live report, so that a report of the file agrees with it.
   if (!interfaces.empty()) recorder.section.hardware = interfaces.front().hardware;
   recorder.file_bytes = ring.bytes;
   recorder.file_time = std::chrono::nanoseconds(ring.duration_ns);
@@ -81,7 +81,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
 
 std::string recording_text(const capture::RecordingSummary& summary) {
   if (summary.last_path.empty()) return "nothing was written";
-  if (summary.files == 0) return "nothing is left";
+  if (summary.files == 0) return "no file is left";
   std::string text = plural(summary.packets, "packet", "packets");
   if (summary.files == 1) {
     text += fmt::format(", {} in {}", plural(summary.bytes, "byte", "bytes"),
@@ -105,8 +105,7 @@ std::string stopped_text(const capture::RecordingSummary& summary, int system_er
   if (!is_lost(system_errno) || summary.packets == 0)
     return fmt::format("recording stopped; kept: {}{}", recording_text(summary), of);
   return fmt::format(
-      "recording stopped; written until then: {}{}, of which what the system had not brought to the disk yet "
-      "is "
+      "recording stopped; written until then: {}{}; data that the system had not yet written to the disk is "
       "lost",
       recording_text(summary), of);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `capture` writes to files.
+// The files that `capture` writes.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace roce::cli {
 
-/// One of both, or neither without -w.
+/// Both null without -w.
 struct CaptureFiles {
   std::unique_ptr<capture::Recording> recording;
-  capture::TriggerRecorder* trigger = nullptr;  ///< the same object, with --trigger
+  capture::TriggerRecorder* trigger = nullptr;  ///< the same object with --trigger, else null
 };
 
-/// Opens what the options (without a capture_usage_error()) ask for.
+/// Opens the files for these options, which must be valid by capture_usage_error().
 [[nodiscard]] capture::Expected<CaptureFiles> open_capture_files(
     const CaptureOptions& options, const std::vector<capture::InterfaceInfo>& interfaces);
 
-/// "12 packets in 2 files, 1234 bytes, the last is a_00002.pcapng", and what the ring removed.
+/// "12 packets, 1234 bytes in 2 files, the last is a_00002.pcapng", and what the ring removed.
 [[nodiscard]] std::string recording_text(const capture::RecordingSummary& summary);
-/// The same of a recording that failed with that errno. `all`: every packet was to be recorded, not only what
-/// lies around triggers.
+/// The same for a recording that failed with this errno. `all`: all packets were to be recorded, not only
+/// those around triggers.
 [[nodiscard]] std::string stopped_text(const capture::RecordingSummary& summary, int system_errno, bool all);
 
 }  // namespace roce::cli

@@ -34,24 +34,25 @@ namespace {
 using analyze::Snapshot;
 using Clock = std::chrono::steady_clock;
 
-// A host talks to thousands of others, not to as many as a file may show; and it runs for days.
+// A host has thousands of peers at most, fewer than a file may have; and the capture may run for days.
 constexpr std::size_t live_flow_limit = 64 * 1024;
 constexpr std::chrono::minutes default_idle_limit{10};
 constexpr std::size_t width_of_a_pipe = 100;
-// Of summaries and reports that nobody reads yet.
+// Queue for summaries and reports that are not read yet.
 constexpr std::size_t most_output_bytes = std::size_t{16} << 20U;
 
-// Where packets go to a file and nowhere else, few of them shall not wake a thread each time: they are
-// written after half a second, mostly (see LiveOptions::gather_time).
+// If packets go to a file only, a few packets must not wake a thread each time: they are written after about
+// half a second (see LiveOptions::gather_time).
 constexpr std::chrono::milliseconds recording_gather_time{500};
 constexpr std::chrono::milliseconds recording_tick_time{500};
-/// The reading end of a pipe was closed.
+
+/// Whether the reading end of a pipe was closed.
 bool nobody_reads(int descriptor) {
   pollfd output{descriptor, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
-/// What it fails with is told once.
+/// Writes to the descriptor; reports an error once.
 BackgroundWriter::Write report_writer(int descriptor) {
   return [descriptor, told = 0](std::string_view text) mutable {
     Output out(descriptor);
@@ -61,7 +62,7 @@ BackgroundWriter::Write report_writer(int descriptor) {
   };
 }
 
-/// As it stands in the file, which has the same numbers of packets unless it is one of a ring.
+/// The comment for a finding. Its packet numbers are those of the file, unless that is one of a ring.
 std::string finding_comment(const analyze::Finding& finding) {
   return fmt::format("finding: {} {}: {}: {} Packets {}.", analyze::severity_name(finding.severity),
                      finding.id, finding.subject, finding.explanation, fmt::join(finding.packets, ", "));
@@ -86,7 +87,7 @@ class CaptureRun {
       analyse();
     }
     const bool whole = !files_.recording || files_.recording->finish(source_->interfaces()).has_value();
-    // From here on nobody else writes, and a signal ends the program as usual.
+    // From here on no other thread writes, and a signal ends the program as usual.
     control_->end();
     tell_notices();
     write_what_waits();
@@ -98,9 +99,9 @@ class CaptureRun {
   }
 
  private:
-  /// A pipe has a reader who may wait.
+  /// Whether packets go to a file only. With a pipe a reader may be waiting for them.
   [[nodiscard]] bool only_to_file() const { return options_.capture_only && options_.write != "-"; }
-  /// Where nothing else comes of it, it is for who reads standard output.
+  /// Whether standard output is the only output: then its reader decides when the capture ends.
   [[nodiscard]] bool only_to_reader() const {
     return options_.write == "-" || (options_.write.empty() && !setup_.served);
   }
@@ -130,16 +131,16 @@ class CaptureRun {
   CaptureSetup setup_;
   std::optional<analyze::Filter> filter_;
   std::optional<analyze::AnalysisOptions> analysis_;
-  capture::LiveSource* live_ = nullptr;  ///< inside of limited_
+  capture::LiveSource* live_ = nullptr;  ///< owned by limited_
   std::size_t notices_told_ = 0;
   std::size_t file_notices_told_ = 0;
-  std::unique_ptr<capture::CaptureSource> limited_;  ///< by -c
+  std::unique_ptr<capture::CaptureSource> limited_;  ///< limited by -c
   CaptureFiles files_;
   std::unique_ptr<capture::CaptureSource> recorded_;
   capture::CaptureSource* source_ = nullptr;  ///< the last of these
-  std::vector<capture::Error> errors_;        ///< without an analysis
+  std::vector<capture::Error> errors_;        ///< with --capture-only
 
-  std::mutex mutex_;  ///< for all that observers and summaries use:
+  std::mutex mutex_;  ///< guards what observers and summaries use:
   std::shared_ptr<const Snapshot> latest_ = [] {
     auto none = std::make_shared<Snapshot>();
     none->final = false;
@@ -149,12 +150,12 @@ class CaptureRun {
   TriggerWatch triggers_;
   std::shared_ptr<const Snapshot> final_;
 
-  std::optional<MessagesInBackground> messages_;  ///< while packets are taken, as the next one
+  std::optional<MessagesInBackground> messages_;  ///< during the capture, as the next one
   std::optional<BackgroundWriter> output_;
-  std::optional<CaptureControl> control_;  ///< goes first: its threads use the rest
+  std::optional<CaptureControl> control_;  ///< destroyed first: its threads use the rest
 };
 
-/// All that needs no device.
+/// Everything that needs no device. False after an error, which was printed.
 bool CaptureRun::prepare() {
   if (const std::string wrong = capture_usage_error(options_); !wrong.empty()) {
     print_error("capture: " + wrong);
@@ -163,9 +164,8 @@ bool CaptureRun::prepare() {
   if (!compile_filter(options_.analyze, filter_)) return false;
   if (filter_ && filter_->needs_analysis()) {
     print_error(
-        "-Y: roce.connection, roce.direction and roce.analysis.* are known after a first reading, which a "
-        "live "
-        "capture has not: record it with -w and filter the file");
+        "-Y: roce.connection, roce.direction and roce.analysis.* need two passes, which a live capture does "
+        "not have: record it with -w and filter the file");
     return false;
   }
   analysis_ = analysis_options(options_.analyze);
@@ -211,7 +211,8 @@ int CaptureRun::open() {
   return exit_ok;
 }
 
-/// Opening a FIFO waits for its reader, maybe for ever: nothing is captured yet, and signals kill meanwhile.
+/// Opening a FIFO blocks until it has a reader: nothing is captured yet, so signals must kill the process
+/// meanwhile.
 class KillableWhileWaiting {
  public:
   explicit KillableWhileWaiting(const std::string& path) {
@@ -231,7 +232,7 @@ class KillableWhileWaiting {
   sigset_t before_;
 };
 
-/// The first file is the user's as all later ones are; where that user may not write, it is root's.
+/// The first file is owned by the user of -Z, like all later ones; if that user may not write there, by root.
 capture::Expected<CaptureFiles> CaptureRun::open_files() {
   const KillableWhileWaiting killable(options_.write);
   if (setup_.user) {
@@ -283,12 +284,12 @@ void CaptureRun::record_only() {
 
 void CaptureRun::analyse() {
   final_ = analyze::analyze(*source_, *analysis_);
-  // What nobody has seen coming is news as well.
+  // Findings that appeared after the last interim snapshot are reported, too.
   const std::lock_guard lock(mutex_);
   tell_news(*final_);
 }
 
-/// Says what the closed files hold.
+/// Reports the contents of the closed files; returns an exit status.
 int CaptureRun::tell_recorded(bool whole) {
   if (!files_.recording) return exit_ok;
   const capture::RecordingSummary summary = files_.recording->summary();
@@ -297,11 +298,11 @@ int CaptureRun::tell_recorded(bool whole) {
                             analyze::plural(summary.refused_triggers, "trigger was", "triggers were")));
   }
   const std::optional<capture::Error> error = whole ? std::nullopt : files_.recording->error();
-  // As with all output: a reader that has enough is no error.
+  // As with all output, a closed pipe is no error.
   const bool reader_left = error && options_.write == "-" && error->system_errno == EPIPE;
   if (!whole && !reader_left) {
     if (error) print_error(*error);
-    // Triggers choose what goes to files: of how much says nothing then.
+    // With triggers the share of all packets would be meaningless.
     print_error(stopped_text(summary, error ? error->system_errno : 0, files_.trigger == nullptr));
     return exit_input;
   }
@@ -326,15 +327,15 @@ int CaptureRun::report_errors(const std::vector<capture::Error>& errors) {
   return errors.empty() ? exit_ok : exit_input;
 }
 
-/// What a capture says that nobody looked into.
+/// The report of --capture-only.
 void CaptureRun::print_counts() const {
   const capture::LiveCounts counts = live_->counts();
   print_error(fmt::format(
-      "{} packets captured, {} dropped by the kernel, {} by the interface, {} for want of time to write them",
+      "{} packets captured, {} dropped by the kernel, {} by the interface, {} because writing was too slow",
       counts.delivered, counts.dropped_by_kernel, counts.dropped_by_interface, counts.dropped_by_queue));
 }
 
-/// On the thread that makes snapshots.
+/// Called by the thread that makes snapshots.
 void CaptureRun::take_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   const std::lock_guard lock(mutex_);
   latest_ = snapshot;
@@ -342,7 +343,7 @@ void CaptureRun::take_snapshot(const std::shared_ptr<const Snapshot>& snapshot) 
   tell_news(*snapshot);
 }
 
-/// What is new in it goes to files and observers. With mutex_.
+/// Passes new findings to files and observers. The caller holds mutex_.
 void CaptureRun::tell_news(const Snapshot& snapshot) {
   const std::vector<analyze::FindingNews> news = watch_.look(snapshot, Clock::now());
   if (files_.trigger != nullptr) {
@@ -369,7 +370,7 @@ void CaptureRun::report_now() {
   (void)output_->post(std::move(text));
 }
 
-/// Files change; without files that could, the terminal is gone and so is who waits for the report.
+/// SIGHUP: begins a new file; without files it ends the capture, as the terminal is gone.
 void CaptureRun::hang_up() {
   if (files_.recording && options_.write != "-") {
     files_.recording->rotate();
@@ -378,7 +379,7 @@ void CaptureRun::hang_up() {
   }
 }
 
-/// Of the device and the files, those that were not told yet. On one thread at a time.
+/// Prints the notices of device and files that were not printed yet. One thread at a time.
 void CaptureRun::tell_notices() {
   const auto tell = [](const std::vector<std::string>& all, std::size_t& told) {
     for (; told < all.size(); ++told) print_error(all[told]);
@@ -388,11 +389,11 @@ void CaptureRun::tell_notices() {
 }
 
 void CaptureRun::tick() {
-  // Without packets nothing is written, and one who has gone would be noticed with the next packet only.
+  // Without packets nothing is written, so a closed pipe would only be noticed with the next packet.
   if (only_to_reader() && nobody_reads(STDOUT_FILENO)) source_->request_stop();
   if (files_.recording) {
     files_.recording->tick();
-    // Its files failed, or are as many as wanted: not only when the next packet comes.
+    // After an error or at a limit: stop without waiting for the next packet.
     if (files_.recording->ended()) source_->request_stop();
   }
   tell_notices();
@@ -400,12 +401,11 @@ void CaptureRun::tick() {
   for (const auto& observer : setup_.observers) observer->on_tick();
 }
 
-/// Packets are safe by now: from here on the program waits for who reads it, as any other does.
+/// All packets are written: from here on output may block, as in any program.
 void CaptureRun::write_what_waits() {
   (void)output_->flush();
   if (const std::uint64_t dropped = output_->dropped(); dropped != 0)
-    print_error(
-        fmt::format("{} summaries or reports were not written, for nobody read them meanwhile", dropped));
+    print_error(fmt::format("{} summaries or reports were dropped because they were not read", dropped));
   messages_.reset();
 }
 
@@ -418,7 +418,7 @@ void CaptureRun::write_report(const Snapshot& snapshot, const analyze::ReportSin
                              want_color(options_.analyze.color, descriptor), options_.top, file_of_all()});
 }
 
-/// The file that holds all that was captured, if one does: what commands of the report can be tried on.
+/// The file that has the whole capture, for commands in the report; empty if there is none.
 std::string CaptureRun::file_of_all() const {
   if (!files_.recording || files_.trigger != nullptr) return {};
   const capture::RecordingSummary summary = files_.recording->summary();
@@ -450,39 +450,36 @@ std::string capture_usage_error(const CaptureOptions& options) {
   };
   const Rule rules[] = {
       {options.live.device == "-",
-       "-i is a device; a capture that comes on standard input is read by: roceanalyze report -"},
+       "-i needs a device; to read a capture from standard input: roceanalyze report -"},
       {options.write.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
-       "-b, -a filesize and -a files are about the files of -w, and there is none"},
+       "-b, -a filesize and -a files need -w FILE"},
       {options.compress.empty() && !promised.empty() && promised != ".zst",
-       "-w: what is compressed while it comes is zstd: name it .zst, or say --compress none or zstd"},
-      {to_output && (!options.ring.empty() || stop.files != 0), "standard output is one file: no ring (-b)"},
+       "-w: captures can be compressed with zstd only: name it .zst, or set --compress none or zstd"},
+      {to_output && (!options.ring.empty() || stop.files != 0), "-w - is one file: no ring (-b)"},
       {!options.ring.empty() && !files_change,
-       "-b files:N says how many files stay; when does a new one begin? -b filesize:KB, duration:SECONDS or "
-       "packets:N"},
-      {options.whole_ring && ring.files == 0, "--whole-ring is about a ring of so many files: -b files:N"},
+       "-b files:N is the number of files kept; set when a new file begins, too: -b filesize:KB, "
+       "duration:SECONDS or packets:N"},
+      {options.whole_ring && ring.files == 0, "--whole-ring needs a limit of files: -b files:N"},
       {stop.files != 0 && !files_change,
        "-a files:N needs a ring: -b filesize:KB, duration:SECONDS or packets:N"},
       {!options.trigger.empty() && (options.write.empty() || to_output),
        "--trigger writes files: name them with -w FILE"},
       {!options.trigger.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
-       "--trigger makes a file each time: -b, -a filesize and -a files do not go with it, --trigger-limit "
-       "does"},
+       "--trigger writes one file per trigger: use --trigger-limit instead of -b, -a filesize and -a files"},
       {!options.trigger.empty() && options.capture_only,
        "--trigger needs the analysis that --capture-only leaves out"},
       {options.trigger.empty() && (!options.before.empty() || !options.after.empty() ||
                                    !options.trigger_limits.empty() || options.trigger_memory_mib),
-       "--before, --after, --trigger-limit and --trigger-memory are about --trigger"},
+       "--before, --after, --trigger-limit and --trigger-memory need --trigger"},
       {trigger.packets != 0, "--trigger-limit is files:N, filesize:KB or duration:SECONDS, not packets"},
-      {options.write.empty() && !options.compress.empty(),
-       "--compress is about the files of -w, and there is none"},
+      {options.write.empty() && !options.compress.empty(), "--compress needs -w FILE"},
       {options.capture_only && options.write.empty(), "--capture-only needs -w FILE"},
       {options.capture_only && (options.json || !options.fail_on.empty() || !options.every.empty() ||
                                 !options.analyze.filter.empty() || !options.analyze.policy.empty()),
-       "--capture-only makes no report: --json, --every, --fail-on, --policy and -Y do not go with it"},
+       "--capture-only has no report: --json, --every, --fail-on, --policy and -Y cannot be used with it"},
       {options.json && options.pretty && !options.every.empty(),
-       "--every prints an object a line: not --pretty"},
-      {to_output && ::isatty(1) == 1,
-       "standard output is a terminal: packets would only disturb it (-w FILE, or a pipe)"},
+       "--every prints one object per line: --pretty cannot be used with it"},
+      {to_output && ::isatty(1) == 1, "-w -: standard output is a terminal; use -w FILE or a pipe"},
   };
   for (const Rule& rule : rules) {
     if (rule.broken) return std::string(rule.message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `capture`, once its options are known.
+// Runs the command `capture`.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,12 @@
 
 namespace roce::cli {
 
+/// The options of the command line, as typed.
 struct CaptureOptions {
   AnalyzeOptions analyze;  ///< without files and times
   capture::LiveOptions live;
   std::string write;              ///< -w
-  std::string compress;           ///< empty: by the name's end
+  std::string compress;           ///< empty: by the extension of `write`
   std::vector<std::string> stop;  ///< -a
   std::vector<std::string> ring;  ///< -b
   std::uint64_t count = 0;        ///< -c, 0 = any number
@@ -30,7 +31,7 @@ struct CaptureOptions {
   std::string before;  ///< empty: the default
   std::string after;
   std::vector<std::string> trigger_limits;
-  std::optional<std::size_t> trigger_memory_mib;  ///< nothing: the default
+  std::optional<std::size_t> trigger_memory_mib;  ///< none: the default
   std::string ring_time;                          ///< empty: the default
   std::string every;                              ///< empty: no summaries
   std::string idle_limit;                         ///< empty: the default
@@ -42,23 +43,23 @@ struct CaptureOptions {
   bool json = false;
   bool pretty = false;
 
-  /// Reports go to standard error when packets go to standard output.
+  /// Descriptor of reports: standard error if packets go to standard output.
   [[nodiscard]] int report_descriptor() const noexcept { return write == "-" ? 2 : 1; }
 };
 
-/// What options ask for that does not go together; empty if they do.
+/// Error message for options that exclude each other; empty if they are valid.
 [[nodiscard]] std::string capture_usage_error(const CaptureOptions& options);
 
-/// What tests replace.
+/// What surrounds the capture; tests replace parts of it.
 struct CaptureSetup {
   std::function<capture::Expected<std::unique_ptr<capture::LiveSource>>(const capture::LiveOptions&)> open =
       capture::open_live;
-  bool served = false;  ///< metrics or a system log take what it finds: of use though nobody reads its output
-  std::optional<User> user;  ///< whose the files shall be: one of the observers becomes this user
+  bool served = false;  ///< metrics or the system log are in use: runs on although nobody reads its output
+  std::optional<User> user;  ///< owner of the files: one of the observers becomes this user
   std::vector<std::unique_ptr<CaptureObserver>> observers;
 };
 
-/// Captures until told to stop, reports, and returns the exit status.
+/// Captures until the end, prints the report, and returns the exit status.
 [[nodiscard]] int run_capture(const CaptureOptions& options, CaptureSetup setup);
 
 }  // namespace roce::cli

@@ -33,15 +33,15 @@ std::uint64_t ce_marked(const Snapshot& snapshot) {
   return snapshot.totals.ecn[static_cast<std::size_t>(dissect::Ecn::ce)];
 }
 
-/// Events that no finding has to be made of before they count.
+/// Events that trigger by their count, also without a finding.
 struct Event {
   std::string_view word;
   std::string_view what;
   std::uint64_t (*count)(const Snapshot&);
 };
-constexpr Event events[] = {{"retransmission", "packets sent again", retransmitted},
-                            {"loss", "packets lost", lost},
-                            {"ce", "packets marked Congestion Experienced", ce_marked}};
+constexpr Event events[] = {{"retransmission", "retransmitted packets", retransmitted},
+                            {"loss", "lost packets", lost},
+                            {"ce", "packets with a CE mark", ce_marked}};
 
 const Event* find_event(std::string_view word) {
   const auto* const found = std::find_if(std::begin(events), std::end(events),
@@ -59,7 +59,7 @@ std::string trigger_error(const std::string& word) {
   for (const analyze::FindingRule& rule : analyze::finding_rules()) words.push_back(rule.id);
   const std::string_view meant = capture::nearest_word(word, words);
   words.resize(without_rules);
-  return fmt::format("not a trigger: '{}' ({}, or the id of a finding, as docs/findings names them){}", word,
+  return fmt::format("not a trigger: '{}' ({}, or the id of a finding in docs/findings){}", word,
                      fmt::join(words, ", "),
                      meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant));
 }
@@ -88,7 +88,7 @@ std::vector<TriggerEvent> TriggerWatch::look(const Snapshot& snapshot,
   for (Counted& each : counted_) {
     const Event& event = events[each.event];
     const std::uint64_t count = event.count(snapshot);
-    // Flows that left the tables take their counts with them: only what rises is news.
+    // Counts decrease when flows are evicted: only increases trigger.
     if (count > each.before)
       result.push_back({fmt::format("trigger: {} more {}", count - each.before, event.what), now});
     each.before = count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --trigger: what makes a capture write what it holds in memory.
+// --trigger: events on which a capture writes the packets that it buffers.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace roce::cli {
 
-/// What is wrong with a word of --trigger, and which there are; empty for a good one: a severity (findings
-/// at or above it), the id of a finding, or an event that is counted ("retransmission").
+/// Error message for a word of --trigger, with the valid words; empty for a valid one: a severity (findings
+/// at or above it), the id of a finding, or a counted event ("retransmission").
 [[nodiscard]] std::string trigger_error(const std::string& word);
 
-/// Why and when, in the time of packets.
+/// Reason and packet time of a trigger.
 struct TriggerEvent {
   std::string reason;
   std::int64_t time_ns = 0;
 };
 
-/// Looks for what was chosen in interim snapshots. Not thread-safe.
+/// Looks for triggers in interim snapshots. Not thread-safe.
 class TriggerWatch {
  public:
-  /// Words without a trigger_error().
+  /// `words` must be valid by trigger_error().
   explicit TriggerWatch(const std::vector<std::string>& words);
 
-  /// `news` is what FindingWatch says of the same snapshot.
+  /// `news`: result of FindingWatch for the same snapshot.
   [[nodiscard]] std::vector<TriggerEvent> look(const analyze::Snapshot& snapshot,
                                                const std::vector<analyze::FindingNews>& news);
 

@@ -20,19 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// When ports of an RDMA device change, its flows are made anew, which needs the right to raw packets.
+/// When a port of an RDMA device changes, its flow rules are created anew, which needs CAP_NET_RAW.
 constexpr std::uint64_t rdma_capabilities = std::uint64_t{1} << CAP_NET_RAW;
 
-/// Why no file can be made beside this one with the rights that are left; empty if it can.
+/// Error message if no further file can be created in the folder of `file` with the remaining privileges;
+/// else empty.
 std::string folder_error(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   const std::string name = folder.empty() ? "." : folder.string();
   if (::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-  return fmt::format("{}: no further file can be made in this folder once privileges are dropped ({})", name,
+  return fmt::format("{}: no further file can be created in this folder after dropping privileges ({})", name,
                      std::strerror(errno));
 }
 
-/// What is captured is named by its interfaces: -i may name Soft-RoCE, which is captured below.
+/// Decided by the captured interfaces, as -i may be Soft-RoCE, which is captured on its network interface.
 bool captures_rdma_device(const CaptureStart& start) {
   if (start.interfaces.empty()) return false;
   std::error_code error;
@@ -46,7 +47,7 @@ bool captures_rdma_device(const CaptureStart& start) {
 
 capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
   if (!sandbox_possible() && !options_.user) {
-    print_error("built with sanitizers, whose threads cannot be confined: neither is the rest");
+    print_error("built with sanitizers, whose threads cannot be confined: privileges are kept, no sandbox");
     return {};
   }
   const bool rdma = captures_rdma_device(start);
@@ -58,7 +59,7 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
   const bool files = !start.write.empty() && start.write != "-";
   if (const std::string wrong = files ? folder_error(start.write) : std::string(); !wrong.empty()) {
     const std::string_view advice =
-        "; a folder of the user that it runs as (-Z USER, or who called sudo) can take them";
+        "; use a folder of the user that it runs as (-Z USER, or the caller of sudo)";
     if (options_.more_files) {
       return tl::unexpected(capture::Error{.kind = capture::ErrorKind::not_writable,
                                            .path = {},
@@ -66,7 +67,7 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
                                            .message = wrong + std::string(advice),
                                            .system_errno = EACCES});
     }
-    print_error(fmt::format("{}, so SIGHUP cannot change files{}", wrong, advice));
+    print_error(fmt::format("{}, so SIGHUP cannot begin a new file{}", wrong, advice));
   }
   if (!options_.sandbox || !sandbox_possible()) return {};
   return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});

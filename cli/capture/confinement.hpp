@@ -13,12 +13,12 @@ namespace roce::cli {
 struct ConfinementOptions {
   std::optional<User> user;  ///< of -Z
   bool sandbox = true;       ///< off with --no-sandbox
-  bool system_log = false;   ///< is in use
-  bool more_files = false;   ///< will be made beside the first one: rings, triggers
+  bool system_log = false;   ///< with --syslog
+  bool more_files = false;   ///< further files will be created: rings, triggers
 };
 
-/// Takes from the process what the analysis does not need, before the first packet is dissected: privileges,
-/// and system calls. The last of the observers: the others open what they need first.
+/// Drops privileges and restricts system calls before the first packet is dissected. Comes after all
+/// observers that open files or sockets.
 class Confinement : public CaptureObserver {
  public:
   explicit Confinement(ConfinementOptions options) : options_(std::move(options)) {}

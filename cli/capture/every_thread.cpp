@@ -24,7 +24,7 @@
 namespace roce::cli {
 namespace {
 
-// What the handler knows; one call at a time.
+// For the handler; one call at a time.
 std::atomic<int (*)()> current{nullptr};
 std::atomic<bool> answered{false};
 std::atomic<int> answer{0};
@@ -62,7 +62,7 @@ tl::unexpected<capture::Error> thread_failure(std::string message, int error) {
                                        .system_errno = error});
 }
 
-/// 0, the errno of `work`, or ETIMEDOUT. A thread that ended has nothing left to do it for.
+/// Returns 0, the errno of `work`, or ETIMEDOUT. 0 also if the thread has ended.
 int run_in(pid_t thread, int signal, int (*work)(), std::chrono::milliseconds patience) {
   answered = false;
   current = work;
@@ -75,7 +75,7 @@ int run_in(pid_t thread, int signal, int (*work)(), std::chrono::milliseconds pa
     if (::syscall(SYS_tgkill, ::getpid(), thread, 0) != 0 && current.exchange(nullptr) != nullptr) return 0;
     (void)::poll(nullptr, 0, 1);
   }
-  // Taken back before it answered: it never will.
+  // If the request can still be withdrawn, the thread has not answered and never will.
   if (!answered && current.exchange(nullptr) != nullptr) return ETIMEDOUT;
   while (!answered) (void)::poll(nullptr, 0, 1);
   return answer;
@@ -114,7 +114,8 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
       if (!result) break;
     }
   }
-  // One that a thread still blocks goes with this, lest it be taken as a deadly one later.
+  // Ignoring the signal discards it where a thread still blocks it: its default action would kill the
+  // process.
   (void)std::signal(signal, SIG_IGN);
   (void)sigaction(signal, &before, nullptr);
   return result;

@@ -15,8 +15,8 @@
 namespace roce::cli {
 
 void LiveOutputs::add_to(CLI::App& command) {
-  command.add_flag("--plain", plain, "no screen: findings as lines on standard error, the report in the end");
-  command.add_flag("--syslog", system_log, "findings to the system log (journal) as they appear");
+  command.add_flag("--plain", plain, "no screen: findings as lines on standard error, the report at the end");
+  command.add_flag("--syslog", system_log, "send findings to the system log (journal) as they appear");
   command
       .add_option("--metrics", metrics, "serve metrics for Prometheus: PORT (on 127.0.0.1) or ADDRESS:PORT")
       ->check(metrics_address_error)
@@ -24,7 +24,7 @@ void LiveOutputs::add_to(CLI::App& command) {
   command.add_option("-Z", user, "become this user once the device is open")
       ->check(empty_error)
       ->type_name("USER");
-  command.add_flag("--no-sandbox", no_sandbox, "do not confine the system calls of the analysis");
+  command.add_flag("--no-sandbox", no_sandbox, "do not restrict the system calls of the analysis");
 }
 
 std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const CaptureOptions& options,
@@ -35,8 +35,9 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const Captu
   if (const auto address = metrics.empty() ? std::nullopt : parse_metrics_address(metrics))
     all.push_back(std::make_unique<MetricsObserver>(*address));
   if (system_log) all.push_back(std::make_unique<SystemLog>());
-  // On the terminal that the screen takes, lines would be drawn over; in a service's log they would come
-  // twice, and --every has its own.
+  // With a screen, lines on the same terminal would be overwritten; in a service's log they would appear
+  // twice; and
+  // --every prints findings itself.
   const bool lines = ::isatty(2) == 1 ? !screen : !system_log;
   if (lines && options.every.empty()) all.push_back(std::make_unique<FindingLines>());
   all.push_back(std::make_unique<Confinement>(
@@ -44,7 +45,7 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const Captu
                          .sandbox = !no_sandbox,
                          .system_log = system_log,
                          .more_files = !options.ring.empty() || !options.trigger.empty()}));
-  // Nothing that may fail comes after the terminal was taken.
+  // Last, because nothing that may fail should follow when the screen is shown.
   if (screen) all.push_back(std::make_unique<LiveDisplay>(want_color(options.analyze.color)));
   return all;
 }

@@ -14,7 +14,7 @@ namespace roce::cli {
 
 struct CaptureOptions;
 
-/// What shows, logs and confines a capture while it runs.
+/// The options of the observers, which display, log and confine a running capture.
 struct LiveOutputs {
   std::string metrics;  ///< ADDRESS:PORT, empty: none
   std::string user;     ///< of -Z
@@ -23,8 +23,9 @@ struct LiveOutputs {
   bool plain = false;  ///< no screen
 
   void add_to(CLI::App& command);
-  /// In the order in which they begin. A screen where standard output is a terminal and neither --json nor
-  /// --every asks for something else. `as` is who `user` is.
+  /// The observers, in the order in which they start. There is a screen if standard output is a terminal and
+  /// neither
+  /// --json nor --every is used. `as`: the account of `user`.
   [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(const CaptureOptions& options,
                                                                         const std::optional<User>& as) const;
 };

@@ -38,7 +38,7 @@ tl::unexpected<capture::Error> privilege_failure(std::string message, int error)
                                        .system_errno = error});
 }
 
-std::atomic<std::uint64_t> kept{0};  // for what runs in every thread
+std::atomic<std::uint64_t> kept{0};  // for the functions that run in every thread
 
 /// Capabilities survive the change of the user until drop_capabilities().
 int keep_over_user_change() {
@@ -49,10 +49,10 @@ int drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct now[2] = {};
   if (::syscall(SYS_capget, &header, now) != 0) return errno;
-  // With the change of the user they went out of effect, and the bounding set needs one of them.
+  // The change of the user cleared the effective set, and lowering the bounding set needs CAP_SETPCAP.
   for (__user_cap_data_struct& word : now) word.effective = word.permitted;
   (void)::syscall(SYS_capset, &header, now);
-  // Without the right to lower it (CAP_SETPCAP), no_new_privs alone makes the bounding set useless.
+  // Without CAP_SETPCAP the bounding set stays, but has no effect with no_new_privs.
   for (unsigned capability = 0; capability < capability_limit; ++capability) {
     if ((kept >> capability & 1U) == 0) (void)::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
@@ -67,13 +67,12 @@ int drop_capabilities() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno;
 }
 
-/// libc changes the user and the groups of all threads.
+/// libc changes user and groups of all threads.
 capture::Expected<void> become(const User& user) {
   const bool already = ::geteuid() == user.uid && ::getuid() == user.uid && ::getegid() == user.gid;
   if (already && ::geteuid() != 0) return {};
   const std::string hint = fmt::format("cannot become user {}: ", user.name);
-  if (::geteuid() != 0)
-    return privilege_failure(hint + "only root can (leave -Z out, or run by sudo)", EPERM);
+  if (::geteuid() != 0) return privilege_failure(hint + "only root can (omit -Z, or run with sudo)", EPERM);
   if (::initgroups(user.name.c_str(), user.gid) != 0)
     return privilege_failure(hint + "its groups: " + std::strerror(errno), errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
@@ -140,13 +139,13 @@ capture::Expected<void> verify(const PrivilegeOptions& options) {
       return privilege_failure(fmt::format("thread {} still has capabilities {:#x}", rights.thread, held),
                                EPERM);
     if (!rights.no_new_privs)
-      return privilege_failure(fmt::format("thread {} may still gain rights", rights.thread), EPERM);
+      return privilege_failure(fmt::format("thread {} may still gain privileges", rights.thread), EPERM);
     if (!options.user) continue;
     const auto is_user = [&](uid_t uid) { return uid == options.user->uid; };
     const auto is_group = [&](gid_t gid) { return gid == options.user->gid; };
     if (!std::all_of(rights.uids.begin(), rights.uids.end(), is_user) ||
         !std::all_of(rights.gids.begin(), rights.gids.end(), is_group))
-      return privilege_failure(fmt::format("thread {} is still of another user or group", rights.thread),
+      return privilege_failure(fmt::format("thread {} still has another user or group", rights.thread),
                                EPERM);
   }
   return {};
@@ -165,7 +164,7 @@ capture::Expected<User> find_user(const std::string& name) {
     return tl::unexpected(capture::Error{.kind = capture::ErrorKind::not_found,
                                          .path = "user " + name,
                                          .offset = std::nullopt,
-                                         .message = "there is none of that name here (see getent passwd)",
+                                         .message = "there is no such user (see getent passwd)",
                                          .system_errno = errno});
   }
   return User{entry->pw_name, entry->pw_uid, entry->pw_gid};
@@ -174,7 +173,7 @@ capture::Expected<User> find_user(const std::string& name) {
 FilesAs::FilesAs(const User& user) : changed_(::geteuid() == 0 && user.uid != 0) {
   if (!changed_) return;
   ::setfsgid(user.gid);
-  ::setfsuid(user.uid);  // takes from root what lets it into all files, too
+  ::setfsuid(user.uid);  // also drops CAP_DAC_OVERRIDE from the effective set
 }
 
 FilesAs::~FilesAs() {

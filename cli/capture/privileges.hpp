@@ -12,16 +12,17 @@
 
 namespace roce::cli {
 
+/// A user account.
 struct User {
   std::string name;
   uid_t uid = 0;
   gid_t gid = 0;  ///< its primary group
 };
-/// By name or number. What is wrong names the user and how to see which there are.
+/// Finds a user by name or number.
 [[nodiscard]] capture::Expected<User> find_user(const std::string& name);
 
-/// While it lives, the calling thread, if it is root's, makes and opens files as the user would, but for the
-/// user's supplementary groups. Threads that it begins meanwhile stay so.
+/// During its lifetime the calling thread, if it runs as root, creates and opens files as the user, without
+/// the user's supplementary groups. Threads started in the meantime keep that.
 class FilesAs {
  public:
   explicit FilesAs(const User& user);
@@ -34,28 +35,27 @@ class FilesAs {
 };
 
 struct PrivilegeOptions {
-  std::optional<User> user;             ///< who to become; only root can
-  std::uint64_t keep_capabilities = 0;  ///< bits by capability number; only those that are held
+  std::optional<User> user;             ///< user to become; only for root
+  std::uint64_t keep_capabilities = 0;  ///< bits by capability number, to keep if the process has them
 };
 
-/// Gives up, in every thread of the process and for good: other users' rights (with `user`), all
-/// supplementary groups that are not the user's, capabilities (also of the bounding, inheritable and ambient
-/// sets) but for those to keep, and to gain rights by exec(2) (no_new_privs). Checks by the kernel's own
-/// words that it is so. To be called when the device, sockets and first files are open. After an error the
-/// process may hold some of the rights still: it should end.
+/// Drops privileges irrevocably in every thread of the process: becomes `user` with its groups, drops all
+/// capabilities except those to keep (also in the bounding, inheritable and ambient sets), and sets
+/// no_new_privs. Verifies the result in /proc/self/task. To be called when the device, sockets and first
+/// files are open. After an error some privileges may be left: the process should end.
 [[nodiscard]] capture::Expected<void> drop_privileges(const PrivilegeOptions& options);
 
-/// What the kernel says that one thread may do.
+/// Privileges of one thread, by /proc.
 struct Rights {
   pid_t thread = 0;
-  std::vector<uid_t> uids;    ///< real, effective, saved, of files
+  std::vector<uid_t> uids;    ///< real, effective, saved, file system
   std::vector<gid_t> gids;    ///< the same
   std::vector<gid_t> groups;  ///< supplementary
   std::uint64_t inheritable = 0, permitted = 0, effective = 0, bounding = 0, ambient = 0;  ///< capabilities
   bool no_new_privs = false;
-  bool filtered = false;  ///< by seccomp
+  bool filtered = false;  ///< has a seccomp filter
 };
-/// Of every thread; empty where /proc cannot be read.
+/// The privileges of every thread; empty if /proc cannot be read.
 [[nodiscard]] std::vector<Rights> rights_of_threads();
 
 }  // namespace roce::cli

@@ -23,7 +23,7 @@ namespace {
 
 using Argument = scmp_arg_cmp;
 
-// Names instead of numbers: not every architecture has every call. Those that it lacks are left out.
+// By name, as not every architecture has every call; those that it does not have are left out.
 constexpr const char* always[] = {
     // open files and sockets
     "read",
@@ -131,7 +131,7 @@ constexpr const char* always[] = {
     "rt_sigsuspend",
     "sigaltstack",
     "pause",
-    // who and when
+    // identity and time
     "getpid",
     "getppid",
     "getuid",
@@ -160,7 +160,7 @@ constexpr const char* always[] = {
 constexpr const char* to_write_files[] = {"rename",   "renameat", "renameat2", "unlink",   "unlinkat",
                                           "truncate", "umask",    "fchmod",    "fchmodat", "fchown"};
 
-/// Whoever tries these is up to no good: nothing in here, and no library, does.
+/// Never used by this program or its libraries: a call means an attack.
 constexpr const char* never[] = {
     "execve",
     "execveat",
@@ -229,7 +229,7 @@ std::uint64_t datum(Number number) noexcept {
 Argument equals(unsigned index, std::uint64_t value) noexcept {
   return {index, SCMP_CMP_EQ, value, 0};
 }
-/// The low 32 bits: what the kernel takes of an int, whatever stands above them.
+/// Compares the low 32 bits, as the kernel ignores the upper ones of an int argument.
 Argument equals_int(unsigned index, std::uint64_t value) noexcept {
   return {index, SCMP_CMP_MASKED_EQ, 0xffff'ffff, value & 0xffff'ffff};
 }
@@ -246,7 +246,7 @@ class Filter {
   void rule(std::uint32_t action, const char* name, const std::vector<Argument>& arguments = {}) {
     if (result_ != 0) return;
     const int number = seccomp_syscall_resolve_name(name);
-    if (number == __NR_SCMP_ERROR) return;  // newer than the library: EPERM
+    if (number == __NR_SCMP_ERROR) return;  // unknown to the library: EPERM
     const int result = seccomp_rule_add_array(context_.get(), action, number,
                                               static_cast<unsigned>(arguments.size()), arguments.data());
     if (result != 0 && result != -EDOM) result_ = result;
@@ -262,8 +262,8 @@ class Filter {
   [[nodiscard]] int load() {
     const std::pair<scmp_filter_attr, std::uint32_t> attributes[] = {
         {SCMP_FLTATR_CTL_TSYNC, 1},    // all threads
-        {SCMP_FLTATR_CTL_NNP, 1},      // needs no privilege
-        {SCMP_FLTATR_CTL_OPTIMIZE, 2}  // a tree, not a list: each call passes it
+        {SCMP_FLTATR_CTL_NNP, 1},      // no_new_privs: needs no privilege
+        {SCMP_FLTATR_CTL_OPTIMIZE, 2}  // binary tree, as every system call is filtered
     };
     for (const auto& [attribute, value] : attributes) {
       if (result_ == 0) result_ = seccomp_attr_set(context_.get(), attribute, value);
@@ -280,7 +280,7 @@ class Filter {
 };
 
 void allow_opening(Filter& filter, bool to_write) {
-  // How openat2 opens lies in memory, where no filter looks: who uses it falls back to openat.
+  // The flags of openat2 are in memory, which filters cannot read: ENOSYS, so that callers use openat.
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "openat2");
   if (to_write) {
     filter.allow("open");
@@ -298,8 +298,8 @@ void allow_memory(Filter& filter) {
 }
 
 void allow_threads(Filter& filter) {
-  // Threads, but no processes. What clone3 asks for lies in memory, where no filter looks: libc then uses
-  // clone.
+  // Threads, but no processes. The flags of clone3 are in memory, which filters cannot read: ENOSYS, so that
+  // libc uses clone.
   constexpr std::uint64_t thread_flags = 0x0001'0000 | 0x0000'0100;  // CLONE_THREAD, CLONE_VM
   filter.allow("clone", {masked(0, thread_flags, thread_flags)});
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -308,7 +308,7 @@ void allow_threads(Filter& filter) {
     filter.allow(name, {equals_int(0, own)});
   for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_SET_VMA})
     filter.allow("prctl", {equals_int(0, datum(what))});
-  filter.allow("prlimit64", {equals(2, 0)});  // to read
+  filter.allow("prlimit64", {equals(2, 0)});  // reading only
 }
 
 void allow_devices(Filter& filter, bool rdma) {
@@ -320,7 +320,7 @@ void allow_devices(Filter& filter, bool rdma) {
 void allow_sockets(Filter& filter, bool system_log) {
   if (!system_log) return;
   filter.allow("socket", {equals_int(0, datum(AF_UNIX))});
-  filter.allow("connect");  // sockets of other families there are none to connect
+  filter.allow("connect");  // only AF_UNIX sockets can be created
 }
 
 }  // namespace
@@ -338,7 +338,7 @@ capture::Expected<void> enter_sandbox(const SandboxOptions& options) {
     return tl::unexpected(capture::Error{.kind = capture::ErrorKind::unsupported,
                                          .path = "sandbox",
                                          .offset = std::nullopt,
-                                         .message = std::string("the kernel takes no system call filter (") +
+                                         .message = std::string("the kernel refuses the seccomp filter (") +
                                                     std::strerror(-result) +
                                                     "); --no-sandbox captures without one",
                                          .system_errno = -result});

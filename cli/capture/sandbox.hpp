@@ -5,22 +5,21 @@
 
 namespace roce::cli {
 
-/// What the process still has to do once it is confined.
+/// What the process has to do after it is confined.
 struct SandboxOptions {
   bool write_files =
-      false;  ///< make, write, rename and remove files (rings); else files are opened for reading
-  bool system_log = false;  ///< connect to the system log anew when it restarts
+      false;  ///< create, write, rename and remove files (rings); else files are opened for reading only
+  bool system_log = false;  ///< reconnect to the system log when it restarts
   bool rdma = false;        ///< control an RDMA device
 };
 
-/// From here on the kernel refuses all threads what the analysis of packets never needs, so that a packet
-/// that finds a hole in a dissector finds little behind it: a system call that starts a program or reaches
-/// other processes kills the process (SIGSYS), any other that is not on the list fails with EPERM. To be
-/// called when the device, sockets and files that stay are open. For good. Fails where the kernel knows no
-/// such filters; nothing is confined then.
+/// Installs a seccomp filter for all threads that limits what a packet can do that exploits a bug of a
+/// dissector: system calls that start programs or affect other processes kill the process (SIGSYS), all
+/// others that are not on the list fail with EPERM. Irrevocable. To be called when the device, sockets and
+/// files are open. Fails, without any effect, if the kernel does not support it.
 [[nodiscard]] capture::Expected<void> enter_sandbox(const SandboxOptions& options);
 
-/// False in a build with sanitizers: they start a process to look at this one.
+/// False in a build with sanitizers, which start another process to inspect this one.
 [[nodiscard]] constexpr bool sandbox_possible() noexcept {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return false;

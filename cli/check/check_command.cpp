@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `check`: the report's findings against a policy, for scripts and CI.
+// The command `check`: validates a capture against a policy, for scripts and CI.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -54,12 +54,13 @@ int list_policies() {
 int show_policy(const std::string& name) {
   const analyze::PolicyProfile* profile = analyze::find_profile(name);
   if (profile == nullptr) {
-    if (analyze::load_policy(name)) return usage_error(name + ": is a file, not a profile: --list-policies");
+    if (analyze::load_policy(name))
+      return usage_error("--show-policy: " + name + " is a file, not a profile (--list-policies)");
     std::vector<std::string_view> names;
     for (const analyze::PolicyProfile& each : analyze::policy_profiles()) names.push_back(each.name);
     const std::string_view meant = capture::nearest_word(name, names);
     return usage_error(
-        fmt::format("--show-policy: {} is none of the profiles {}{}", name, fmt::join(names, ", "),
+        fmt::format("--show-policy: no profile {}; profiles are {}{}", name, fmt::join(names, ", "),
                     meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
   }
   Output out;
@@ -73,7 +74,7 @@ std::string check_finding_line(const Finding& finding) {
                                finding.explanation));
 }
 
-/// The findings, a line each, and what that means.
+/// The findings, one line each, and the result.
 std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::string text;
   const auto least = severity_named(options.fail_on).value_or(analyze::Severity::warning);
@@ -87,10 +88,9 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
                   plural(snapshot.flows.size(), "flow", "flows"), printable(options.analyze.policy));
   for (const std::string& each : not_judged(snapshot)) text += fmt::format("not judged: {}\n", each);
   if (failing == 0 && snapshot.markings.others != 0) {
-    text +=
-        fmt::format("incomplete: nothing at or above {} in what was judged ({})\n", options.fail_on, where);
+    text += fmt::format("incomplete: no finding at or above {} where judged ({})\n", options.fail_on, where);
   } else if (failing == 0) {
-    text += fmt::format("ok: nothing at or above {} ({})\n", options.fail_on, where);
+    text += fmt::format("ok: no finding at or above {} ({})\n", options.fail_on, where);
   } else {
     text += fmt::format("failed: {} at or above {} ({})\n", plural(failing, "finding", "findings"),
                         options.fail_on, where);
@@ -100,7 +100,7 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   return text;
 }
 
-/// Writes the JUnit file; exit_input if that fails.
+/// Writes the JUnit file; returns exit_ok, or exit_input after a message.
 int write_junit(const CheckOptions& options, const Snapshot& snapshot) {
   const auto least = severity_named(options.fail_on).value_or(analyze::Severity::warning);
   int descriptor = 1;
@@ -128,29 +128,28 @@ int write_junit(const CheckOptions& options, const Snapshot& snapshot) {
 int run_check(const CheckOptions& options) {
   if (options.list) return list_policies();
   if (!options.show.empty()) return show_policy(options.show);
-  if (options.analyze.files.empty()) return usage_error("check: which FILE? (- is standard input)");
+  if (options.analyze.files.empty()) return usage_error("check: no FILE given (- is standard input)");
   if (options.analyze.policy.empty())
-    return usage_error(
-        "check: against which policy? --policy FILE|PROFILE; --list-policies names the profiles");
+    return usage_error("check: no policy given: --policy FILE|PROFILE; --list-policies lists the profiles");
   if (options.junit == "-" && options.json)
-    return usage_error("check: --junit - and --json both want standard output");
+    return usage_error("check: --junit - and --json both use standard output");
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const Snapshot& snapshot = *result.snapshot;
   if (snapshot.totals.roce_packets == 0) {
-    // A pass would say that something was found to be right.
+    // Status 0 would claim that something was checked.
     print_error("check: no RoCE packets, so nothing to judge");
-    // Who waits for the file gets one, and is told in it.
+    // The JUnit file is written nevertheless, and states that.
     if (!options.junit.empty() && write_junit(options, snapshot) != exit_ok) return exit_input;
     return result.status != exit_ok ? result.status : int{exit_input};
   }
-  // An input that could not be read outweighs what was found in the rest.
+  // An input that could not be read overrides --fail-on.
   int status =
       result.status == exit_ok && reaches(snapshot, options.fail_on) ? int{exit_findings} : result.status;
-  // Packets that nobody judged may be wrong.
+  // Packets that were not judged may violate the policy.
   if (status == exit_ok && snapshot.markings.others != 0) {
     print_error(
-        fmt::format("check: {} RoCE packets were not judged: their flows have more marks than are kept",
+        fmt::format("check: {} RoCE packets were not judged: their flows have more markings than are kept",
                     snapshot.markings.others));
     status = exit_input;
   }
@@ -174,17 +173,17 @@ void add_check(CLI::App& app, Action& action) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand(
       "check",
-      "judge a capture by a policy: one line a finding, exit status 1 if one is at or above --fail-on");
+      "validate a capture against a policy: one line per finding, exit status 1 for --fail-on and above");
   options->analyze.add_to(*command);
   command->get_option("FILE")->required(false);
   add_fail_on_option(*command, options->fail_on);
-  command->add_flag("--list-policies", options->list, "print the profiles that --policy takes, one a line");
-  command->add_option("--show-policy", options->show, "print a profile as a file to start from")
+  command->add_flag("--list-policies", options->list, "list the profiles for --policy");
+  command->add_option("--show-policy", options->show, "print a profile, to be used as a template")
       ->type_name("NAME");
   command->add_option("--junit", options->junit, "write the findings as JUnit XML; - is standard output")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "the report as one JSON object");
-  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");
   command->callback([options, &action] { action = [options] { return run_check(*options); }; });
 }
 

@@ -14,7 +14,7 @@ namespace {
 using analyze::Finding;
 using analyze::FindingRule;
 
-/// Bytes of the UTF-8 sequence at the front that XML 1.0 allows; 0 where there is none.
+/// Length in bytes of the first character if it is valid UTF-8 and allowed in XML 1.0; else 0.
 std::size_t xml_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -35,7 +35,7 @@ std::size_t xml_character(std::string_view text) {
   return good ? size : 0;
 }
 
-/// Text for an attribute or an element; what XML cannot hold becomes "?".
+/// Escapes text for an attribute or element; bytes that XML does not allow become "?".
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -79,7 +79,7 @@ std::string finding_text(const Finding& finding) {
                      packets, finding.advice);
 }
 
-/// What was found by one rule.
+/// The findings of one rule.
 struct Case {
   std::uint64_t failed = 0, noted = 0;
   std::string failure, output, message;
@@ -103,7 +103,7 @@ Case case_of(const analyze::Snapshot& snapshot, const FindingRule& rule, analyze
 std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
   std::string cases;
   std::size_t tests = 0, failures = 0;
-  // Rules that had nothing to look at have not passed.
+  // Without RoCE packets nothing was checked: no rule has passed.
   const bool looked = snapshot.totals.roce_packets != 0;
   for (const FindingRule& rule : looked ? analyze::finding_rules() : std::span<const FindingRule>()) {
     const Case found = case_of(snapshot, rule, least);
@@ -137,9 +137,9 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, snapshot.errors.size());
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"roceanalyze check\" "
-      "{0}>\n    <properties>\n      <property name=\"policy\" value=\"{1}\"/>\n      <property "
-      "name=\"packets\" "
-      "value=\"{2}\"/>\n    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
+      "{0}>\n    <properties>\n      <property name=\"policy\" value=\"{1}\"/>\n"
+      "      <property name=\"packets\" value=\"{2}\"/>\n"
+      "    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
       counts, escaped(policy), snapshot.frames_read, cases, errors, notes);
 }
 

@@ -8,9 +8,9 @@
 
 namespace roce::cli {
 
-/// The findings as JUnit XML, which CI systems show: one test case a rule, named by its id. A rule with a
-/// finding at or above `least` fails; what is found below it stands in the case's output, and what was not
-/// judged in the suite's. Without RoCE packets there are no test cases but for inputs that failed.
+/// The findings as JUnit XML for CI systems: one test case per rule, named by its id. A rule with a finding
+/// at or above `least` fails; findings below it are in the output of the case, and what was not judged in the
+/// output of the suite. Without RoCE packets there are only test cases for inputs that failed.
 [[nodiscard]] std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least,
                                     std::string_view policy);
 

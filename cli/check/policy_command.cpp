@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `policy learn`: the policy that a capture follows.
+// The command `policy learn`: derives a policy from the markings of a capture.
 #include <memory>
 
 #include "analyze/policy/learn_policy.hpp"
@@ -27,11 +27,11 @@ int run_learn(const AnalyzeOptions& options) {
 }  // namespace
 
 void add_policy(CLI::App& app, Action& action) {
-  CLI::App* policy = app.add_subcommand("policy", "make policies");
+  CLI::App* policy = app.add_subcommand("policy", "create policies");
   policy->require_subcommand(1);
   auto options = std::make_shared<AnalyzeOptions>();
   CLI::App* learn = policy->add_subcommand(
-      "learn", "print the policy that a known-good capture follows, with counts, as a file to start from");
+      "learn", "derive a policy from a known-good capture, with packet counts, to be used as a template");
   options->add_to(*learn);
   learn->callback([options, &action] { action = [options] { return run_learn(*options); }; });
 }

@@ -24,7 +24,7 @@ constexpr std::size_t width_of_a_pipe = 100;
 constexpr std::size_t least_window = 1024;
 constexpr std::size_t largest_window = std::size_t{1} << 26U;
 
-/// The captures of one point, in time order together as those of a report.
+/// The captures of one point, merged in time order as in a report.
 using Files = std::vector<std::string>;
 
 struct CompareCommand {
@@ -58,7 +58,7 @@ Source open(const Files& files, bool aloud) {
   return nullptr;
 }
 
-/// The numbers that the report of a file gives its connections, for the packets lost from it.
+/// Sets the connection numbers of lost packets to those in the report of their file.
 void name_connections(const Files& files, unsigned direction, const CompareCommand& options,
                       analyze::CompareResult& result) {
   const bool any =
@@ -106,7 +106,7 @@ int print(const CompareCommand& options, const analyze::CompareResult& result, i
   return written != exit_ok ? written : status;
 }
 
-/// Two sources that Ctrl-C ends as one.
+/// Two sources that are stopped together by Ctrl-C.
 class StopBoth final : public capture::CaptureSource {
  public:
   StopBoth(capture::CaptureSource& a, capture::CaptureSource& b) : a_(a), b_(b) {}
@@ -128,13 +128,13 @@ class StopBoth final : public capture::CaptureSource {
   capture::CaptureSource& b_;
 };
 
-/// What is chosen of both files.
+/// Which packets of both files are compared.
 struct Choice {
   std::optional<analyze::Filter> filter;
   analyze::TimeRange times;
 };
 
-/// Nothing after a message.
+/// None after a message.
 std::optional<Choice> choice_of(const CompareCommand& options) {
   Choice choice;
   if (!options.filter.empty()) {
@@ -145,9 +145,9 @@ std::optional<Choice> choice_of(const CompareCommand& options) {
     }
     if (compiled->needs_history()) {
       print_error(
-          "compare -Y: roce.flow, roce.connection, roce.direction, roce.analysis.* and upper layers depend "
-          "on other packets of a file; compare takes fields of single packets. For the others choose the "
-          "packets of both files first: roceanalyze packets FILE -Y EXPR -w NEW");
+          "compare -Y: only fields of single packets can be used, not roce.flow, roce.connection, "
+          "roce.direction, roce.analysis.* and upper layers. For these filter both files first: roceanalyze "
+          "packets FILE -Y EXPR -w NEW");
       return std::nullopt;
     }
     choice.filter.emplace(std::move(*compiled));
@@ -164,7 +164,7 @@ std::optional<Choice> choice_of(const CompareCommand& options) {
 int run_compare(const CompareCommand& options) {
   const Files files_a = files_of(options.a, options.more_a), files_b = files_of(options.b, options.more_b);
   if (std::count(files_a.begin(), files_a.end(), "-") + std::count(files_b.begin(), files_b.end(), "-") > 1) {
-    print_error("only one of them can be standard input");
+    print_error("compare: only one of the captures can be standard input");
     return exit_usage;
   }
   const std::optional<Choice> choice = choice_of(options);
@@ -191,7 +191,7 @@ int run_compare(const CompareCommand& options) {
   }
   progress.clear();
   if (interrupted) {
-    print_error("interrupted; this is what was compared until then");
+    print_error("interrupted; the report is about what was compared until then");
   } else {
     name_connections(files_a, 0, options, result);
     name_connections(files_b, 1, options, result);
@@ -211,8 +211,7 @@ int run_compare(const CompareCommand& options) {
 void add_compare(CLI::App& app, Action& action) {
   auto options = std::make_shared<CompareCommand>();
   CLI::App* command = app.add_subcommand(
-      "compare",
-      "one traffic captured at two points: what was lost, delayed, overtaken or re-marked between them");
+      "compare", "compare captures of the same traffic at two points: loss, delay, reordering, re-marking");
   command->add_option("A", options->a, "a capture; - is standard input")->required();
   command->add_option("B", options->b, "a capture of the same traffic at another point")->required();
   const auto more = [command](const char* name, Files& files, const char* help) {
@@ -223,30 +222,31 @@ void add_compare(CLI::App& app, Action& action) {
         ->allow_extra_args(false);
   };
   more("--more-a", options->more_a,
-       "another capture of A's point, one with A in time order; repeat for more");
+       "another capture of A's point, merged with A in time order; may be repeated");
   more("--more-b", options->more_b, "the same for B's point");
-  command->add_option("-Y", options->filter, "display filter: only what matches is compared")
+  command->add_option("-Y", options->filter, "display filter: compare only packets that match")
       ->type_name("EXPR");
   command
       ->add_option(
           "--from", options->from,
-          "leave out what is earlier by its file's clock (UTC, epoch seconds, or +SECONDS after the file's "
-          "first packet)")
+          "only packets from this time on, by the clock of each file (UTC, epoch seconds, or +SECONDS after "
+          "the file's first packet)")
       ->check(time_error)
       ->type_name("TIME");
-  command->add_option("--to", options->to, "leave out what is later")->check(time_error)->type_name("TIME");
+  command->add_option("--to", options->to, "only packets up to this time")
+      ->check(time_error)
+      ->type_name("TIME");
   command->add_option("--top", options->top, "lost packets to list (0 = all)")
       ->check(number_error)
       ->type_name("N");
   command
-      ->add_option(
-          "--window", options->window,
-          "packets of both captures kept while their fellows are looked for (a power of two, 80 bytes each)")
+      ->add_option("--window", options->window,
+                   "packets of both captures buffered for matching (a power of two, 80 bytes each)")
       ->check(CLI::Range(least_window, largest_window))
       ->type_name("N");
   command
       ->add_option("--fail-on", options->fail_on,
-                   "exit with status 1 if a finding is at or above: info, notice, warning, error")
+                   "exit status 1 if there is a finding at or above this level: info, notice, warning, error")
       ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
       ->type_name("LEVEL");
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
@@ -255,13 +255,13 @@ void add_compare(CLI::App& app, Action& action) {
       ->type_name("WHEN");
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
-                   "also take IP packets of this protocol number as RoCE over IP")
+                   "treat IP packets of this protocol number as RoCE directly over IP, too")
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
   auto* csv = command->add_flag("--csv", options->csv, "the lost packets as CSV");
   auto* json = command->add_flag("--json", options->json, "one JSON object");
   csv->excludes(json);
-  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");
   command->callback([options, &action] { action = [options] { return run_compare(*options); }; });
 }
 

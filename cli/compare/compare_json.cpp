@@ -22,7 +22,7 @@ using analyze::JsonWriter;
 using analyze::LostPacket;
 using analyze::ReportSink;
 
-/// Named by the file that the packets pass first.
+/// By the capture point that the packets pass first.
 constexpr std::array<std::string_view, 2> direction_names{"a_to_b", "b_to_a"};
 
 void write_delay(JsonWriter& json, const std::optional<analyze::DelayStats>& stats, bool relative) {
@@ -68,7 +68,7 @@ void write_json_clocks(JsonWriter& json, const CompareResult& result) {
   json.end_object();
 }
 
-/// A count of each direction.
+/// One count per direction.
 void write_both(JsonWriter& json, std::string_view key, const CompareResult& result,
                 const Counted CompareDirection::*part) {
   json.key(key).begin_object();

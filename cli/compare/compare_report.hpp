@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as text, JSON and CSV.
+// Comparisons of two capture points as text, JSON and CSV.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace roce::cli {
 
 [[nodiscard]] std::string compare_text(const analyze::CompareResult& result, const ReportStyle& style);
-/// One object, newline at its end ("roceanalyze/1").
+/// One object with a trailing newline, schema "roceanalyze/1" (docs/output.md).
 void compare_json(const analyze::CompareResult& result, bool pretty, const analyze::ReportSink& sink);
-/// The list of lost packets, RFC 4180.
+/// The lost packets as CSV (RFC 4180).
 [[nodiscard]] std::string compare_csv(const analyze::CompareResult& result);
 
-/// What a verdict page needs of a comparison.
+/// A snapshot with the comparison's findings, for write_verdict().
 [[nodiscard]] analyze::Snapshot verdict_of(const analyze::CompareResult& result);
 
 }  // namespace roce::cli

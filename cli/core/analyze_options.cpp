@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
-/// ".5" as nanoseconds; nothing if it is no fraction.
+/// ".5" as nanoseconds; none if it is not a fraction.
 std::optional<std::int64_t> parse_fraction(std::string_view text) {
   if (text.empty()) return 0;
   if (text.front() != '.' || text.size() < 2) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::int64_t> parse_fraction(std::string_view text) {
   return value;
 }
 
-/// Forms of a date, the longest first. Only seconds have a fraction.
+/// Forms of a date, the longest first. Only seconds may have a fraction.
 struct DateForm {
   const char* format;
   bool seconds;
@@ -58,7 +58,7 @@ std::optional<std::int64_t> parse_calendar(const std::string& text) {
   if (!fraction) return std::nullopt;
   const std::tm wanted = tm;
   const std::int64_t seconds = timegm(&tm);
-  // Not the second of March for the thirtieth of February.
+  // timegm() accepts 30 February as 2 March: refused.
   if (tm.tm_mday != wanted.tm_mday || tm.tm_mon != wanted.tm_mon || tm.tm_sec != wanted.tm_sec)
     return std::nullopt;
   if (seconds > INT64_MAX / second - 1 || seconds < INT64_MIN / second + 1) return std::nullopt;
@@ -96,25 +96,24 @@ std::string time_error(const std::string& text) {
   if (parse_time(text)) return {};
   return fmt::format(
       "not a time: '{}' (2026-11-20 11:08:53.5 in UTC, also with T and Z, without seconds, or the date "
-      "alone; "
-      "seconds since the epoch, 1795172933.5; or +1.5, seconds after the first packet)",
+      "alone; seconds since the epoch, 1795172933.5; or +1.5, seconds after the first packet)",
       text);
 }
 
 std::string range_error(const analyze::TimeRange& times) {
   const bool alike = times.from && times.to && times.from->relative == times.to->relative;
-  return alike && times.is_empty(0) ? "--from is later than --to: no packet can lie between" : std::string();
+  return alike && times.is_empty(0) ? "--from is later than --to: the time range is empty" : std::string();
 }
 
 std::string range_error(const analyze::TimeRange& times, std::uint64_t frames,
                         std::optional<std::int64_t> first_ns) {
   if (!times.any() || frames == 0) return {};
-  if (!first_ns) return "--from and --to choose by time, and this capture carries no times";
-  return times.is_empty(*first_ns) ? "--from is later than --to: no packet can lie between" : std::string();
+  if (!first_ns) return "--from and --to select by time, but this capture has no timestamps";
+  return times.is_empty(*first_ns) ? "--from is later than --to: the time range is empty" : std::string();
 }
 
 void print_filter_error(const analyze::FilterError& error, const std::string& expression) {
-  print_error("-Y: not understood:", error.describe(expression));
+  print_error("-Y: not a valid filter:", error.describe(expression));
 }
 
 void AnalyzeOptions::add_to(CLI::App& command) {
@@ -123,25 +122,25 @@ void AnalyzeOptions::add_to(CLI::App& command) {
       ->required();
   command
       .add_option("--from", from,
-                  "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
+                  "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->check(time_error)
       ->type_name("TIME");
-  command.add_option("--to", to, "leave out what is later")->check(time_error)->type_name("TIME");
+  command.add_option("--to", to, "only packets up to this time")->check(time_error)->type_name("TIME");
   add_shared_to(command);
 }
 
 void AnalyzeOptions::add_shared_to(CLI::App& command) {
-  command.add_option("-Y", filter, "display filter: only what matches is analysed")->type_name("EXPR");
-  command.add_option("--jobs", jobs, "threads (default: one a core); never changes the output")
+  command.add_option("-Y", filter, "display filter: analyse only packets that match")->type_name("EXPR");
+  command.add_option("--jobs", jobs, "number of threads (default: one per core); does not change the output")
       ->check(CLI::Range(1U, 256U))
       ->type_name("N");
   command.add_flag("--no-icrc", no_icrc, "do not check ICRCs");
   command
       .add_option("--link-speed", link_speed,
-                  "speed of the links that PAUSE and PFC frames are about (default: as the capture says)")
+                  "speed of the links on which PAUSE and PFC frames are sent (default: as in the capture)")
       ->check(link_speed_error)
       ->type_name("SPEED");
-  command.add_option("--pause-storm", pause_storm, "a pause this long is a storm (default: 200ms)")
+  command.add_option("--pause-storm", pause_storm, "a pause longer than this is a storm (default: 200ms)")
       ->check(duration_error)
       ->type_name("TIME");
   command.add_option("--color", color, "auto, always or never")
@@ -150,7 +149,7 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
   add_policy_option(command, policy);
   command
       .add_option("--roce-ip-protocol", roce_ip_protocol,
-                  "also take IP packets of this protocol number as RoCE over IP")
+                  "treat IP packets of this protocol number as RoCE directly over IP, too")
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
 }
@@ -178,7 +177,7 @@ void add_policy_option(CLI::App& command, std::string& policy) {
   command
       .add_option(
           "--policy", policy,
-          "judge the marks of packets by a policy: a file, or a profile that check --list-policies names")
+          "validate markings of packets against a policy: a file, or a profile of check --list-policies")
       ->type_name("FILE|PROFILE");
 }
 
@@ -193,13 +192,13 @@ std::string policy_argument(const std::string& policy) {
 void print_lost_verdicts(const analyze::VerdictStore& verdicts) {
   if (verdicts.lost() == 0) return;
   print_error(
-      fmt::format("the analysis of {} packets could not be kept: no room in the temporary directory (TMPDIR)",
+      fmt::format("the analysis of {} packets could not be stored: the temporary directory (TMPDIR) is full",
                   verdicts.lost()));
 }
 
 namespace {
 
-/// Those options that make a difference for what is said of packets.
+/// The options that change the results of the analysis, for commands in advice.
 std::string same_packets(const AnalyzeOptions& options) {
   std::string text;
   const auto add_time = [&text](std::string_view name, std::string time) {
@@ -267,7 +266,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   if (filter && filter->needs_analysis()) {
     if (!can_read_twice(options.files)) {
       print_error(
-          "-Y: roce.connection, roce.direction and roce.analysis.* are known after a first reading, and a "
+          "-Y: roce.connection, roce.direction and roce.analysis.* need two passes over the capture, and a "
           "pipe can be read only once: save it to a file first");
       return {nullptr, exit_usage};
     }
@@ -280,7 +279,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
       print_error(source.error());
       return {nullptr, exit_input};
     }
-    // What was read until then is reported, not more.
+    // Interrupted: the second pass reads only what the first one has read.
     if (interrupted)
       *source = limited(std::move(*source), std::max<std::uint64_t>(first.snapshot->frames_read, 1));
     analysis.verdicts = nullptr;
@@ -302,7 +301,7 @@ Analyzed analyze_files(const AnalyzeOptions& options) {
   }
   if (interrupted || pass.interrupted) {
     print_error(
-        fmt::format("interrupted after {} packets; this is what they say", result.snapshot->frames_read));
+        fmt::format("interrupted after {} packets; the report is about these", result.snapshot->frames_read));
   }
   for (const capture::Error& error : result.snapshot->errors) {
     print_error(error);

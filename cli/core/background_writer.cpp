@@ -8,7 +8,7 @@
 
 namespace roce::cli {
 
-/// Outlives the writer where its thread is held up.
+/// Outlives the writer if its thread is blocked.
 struct BackgroundWriter::State {
   Write write;
   std::size_t most_bytes = 0;
@@ -18,7 +18,7 @@ struct BackgroundWriter::State {
   std::size_t waiting_bytes = 0;
   bool writing = false;
   bool ending = false;
-  bool given_up = false;  ///< nobody waits for the text that is being written any more
+  bool given_up = false;  ///< patience is over: the thread is detached
   std::uint64_t dropped = 0;
 
   [[nodiscard]] bool idle() const { return waiting.empty() && !writing; }

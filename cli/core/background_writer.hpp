@@ -13,32 +13,31 @@
 
 namespace roce::cli {
 
-/// Writes texts in their order on a thread of its own: who has something to say of a capture does not wait
-/// for who reads it (a stopped terminal, a pipe that nobody empties, a stalled system log). What does not fit
-/// into the queue is dropped as a whole and counted. Every function but the destructor may be called by any
-/// thread.
+/// Writes texts in order in a thread of its own, so that a capture never waits for their reader (a stopped
+/// terminal, a pipe that is not read, a stalled system log). A text that does not fit into the queue is
+/// dropped and counted. Thread-safe except for the destructor.
 class BackgroundWriter {
  public:
-  /// Writes all of it; may block for as long as it likes.
+  /// Writes a whole text; may block.
   using Write = std::function<void(std::string_view)>;
 
-  /// At most `most_bytes` wait; one text may be longer where it is the only one. `patience`: how long the
-  /// destructor waits for what is queued (no value: for ever). After that what is left is dropped and the
-  /// thread left alone, so `write` must own what it uses.
+  /// At most `most_bytes` are queued; a single text may be longer. `patience`: how long flush() and the
+  /// destructor wait for the queue (none: without limit). After that the rest is dropped and the thread
+  /// detached, so `write` must own everything it uses.
   BackgroundWriter(Write write, std::size_t most_bytes,
                    std::optional<std::chrono::milliseconds> patience = std::nullopt);
   ~BackgroundWriter();
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
-  /// False: dropped.
+  /// Queues a text. False: dropped.
   bool post(std::string text);
-  /// Whether all that was posted is written, `within` this time.
+  /// Whether all queued texts are written, or will be `within` this time.
   [[nodiscard]] bool idle(std::chrono::milliseconds within = {}) const;
-  /// Waits until it is, as long as `patience` says; returns whether it is. What is not then, counts as
-  /// dropped, as does all that is posted later.
+  /// Waits for that, at most for `patience`; returns whether everything was written. If not, the rest counts
+  /// as dropped, and so do texts that are posted later.
   bool flush();
-  /// Texts that were not written.
+  /// Number of texts that were not written.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:

@@ -21,15 +21,16 @@ std::optional<std::uint64_t> whole_number(const std::string& text) {
 }  // namespace
 
 std::string empty_error(const std::string& text) {
-  return text.empty() ? "it is empty (a variable that is not set?)" : "";
+  return text.empty() ? "the value is empty (an unset variable?)" : "";
 }
 
 std::string number_error(const std::string& text) {
-  return whole_number(text) ? "" : fmt::format("'{}' is no whole number from 0 on", text);
+  return whole_number(text) ? "" : fmt::format("'{}' is not a whole number of at least 0", text);
 }
 
 std::string count_error(const std::string& text) {
-  return whole_number(text).value_or(0) != 0 ? "" : fmt::format("'{}' is no whole number from 1 on", text);
+  return whole_number(text).value_or(0) != 0 ? ""
+                                             : fmt::format("'{}' is not a whole number of at least 1", text);
 }
 
 }  // namespace roce::cli

@@ -7,11 +7,12 @@
 
 namespace roce::cli {
 
-/// What the command line asked for; set by a sub-command's callback, run by main after parsing.
+/// What to run; set by the callback of the sub-command on the command line, called by main() after parsing.
+/// Returns the exit status.
 using Action = std::function<int()>;
 
-/// Each adds one sub-command to `app`; its callback stores what to do in `action`. The objects that
-/// hold the options live in the action, so the App may go first.
+/// Each adds one sub-command to `app`; its callback sets `action`, which also owns the options, so it may
+/// outlive the App.
 void add_report(CLI::App& app, Action& action);
 void add_flows(CLI::App& app, Action& action);
 void add_markings(CLI::App& app, Action& action);
@@ -24,12 +25,13 @@ void add_check(CLI::App& app, Action& action);
 void add_policy(CLI::App& app, Action& action);
 void add_capture(CLI::App& app, Action& action);
 
-/// Checks of options' values: what is wrong, or nothing.
-/// "" is mostly a shell's variable that is not set; to go on as without the option is not what was asked for.
+// Validators of option values: the error message, or an empty string.
+
+/// Refuses "": usually an unset shell variable, which must not be ignored like a missing option.
 [[nodiscard]] std::string empty_error(const std::string& text);
-/// Not a whole number, in decimal digits.
+/// Refuses all but decimal whole numbers from 0.
 [[nodiscard]] std::string number_error(const std::string& text);
-/// The same, or 0.
+/// Refuses all but decimal whole numbers from 1.
 [[nodiscard]] std::string count_error(const std::string& text);
 
 }  // namespace roce::cli

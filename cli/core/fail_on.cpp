@@ -23,7 +23,7 @@ bool reaches(const analyze::Snapshot& snapshot, const std::string& severity) {
 void add_fail_on_option(CLI::App& command, std::string& severity) {
   command
       .add_option("--fail-on", severity,
-                  "exit with status 1 if a finding is at or above: info, notice, warning, error")
+                  "exit status 1 if there is a finding at or above this level: info, notice, warning, error")
       ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
       ->type_name("LEVEL");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fail-on: from which finding on the exit status is 1.
+// --fail-on: the lowest severity of a finding for which the exit status is 1.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,11 +10,11 @@
 
 namespace roce::cli {
 
-/// The severity of that name; nothing for other words.
+/// The severity of that name; none for other words.
 [[nodiscard]] std::optional<analyze::Severity> severity_named(const std::string& name) noexcept;
-/// Whether a finding is at or above the severity of that name; false where no severity is named so.
+/// Whether there is a finding at or above the severity of that name; false if no severity has that name.
 [[nodiscard]] bool reaches(const analyze::Snapshot& snapshot, const std::string& severity);
-/// Adds the option; `severity` keeps its value as the default.
+/// Adds the option; the present value of `severity` is the default.
 void add_fail_on_option(CLI::App& command, std::string& severity);
 
 }  // namespace roce::cli

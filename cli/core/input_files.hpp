@@ -5,6 +5,7 @@
 
 namespace roce::cli {
 
+// Reading captures twice, for results that later packets decide.
 using capture::can_read_twice;
 using capture::limited;
 

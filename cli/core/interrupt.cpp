@@ -13,16 +13,16 @@ constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<capture::CaptureSource*> current{nullptr};
 std::atomic<bool> seen{false};
-/// Of the last first one, in ticks of the clock.
+/// Time of the last first signal, in ticks of the clock.
 std::atomic<std::int64_t> seen_at{(Clock::time_point::min() + sent_at_once).time_since_epoch().count()};
 
-// request_stop() is made for this: an atomic store and a write().
+// request_stop() is async-signal-safe: an atomic store and a write().
 void on_signal(int number) {
   const Clock::duration now = Clock::now().time_since_epoch();
   if (now - sent_at_once < Clock::duration(seen_at.load())) return;
   if (seen.exchange(true)) {
     std::signal(number, SIG_DFL);
-    (void)std::raise(number);  // comes when this handler has returned
+    (void)std::raise(number);  // delivered when this handler has returned
     return;
   }
   seen_at = now.count();
@@ -34,7 +34,7 @@ void take_signals() {
   action.sa_handler = on_signal;
   for (const int number : signals) {
     struct sigaction before {};
-    // What the caller ignores (nohup) stays ignored.
+    // Signals that the caller ignores (nohup) stay ignored.
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(number, &action, nullptr);
   }
@@ -50,7 +50,7 @@ Interruptible::Interruptible(capture::CaptureSource& source) {
 
 Interruptible::~Interruptible() {
   current = nullptr;
-  if (seen.exchange(true)) return;  // what comes at once with the first one still means nothing
+  if (seen.exchange(true)) return;  // further ones within sent_at_once are still ignored
   for (const int number : signals) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == on_signal)

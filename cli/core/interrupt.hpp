@@ -7,13 +7,13 @@
 
 namespace roce::cli {
 
-/// Who sends a signal to a process and to its group, as timeout(1) does, sends it twice at once and means
+/// timeout(1) and others send a signal to the process and to its group: signals within this time count as
 /// one.
 inline constexpr std::chrono::milliseconds sent_at_once{250};
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP make the source end, so that what was read is still
-/// reported; the next one kills as usual, unless it was sent_at_once, which holds for the report as well: the
-/// source may end long before the time is over. One at a time.
+/// During its lifetime SIGINT, SIGTERM and SIGHUP end the source, so that what was read is still reported. A
+/// second signal kills the process as usual, unless it comes within sent_at_once; that also holds after this
+/// object is destroyed. One at a time.
 class Interruptible {
  public:
   explicit Interruptible(capture::CaptureSource& source);
@@ -24,8 +24,8 @@ class Interruptible {
   [[nodiscard]] bool interrupted() const noexcept;
 };
 
-/// The same after a first signal that somebody else took: those that come sent_at_once with it mean nothing,
-/// later ones kill as usual. Until the next Interruptible.
+/// After a first signal that was handled elsewhere: further ones within sent_at_once are ignored, later ones
+/// kill as usual. Until the next Interruptible.
 void expect_second_signals(std::chrono::steady_clock::time_point first);
 
 }  // namespace roce::cli

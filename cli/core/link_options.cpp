@@ -19,12 +19,12 @@ constexpr Unit speed_units[] = {{"", 1},    {"K", 1e3}, {"k", 1e3},  {"M", 1e6},
                                 {"G", 1e9}, {"g", 1e9}, {"T", 1e12}, {"t", 1e12}};
 constexpr Unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-/// No Ethernet link is slower; "100" is 100 Gb/s without its unit, and pauses would last for minutes.
+/// No Ethernet link is slower; "100" would be a forgotten G and make pauses last for minutes.
 constexpr double slowest_bps = 1e6;
 constexpr double fastest_bps = 1e13;
 constexpr double longest_ns = 86'400e9;
 
-/// A decimal number (no sign, no exponent, no "inf") and one of the units right behind it.
+/// Parses a decimal number (no sign, no exponent, no "inf") directly followed by one of the units.
 std::optional<double> parse(std::string_view text, std::span<const Unit> units) {
   const std::size_t end = text.find_first_not_of("0123456789.");
   const std::string_view digits = text.substr(0, end);
@@ -56,8 +56,8 @@ std::optional<std::uint64_t> parse_link_speed(const std::string& text) {
 std::string link_speed_error(const std::string& text) {
   if (parse_link_speed(text)) return {};
   return fmt::format(
-      "not a link speed: '{}' (10G, 25G, 40G, 50G, 100G, 200G, 400G, 800G, or any number of bits a second "
-      "from 1M to 10T with K, M, G or T; without one it is bits a second)",
+      "not a link speed: '{}' (10G, 25G, 40G, 50G, 100G, 200G, 400G, 800G, or another number from 1M to 10T "
+      "with K, M, G or T; without a prefix in bits per second)",
       text);
 }
 
@@ -69,8 +69,8 @@ std::optional<std::int64_t> parse_duration(const std::string& text) {
 
 std::string duration_error(const std::string& text) {
   if (parse_duration(text)) return {};
-  return fmt::format(
-      "not a duration: '{}' (a number with its unit: 200ms, 0.2s, 150us or 5000ns; at most a day)", text);
+  return fmt::format("not a duration: '{}' (a number with unit: 200ms, 0.2s, 150us or 5000ns; at most a day)",
+                     text);
 }
 
 }  // namespace roce::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of rows by columns: for the terminal and as CSV. What `flows` and `connections` share.
+// Tables of the commands `flows`, `connections` and others, for the terminal and as CSV.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace roce::cli {
 
 using analyze::Listing;
 
-/// `sorted_by` is shown even where it would be hidden or leave a narrow terminal.
+/// A text table of at most `width` display columns; 0 = no limit. The column `sorted_by` is always shown,
+/// even if it is hidden by default or the terminal is too narrow.
 template <class Row>
 [[nodiscard]] std::string table_text(const std::vector<const Row*>& rows,
                                      std::span<const analyze::Column<Row>> columns,
@@ -40,7 +41,7 @@ template <class Row>
   return table.render(width, 0);
 }
 
-/// RFC 4180 with a header line and every column.
+/// CSV (RFC 4180) with a header line and all columns.
 template <class Row>
 [[nodiscard]] std::string table_csv(const std::vector<const Row*>& rows,
                                     std::span<const analyze::Column<Row>> columns) {

@@ -19,13 +19,13 @@
 namespace roce::cli {
 namespace {
 
-/// Writes all of `text`; returns 0 or the errno that stopped it.
+/// Writes all of `text`; returns 0 or an errno.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(descriptor, text.data(), text.size());
     if (n < 0) {
       if (errno == EINTR) continue;
-      if (errno == EAGAIN) {  // somebody made the terminal or pipe non-blocking: wait
+      if (errno == EAGAIN) {  // the terminal or pipe is non-blocking: wait
         pollfd ready{descriptor, POLLOUT, 0};
         (void)::poll(&ready, 1, -1);
         continue;
@@ -39,7 +39,7 @@ int write_all(int descriptor, std::string_view text) {
 
 constexpr std::size_t most_message_bytes = 1 << 20;
 std::shared_mutex background_mutex;
-BackgroundWriter* background = nullptr;  ///< for messages, if they may not wait
+BackgroundWriter* background = nullptr;  ///< set while messages must not block
 
 void send_messages_to(BackgroundWriter* writer) {
   const std::lock_guard lock(background_mutex);
@@ -93,7 +93,7 @@ void print_error(std::string_view message, std::string_view below) {
   if (background != nullptr) {
     (void)background->post(std::move(line));
   } else {
-    (void)write_all(2, line);  // nowhere left to complain
+    (void)write_all(2, line);  // a failure cannot be reported anywhere
   }
 }
 
@@ -110,8 +110,7 @@ MessagesInBackground::~MessagesInBackground() {
   send_messages_to(nullptr);
   (void)writer_.flush();
   if (const std::uint64_t dropped = writer_.dropped(); dropped != 0) {
-    print_error(
-        fmt::format("{} messages were not written, for nobody read standard error meanwhile", dropped));
+    print_error(fmt::format("{} messages were dropped because standard error was not read", dropped));
   }
 }
 

@@ -10,20 +10,20 @@
 
 namespace roce::cli {
 
-/// The statuses of docs/interface: what scripts rely on.
+/// Exit statuses, a contract for scripts (docs/usage.md).
 enum ExitStatus : int {
   exit_ok = 0,
   exit_findings = 1,  ///< findings at or above --fail-on
-  exit_usage = 2,
-  exit_input = 3,   ///< an input that cannot be read or an output that cannot be written
-  exit_defect = 4,  ///< a defect of the program
+  exit_usage = 2,     ///< wrong usage of the command line
+  exit_input = 3,     ///< an input cannot be read or an output not be written
+  exit_defect = 4,    ///< a defect of the program
 };
 
-/// The end of a name that promises a compression (".gz"), or nothing.
+/// The extension of a file name that denotes a compression (".gz"), or "".
 [[nodiscard]] std::string_view compressed_ending(std::string_view path) noexcept;
 
-/// Standard output in large blocks by write(2). A reader that went away (`| head`) is no error:
-/// everything after it is dropped and closed() says so. Any other failure is kept in error().
+/// Buffered output to a descriptor, in large blocks by write(2). A closed pipe (`| head`) is no error:
+/// further output is dropped, and closed() is true. Other failures are kept in error(). Not thread-safe.
 class Output {
  public:
   explicit Output(int descriptor = 1);
@@ -38,19 +38,18 @@ class Output {
     if (buffer_.size() >= block_size) flush();
   }
   void flush();
-  /// For a report written piece by piece; valid while this is.
+  /// For writing a report piece by piece; valid during the lifetime of this object.
   [[nodiscard]] analyze::ReportSink sink() {
     return {buffer_, [this] { flush_if_full(); }};
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_; }
-  /// errno of the write that failed, 0 if none did.
+  /// errno of the failed write, 0 if none failed.
   [[nodiscard]] int error() const noexcept { return error_; }
-  /// True while writing on makes sense.
+  /// False if further output would be dropped.
   [[nodiscard]] bool good() const noexcept { return !closed_ && error_ == 0; }
 
-  /// Flushes and turns the result into a status: exit_ok, or exit_input with a message on
-  /// standard error.
+  /// Flushes and returns exit_ok, or exit_input after a message on standard error.
   [[nodiscard]] int finish();
 
  private:
@@ -61,13 +60,13 @@ class Output {
   std::string buffer_;
 };
 
-/// "roceanalyze: " and the message on standard error: one line, whatever names and texts from files stand in
-/// it, for control characters are shown escaped as in the reports (printable()). `below`: lines of our own
-/// that follow it.
+/// Prints "roceanalyze: " and the message to standard error, as one line: control characters from file names
+/// and captures are escaped (printable()). `below`: further lines of the program itself.
 void print_error(std::string_view message, std::string_view below = {});
 void print_error(const capture::Error& error);
-/// While it lives, print_error() waits for nobody: messages are written on a thread of their own. In the end
-/// they are waited for, and those are counted that did not fit while nobody read them. One at a time.
+/// During its lifetime print_error() does not block: messages are written by a thread. The destructor waits
+/// until they are written and reports how many were dropped because standard error was not read. One at a
+/// time.
 class MessagesInBackground {
  public:
   MessagesInBackground();
@@ -79,11 +78,11 @@ class MessagesInBackground {
   BackgroundWriter writer_;
 };
 
-/// The same for a command line that asks for something impossible; returns exit_usage.
+/// print_error() for an invalid command line; returns exit_usage.
 [[nodiscard]] int usage_error(std::string_view message, std::string_view below = {});
-/// Whether colour is wanted: --color=always|never|auto, NO_COLOR, a terminal.
+/// Whether to use colour: by --color=always|never, else by NO_COLOR and whether it is a terminal.
 [[nodiscard]] bool want_color(std::string_view option, int descriptor = 1);
-/// Columns of the terminal at `descriptor`, else COLUMNS, else 0 = not a terminal.
+/// Columns of the terminal at `descriptor`; else the value of COLUMNS; else 0.
 [[nodiscard]] unsigned terminal_width(int descriptor = 1);
 
 }  // namespace roce::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal to the text report: sections with a title in the margin, wrapped to the terminal.
+// Layout of text reports: sections with a title in the margin, wrapped to the terminal's width.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,22 @@ namespace roce::cli {
 struct ReportStyle {
   std::size_t width = 100;  ///< columns of the terminal
   bool color = false;
-  std::size_t top = 20;  ///< connections and flows listed, the rest is counted; 0 = all
-  /// What stands for FILE in commands; empty: FILE, nothing: the file that was read, where it is one.
+  std::size_t top = 20;  ///< connections and flows to list; 0 = all
+  /// Replaces FILE in commands; "": FILE is kept; none: the capture file, if only one was read.
   std::optional<std::string> file = std::nullopt;
 };
 
+/// Collects the text of a report. Not thread-safe; `style` must outlive it.
 class Page {
  public:
   static constexpr std::size_t indent = 12;  ///< where the text of a section begins
-  /// A space at which no line is broken: "RC RDMA WRITE Only 12" stays together.
+  /// Becomes a space at which lines are not broken: "RC RDMA WRITE Only 12".
   static constexpr char unbreakable = '\x01';
 
   explicit Page(const ReportStyle& style);
 
-  /// The title that the next line bears in the margin, in `code` (SGR, "1" = bold) if colour is wanted.
+  /// Begins a section: the next line gets the title in its margin, in SGR `code` ("1" = bold) if colours are
+  /// on.
   void section(std::string_view title, std::string_view code = "1");
   void line(std::string_view text);
   void gap() { out_ += '\n'; }
@@ -48,11 +50,12 @@ class Page {
   std::string out_;
 };
 
-/// Text from files and paths may hold escape sequences; a terminal must not see them.
+/// Escapes control characters and invalid UTF-8: texts from captures and file names may have terminal
+/// sequences.
 [[nodiscard]] std::string printable(std::string_view text);
 using analyze::packets_text;
 using analyze::plural;
-/// "a 3, b 2": largest first, zeros left out.
+/// "a 3, b 2": sorted by count, largest first, without zeros.
 [[nodiscard]] std::string listing(std::vector<std::pair<std::string, std::uint64_t>> parts);
 
 }  // namespace roce::cli

@@ -9,18 +9,19 @@
 
 namespace roce::cli {
 
-/// A bar on standard error for work that takes over a second, on a terminal only. Removes itself.
+/// A progress bar on standard error, if that is a terminal and the work takes over a second. The destructor
+/// removes it.
 class Progress {
  public:
-  /// `label` stands before the bar and must live as long.
+  /// `label` precedes the bar and must outlive this object.
   explicit Progress(std::string_view label = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap when nothing is to be drawn; draws at most ten times a second.
+  /// Draws at most ten times a second; other calls are cheap.
   void update(const capture::CaptureSource& source, std::uint64_t frames);
-  /// Takes the bar off the screen.
+  /// Removes the bar from the screen.
   void clear();
 
  private:

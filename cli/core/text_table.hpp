@@ -9,13 +9,14 @@
 
 namespace roce::cli {
 
-/// Display columns of UTF-8 text (one a code point; the program prints no wide characters).
+/// Display columns of UTF-8 text: one per code point (the program prints no wide characters).
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
-/// Breaks `text` at spaces into lines of at most `width` columns, continued at `indent`.
+/// Breaks `text` at spaces into lines of at most `width` columns; lines after the first are indented by
+/// `indent`.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
-/// Columns padded to their widest cell. Where they do not fit, those of the highest priority
-/// number leave first; columns whose cells are all empty are left out.
+/// Columns are padded to their widest cell. If they do not fit, those with the highest priority number are
+/// omitted first; columns without any text are omitted always.
 class TextTable {
  public:
   struct Column {

@@ -3,7 +3,7 @@
 
 namespace roce::cli {
 
-// Both come from CMake: the project's version, and the libraries and options of this build.
+// Both macros are set by CMake: version of the project, compiler, libraries and features of the build.
 std::string version_text() {
   return "roceanalyze " ROCE_VERSION "\n" ROCE_BUILD_INFO "\n";
 }

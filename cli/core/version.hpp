@@ -5,7 +5,7 @@
 
 namespace roce::cli {
 
-/// What --version prints: the version, and what this build was made of.
+/// The output of --version: version, compiler, libraries and features of this build.
 [[nodiscard]] std::string version_text();
 
 }  // namespace roce::cli

@@ -51,7 +51,7 @@ const ExportFormat* format_named(std::string_view name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-/// By what it is or how it is called; null if that says nothing.
+/// The format of a target: csv for folders, else by its extension; null if unknown.
 const ExportFormat* format_of(const std::string& target) {
   if (target.ends_with('/') || is_folder(target)) return format_named("csv");
   const std::string name = file_name(target);
@@ -73,7 +73,7 @@ std::string formats_text() {
   return text;
 }
 
-/// Whether both are one file, however they are called.
+/// Whether both paths lead to the same regular file.
 bool same_file(const std::string& a, const std::string& b) {
   struct stat of_a {
   }, of_b{};
@@ -81,7 +81,7 @@ bool same_file(const std::string& a, const std::string& b) {
          of_a.st_ino == of_b.st_ino && S_ISREG(of_a.st_mode);
 }
 
-/// Where the tables go: whole or not at all, a folder too.
+/// The target of the export: files and folders appear complete or not at all.
 class Target {
  public:
   Target(const ExportOptions& options, const ExportFormat& format) : options_(options), format_(format) {
@@ -97,27 +97,28 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// What cannot be, before the captures are read: an input that would be written over. Empty: nothing.
+  /// Error message for wrong usage, before the captures are read: an input would be overwritten. Empty: none.
   [[nodiscard]] std::string objection() const {
     std::vector<capture::Error> ignored;
     const std::vector<std::string> inputs = capture::expand_paths(options_.analyze.files, ignored);
     for (const std::string& path : paths()) {
       for (const std::string& input : inputs) {
-        if (same_file(path, input)) return fmt::format("--to {}: that is the capture itself", path);
+        if (same_file(path, input)) return fmt::format("--to {}: this is the capture itself", path);
       }
     }
     if (format_.write == nullptr && options_.target == "-")
-      return "--to -: CSV is several files and wants a folder; one table: roceanalyze flows FILE --csv";
+      return "--to -: CSV is one file per table and needs a folder (for one table: "
+             "roceanalyze flows FILE --csv)";
     return {};
   }
-  /// Why it will not be writable, as far as that can be seen before the captures are read.
+  /// Fails if the target is not writable, as far as can be checked before the captures are read.
   [[nodiscard]] Expected<void> obstacle() const {
     if (options_.target == "-") return {};
     const std::size_t slash = folder_.rfind('/');
     const std::string beside = slash == std::string::npos ? "." : slash == 0 ? "/" : folder_.substr(0, slash);
     if (::access(beside.c_str(), X_OK) != 0) return refused(options_.target, errno, "cannot be written");
     for (const std::string& path : paths()) {
-      // A file that is read-only is meant to stay.
+      // A read-only file is meant to stay.
       if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0)
         return refused(path, errno, "cannot be written");
     }
@@ -147,7 +148,7 @@ class Target {
     for (const std::string_view name : chosen_tables()) all.push_back(csv_in(folder_, name));
     return all;
   }
-  /// In the order of the tables, whatever that of the options is.
+  /// In the order of export_table_names(), not of the options.
   [[nodiscard]] std::vector<std::string_view> chosen_tables() const {
     std::vector<std::string_view> names;
     for (const std::string_view name : export_table_names()) {
@@ -167,7 +168,7 @@ class Target {
     return (*file)->finish();
   }
 
-  /// All files are written into a folder of their own first, then put in place together.
+  /// Writes all files into a temporary folder, then renames them.
   Expected<void> write_folder(const ExportData& data) {
     const bool there = is_folder(folder_);
     const std::string made = fmt::format("{}{}{}.tmp", folder_, there ? "/." : ".", ::getpid());
@@ -203,11 +204,11 @@ int run_export(const ExportOptions& options) {
       options.format.empty() ? format_of(options.target) : format_named(options.format);
   if (format == nullptr && options.target.ends_with(".csv"))
     return usage_error(
-        "export --to: CSV is a file for each table and wants a folder: --to DIR/ (one table: "
+        "export --to: CSV is one file per table and needs a folder: --to DIR/ (for one table: "
         "roceanalyze flows FILE --csv)");
   if (format == nullptr)
     return usage_error(
-        fmt::format("export --to {}: which format? Name one with --format, or let the target end so:",
+        fmt::format("export --to {}: unknown format: set it with --format, or by the target's extension:",
                     options.target),
         formats_text());
   Target target(options, *format);
@@ -235,41 +236,40 @@ int run_export(const ExportOptions& options) {
 void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand(
-      "export",
-      "flows, connections, findings, series and other tables for other tools: CSV, JSON, SQLite ...");
+      "export", "export flows, connections, findings, series and other tables: CSV, JSON, SQLite ...");
   command
       ->add_option("FILE", options->analyze.files,
                    "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
       ->required();
-  // --to is the target here, so the time range ends with --until.
+  // --to is the target of the export, so the end of the time range is --until.
   command
       ->add_option("--from", options->analyze.from,
-                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
+                   "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->check(time_error)
       ->type_name("TIME");
-  command->add_option("--until", options->analyze.to, "leave out what is later")
+  command->add_option("--until", options->analyze.to, "only packets up to this time")
       ->check(time_error)
       ->type_name("TIME");
   options->analyze.add_shared_to(*command);
   command
       ->add_option("--to", options->target,
-                   "where to; its ending says the format: DIR/, .json, .ndjson, .sqlite, .om, .lp; - is "
-                   "standard output")
+                   "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp; "
+                   "- is standard output")
       ->required()
       ->type_name("TARGET");
   command->add_option("--format", options->format, "csv, json, ndjson, sqlite, openmetrics or influx")
       ->check([](const std::string& name) {
         return format_named(name) != nullptr
                    ? std::string()
-                   : fmt::format("no format '{}'; there are:{}", name, formats_text());
+                   : fmt::format("no format '{}'; formats are:{}", name, formats_text());
       })
       ->type_name("NAME");
-  command->add_option("--table", options->tables, "only this table; repeat for more (default: all)")
+  command->add_option("--table", options->tables, "only this table; may be repeated (default: all)")
       ->check([](const std::string& name) {
         const auto& names = export_table_names();
         return std::find(names.begin(), names.end(), name) != names.end()
                    ? std::string()
-                   : fmt::format("no table '{}'; there are: {}", name, fmt::join(names, " "));
+                   : fmt::format("no table '{}'; tables are: {}", name, fmt::join(names, " "));
       })
       ->expected(1)
       ->take_all()

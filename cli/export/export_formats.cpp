@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats that are text.
+// The table of formats, and the text formats.
 #include "cli/export/export_formats.hpp"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ using capture::Expected;
 
 constexpr ExportFormat formats[] = {
     {"csv", "/ ", "a folder with a CSV file for each table", nullptr},
-    {"json", ".json ", "the whole report, as report --json", write_export_json},
-    {"ndjson", ".ndjson .jsonl ", "one object a row", write_ndjson},
+    {"json", ".json ", "the whole report, as by report --json", write_export_json},
+    {"ndjson", ".ndjson .jsonl ", "one JSON object per row", write_ndjson},
     {"sqlite", ".sqlite .sqlite3 .db ", "an SQLite 3 database", write_sqlite},
     {"openmetrics", ".om .prom ", "the series and findings as OpenMetrics text, for Prometheus",
      write_openmetrics},
@@ -31,12 +31,12 @@ constexpr ExportFormat formats[] = {
      write_line_protocol},
 };
 
-/// Collects text and hands it on in large pieces.
+/// Collects text and passes it to the sink in large pieces.
 class Pieces {
  public:
   explicit Pieces(const ExportSink& sink) : sink_(sink) {}
   std::string text;
-  /// Call between rows.
+  /// To be called between rows.
   Expected<void> step() {
     constexpr std::size_t enough = 1U << 16U;
     return text.size() < enough ? Expected<void>() : finish();
@@ -69,7 +69,7 @@ void write_value(analyze::JsonWriter& json, const ExportCell& cell) {
   }
 }
 
-/// With a backslash before each of `special`; control characters and what is no UTF-8 made visible.
+/// Puts a backslash before each character of `special`; escapes control characters and invalid UTF-8.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string result;
   for (const char c : printable(text)) {
@@ -81,7 +81,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 
 // --- OpenMetrics ------------------------------------------------------------------------------------
 
-/// A label's value: of what is special in it, printable() leaves quotes alone and escapes backslashes.
+/// A label value: printable() has escaped backslashes and control characters, quotes remain.
 std::string label(std::string_view text) {
   return escaped(text, "\"");
 }
@@ -125,10 +125,10 @@ std::string tag(std::string_view text) {
   return escaped(text, ", =");
 }
 
-/// Which columns of a table are tags, and which one is the time of its points.
+/// Which columns of a table are tags, and which one is the timestamp of its points.
 struct Points {
   std::string_view table;
-  std::string_view tags;  ///< names, each with a blank behind it
+  std::string_view tags;  ///< names, each followed by a blank
   std::string_view time;
 };
 constexpr Points points[] = {
@@ -166,7 +166,7 @@ void write_point(std::string& out, const ExportData& data, const Points& kind, c
       fields += fmt::format("{}{}={}", fields.empty() ? "" : ",", name, value);
     }
   }
-  // Without a time the server would take that of writing, which says nothing.
+  // Points without a time are left out: the server would use the time of writing.
   if (!fields.empty() && !time.empty()) out += fmt::format("{} {} {}\n", tags, fields, time);
 }
 

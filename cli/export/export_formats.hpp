@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats of `export`.
+// Output formats of the command `export`.
 #pragma once
 
 #include <functional>
@@ -12,37 +12,37 @@
 
 namespace roce::cli {
 
-/// What is exported.
+/// The data to export; borrowed.
 struct ExportData {
   const analyze::Snapshot& snapshot;
-  const ExportTables& tables;  ///< those that were asked for
-  std::string capture;         ///< name of the capture, for tags of points in time
+  const ExportTables& tables;  ///< the requested ones
+  std::string capture;         ///< file name of the capture, for labels and tags
 };
 
-/// Takes the bytes of one file; may fail at any time, and then nothing more is wanted.
+/// Takes the bytes of one file, in pieces. After an error nothing more is written.
 using ExportSink = std::function<capture::Expected<void>(std::string_view bytes)>;
 
 struct ExportFormat {
   std::string_view name;
-  std::string_view endings;  ///< of targets, each with a blank behind it
+  std::string_view endings;  ///< extensions of targets, each followed by a blank
   std::string_view help;
-  /// Writes all of it into one file; null: a folder, with a file of CSV for each table.
+  /// Writes everything into one file; null: a folder with a CSV file for each table.
   capture::Expected<void> (*write)(const ExportData& data, const ExportSink& sink) = nullptr;
 };
 
 [[nodiscard]] std::span<const ExportFormat> export_formats() noexcept;
 
-/// One table, as RFC 4180 has it.
+/// One table as CSV (RFC 4180).
 [[nodiscard]] capture::Expected<void> write_csv(const ExportTable& table, const ExportSink& sink);
-/// The whole report, as `report --json`.
+/// The whole report as by `report --json`.
 [[nodiscard]] capture::Expected<void> write_export_json(const ExportData& data, const ExportSink& sink);
-/// An object a row, with its table's name in "table".
+/// One JSON object per row, with the name of its table in "table".
 [[nodiscard]] capture::Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink);
-/// A database with a table for each, and what columns mean in `columns`.
+/// An SQLite database with all tables, and descriptions of their columns in the table `columns`.
 [[nodiscard]] capture::Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink);
-/// The series and the findings' counts, for Prometheus.
+/// The series, and counts of findings, as OpenMetrics text.
 [[nodiscard]] capture::Expected<void> write_openmetrics(const ExportData& data, const ExportSink& sink);
-/// The series, connections and findings as points of InfluxDB.
+/// The series, connections and findings as InfluxDB line protocol.
 [[nodiscard]] capture::Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink);
 
 }  // namespace roce::cli

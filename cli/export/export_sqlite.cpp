@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A database as SQLite makes it, in memory: so that it appears whole or not at all, as every other format.
-// The only file that knows sqlite3.
+// SPDX-License-Identifier: Apache-2.0 SQLite export. The database is built in memory, so that the file
+// appears complete or not at all, as in every other format. The only file that uses sqlite3.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -49,11 +48,11 @@ int bind(sqlite3_stmt* statement, int place, const ExportCell& cell) {
     return sqlite3_bind_double(statement, place, *fraction);
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr) return sqlite3_bind_null(statement, place);
-  const std::string shown = printable(*text);  // valid UTF-8, whatever a capture says
+  const std::string shown = printable(*text);  // valid UTF-8, whatever the capture has
   return sqlite3_bind_text64(statement, place, shown.data(), shown.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/// Inserts a row of these cells.
+/// Inserts one row.
 Expected<void> insert(sqlite3* database, sqlite3_stmt* statement, const std::vector<ExportCell>& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (bind(statement, static_cast<int>(i) + 1, cells[i]) != SQLITE_OK) return refused(database);
@@ -70,7 +69,7 @@ std::string placeholders(std::size_t count) {
 }
 
 Expected<void> add_table(sqlite3* database, const ExportTable& table, sqlite3_stmt* describe) {
-  // Names of tables and columns are ours: letters and underscores.
+  // Names of tables and columns are letters and underscores only: no escaping needed.
   std::string columns;
   for (const ExportColumn& column : table.columns()) {
     columns += fmt::format("{}\"{}\" {}", columns.empty() ? "" : ", ", column.name,
@@ -125,7 +124,7 @@ Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink) {
   if (status != SQLITE_OK) return refused(opened);
   if (auto filled = fill(database.get(), data); !filled) return filled;
   sqlite3_int64 size = 0;
-  // It lies in one piece, so that nothing is copied.
+  // memdb stores the database contiguously: nothing is copied.
   const unsigned char* bytes = sqlite3_serialize(database.get(), "main", &size, SQLITE_SERIALIZE_NOCOPY);
   if (bytes == nullptr) return refused(nullptr);
   return sink({reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)});

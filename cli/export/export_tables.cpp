@@ -17,7 +17,7 @@ namespace {
 using analyze::Column;
 using analyze::Snapshot;
 
-/// One bucket of the series.
+/// One time interval of the series.
 struct Bucket {
   std::int64_t time_ns = 0;
   std::int64_t width_ns = 0;
@@ -38,18 +38,19 @@ constexpr Column<Bucket> sum_column(std::string_view name, std::string_view help
 }
 using Sums = analyze::Series::Bucket;
 constexpr Column<Bucket> series_columns[] = {
-    {"time", "time", "when it begins, ns since the epoch", true, 0,
+    {"time", "time", "begin of the interval, ns since the epoch", true, 0,
      [](B b) { return static_cast<double>(b.time_ns); }, [](B b) { return std::to_string(b.time_ns); },
      nullptr},
-    {"width_ns", "width", "how long it is", true, 0, [](B b) { return static_cast<double>(b.width_ns); },
-     [](B b) { return std::to_string(b.width_ns); }, nullptr},
+    {"width_ns", "width", "length of the interval in ns", true, 0,
+     [](B b) { return static_cast<double>(b.width_ns); }, [](B b) { return std::to_string(b.width_ns); },
+     nullptr},
     sum_column<&Sums::packets>("packets", "RoCE packets"),
-    sum_column<&Sums::bytes>("bytes", "their bytes on the wire"),
-    sum_column<&Sums::goodput_bytes>("goodput_bytes", "message bytes, each once"),
-    sum_column<&Sums::retransmitted>("retransmitted", "packets sent again"),
-    sum_column<&Sums::lost>("lost", "transmissions lost"),
-    sum_column<&Sums::in_flight_max>("in_flight_max", "most PSNs of a connection in flight"),
-    sum_column<&Sums::ce>("ce", "packets of connections that are marked CE"),
+    sum_column<&Sums::bytes>("bytes", "bytes of RoCE packets on the wire"),
+    sum_column<&Sums::goodput_bytes>("goodput_bytes", "message bytes, without retransmissions"),
+    sum_column<&Sums::retransmitted>("retransmitted", "retransmitted packets"),
+    sum_column<&Sums::lost>("lost", "lost transmissions"),
+    sum_column<&Sums::in_flight_max>("in_flight_max", "maximum of PSNs in flight on a connection"),
+    sum_column<&Sums::ce>("ce", "packets of connections with a CE mark"),
     sum_column<&Sums::cnps>("cnps", "CNPs to connections"),
 };
 
@@ -68,14 +69,14 @@ std::vector<Bucket> series_rows(const Snapshot& s) {
 using analyze::Diagnostic;
 using D = const Diagnostic&;
 constexpr Column<Diagnostic> diagnostic_columns[] = {
-    {"id", "id", "its name in docs/diagnostics.md", false, 0, nullptr, [](D d) { return std::string(d.id); },
-     nullptr},
+    {"id", "id", "id of the diagnostic (docs/diagnostics.md)", false, 0, nullptr,
+     [](D d) { return std::string(d.id); }, nullptr},
     {"severity", "severity", "info, data_loss or error", false, 0, nullptr,
      [](D d) { return std::string(analyze::severity_name(d.severity)); }, nullptr},
-    {"count", "count", "how often", true, 0, [](D d) { return static_cast<double>(d.count); },
+    {"count", "count", "number of occurrences", true, 0, [](D d) { return static_cast<double>(d.count); },
      [](D d) { return std::to_string(d.count); }, nullptr},
     {"help", "help", "what it means", false, 0, nullptr, [](D d) { return std::string(d.help); }, nullptr},
-    {"details", "details", "what happened where", false, 0, nullptr,
+    {"details", "details", "where it occurred", false, 0, nullptr,
      [](D d) {
        std::string text;
        for (const std::string& detail : d.details) text += (text.empty() ? "" : "; ") + detail;
@@ -84,7 +85,7 @@ constexpr Column<Diagnostic> diagnostic_columns[] = {
      nullptr},
 };
 
-/// Rows that were made for it, or a vector of the snapshot's.
+/// A table over its own rows, or over a vector of the snapshot.
 template <class Row, class Rows = std::vector<Row>>
 class TableOf final : public ExportTable {
  public:
@@ -118,7 +119,7 @@ void add_borrowed(ExportTables& tables, std::string_view name, std::span<const C
   tables.push_back(std::make_unique<TableOf<Row, const std::vector<Row>&>>(name, columns, rows));
 }
 
-/// The whole text as a number.
+/// The text as a number; none unless all of it is one.
 template <class Number>
 bool parse(const std::string& text, Number& number) {
   const char* end = text.data() + text.size();

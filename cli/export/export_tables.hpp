@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `export` hands to other tools: the tables of a snapshot, whatever their rows are.
+// The tables of `export`: a common interface to the rows of a snapshot, independent of their types.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace roce::cli {
 struct ExportColumn {
   std::string_view name;
   std::string_view help;
-  bool number = false;  ///< cells are numbers or nothing
+  bool number = false;  ///< cells are numbers or empty
 };
 
-/// Nothing, a whole number, a fraction, or text.
+/// Empty, an integer, a fraction, or text.
 using ExportCell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 class ExportTable {
@@ -29,15 +29,15 @@ class ExportTable {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual const std::vector<ExportColumn>& columns() const = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// As CSV has it; empty: nothing.
+  /// The cell as in CSV; "" if it is empty.
   [[nodiscard]] virtual std::string text(std::size_t row, std::size_t column) const = 0;
   [[nodiscard]] ExportCell cell(std::size_t row, std::size_t column) const;
 };
 
 using ExportTables = std::vector<std::unique_ptr<ExportTable>>;
 
-/// Connections, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics. They borrow from the
-/// snapshot.
+/// Connections, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics. The snapshot must
+/// outlive them.
 [[nodiscard]] ExportTables export_tables(const analyze::Snapshot& snapshot);
 [[nodiscard]] const std::vector<std::string_view>& export_table_names();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `devices` prints.
+// The text report of `devices`.
 #include <fmt/format.h>
 
 #include "analyze/base/units.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace capture;
 
-/// 4096 of 9000: active IB MTU and interface MTU.
+/// "4096 of 9000": active IB MTU and interface MTU.
 std::string mtu_text(const HostFacts& facts, const RdmaDevice& device, const RdmaPort& port) {
   const Netdev* netdev = facts.netdev(port.netdev);
   const auto active = active_mtu(facts, device, port);
@@ -123,9 +123,8 @@ std::string devices_text(const HostReport& report, const ReportStyle& style) {
   page.section("RDMA");
   if (facts.devices.empty()) {
     page.line(
-        "no RDMA device: no such NIC, or its driver is not loaded (modprobe mlx5_ib, bnxt_re, irdma; "
-        "Soft-RoCE: "
-        "rdma link add rxe0 type rxe netdev eth0)");
+        "no RDMA device: no RDMA NIC, or its driver is not loaded (modprobe mlx5_ib, bnxt_re, irdma; "
+        "Soft-RoCE: rdma link add rxe0 type rxe netdev eth0)");
   } else {
     std::size_t ports = 0, gids = 0;
     for (const RdmaDevice& device : facts.devices) {

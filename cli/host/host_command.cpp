@@ -27,13 +27,13 @@ namespace {
 
 constexpr std::size_t width_of_a_pipe = 100;
 
-/// Of `devices` and `host`.
+/// Options of `devices` and `host`.
 struct HostCommandOptions {
   std::string root = "/";
   std::string color = "auto";
   bool json = false;
   bool pretty = false;
-  // Of `host` alone:
+  // Of `host` only:
   std::string snapshot, before, after;
   std::vector<std::string> captures;
   std::string policy;
@@ -46,7 +46,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// This host, or the tree that was named: what netlink says belongs to this host only.
+/// Reads this host or the tree of --root; netlink is used for this host only.
 capture::HostFacts read_now(const std::string& root) {
   capture::HostOptions options;
   options.root = root;
@@ -56,12 +56,12 @@ capture::HostFacts read_now(const std::string& root) {
   return capture::read_host(options);
 }
 
-/// A root that is no folder would only say that everything is missing.
+/// Whether --root is a folder; else everything would be reported as missing. Prints the error.
 bool is_folder(const std::string& root) {
   struct stat facts {};
   const bool there = ::stat(root.c_str(), &facts) == 0;
   if (there && S_ISDIR(facts.st_mode)) return true;
-  print_error(fmt::format("--root {}: {}", root, there ? "is no folder" : std::strerror(errno)));
+  print_error(fmt::format("--root {}: {}", root, there ? "is not a folder" : std::strerror(errno)));
   return false;
 }
 
@@ -93,12 +93,13 @@ int run_devices(const HostCommandOptions& options) {
   return print(devices_text(report, style_of(options)), exit_ok);
 }
 
-/// Writes all of it beside the file and then puts it in place: a snapshot is whole or not there.
+/// Writes to a temporary file and renames it: a snapshot is complete or does not exist. Returns an exit
+/// status.
 int write_snapshot(const std::string& path, const std::string& text) {
   if (path == "-") return print(text, exit_ok);
   struct stat facts {};
   const bool in_place = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
-  const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());  // nobody else's
+  const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());  // unique
   const int file = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   const auto refuse = [&](int error) {
     print_error(fmt::format("{}: {}: no snapshot was written", path, std::strerror(error)));
@@ -131,12 +132,12 @@ std::size_t counters_in(const capture::HostFacts& facts) {
 
 std::string contradiction(const HostCommandOptions& options) {
   if (!options.captures.empty() && options.before.empty())
-    return "--capture needs --before FILE: counters are compared by what they moved";
+    return "--capture needs --before FILE: the increase of counters is compared with the capture";
   if (!options.snapshot.empty() && !options.after.empty())
-    return "--snapshot reads this host, --after a file: one of the two";
-  if (options.snapshot == "-" && options.json) return "--snapshot - and --json both want standard output";
+    return "--snapshot (of this host) and --after (from a file) exclude each other";
+  if (options.snapshot == "-" && options.json) return "--snapshot - and --json both use standard output";
   if (options.before == "-" && options.after == "-")
-    return "--before - and --after - both want standard input";
+    return "--before - and --after - both use standard input";
   return {};
 }
 
@@ -207,11 +208,11 @@ int run_host(const HostCommandOptions& options) {
 }
 
 void add_common(CLI::App& command, HostCommandOptions& options) {
-  command.add_option("--root", options.root, "read a copied tree (with sys/ and proc/) in place of /")
+  command.add_option("--root", options.root, "read a copied tree (with sys/ and proc/) instead of /")
       ->check(empty_error)
       ->type_name("DIR");
   command.add_flag("--json", options.json, "one JSON object");
-  command.add_flag("--pretty", options.pretty, "JSON for people, with line breaks");
+  command.add_flag("--pretty", options.pretty, "JSON with line breaks and indentation");
   command.add_option("--color", options.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -222,7 +223,7 @@ void add_common(CLI::App& command, HostCommandOptions& options) {
 void add_devices(CLI::App& app, Action& action) {
   auto options = std::make_shared<HostCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "devices", "RDMA devices and interfaces of this host: GIDs, states, MTUs, and what can be captured");
+      "devices", "RDMA devices and interfaces of this host: GIDs, states, MTUs, which can be captured");
   add_common(*command, *options);
   command->callback([options, &action] { action = [options] { return run_devices(*options); }; });
 }
@@ -230,22 +231,22 @@ void add_devices(CLI::App& app, Action& action) {
 void add_host(CLI::App& app, Action& action) {
   auto options = std::make_shared<HostCommandOptions>();
   CLI::App* command = app.add_subcommand(
-      "host", "counters and settings of this host: against a policy, an earlier snapshot, a capture");
+      "host", "compare counters and settings of this host with a policy, a snapshot or a capture");
   add_common(*command, *options);
   command
       ->add_option("--snapshot", options->snapshot,
                    "write all counters and settings to a file; - is standard output")
       ->check(empty_error)
       ->type_name("FILE");
-  command->add_option("--before", options->before, "what changed since this snapshot")
+  command->add_option("--before", options->before, "show changes since this snapshot")
       ->check(empty_error)
       ->type_name("FILE");
-  command->add_option("--after", options->after, "in place of now: up to this snapshot")
+  command->add_option("--after", options->after, "use this snapshot instead of the present state")
       ->check(empty_error)
       ->type_name("FILE");
   command
       ->add_option("--capture", options->captures,
-                   "captures of the time between: counters against the wire (with --before)")
+                   "captures of the time in between, to compare counters with (needs --before)")
       ->type_name("FILE");
   add_policy_option(*command, options->policy);
   add_fail_on_option(*command, options->fail_on);

@@ -5,7 +5,7 @@
 
 namespace roce::cli {
 
-// As those of command.hpp: `devices` and `host`.
+// The commands `devices` and `host`; see command.hpp.
 void add_devices(CLI::App& app, Action& action);
 void add_host(CLI::App& app, Action& action);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of a host, what changed and what is wrong with it, as text and JSON.
+// Reports of the commands `devices` and `host`, as text and JSON.
 #pragma once
 
 #include <optional>
@@ -14,32 +14,33 @@
 
 namespace roce::cli {
 
-/// All that `devices` and `host` say.
+/// The contents of a report of `devices` or `host`.
 struct HostReport {
-  capture::HostFacts facts;                           ///< now, or of --after
+  capture::HostFacts facts;                           ///< of now, or of the snapshot of --after
   std::optional<analyze::HostDifference> difference;  ///< with --before
   std::optional<analyze::WireComparison> wire;        ///< with --capture
   std::vector<analyze::HostFinding> findings;         ///< most severe first
-  std::string policy;                                 ///< that they were judged by; empty: none
+  std::string policy;                                 ///< of --policy; empty: none
 };
 
-/// RDMA devices with ports, GIDs, what can be captured; interfaces; what to look at.
+/// RDMA devices with ports, GIDs and whether they can be captured; network interfaces; findings.
 [[nodiscard]] std::string devices_text(const HostReport& report, const ReportStyle& style);
-/// Settings and findings; with a difference what moved, with a capture what that shows of it.
+/// Findings and settings; with a difference the changed counters, with a capture their comparison with it.
 [[nodiscard]] std::string host_text(const HostReport& report, const ReportStyle& style);
-/// "roceanalyze-host-report/1": docs/output.md.
+/// Schema "roceanalyze-host-report/1" (docs/output.md).
 [[nodiscard]] std::string host_report_json(const HostReport& report, bool pretty);
 
-// Parts that both texts have.
+// Parts of both texts.
 void write_host_line(Page& page, const HostReport& report);
 void write_host_findings(Page& page, const HostReport& report);
-/// LAGs and VLANs, a line each.
+/// LAGs and VLANs, one line each.
 void write_stacks(Page& page, const capture::HostFacts& facts);
 void write_host_problems(Page& page, const capture::HostFacts& facts);
 /// "VLAN 100 on eth0, egress 3:3", "bond 802.3ad of eth0 eth1", "in bond0"; empty for a plain interface.
 [[nodiscard]] std::string stack_text(const capture::Netdev& netdev);
-/// "dscp", "pcp" or "" where the driver does not say; "3" or "none": priorities with PFC.
+/// "dscp", "pcp", or "" if the driver does not report it.
 [[nodiscard]] std::string trust_text(const capture::DcbFacts& dcb);
+/// Priorities with PFC: "3", "off", or "" if unknown.
 [[nodiscard]] std::string pfc_text(const capture::DcbFacts& dcb);
 
 }  // namespace roce::cli

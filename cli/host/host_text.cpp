@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `host` prints.
+// The text report of `host`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string verdict_text(const HostReport& report) {
   return text;
 }
 
-/// A row for every port: what decides how its packets are marked and queued.
+/// One row per port: the settings that decide on markings and queues of its packets.
 std::string settings_table(const HostFacts& facts, std::size_t width) {
   TextTable table({{"port"},
                    {"state"},
@@ -59,9 +59,9 @@ std::string moved_text(const CounterChange& change) {
   return fmt::format("{}{}", change.backwards ? "reset, now " : "+", change.moved());
 }
 
-/// A line a counter; its meaning, which is long, stands behind the columns and goes on below itself.
+/// One line per counter; its description follows the columns and continues on further lines.
 std::string counters_table(const std::vector<CounterChange>& changes, std::size_t width) {
-  std::vector<std::array<std::string, 4>> rows{{"where", "counter", "moved", "unit"}};
+  std::vector<std::array<std::string, 4>> rows{{"where", "counter", "change", "unit"}};
   for (const CounterChange& change : changes) {
     rows.push_back({printable(change.place), printable(change.name), moved_text(change),
                     std::string(change.meaning != nullptr ? change.meaning->unit : "")});
@@ -72,7 +72,7 @@ std::string counters_table(const std::vector<CounterChange>& changes, std::size_
   }
   std::size_t indent = 2 * widths.size();
   for (const std::size_t each : widths) indent += each;
-  constexpr std::size_t least = 30;  // columns for a meaning; with less it goes below
+  constexpr std::size_t least = 30;  // columns for a description; with less it gets lines of its own
   const bool below = indent + least > width;
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -96,7 +96,7 @@ std::string counters_table(const std::vector<CounterChange>& changes, std::size_
 void write_difference(Page& page, const HostReport& report, const ReportStyle& style) {
   const analyze::HostDifference& d = *report.difference;
   page.gap();
-  page.section("Moved");
+  page.section("Changed");
   std::vector<CounterChange> known, unknown;
   for (const CounterChange& change : d.counters)
     (change.meaning != nullptr ? known : unknown).push_back(change);
@@ -143,13 +143,13 @@ void write_wire(Page& page, const HostReport& report, const ReportStyle& style) 
   page.section("Wire");
   std::array<std::size_t, 3> counts{};
   for (const WireCheck& check : wire.checks) ++counts[static_cast<std::size_t>(check.verdict)];
-  page.line(fmt::format("{} held against the capture: {} agree, {} differ by what it cannot see, {} differ",
+  page.line(fmt::format("{} compared with the capture: {} agree, {} differ by what it cannot see, {} differ",
                         plural(wire.checks.size(), "counter", "counters"), counts[0], counts[1], counts[2]));
   for (const std::string& note : wire.notes) page.line(printable(note));
   if (wire.checks.empty()) return;
   TextTable table({{"port"},
                    {"counter"},
-                   {"moved", true},
+                   {"change", true},
                    {"on the wire", true},
                    {"expected", true},
                    {"what"},

@@ -13,32 +13,32 @@
 
 namespace roce::cli {
 
-/// What a capture begins with.
+/// Facts at the start of a capture.
 struct CaptureStart {
-  std::string device;  ///< as named by -i
-  std::string write;   ///< of -w, empty without
+  std::string device;  ///< of -i
+  std::string write;   ///< of -w; empty: no file
   std::vector<capture::InterfaceInfo> interfaces;
-  /// What is for people or programs at standard output (standard error with -w -), which may not read it;
-  /// lives as long as the capture.
+  /// Writer to standard output (standard error with -w -) that never blocks the capture. Lives as long as the
+  /// capture.
   BackgroundWriter* output = nullptr;
 };
 
-/// Who wants to know what a live capture sees. Calls come from several threads, one at a time for all
-/// observers together, in the order of these functions; they should not take long, for the capture waits.
+/// Receives the events of a live capture. Calls come from several threads, but one at a time for all
+/// observers together, in the order of these functions. They must be short: the capture waits for them.
 class CaptureObserver {
  public:
   virtual ~CaptureObserver() = default;
 
-  /// Device, files and threads are there, nothing has been dissected. An error ends the capture.
+  /// Device, files and threads are ready, nothing was dissected yet. An error ends the capture.
   [[nodiscard]] virtual capture::Expected<void> on_start(const CaptureStart&) { return {}; }
-  /// An interim snapshot, about four times a second while frames come.
+  /// An interim snapshot, about four times a second while frames arrive.
   virtual void on_snapshot(const std::shared_ptr<const analyze::Snapshot>&) {}
-  /// A finding that is new, or worse than it was; after the snapshot that holds it, which in the end is the
-  /// final one.
+  /// A finding that is new or has become worse; called after the snapshot that has it (at the end the final
+  /// one).
   virtual void on_finding(const analyze::FindingNews&, const analyze::Snapshot&) {}
-  /// About ten times a second, whether frames come or not.
+  /// About ten times a second, also without frames.
   virtual void on_tick() {}
-  /// Before anything else is written for SIGUSR1 or in the end: a screen is given back.
+  /// Before a report is written (SIGUSR1, end of the capture): restores the terminal.
   virtual void on_report() {}
   /// The final snapshot, before the report. The last call.
   virtual void on_end(const analyze::Snapshot&) {}

@@ -14,7 +14,7 @@ std::int64_t nanoseconds(EverySummary::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-/// Since the epoch.
+/// Now, in nanoseconds since the epoch.
 std::int64_t time_of_day() {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
@@ -45,7 +45,7 @@ void EverySummary::on_finding(const analyze::FindingNews& news, const analyze::S
 void EverySummary::on_tick() {
   const Clock::time_point now = clock_();
   if (now < next_) return;
-  // What was missed, while the machine slept, is not made up for.
+  // Intervals missed while the machine was suspended are skipped.
   while (next_ <= now) next_ += std::chrono::duration_cast<Clock::duration>(interval_);
   const analyze::Snapshot nothing;
   const analyze::Snapshot& snapshot = latest_ ? *latest_ : nothing;

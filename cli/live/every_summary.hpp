@@ -11,11 +11,11 @@
 
 namespace roce::cli {
 
-/// --every: a line each interval and for each finding as it appears, JSON objects or for people.
+/// --every: one line per interval, and one per finding as it appears, as text or JSON objects.
 class EverySummary final : public CaptureObserver {
  public:
   using Clock = std::chrono::steady_clock;
-  /// `findings`: told, too.
+  /// `findings`: print findings as well.
   EverySummary(std::chrono::nanoseconds interval, bool json, bool findings = true,
                std::function<Clock::time_point()> clock = Clock::now);
 

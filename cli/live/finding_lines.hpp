@@ -8,7 +8,7 @@
 
 namespace roce::cli {
 
-/// Each finding on a line of standard error, as it appears.
+/// Prints each finding as it appears, on one line of standard error.
 class FindingLines : public CaptureObserver {
  public:
   explicit FindingLines(LiveClock clock = {}) : clock_(clock) {}

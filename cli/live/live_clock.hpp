@@ -6,9 +6,9 @@
 
 namespace roce::cli {
 
-/// The clocks of what watches a capture; tests have their own.
+/// The clocks of the observers; replaced by tests.
 struct LiveClock {
-  /// Nanoseconds, steady.
+  /// Nanoseconds of a steady clock.
   std::int64_t (*now_ns)() = [] { return nanoseconds(std::chrono::steady_clock::now()); };
   /// Nanoseconds since the epoch.
   std::int64_t (*time_of_day_ns)() = [] { return nanoseconds(std::chrono::system_clock::now()); };

@@ -45,15 +45,15 @@ void LiveDisplay::on_finding(const analyze::FindingNews& news, const analyze::Sn
 
 void LiveDisplay::on_tick() {
   const std::int64_t now = clock_.now_ns();
-  if (measured_ == nullptr) return;  // not begun
+  if (measured_ == nullptr) return;  // no packet yet
   if (now - drawn_ns_ < between_drawings || now < away_until_ns_) return;
-  if (!output_->idle()) return;  // Ctrl-S, or a connection that stalls: what it shows later shall be new
+  if (!output_->idle()) return;  // Ctrl-S or a stalled connection: do not queue outdated screens
   if (terminal_ == nullptr) terminal_ = std::make_unique<LiveTerminal>();
   draw();
 }
 
 void LiveDisplay::on_report() {
-  // Giving a stopped terminal back would wait for it; the report is behind the drawing then, too.
+  // Restoring a stopped terminal would block; the report is queued after the drawing anyway.
   if (!output_->idle(time_for_a_drawing)) return;
   terminal_.reset();
   away_until_ns_ = clock_.now_ns() + time_for_a_report;

@@ -14,7 +14,7 @@
 
 namespace roce::cli {
 
-/// Shows a capture on the terminal at standard output while it runs.
+/// Shows a running capture as a screen on the terminal at standard output.
 class LiveDisplay : public CaptureObserver {
  public:
   explicit LiveDisplay(bool color, LiveClock clock = {});
@@ -33,9 +33,9 @@ class LiveDisplay : public CaptureObserver {
   std::string title_;
   std::int64_t begin_ns_ = 0;
   std::int64_t drawn_ns_ = 0;
-  std::int64_t away_until_ns_ = 0;  ///< a report stands on the terminal
+  std::int64_t away_until_ns_ = 0;  ///< until then the terminal shows a report
   std::shared_ptr<const analyze::Snapshot> snapshot_;
-  /// Rates are of a whole second; what they are of stays with them.
+  /// The snapshot of reading_: rates are those of a whole second, so it is older than snapshot_.
   std::shared_ptr<const analyze::Snapshot> measured_;
   LiveMeter meter_{0};
   LiveMeter::Reading reading_;

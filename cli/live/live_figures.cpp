@@ -67,12 +67,12 @@ LiveTotals LiveTally::add(const Snapshot& s) {
   sum.ce = t.ecn[static_cast<std::size_t>(dissect::Ecn::ce)];
   sum.cnps = t.opcodes[dissect::opcode_cnp];
   sum.icrc_mismatches = t.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
-  // The series keeps what the flows of the tables forget when they leave them.
+  // The series includes flows that were evicted.
   for (const analyze::Series::Bucket& bucket : s.series.buckets()) {
     sum.goodput_bytes += bucket.goodput_bytes;
     sum.retransmitted += bucket.retransmitted;
   }
-  // Not the series': that a loss was none, it does not learn.
+  // Not from the series, in which losses are never corrected.
   sum.lost = lost_of(s.departed.sequence);
   for (const Flow& flow : s.flows) sum.lost += lost_of(flow.sequence());
   for (const analyze::PausePort& port : s.pauses.ports) {
@@ -103,7 +103,7 @@ ConnectionCounts connection_counts(const Snapshot& snapshot) noexcept {
 
 std::array<LiveMeter::Side, 2> LiveMeter::sides_of(const Snapshot& snapshot, const Connection& connection) {
   const analyze::ConnectionRow row(snapshot, connection);
-  // Where only one direction is there, all that is known of the connection is kept with it.
+  // If only one direction was captured, all counts of the connection are kept with its flow.
   const std::size_t only = connection.flow[0] ? 0 : 1;
   std::array<Side, 2> sides;
   for (std::size_t i = 0; i < 2; ++i) {

@@ -66,10 +66,10 @@ std::string_view verdict_code(const Snapshot& s) {
   return assessment.good() ? "1;32" : codes[static_cast<std::size_t>(assessment.level())];
 }
 
-/// "12 resent, 3 lost, ...", zeros too: what stays in its place is easier to read.
+/// "12 retransmits, 3 lost, ...", with zeros: fixed positions are easier to read.
 std::string troubles_text(const LiveTotals& t) {
   std::string text =
-      fmt::format("{} resent, {} lost, {} CE, {} CNPs, {} bad ICRCs, {} pauses", amount(t.retransmitted),
+      fmt::format("{} retransmits, {} lost, {} CE, {} CNPs, {} bad ICRCs, {} pauses", amount(t.retransmitted),
                   amount(t.lost), amount(t.ce), amount(t.cnps), amount(t.icrc_mismatches), amount(t.pauses));
   if (t.paused_ns != 0)
     text += fmt::format(" ({})", analyze::duration_text(static_cast<std::int64_t>(t.paused_ns)));
@@ -96,7 +96,7 @@ void add_total_lines(Screen& screen, const LiveView& view) {
   const std::uint64_t dropped = s.dropped().value_or(0);
   screen.add("Capture",
              fmt::format("{} packets, {}; {}", amount(s.totals.packets), analyze::bytes_text(s.totals.bytes),
-                         !s.dropped()   ? std::string("drops are not known")
+                         !s.dropped()   ? std::string("drops unknown")
                          : dropped == 0 ? std::string("none dropped")
                                         : fmt::format("{} DROPPED while capturing", packets_text(dropped))),
              dropped != 0 ? "1;31" : std::string_view{});
@@ -139,7 +139,7 @@ void add_connection_lines(Screen& screen, const LiveView& view, const ScreenStyl
                    {"state", false, 2},
                    {"throughput", true, 3},
                    {"goodput", true, 1},
-                   {"resent", true, 0},
+                   {"retransmits", true, 0},
                    {"lost", true, 0},
                    {"NAKs", true, 1},
                    {"CNPs", true, 2}});
@@ -165,11 +165,11 @@ void add_connection_lines(Screen& screen, const LiveView& view, const ScreenStyl
   }
 }
 
-/// Newest first, each whole while there is room for all, else on one line.
+/// Newest first; in full if all fit, else one line each.
 void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
   if (view.found.empty() || screen.left() < 2) return;
   screen.raw("");
-  constexpr std::size_t indent = 10;  // "00:01:20  "; days are cut
+  constexpr std::size_t indent = 10;  // "00:01:20  "; without days
   std::vector<std::vector<std::string>> wrapped;
   std::size_t lines = 0;
   for (auto found = view.found.rbegin(); found != view.found.rend() && lines <= screen.left(); ++found) {
@@ -206,11 +206,11 @@ std::string verdict_line(const Snapshot& s) {
 std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style) {
   Screen screen(style);
   screen.add("Verdict", verdict_line(view.snapshot), verdict_code(view.snapshot));
-  screen.add("On", fmt::format("{} for {}; Ctrl-C ends with the report", printable(view.title),
-                               elapsed_text(view.elapsed_ns)));
+  screen.add("On", fmt::format("{} for {}; Ctrl-C ends the capture and prints the report",
+                               printable(view.title), elapsed_text(view.elapsed_ns)));
   add_rates(screen, view.reading);
   add_total_lines(screen, view);
-  // Findings may have half of what is left, connections what findings do not need.
+  // Findings may use half of the remaining lines, connections the rest.
   const std::size_t found = std::min(view.found.empty() ? 0 : view.found.size() + 1, screen.left() / 2);
   add_connection_lines(screen, view, style, screen.left() - found);
   add_found(screen, view, style);

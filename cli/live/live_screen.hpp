@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the terminal shows while a capture runs, as text; drawing it is live_terminal.hpp's.
+// The screen of a running capture as lines of text; live_terminal.hpp draws it.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +23,19 @@ struct ScreenStyle {
 struct FoundLine {
   std::int64_t elapsed_ns = 0;  ///< since the capture began
   analyze::Severity severity = analyze::Severity::info;
-  std::string text;  ///< of finding_line(), whole
+  std::string text;  ///< finding_line() in full length
 };
 
 struct LiveView {
   const analyze::Snapshot& snapshot;
   const LiveMeter::Reading& reading;  ///< of about the last second
-  std::string title;                  ///< "eth0", and where it is written to
+  std::string title;                  ///< "eth0", with the file it is written to
   std::int64_t elapsed_ns = 0;
   const std::deque<FoundLine>& found;  ///< oldest first
 };
 
-/// The screen, verdict first: at most `height` lines of at most `width` columns, without line ends. What has
-/// no room is left out from below; never fewer than the verdict.
+/// The screen, verdict first: at most `height` lines of at most `width` columns, without line ends. What does
+/// not fit is omitted from the bottom; the verdict is always there.
 [[nodiscard]] std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style);
 
 /// "nothing wrong found in 12 RoCE packets", "1 error, 2 notices in 12 RoCE packets".

@@ -94,7 +94,7 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
                   analyze::rate_text(bits_per_second(moved.roce_bytes, reading.interval_ns)),
                   analyze::rate_text(bits_per_second(moved.goodput_bytes, reading.interval_ns)));
   const std::pair<std::string_view, std::uint64_t> troubles[] = {
-      {"sent again", moved.retransmitted},
+      {"retransmits", moved.retransmitted},
       {"lost", moved.lost},
       {"CE", moved.ce},
       {"CNPs", moved.cnps},

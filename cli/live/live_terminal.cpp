@@ -15,11 +15,11 @@ namespace roce::cli {
 namespace {
 
 constexpr int terminal = 1;
-constexpr std::string_view enter_codes = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // other screen, no cursor
+constexpr std::string_view enter_codes = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J";  // alternate screen, no cursor
 constexpr std::string_view leave_codes = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
-// For signal handlers, which know no objects. `saved` is written before `active`.
-std::atomic<bool> active{false};  ///< the screen is ours now
+// Globals for signal handlers. `saved` is written before `active`.
+std::atomic<bool> active{false};  ///< the alternate screen is shown
 std::atomic<bool> suspended{false};
 std::atomic<bool> saved_any{false};
 termios saved{};
@@ -36,7 +36,7 @@ bool put(std::string_view text) noexcept {
   return true;
 }
 
-/// Whether the terminal is ours to set: a job in the background would be stopped for trying.
+/// Whether the process is in the foreground: a background job that sets the terminal is stopped by SIGTTOU.
 bool in_foreground() noexcept {
   return ::tcgetpgrp(terminal) == ::getpgrp();
 }
@@ -44,7 +44,7 @@ bool in_foreground() noexcept {
 void take_terminal() noexcept {
   if (saved_any && in_foreground()) {
     termios quiet = saved;
-    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);  // keys would be drawn over; Ctrl-C stays
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON);  // typed keys are not shown; Ctrl-C still works
     (void)::tcsetattr(terminal, TCSANOW, &quiet);
   }
   (void)put(enter_codes);
@@ -52,7 +52,7 @@ void take_terminal() noexcept {
 
 void give_back() noexcept {
   (void)put(leave_codes);
-  // What was typed meanwhile was not meant for the shell.
+  // TCSAFLUSH discards keys that were typed in the meantime: they are not meant for the shell.
   if (saved_any && in_foreground()) (void)::tcsetattr(terminal, TCSAFLUSH, &saved);
 }
 
@@ -70,7 +70,7 @@ void on_suspend(int) {
   restore_terminal();
   (void)::raise(SIGSTOP);
   suspended = false;
-  errno = before;  // the next drawing takes it again, in the foreground
+  errno = before;  // the next drawing in the foreground enters the screen again
 }
 
 void handle(int number, void (*handler)(int)) {
@@ -117,7 +117,7 @@ ScreenStyle LiveTerminal::style(bool color) {
   style.color = color;
   winsize size{};
   if (::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-    // The last column stays empty: what clears the rest of a full line takes its last character away.
+    // The last column stays empty: clearing the rest of a full line would erase its last character.
     style.width = size.ws_col - 1U;
     style.height = size.ws_row;
   }
@@ -125,10 +125,10 @@ ScreenStyle LiveTerminal::style(bool color) {
 }
 
 std::string LiveTerminal::drawing(const std::vector<std::string>& lines) {
-  // A job that was put into the background draws again when it is back.
+  // In the background nothing is drawn.
   if (suspended || !in_foreground()) return {};
   if (!active.exchange(true)) take_terminal();
-  // One write: nothing is seen half drawn. Each line is cleared behind its text, not before, lest it flicker.
+  // One write, and each line is cleared after its text, not before: no flicker.
   std::string text = "\x1b[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i != 0) text += "\r\n";

@@ -8,10 +8,9 @@
 
 namespace roce::cli {
 
-/// A screen of its own on the terminal at standard output (the alternate one, so that what stood there comes
-/// back), redrawn in place. Left when the object goes, before the process is suspended (Ctrl-Z), and when a
-/// signal kills it; only SIGKILL leaves it behind. Not drawn while the process is in the background. One at a
-/// time; not thread-safe.
+/// Draws on the alternate screen of the terminal at standard output. The normal screen is restored by the
+/// destructor, before the process is suspended (Ctrl-Z), and when a signal kills it (except SIGKILL). Nothing
+/// is drawn while the process is in the background. One at a time; not thread-safe except for leave().
 class LiveTerminal {
  public:
   /// Whether standard output is a terminal that can be drawn on.
@@ -22,16 +21,16 @@ class LiveTerminal {
   LiveTerminal(const LiveTerminal&) = delete;
   LiveTerminal& operator=(const LiveTerminal&) = delete;
 
-  /// Asked anew each time, so that a terminal that is resized is drawn in its new size.
+  /// The present size of the terminal, to be called for each drawing.
   [[nodiscard]] static ScreenStyle style(bool color);
-  /// What puts the lines at the top of the screen and clears the rest, to be written to standard output by
-  /// one who can wait for the terminal; empty where it is not ours now.
+  /// The bytes that draw the lines at the top of the screen and clear the rest, to be written to standard
+  /// output (which may block); empty while the process is in the background.
   [[nodiscard]] std::string drawing(const std::vector<std::string>& lines);
-  /// Gives the terminal back, once; any thread.
+  /// Restores the terminal, once; any thread.
   void leave() noexcept;
 };
 
-/// Gives the terminal back if there is a LiveTerminal; async-signal-safe, for handlers that end the process.
+/// Restores the terminal if there is a LiveTerminal. Async-signal-safe, for handlers that end the process.
 void restore_terminal() noexcept;
 
 }  // namespace roce::cli

@@ -65,10 +65,10 @@ constexpr TotalMetric total_metrics[] = {
     {"wire_bytes_total", "Bytes on the wire of the frames that were analysed.", &LiveTotals::bytes},
     {"roce_packets_total", "RoCE packets.", &LiveTotals::roce_packets},
     {"roce_wire_bytes_total", "Bytes on the wire of RoCE packets.", &LiveTotals::roce_bytes},
-    {"goodput_bytes_total", "Message bytes that were moved, each counted once.", &LiveTotals::goodput_bytes},
-    {"retransmitted_packets_total", "RoCE packets sent again.", &LiveTotals::retransmitted},
-    {"lost_packets_total", "Transmissions of RoCE packets that were lost.", &LiveTotals::lost},
-    {"ce_packets_total", "RoCE packets that the network marked Congestion Experienced.", &LiveTotals::ce},
+    {"goodput_bytes_total", "Message bytes without retransmissions.", &LiveTotals::goodput_bytes},
+    {"retransmitted_packets_total", "Retransmitted RoCE packets.", &LiveTotals::retransmitted},
+    {"lost_packets_total", "Lost transmissions of RoCE packets.", &LiveTotals::lost},
+    {"ce_packets_total", "RoCE packets with a CE mark (Congestion Experienced).", &LiveTotals::ce},
     {"cnp_packets_total", "Congestion notification packets.", &LiveTotals::cnps},
 };
 
@@ -85,8 +85,8 @@ void add_drops(Builder& metrics, const Snapshot& s) {
       before_packets += interface.dropped_before_packets;
   }
   metrics.counter("dropped_packets_total",
-                  "Frames lost while capturing: never analysed. by=kernel also means that the analysis was "
-                  "too slow.");
+                  "Frames dropped while capturing, not analysed. by=kernel includes drops because the "
+                  "analysis was too slow.");
   metrics.sample({{"by", "interface"}}, by_interface).sample({{"by", "kernel"}}, by_kernel + before_packets);
 }
 
@@ -120,7 +120,7 @@ void add_packet_metrics(Builder& metrics, const analyze::Totals& t) {
   add_table(
       metrics, "priority", t.pcp, [](std::size_t i) { return std::to_string(i); }, true);
   metrics.sample({{"priority", "untagged"}}, t.untagged);
-  metrics.counter("icrc_packets_total", "RoCE packets by what their invariant CRC says.");
+  metrics.counter("icrc_packets_total", "RoCE packets by result of the ICRC check.");
   add_table(
       metrics, "status", t.icrc,
       [](std::size_t i) { return dissect::crc_status_name(static_cast<CrcStatus>(i)); }, true);
@@ -152,12 +152,11 @@ void add_pause_metrics(Builder& metrics, const Snapshot& s) {
     for (std::size_t i = 0; i < lanes.size(); ++i)
       metrics.sample({{"priority", i == PausePort::global ? "global" : std::to_string(i)}}, lanes[i].*member);
   };
-  add("pauses_total",
-      "Pauses by priority flow control, or by PAUSE (priority=global); refreshes are no new ones.",
+  add("pauses_total", "Pauses by priority flow control, or by PAUSE (priority=global), without refreshes.",
       &Lane::pauses);
-  add("paused_seconds_total", "Time that ports were paused, of all ports together.", &Lane::seconds);
-  add("pause_xoff_frames_total", "PFC and PAUSE frames that stop a priority.", &Lane::xoff);
-  add("pause_xon_frames_total", "PFC and PAUSE frames that let a priority go on.", &Lane::xon);
+  add("paused_seconds_total", "Time that ports were paused, sum of all ports.", &Lane::seconds);
+  add("pause_xoff_frames_total", "PFC and PAUSE frames that pause a priority (XOFF).", &Lane::xoff);
+  add("pause_xon_frames_total", "PFC and PAUSE frames that resume a priority (XON).", &Lane::xon);
   add("pause_storms_total", "Pauses that lasted longer than --pause-storm.", &Lane::storms);
 }
 
@@ -173,36 +172,36 @@ void add_findings(Builder& metrics, const Snapshot& s, const FindingReports& rep
                      count);
     }
   };
-  metrics.gauge("findings", "Findings of the whole capture as they stand, by rule and severity.");
+  metrics.gauge("findings", "Current findings of the whole capture, by rule and severity.");
   add(present);
-  metrics.counter("findings_reported_total", "Findings that were reported as new or as worse than before.");
+  metrics.counter("findings_reported_total", "Findings that were reported as new or worse than before.");
   add(reported);
 }
 
 void add_state(Builder& metrics, const Snapshot& s, const MetricFacts& facts) {
   const ConnectionCounts states = connection_counts(s);
-  metrics.gauge("connections", "Connections in the tables by state; idle ones leave them.");
+  metrics.gauge("connections", "Connections in the tables by state; idle ones are evicted.");
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto state = static_cast<analyze::Connection::State>(i);
     metrics.sample({{"state", std::string(analyze::connection_state_name(state))}}, states[i]);
   }
   metrics.gauge("flows", "Flows in the tables: one direction to one queue pair each.").sample(s.flows.size());
   metrics
-      .counter("evicted_flows_total", "Flows that left the tables, to make room or because they were idle.")
+      .counter("evicted_flows_total", "Flows evicted from the tables: idle ones, or to make room for others.")
       .sample(s.evicted_flows);
-  metrics.counter("diagnostics_total", "Packets and inputs that were skipped or are doubtful, by reason.");
+  metrics.counter("diagnostics_total", "Packets and inputs that were skipped or are doubtful, by id.");
   for (const analyze::Diagnostic& d : s.diagnostics)
     metrics.sample({{"id", std::string(d.id)}, {"severity", std::string(severity_name(d.severity))}},
                    d.count);
   std::uint64_t speed_bps = 0;
   for (const capture::InterfaceInfo& interface : s.interfaces)
     speed_bps = std::max(speed_bps, interface.speed_bps);
-  metrics.gauge("interface_speed_bytes", "Speed of the device's link in bytes a second; 0 if it is unknown.")
+  metrics.gauge("interface_speed_bytes", "Link speed of the device in bytes per second; 0 if unknown.")
       .sample(static_cast<double>(speed_bps) / 8);
   metrics.gauge("start_time_seconds", "When the capture began, since the epoch.").sample(facts.start_seconds);
   metrics.gauge("last_packet_time_seconds", "Time of the latest frame, since the epoch; 0 before the first.")
       .sample(s.totals.any_time ? static_cast<double>(s.totals.last_time_ns) / ns_of_a_second : 0.0);
-  metrics.gauge("snapshot_time_seconds", "When these figures were made, since the epoch.")
+  metrics.gauge("snapshot_time_seconds", "When these values were computed, since the epoch.")
       .sample(facts.snapshot_seconds);
 }
 
@@ -217,7 +216,7 @@ std::string version_number() {
 
 std::vector<Metric> metric_values(const Snapshot& snapshot, const MetricFacts& facts) {
   Builder metrics(facts.device);
-  metrics.gauge("build_info", "The version that is running; its value is always 1.")
+  metrics.gauge("build_info", "The running version; the value is always 1.")
       .sample({{"version", version_number()}}, 1);
   add_totals(metrics, facts.totals);
   add_drops(metrics, snapshot);

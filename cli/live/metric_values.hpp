@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as metrics, named by the conventions of Prometheus. docs/metrics.md is their documentation.
+// A snapshot as metrics, with names by the conventions of Prometheus; documented in docs/metrics.md.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct MetricSample {
   double value = 0;
 };
 
-/// One name with all its samples.
+/// One metric with all its samples.
 struct Metric {
   std::string name;
   std::string_view help;
@@ -30,10 +30,10 @@ struct Metric {
   std::vector<MetricSample> samples;
 };
 
-/// How often a finding was reported as new or as worse, by id and severity: as many as there are rules.
+/// How often a finding was reported as new or worse, by id and severity; bounded by the number of rules.
 using FindingReports = std::map<std::pair<std::string_view, analyze::Severity>, std::uint64_t>;
 
-/// What is not in a snapshot.
+/// Values that are not in a snapshot.
 struct MetricFacts {
   std::string device;
   double start_seconds = 0;     ///< when the capture began, since the epoch
@@ -42,12 +42,12 @@ struct MetricFacts {
   LiveTotals totals;  ///< of all snapshots so far
 };
 
-/// Every metric there is, with the same label sets for the same tables: what did not happen is 0. Label sets
-/// are bounded by these tables: protocols, priorities, rules, one device; never by addresses or connections.
+/// All metrics. Label sets come from fixed tables (protocols, priorities, rules, one device), never from
+/// addresses or connections, and do not change: what did not occur is 0.
 [[nodiscard]] std::vector<Metric> metric_values(const analyze::Snapshot& snapshot, const MetricFacts& facts);
 
-/// Keeps counters from falling: a snapshot may correct what an earlier one said, and the rate of a counter
-/// that falls is taken for a restart. Bounded as the label sets are.
+/// Keeps counters from decreasing: a snapshot may correct an earlier one, but Prometheus takes a decreasing
+/// counter for a restart. Bounded like the label sets.
 class RisingCounters {
  public:
   void keep(std::vector<Metric>& metrics);
@@ -56,8 +56,8 @@ class RisingCounters {
   std::map<std::string, double> last_;
 };
 
-/// Memory, processor time and open files of this process, by their usual names ("process_..."); what the
-/// system does not say is left out.
+/// Memory, processor time and open files of this process, by their usual names ("process_..."); values that
+/// cannot be read are left out.
 [[nodiscard]] std::vector<Metric> process_metrics();
 
 }  // namespace roce::cli

@@ -17,7 +17,7 @@ double seconds_of(std::int64_t ns) noexcept {
 
 }  // namespace
 
-/// What the server's threads read.
+/// Shared with the server's threads.
 struct MetricsObserver::Latest {
   std::mutex mutex;
   std::shared_ptr<const analyze::Snapshot> snapshot = std::make_shared<const analyze::Snapshot>();

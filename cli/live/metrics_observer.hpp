@@ -9,13 +9,13 @@
 
 namespace roce::cli {
 
-/// Serves the figures of a capture (--metrics) until it goes.
+/// Serves the metrics of a capture (--metrics) during its lifetime.
 class MetricsObserver : public CaptureObserver {
  public:
   explicit MetricsObserver(MetricsAddress address, LiveClock clock = {});
   ~MetricsObserver() override;
 
-  /// Listens, and says on standard error where.
+  /// Starts listening and prints the URL to standard error.
   [[nodiscard]] capture::Expected<void> on_start(const CaptureStart& start) override;
   void on_snapshot(const std::shared_ptr<const analyze::Snapshot>& snapshot) override;
   void on_finding(const analyze::FindingNews& news, const analyze::Snapshot& snapshot) override;

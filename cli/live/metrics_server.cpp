@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view loopback = "127.0.0.1", everywhere = "0.0.0.0";
 
-/// As Prometheus' library wants them.
+/// Converts a metric to the type of prometheus-cpp.
 prometheus::MetricFamily family_of(Metric&& metric) {
   prometheus::MetricFamily family;
   family.name = std::move(metric.name);
@@ -55,7 +55,7 @@ class Collected : public prometheus::Collectable {
   MetricsServer::Values values_;
 };
 
-/// Why the address cannot be listened on: the library does not say. 0: it can.
+/// Errno of listening on the address, which the library does not report; 0: it works.
 int try_address(const MetricsAddress& address) {
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -68,14 +68,14 @@ int try_address(const MetricsAddress& address) {
   sockaddr generic{};
   static_assert(sizeof generic == sizeof where);
   std::memcpy(&generic, &where, sizeof where);
-  // Another socket may be bound to it with the same option: only listen() finds out.
+  // Another socket may be bound with SO_REUSEADDR as well: only listen() fails then.
   const bool free = ::bind(tried, &generic, sizeof generic) == 0 && ::listen(tried, 1) == 0;
   const int result = free ? 0 : errno;
   (void)::close(tried);
   return result;
 }
 
-/// The port that a descriptor of this process is bound to; 0 if it is no socket of IPv4.
+/// The port that a descriptor is bound to; 0 if it is not an IPv4 socket.
 std::uint16_t local_port(int descriptor) noexcept {
   sockaddr generic{};
   socklen_t size = sizeof generic;
@@ -85,7 +85,7 @@ std::uint16_t local_port(int descriptor) noexcept {
   return ntohs(where.sin_port);
 }
 
-/// The library's own sockets, told by their port: `act(descriptor)`. (/proc/self/fd is closed to a user of
+/// Calls `act` with each socket of the library, identified by its port. (/proc/self/fd is not readable after
 /// -Z.)
 template <class Act>
 void with_each_socket(std::uint16_t port, Act act) noexcept {
@@ -100,9 +100,9 @@ void with_each_socket(std::uint16_t port, Act act) noexcept {
 std::string_view advice(int error) {
   switch (error) {
     case EADDRINUSE:
-      return "; another process listens there (ss -tlnp): choose another port";
+      return "; another process is listening there (ss -tlnp): use another port";
     case EACCES:
-      return "; ports below 1024 need CAP_NET_BIND_SERVICE: choose a higher one";
+      return "; ports below 1024 need CAP_NET_BIND_SERVICE: use a higher one";
     case EADDRNOTAVAIL:
       return "; this host has no such address (ip address)";
     default:
@@ -128,15 +128,16 @@ std::optional<MetricsAddress> parse_metrics_address(const std::string& text) {
 std::string metrics_address_error(const std::string& text) {
   if (parse_metrics_address(text)) return {};
   return fmt::format(
-      "'{}' is no address for metrics: PORT (on 127.0.0.1), IPV4-ADDRESS:PORT, or *:PORT for every address",
+      "'{}' is not an address for metrics: PORT (on 127.0.0.1), IPV4-ADDRESS:PORT, or *:PORT for all "
+      "addresses",
       text);
 }
 
 struct MetricsServer::Impl {
   Impl() = default;
-  /// The library looks only every two seconds whether it shall stop: until then its threads wait for
-  /// connections, and for those who are connected and ask nothing. Nothing more can come of either now; an
-  /// answer on its way still gets out. Who was accepted and not yet heard, it forgets to hang up on.
+  /// The library checks only every two seconds whether to stop, while its threads wait for connections and
+  /// for requests of connected clients. Shutting down reading of its sockets ends that at once; answers are
+  /// still sent. It also leaves connections open that were accepted and not yet served.
   ~Impl() {
     if (port == 0) return;
     with_each_socket(port, [](int each) { (void)::shutdown(each, SHUT_RD); });
@@ -169,7 +170,7 @@ capture::Expected<std::unique_ptr<MetricsServer>> MetricsServer::listen(const Me
   auto impl = std::make_unique<Impl>();
   impl->collected = std::make_shared<Collected>(std::move(values));
   try {
-    // A peer that sends nothing holds one of the threads for so long, at most.
+    // A client that sends nothing blocks one of the threads for at most this time.
     impl->exposer = std::make_unique<prometheus::Exposer>(
         std::vector<std::string>{"listening_ports", where, "num_threads", "2", "request_timeout_ms", "5000",
                                  "enable_keep_alive", "no"});

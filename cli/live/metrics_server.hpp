@@ -13,22 +13,22 @@
 
 namespace roce::cli {
 
-/// Where metrics are served.
+/// The address at which metrics are served.
 struct MetricsAddress {
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0: one that is free
+  std::uint16_t port = 0;  ///< 0: any free port
 };
-/// "9100" and ":9100" (loopback), "localhost:9100", "10.0.0.1:9100", "*:9100" or "0.0.0.0:9100" (every
-/// address of this host). Nothing for anything else.
+/// Parses "9100" and ":9100" (loopback), "localhost:9100", "10.0.0.1:9100", "*:9100" or "0.0.0.0:9100" (all
+/// IPv4 addresses of this host). None for other texts.
 [[nodiscard]] std::optional<MetricsAddress> parse_metrics_address(const std::string& text);
-/// What is wrong with such a text; empty for an address.
+/// Error message with the valid forms; empty for a valid address.
 [[nodiscard]] std::string metrics_address_error(const std::string& text);
 
-/// Serves metrics at http://ADDRESS:PORT/metrics until it goes. Its threads and its socket are there once
-/// listen() returns: privileges may be dropped then.
+/// Serves metrics at http://ADDRESS:PORT/metrics during its lifetime. Threads and socket exist when listen()
+/// returns: privileges may be dropped then.
 class MetricsServer {
  public:
-  /// Called for each scrape, by any thread, never twice at a time.
+  /// Called for each scrape, from any thread, one call at a time.
   using Values = std::function<std::vector<Metric>()>;
   [[nodiscard]] static capture::Expected<std::unique_ptr<MetricsServer>> listen(const MetricsAddress& address,
                                                                                 Values values);

@@ -34,7 +34,7 @@ std::optional<Pages> memory() {
 std::optional<double> open_files() {
   const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc/self/fd"));
   if (folder == nullptr) return std::nullopt;
-  double count = -1;  // not the folder itself
+  double count = -1;  // without the descriptor of the folder itself
   while (const dirent* entry = ::readdir(folder.get())) {
     if (entry->d_name[0] != '.') ++count;
   }

@@ -19,13 +19,13 @@
 namespace roce::cli {
 namespace {
 
-constexpr std::size_t longest = 900;         // of a text: RFC 3164 has messages of 1024 bytes
-constexpr std::size_t most_bytes = 1 << 20;  // that wait for a stalled log
-constexpr std::chrono::seconds patience{5};  // in the end
+constexpr std::size_t longest = 900;         // columns of a text: RFC 3164 limits messages to 1024 bytes
+constexpr std::size_t most_bytes = 1 << 20;  // queued for a stalled log
+constexpr std::chrono::seconds patience{5};  // at the end
 
-/// Bare where that is clear, else in quotes.
+/// A value of logfmt: quoted if needed.
 std::string value(std::string_view text) {
-  // No line breaks, no escapes, valid UTF-8.
+  // printable(): no line breaks or control characters, valid UTF-8.
   std::string safe = cut_text(printable(text), longest);
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/,@%+";
@@ -63,10 +63,10 @@ std::string log_line_of_end(const std::string& device, const analyze::Snapshot& 
 }
 
 SystemLog::~SystemLog() {
-  if (writer_ != nullptr && writer_->flush()) ::closelog();  // else a thread still waits for it
+  if (writer_ != nullptr && writer_->flush()) ::closelog();  // else a thread is still blocked in syslog()
 }
 
-/// A message carries its priority before its text.
+/// Queues a message, with its priority as the first character.
 void SystemLog::log(int priority, const std::string& text) {
   (void)writer_->post(static_cast<char>('0' + priority) + text);
 }
@@ -74,10 +74,10 @@ void SystemLog::log(int priority, const std::string& text) {
 capture::Expected<void> SystemLog::on_start(const CaptureStart& start) {
   device_ = start.device;
   if (::access(_PATH_LOG, F_OK) != 0) {
-    print_error(fmt::format("--syslog: no system log listens at {}: what is logged before one does is lost",
+    print_error(fmt::format("--syslog: no system log is listening at {}: messages are lost until one does",
                             _PATH_LOG));
   }
-  ::openlog("roceanalyze", LOG_PID | LOG_NDELAY, LOG_DAEMON);  // now, not with the first message
+  ::openlog("roceanalyze", LOG_PID | LOG_NDELAY, LOG_DAEMON);  // connects now, not with the first message
   writer_ = std::make_unique<BackgroundWriter>(
       [](std::string_view message) {
         ::syslog(message.front() - '0', "%s", std::string(message.substr(1)).c_str());
@@ -96,7 +96,7 @@ void SystemLog::on_end(const analyze::Snapshot& snapshot) {
   (void)writer_->flush();
   if (const std::uint64_t dropped = writer_->dropped(); dropped != 0) {
     print_error(
-        fmt::format("--syslog: {} messages were lost, for the system log did not take them", dropped));
+        fmt::format("--syslog: {} messages were lost because the system log did not accept them", dropped));
   }
 }
 

@@ -8,10 +8,10 @@
 
 namespace roce::cli {
 
-/// Findings, the beginning and the end of a capture to the system log (syslog(3), which the journal is too):
-/// facility daemon, identifier roceanalyze, priority by severity. The connection is made on the start, so
-/// that it is there when privileges are gone. A log that takes nothing (a journal that is stalled) holds
-/// nobody up: messages wait, and those that cannot are counted and told in the end. One at a time.
+/// Writes begin, findings and end of a capture to the system log (syslog(3), also received by the journal):
+/// facility daemon, identifier roceanalyze, priority by severity. Connects in on_start(), before privileges
+/// are dropped. A stalled log does not block the capture: messages are queued; those that do not fit are
+/// counted, and reported at the end. One at a time.
 class SystemLog : public CaptureObserver {
  public:
   SystemLog() = default;
@@ -36,7 +36,7 @@ class SystemLog : public CaptureObserver {
 /// finding=loss_before_capture severity=error device=eth0 news=new count=12 subject="..." packets=3,9
 /// text="..."
 [[nodiscard]] std::string log_line(const std::string& device, const analyze::FindingNews& news);
-/// The same of the end: capture=ended device=eth0 packets=1300 ... errors=1 ...
+/// The line for the end of the capture: capture=ended device=eth0 packets=1300 ... errors=1 ...
 [[nodiscard]] std::string log_line_of_end(const std::string& device, const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

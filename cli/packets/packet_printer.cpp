@@ -29,7 +29,7 @@ bool any_needs_analysis(const Fields& fields) {
                      [](analyze::FieldRef f) { return analyze::field_facts(f).needs_analysis; });
 }
 
-/// Lines, trees and hex dumps.
+/// Prints lines, trees and hex dumps.
 class TextPrinter final : public PacketPrinter {
  public:
   TextPrinter(analyze::TimeFormat time, bool tree, bool hex) : line_(time), tree_(tree), hex_(hex) {}
@@ -77,7 +77,7 @@ class JsonPrinter final : public PacketPrinter {
   bool analysis_;
 };
 
-/// tshark's -E.
+/// Options of -E, as in tshark.
 struct FieldStyle {
   bool header = false;
   char separator = '\t';
@@ -125,7 +125,7 @@ class FieldsPrinter final : public PacketPrinter {
       analyze::append_value(out, facts, values_[i]);
     }
     if (style_.quote == 0) return;
-    // A quote inside is doubled, as RFC 4180 and tshark have it.
+    // Quotes inside are doubled, as in RFC 4180 and tshark.
     for (std::size_t i = start; (i = out.find(style_.quote, i)) != std::string::npos; i += 2)
       out.insert(i, 1, style_.quote);
     out.push_back(style_.quote);
@@ -137,7 +137,7 @@ class FieldsPrinter final : public PacketPrinter {
   analyze::Values values_;
 };
 
-/// One character, or tshark's words for those that are hard to type.
+/// One character, or one of tshark's escapes.
 std::optional<char> parse_character(std::string_view text) {
   if (text == "/t" || text == "\\t") return '\t';
   if (text == "/s") return ' ';
@@ -152,7 +152,7 @@ std::optional<bool> parse_yes(std::string_view text) {
   return std::nullopt;
 }
 
-/// True if the option was understood.
+/// Applies one option of -E. False: unknown option or value.
 bool apply(FieldStyle& style, std::string_view key, std::string_view value) {
   if (key == "header") {
     const auto yes = parse_yes(value);
@@ -202,7 +202,7 @@ tl::expected<Fields, std::string> parse_fields(const std::vector<std::string>& n
       const auto similar = analyze::similar_fields(name, 3);
       std::string message = fmt::format("-e {}: no such field", name);
       if (!similar.empty()) message += fmt::format("; did you mean {}?", fmt::join(similar, ", "));
-      message += " (packets --list-fields prints all)";
+      message += " (packets --list-fields lists all)";
       return tl::make_unexpected(std::move(message));
     }
     fields.push_back(*field);
@@ -220,19 +220,20 @@ tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(const Pac
   if (!style) return tl::make_unexpected(style.error());
   if (options.no_analysis && any_needs_analysis(*fields)) {
     return tl::make_unexpected(
-        std::string("-e: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis"));
+        std::string("-e: roce.connection, roce.direction and roce.analysis.* cannot be used with "
+                    "--no-analysis"));
   }
   const auto time = analyze::time_format_of(options.time);
   if (!time) return tl::make_unexpected(fmt::format("-t {}: expected r, d, e, a, ad, u or ud", options.time));
 
   if (options.format == "fields") {
-    if (fields->empty()) return tl::make_unexpected(std::string("-T fields wants at least one -e FIELD"));
+    if (fields->empty()) return tl::make_unexpected(std::string("-T fields needs at least one -e FIELD"));
     return Result(std::make_unique<FieldsPrinter>(std::move(*fields), options.fields, *style));
   }
   if (options.format == "json") return Result(std::make_unique<JsonPrinter>(*fields));
   if (options.format != "text")
     return tl::make_unexpected(fmt::format("-T {}: expected text, fields or json", options.format));
-  if (!fields->empty()) return tl::make_unexpected(std::string("-e goes with -T fields or -T json"));
+  if (!fields->empty()) return tl::make_unexpected(std::string("-e needs -T fields or -T json"));
   if (!options.write.empty() && !options.print && !options.tree && !options.hex) return Result(nullptr);
   return Result(std::make_unique<TextPrinter>(*time, options.tree, options.hex));
 }

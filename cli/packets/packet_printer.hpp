@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which `packets` prints a packet.
+// Output formats of the command `packets`.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,21 @@
 
 namespace roce::cli {
 
+/// Prints packets in one format. Not thread-safe.
 class PacketPrinter {
  public:
   virtual ~PacketPrinter() = default;
-  /// What stands before the first packet.
+  /// Appends what precedes the first packet.
   virtual void begin(std::string&) {}
   virtual void append(std::string& out, const analyze::PacketView& packet) = 0;
   [[nodiscard]] virtual bool needs_icrc() const = 0;
   [[nodiscard]] virtual bool needs_flow() const = 0;
-  /// PacketView::verdict is looked at.
+  /// Whether it uses PacketView::verdict.
   [[nodiscard]] virtual bool needs_analysis() const = 0;
 };
 
-/// The printer that the options ask for; null where nothing is to be printed (-w without -P).
-/// Fails with a message for wrong usage: an unknown field, form or option.
+/// The printer for these options; null if nothing is to be printed (-w without -P). The error is a message
+/// for wrong usage: an unknown field, format or option.
 [[nodiscard]] tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(
     const PacketsOptions& options);
 

@@ -94,8 +94,8 @@ class Run {
       if (const std::optional<int> status = analyze_first()) return *status;
     } else if (needs_analysis_) {
       print_error(
-          "a pipe is read only once: what later packets say of earlier ones (roce.analysis.response, losses "
-          "and repeats taken back, the other direction found late) is missing; save it to a file for that, "
+          "a pipe is read only once: results that depend on later packets (roce.analysis.response, corrected "
+          "losses and retransmissions, late pairing of directions) are missing; save it to a file for these, "
           "or use --no-analysis");
     }
     if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
@@ -120,14 +120,15 @@ class Run {
   }
 
  private:
-  /// Prints why; a reader of `-w -` that went away is no failure.
+  /// Prints the error and returns the status; a closed pipe with `-w -` is no error.
   static int fail(const capture::Error& error) {
     if (error.system_errno == EPIPE) return exit_ok;
     print_error(error);
     return exit_input;
   }
 
-  /// The first pass: a verdict for each packet that will be read. A status if there is to be no second.
+  /// The first pass: a verdict for each packet that will be read. Returns a status if there is no second
+  /// pass.
   std::optional<int> analyze_first() {
     verdicts_.emplace();
     analyze::AnalysisOptions analysis;
@@ -139,18 +140,18 @@ class Run {
     const Pass pass = run_pass(*source_, analysis, first_pass_label);
     if (pass.interrupted) {
       print_error(fmt::format(
-          "interrupted while analysing, after {} packets; --no-analysis prints without looking ahead",
+          "interrupted in the first pass, after {} packets; --no-analysis prints without a first pass",
           pass.snapshot->frames_read));
       return exit_ok;
     }
     print_lost_verdicts(*verdicts_);
     auto again = capture::open_files(options_.files);
     if (!again) return fail(again.error());
-    source_ = std::move(*again);  // what is wrong with the files is told by reading them once more
+    source_ = std::move(*again);  // errors of the files are reported by the second pass
     return std::nullopt;
   }
 
-  /// Carries over what files say of themselves further on. False when that failed.
+  /// Copies section comments that were read since the last batch. False on failure.
   bool write_section_comments() {
     std::vector<std::string> news = section_comments_.news(source_->files());
     if (news.empty()) return true;
@@ -163,7 +164,7 @@ class Run {
 
   void stop_writing(const capture::Error& error) {
     status_of_writer_ = fail(error);
-    writer_.reset();  // removes what was begun
+    writer_.reset();  // removes the temporary file
   }
 
   void read_all() {
@@ -183,14 +184,14 @@ class Run {
       if (writer_ && !write_section_comments()) return;
       if (!batch_.frames.empty() && !use_batch()) return;
       if (got && *got == 0) return;
-      // Less than asked for: the input pauses or ends. What is there should be seen.
+      // Fewer than requested: the input pauses or ends. Show what there is.
       if (batch_.frames.size() < wanted) out_.flush();
       out_.flush_if_full();
       if (!out_.good()) return;
     }
   }
 
-  /// False when reading on makes no sense.
+  /// Handles the batch. False: stop reading.
   bool use_batch() {
     chosen_.clear();
     comments_ = capture::BatchComments(batch_);
@@ -200,7 +201,7 @@ class Run {
     if (!writer_) return true;
     for (const capture::Frame* chosen : chosen_) {
       capture::Frame frame = *chosen;
-      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // what we write has a time for each
+      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // Enhanced Packet Blocks need a time
       if (const auto written =
               writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
           !written) {
@@ -211,7 +212,7 @@ class Run {
     return true;
   }
 
-  /// Whether the frame was chosen; prints it then.
+  /// Whether the frame matches; prints it then.
   bool use_frame(const capture::Frame& frame) {
     const bool timed = frame.time_ns != capture::no_time;
     if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
@@ -246,7 +247,7 @@ class Run {
     return true;
   }
 
-  /// The packet's flow and what can be said of it at once.
+  /// Sets the packet's flow and the verdict that is possible without later packets.
   void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
     if (made != nullptr) tracker_->connected(*made, cm_.index_of(*made));
     analyze::make_record(*view.frame, dissection_, record_);
@@ -266,9 +267,9 @@ class Run {
   std::unique_ptr<capture::CaptureSource> source_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   std::unique_ptr<capture::PcapngWriter> writer_;
-  capture::SectionComments section_comments_;  ///< those that writer_ has
-  std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = what the capture says
-  capture::InterfaceInfo link_;                ///< the present frame's, with that speed
+  capture::SectionComments section_comments_;  ///< those that were written
+  std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = as described in the capture
+  capture::InterfaceInfo link_;                ///< interface of the present frame, with that speed
   dissect::Options dissect_options_;
   analyze::TimeRange times_;
   bool icrc_for_filter_ = false;
@@ -276,7 +277,7 @@ class Run {
   bool needs_flow_ = false;
   bool needs_analysis_ = false;
   std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
-  std::optional<analyze::Tracker> tracker_;        ///< where one reading must do, and for flow numbers
+  std::optional<analyze::Tracker> tracker_;        ///< for a single pass, and for flow numbers
 
   Output out_;
   capture::FrameBatch batch_;
@@ -298,7 +299,7 @@ class Run {
 
 int run_packets(const PacketsOptions& options) {
   if (options.list_fields) return list_fields();
-  if (options.files.empty()) return usage_error("packets: which FILE? (- is standard input)");
+  if (options.files.empty()) return usage_error("packets: no FILE given (- is standard input)");
   for (const std::string* text : {&options.from, &options.to}) {
     if (const std::string wrong = text->empty() ? std::string() : time_error(*text); !wrong.empty())
       return usage_error(wrong);
@@ -307,9 +308,9 @@ int run_packets(const PacketsOptions& options) {
   auto printer = make_printer(options);
   if (!printer) return usage_error(printer.error());
   if (const std::string_view ending = compressed_ending(options.write); !ending.empty())
-    return usage_error(fmt::format("-w: the file is not compressed: name it without {}", ending));
+    return usage_error(fmt::format("-w writes uncompressed files: name it without {}", ending));
   if (options.write == "-" && *printer)
-    return usage_error("-w - writes the capture to standard output: nothing else can be printed there");
+    return usage_error("-w - writes the capture to standard output: packets cannot be printed as well");
 
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
@@ -322,7 +323,7 @@ int run_packets(const PacketsOptions& options) {
   }
   if (options.no_analysis && filter && filter->needs_analysis())
     return usage_error(
-        "-Y: roce.connection, roce.direction and roce.analysis.* do not go with --no-analysis");
+        "-Y: roce.connection, roce.direction and roce.analysis.* cannot be used with --no-analysis");
   std::shared_ptr<const analyze::MarkingPolicy> policy;
   if (!options.policy.empty()) {
     policy = read_policy(options.policy);
@@ -338,17 +339,16 @@ int run_packets(const PacketsOptions& options) {
 
 void add_packets(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
-      "packets",
-      "print packets: a line each, as a tree, as bytes, as fields or as JSON; filter and write them");
+      "packets", "print packets as lines, trees, bytes, fields or JSON; filter them; write them to a file");
   auto options = std::make_shared<PacketsOptions>();
   command->add_option("FILE", options->files,
                       "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input");
   command->add_option("-Y", options->filter, "display filter: only packets that match")->type_name("EXPR");
   command->add_flag("-V", options->tree, "print the tree of each packet");
   command->add_flag("-x", options->hex, "print the bytes of each packet");
-  command->add_option("-T", options->format, "text, fields (with -e) or json (an object a line)")
+  command->add_option("-T", options->format, "text, fields (with -e) or json (one object per line)")
       ->type_name("FORM");
-  command->add_option("-e", options->fields, "a field to print; repeat for more")
+  command->add_option("-e", options->fields, "a field to print; may be repeated")
       ->type_name("FIELD")
       ->expected(1)
       ->take_all()
@@ -362,37 +362,37 @@ void add_packets(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option("-t", options->time,
-                   "time of lines: r since the first packet, d since the one before, e since 1970, a or ad "
-                   "local without or with date, u or ud in UTC")
+                   "time format: r since the first packet, d since the previous packet, e since the epoch, "
+                   "a or ad local time without or with date, u or ud the same in UTC")
       ->type_name("FORM");
-  command->add_option("-c", options->count, "read at most this many packets, before any filter")
+  command->add_option("-c", options->count, "read at most N packets, counted before filters")
       ->check(count_error)
       ->type_name("N");
-  command->add_option("-w", options->write, "write the chosen packets as pcapng; nothing is printed then")
+  command->add_option("-w", options->write, "write the matching packets as pcapng instead of printing them")
       ->type_name("FILE");
-  command->add_flag("-P", options->print, "print packets although -w is given");
+  command->add_flag("-P", options->print, "print packets in addition to -w");
   command
       ->add_option("--from", options->from,
-                   "leave out what is earlier (UTC, epoch seconds, or +SECONDS after the first packet)")
+                   "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
       ->type_name("TIME");
-  command->add_option("--to", options->to, "leave out what is later")->type_name("TIME");
+  command->add_option("--to", options->to, "only packets up to this time")->type_name("TIME");
   command
       ->add_option("--link-speed", options->link_speed,
-                   "speed of the links that PAUSE and PFC frames are about (default: as the capture says)")
+                   "speed of the links on which PAUSE and PFC frames are sent (default: as in the capture)")
       ->check(link_speed_error)
       ->type_name("SPEED");
   add_policy_option(*command, options->policy);
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
   command->add_flag("--no-analysis", options->no_analysis,
-                    "print at once, without reading the files first to see what was lost and sent again");
-  command->add_option("--jobs", options->jobs, "threads of the first reading (default: one a core)")
+                    "print at once, without a first pass that finds losses and retransmissions");
+  command->add_option("--jobs", options->jobs, "threads of the first pass (default: one per core)")
       ->check(CLI::Range(1U, 256U))
       ->type_name("N");
-  command->add_flag("-n", options->numeric, "taken for habit's sake: names are never resolved");
-  command->add_flag("--list-fields", options->list_fields, "print all fields: name, type, label");
+  command->add_flag("-n", options->numeric, "no effect: names are never resolved (compatible with tshark)");
+  command->add_flag("--list-fields", options->list_fields, "list all fields: name, type, label");
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
-                   "also take IP packets of this protocol number as RoCE over IP")
+                   "treat IP packets of this protocol number as RoCE directly over IP, too")
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
   command->callback([options, &action] { action = [options] { return run_packets(*options); }; });

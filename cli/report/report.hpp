@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as text and tables; analyze/report/json/json_report.hpp has its JSON.
+// Snapshots as text, tables and CSV; JSON is in analyze/report.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace roce::cli {
 
-/// What is wrong, most severe first, or that nothing was found.
+/// The verdict and the findings, most severe first; or that nothing wrong was found.
 void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 
-/// The report for people.
+/// The whole text report.
 [[nodiscard]] std::string report_text(const analyze::Snapshot& snapshot, const ReportStyle& style);
 
+// The tables of the commands: as text of at most `width` display columns (0 = no limit), and as CSV.
 [[nodiscard]] std::string flows_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                      std::size_t width);
 [[nodiscard]] std::string flows_csv(const analyze::Snapshot& snapshot, const Listing& listing);

@@ -30,14 +30,14 @@ std::size_t page_width() {
 
 struct ReportOptions {
   AnalyzeOptions analyze;
-  std::optional<std::size_t> top;  ///< connections and flows; each form has a number of its own
+  std::optional<std::size_t> top;  ///< connections and flows to list; the default depends on the format
   std::string fail_on;             ///< a severity's name; empty = findings do not change the status
   bool html = false;
   bool json = false;
   bool pretty = false;
 };
 
-/// Of the commands that print tables.
+/// Options of the commands that print tables.
 struct TableOptions {
   AnalyzeOptions analyze;
   Listing listing;
@@ -46,7 +46,7 @@ struct TableOptions {
   bool pretty = false;
 };
 
-/// An output that fails outweighs an input that did.
+/// A failed output overrides the status of the inputs.
 int finish(Output& out, int status) {
   const int written = out.finish();
   return written != exit_ok ? written : status;
@@ -76,7 +76,7 @@ int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top
 int run_report(const ReportOptions& options) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
-  // An input that could not be read outweighs what was found in the rest.
+  // An input that could not be read overrides --fail-on.
   const int status =
       result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
   if (options.json) {
@@ -90,7 +90,7 @@ int run_report(const ReportOptions& options) {
                status);
 }
 
-/// The three forms of a table.
+/// The three output formats of a table.
 struct Table {
   std::string (*text)(const analyze::Snapshot&, const Listing&, std::size_t width);
   std::string (*csv)(const analyze::Snapshot&, const Listing&);
@@ -115,13 +115,13 @@ int run_table(const TableOptions& options, const Table& table) {
   return print(table.text(s, options.listing, page_width()), result.status);
 }
 
-/// An error for names that no column has.
+/// Error message for a name that no column has; else empty.
 template <class Row>
 std::string known_column(std::span<const analyze::Column<Row>> columns, const std::string& name) {
   if (analyze::find_column(columns, name) != nullptr) return {};
   std::string names;
   for (const analyze::Column<Row>& column : columns) names += " " + std::string(column.name);
-  return "no column '" + name + "'; there are:" + names;
+  return "no column '" + name + "'; columns are:" + names;
 }
 
 template <class Row>
@@ -132,13 +132,13 @@ void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
       ->check([columns](const std::string& name) { return known_column(columns, name); })
       ->type_name("COLUMN");
   command.add_flag("--reverse", options->listing.reverse, "reverse the order");
-  command.add_option("--top", options->listing.top, "rows to print (0 = all)")
+  command.add_option("--top", options->listing.top, "number of rows (0 = all)")
       ->check(number_error)
       ->type_name("N");
-  auto* csv = command.add_flag("--csv", options->csv, "CSV with every column");
+  auto* csv = command.add_flag("--csv", options->csv, "CSV with all columns");
   auto* json = command.add_flag("--json", options->json, "one JSON object");
   csv->excludes(json);
-  command.add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command.add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");
 }
 
 }  // namespace
@@ -146,22 +146,22 @@ void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
 void add_report(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand(
-      "report", "what is wrong and what to do, what was captured, who talks to whom, what was skipped");
+      "report", "findings with advice, contents of the capture, connections, flows, what was skipped");
   options->analyze.add_to(*command);
   command
-      ->add_option("--top", options->top, "connections and flows to list (0 = all; default 20, as HTML 200)")
+      ->add_option("--top", options->top, "connections and flows to list (0 = all; default: 20, in HTML 200)")
       ->check(number_error)
       ->type_name("N");
   add_fail_on_option(*command, options->fail_on);
-  auto* html = command->add_flag("--html", options->html, "one HTML file that needs no other");
+  auto* html = command->add_flag("--html", options->html, "one self-contained HTML file");
   command->add_flag("--json", options->json, "one JSON object")->excludes(html);
-  command->add_flag("--pretty", options->pretty, "JSON for people, with line breaks");
+  command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");
   command->callback([options, &action] { action = [options] { return run_report(*options); }; });
 }
 
 void add_flows(CLI::App& app, Action& action) {
   auto options = std::make_shared<TableOptions>();
-  CLI::App* command = app.add_subcommand("flows", "the table of flows: one direction to one queue pair each");
+  CLI::App* command = app.add_subcommand("flows", "table of flows: one direction to one queue pair each");
   add_table(*command, options, analyze::flow_columns());
   command->callback([options, &action] { action = [options] { return run_table(*options, flow_table); }; });
 }
@@ -170,7 +170,7 @@ void add_markings(CLI::App& app, Action& action) {
   auto options = std::make_shared<TableOptions>();
   CLI::App* command = app.add_subcommand(
       "markings",
-      "how packets are marked: DSCP, priority and ECN by class (data, ack, cnp ...) and direction");
+      "table of markings: DSCP, VLAN priority and ECN by class (data, ack, cnp ...) and direction");
   add_table(*command, options, analyze::marking_columns());
   command->callback(
       [options, &action] { action = [options] { return run_table(*options, marking_table); }; });
@@ -179,7 +179,7 @@ void add_markings(CLI::App& app, Action& action) {
 void add_connections(CLI::App& app, Action& action) {
   auto options = std::make_shared<TableOptions>();
   CLI::App* command = app.add_subcommand(
-      "connections", "the table of connections: both directions, what was lost and sent again, latencies");
+      "connections", "table of connections: both directions, losses, retransmissions, latencies");
   add_table(*command, options, analyze::connection_columns());
   command->callback(
       [options, &action] { action = [options] { return run_table(*options, connection_table); }; });
@@ -188,7 +188,7 @@ void add_connections(CLI::App& app, Action& action) {
 void add_pauses(CLI::App& app, Action& action) {
   auto options = std::make_shared<TableOptions>();
   CLI::App* command = app.add_subcommand(
-      "pauses", "the table of PAUSE and PFC: who pauses which priority, how often, how long");
+      "pauses", "table of PAUSE and PFC: which port pauses which priority, how often, how long");
   add_table(*command, options, analyze::pause_columns());
   command->callback([options, &action] { action = [options] { return run_table(*options, pause_table); }; });
 }
@@ -196,7 +196,7 @@ void add_pauses(CLI::App& app, Action& action) {
 void add_dcbx(CLI::App& app, Action& action) {
   auto options = std::make_shared<TableOptions>();
   CLI::App* command = app.add_subcommand(
-      "dcbx", "the table of what ports announce by LLDP: PFC, ETS, priorities of applications");
+      "dcbx", "table of DCBX settings that ports announce by LLDP: PFC, ETS, application priorities");
   add_table(*command, options, analyze::dcbx_columns());
   command->callback([options, &action] { action = [options] { return run_table(*options, dcbx_table); }; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ports tell each other, as text: pauses and DCBX.
+// Sections Pause and DCBX of the text report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using analyze::Snapshot;
 
 namespace {
 
-constexpr std::size_t most_ports = 8;  // lines of one section: --json has all
+constexpr std::size_t most_ports = 8;  // lines of a section; --json has all
 
 bool several_points(const Snapshot& s) {
   return std::any_of(s.pauses.ports.begin(), s.pauses.ports.end(),
@@ -44,10 +44,11 @@ std::string lane_text(const Snapshot& s, const PausePort& port, unsigned i, bool
     if (const auto duty = duty_of(s, port, lane)) text += fmt::format(" ({:.1f} %)", 100 * *duty);
     text += fmt::format(", longest {}", analyze::duration_text(lane.longest_ns));
   } else {
-    text += fmt::format("; paused at most_ports {} quanta", lane.asked_quanta);
+    text += fmt::format("; paused at most {} quanta", lane.asked_quanta);
   }
   if (lane.paused_at_end && is_speed_known(port)) text += ", still paused at the end";
-  if (lane.overrun.count != 0) text += fmt::format("; {} to it meanwhile", packets_text(lane.overrun.count));
+  if (lane.overrun.count != 0)
+    text += fmt::format("; {} sent to it while paused", packets_text(lane.overrun.count));
   return text;
 }
 
@@ -97,8 +98,8 @@ void write_pauses(Page& page, const Snapshot& s) {
   if (lanes.size() > most_ports) page.line(fmt::format("and {} more: see --json", lanes.size() - most_ports));
   if (unknown) {
     page.line(
-        "The link speed is not known, so neither is the paused time: give it with --link-speed (100G, for "
-        "example).");
+        "The link speed is not known, so the paused time is not either: set it with --link-speed, for "
+        "example 100G.");
   }
 }
 
@@ -116,7 +117,7 @@ void write_dcbx(Page& page, const Snapshot& s) {
     std::string text = fmt::format("{} {}", printable(name), printable(port.port));
     if (port.ieee.any()) text += " (IEEE): " + settings_text(port.ieee);
     if (port.cee.any()) text += (port.ieee.any() ? "; CEE: " : " (CEE): ") + settings_text(port.cee);
-    if (port.withdrawn()) text += "; withdrawn since (time to live 0)";
+    if (port.withdrawn()) text += "; withdrawn later (time to live 0)";
     if (port.changed != 0) text += fmt::format("; changed {}", plural(port.changed, "time", "times"));
     page.line(text);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text report says of marks and congestion.
+// Markings by class, and the section Congestion of the text report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ using analyze::Histogram;
 using analyze::Marking;
 using analyze::Snapshot;
 
-/// Marks of one class, whatever the direction.
+/// The rows of one class with the same markings, in all directions.
 struct ClassMarks {
   std::uint64_t packets = 0;
   std::vector<const Marking*> rows;
 };
 using MarksKey = std::tuple<std::uint8_t, std::optional<std::uint8_t>, std::uint8_t>;
 
-/// ", ok" or ", violation (expected DSCP 26)"; empty where no policy judges them.
+/// ", ok" or ", violation (expected DSCP 26)"; empty if no policy applies.
 std::string marking_verdict(const ClassMarks& marks) {
   const auto violation = std::find_if(marks.rows.begin(), marks.rows.end(),
                                       [](const Marking* row) { return row->verdict == "violation"; });
@@ -54,17 +54,17 @@ std::int64_t as_duration(std::uint64_t ns) noexcept {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX));
 }
 
-/// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, on average 25.0 us apart".
+/// "10.0.0.2 slows 10.0.0.1 down: 200 CNPs for 2 queue pairs, average interval 25.0 us".
 std::string pair_text(const analyze::CnpPair& pair) {
   std::string text = fmt::format("{} slows {} down: {} for {}", analyze::address_text(pair.from),
                                  analyze::address_text(pair.to), plural(pair.cnps, "CNP", "CNPs"),
                                  plural(pair.queue_pairs, "queue pair", "queue pairs"));
   if (const auto spacing = pair.mean_spacing_ns())
-    text += fmt::format(", on average {} apart", duration_text(*spacing));
+    text += fmt::format(", average interval {}", duration_text(*spacing));
   return text;
 }
 
-/// What limits the CNPs of every sender of which it is known, if they agree.
+/// The CNP rate limit of all senders for which it is known, if it is the same one.
 std::string_view limit_of_all(const Snapshot& snapshot) {
   std::set<std::string_view> limits;
   for (const analyze::CnpSender& sender : snapshot.congestion.senders) {
@@ -90,7 +90,7 @@ void write_classes(Page& page, const Snapshot& s) {
     marks.rows.push_back(&row);
     directions[row.traffic_class].emplace(row.src, row.dst);
   }
-  if (all.empty() || (all.size() < 2 && !s.policy)) return;  // said already
+  if (all.empty() || (all.size() < 2 && !s.policy)) return;  // the section before has it
   page.section("by class");
   constexpr std::size_t shown = 4;
   for (const auto& [traffic_class, by_marks] : classes) {
@@ -109,8 +109,7 @@ void write_classes(Page& page, const Snapshot& s) {
     page.line(text);
   }
   if (s.markings.others != 0) {
-    page.line(
-        fmt::format("{} of flows with too many different marks to keep", packets_text(s.markings.others)));
+    page.line(fmt::format("{} of flows with too many different markings", packets_text(s.markings.others)));
   }
 }
 
@@ -120,12 +119,12 @@ void write_congestion(Page& page, const Snapshot& s) {
   page.section("Congestion");
   std::string text = fmt::format("{} marked CE", packets_text(c.ce_packets));
   if (c.ect_packets != 0) {
-    text += fmt::format(" ({} of those that may be)", analyze::percent_text(c.ce_packets, c.ect_packets));
+    text += fmt::format(" ({} of ECN-capable packets)", analyze::percent_text(c.ce_packets, c.ect_packets));
   }
   text += fmt::format(", {}", plural(c.cnp_packets, "CNP", "CNPs"));
   page.line(text);
   if (const std::uint64_t copies = analyze::ce_copies(s); copies != 0) {
-    page.line(fmt::format("{} that other capture points show {} marked CE there", packets_text(copies),
+    page.line(fmt::format("{} at other capture points {} marked CE", packets_text(copies),
                           copies == 1 ? "is" : "are"));
   }
   constexpr std::size_t most = 4;
@@ -133,7 +132,7 @@ void write_congestion(Page& page, const Snapshot& s) {
   if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
     page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
   if (c.ce_to_cnp_ns.count() != 0) {
-    page.line(fmt::format("CE to CNP: {} at least, {} for half, {} at most",
+    page.line(fmt::format("CE to CNP: minimum {}, median {}, maximum {}",
                           duration_text(as_duration(c.ce_to_cnp_ns.min())),
                           duration_text(as_duration(c.ce_to_cnp_ns.percentile(0.5))),
                           duration_text(as_duration(c.ce_to_cnp_ns.max()))));
@@ -141,12 +140,12 @@ void write_congestion(Page& page, const Snapshot& s) {
   const Histogram spacing = c.spacing(&analyze::CnpSender::flow_spacing_ns);
   if (spacing.count() == 0) return;
   const std::string_view limit = limit_of_all(s);
-  page.line(fmt::format("CNP to CNP of a flow: {} at least, {} for half{}",
+  page.line(fmt::format("CNP interval of a flow: minimum {}, median {}{}",
                         duration_text(as_duration(spacing.min())),
                         duration_text(as_duration(spacing.percentile(0.5))),
                         limit.empty() || limit == "none"
                             ? std::string()
-                            : fmt::format("; the NICs limit them by {}",
+                            : fmt::format("; NICs limit CNPs per {}",
                                           limit == "address_pair" ? "address pair" : std::string(limit))));
 }
 

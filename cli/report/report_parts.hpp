@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal to the text report: its sections. Each writes nothing where there is nothing to say.
+// Internal to the text report: its sections. A section without content is omitted.
 #pragma once
 
 #include "analyze/results/snapshot.hpp"
@@ -7,11 +7,13 @@
 
 namespace roce::cli {
 
-/// How the classes are marked, where not all packets of the capture are marked alike.
+/// Markings by traffic class, unless all packets of the capture have the same markings.
 void write_classes(Page& page, const analyze::Snapshot& snapshot);
 /// CE marks and CNPs.
 void write_congestion(Page& page, const analyze::Snapshot& snapshot);
+/// PAUSE and PFC by port and priority.
 void write_pauses(Page& page, const analyze::Snapshot& snapshot);
+/// What ports announce by LLDP.
 void write_dcbx(Page& page, const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

@@ -42,8 +42,8 @@ void write_capture(Page& page, const Snapshot& s) {
     page.line(page.paint("1", fmt::format("{}: {} of {} packets", by, t.packets, s.frames_read)));
     if (!s.filter.empty() && !s.findings.empty()) {
       page.line(
-          "Shares in findings are of all packets of the connections, also of those that the filter left out; "
-          "so are their severities.");
+          "Findings and their severities are based on all packets of a connection, including those that the "
+          "filter excluded.");
     }
   }
   if (t.packets == 0) {
@@ -58,8 +58,8 @@ void write_capture(Page& page, const Snapshot& s) {
                                 analyze::duration_text(analyze::span_ns(t.first_time_ns, t.last_time_ns)),
                                 analyze::time_text(t.first_time_ns))
                   : page.paint("1;33",
-                               "no times: the capture carries none, so that nothing is said of "
-                               "rates, latencies and waits"));
+                               "the capture has no timestamps, so there are no rates, latencies and "
+                               "waiting times"));
   }
   std::size_t told = 0;
   for (const capture::InterfaceInfo& i : s.interfaces) {
@@ -77,7 +77,7 @@ void write_capture(Page& page, const Snapshot& s) {
                                 : page.paint("1;31", fmt::format("{} DROPPED while capturing",
                                                                  packets_text(*s.dropped()))));
   } else {
-    page.line("drops while capturing: the file does not say");
+    page.line("drops while capturing: not recorded in the file");
   }
 }
 
@@ -86,7 +86,7 @@ void write_marks(Page& page, const Totals& t) {
   std::vector<std::pair<std::string, std::uint64_t>> pcp{{"untagged", t.untagged}};
   for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(fmt::format("DSCP {}:", i), t.dscp[i]);
   for (std::size_t i = 0; i < t.pcp.size(); ++i) pcp.emplace_back(fmt::format("PCP {}:", i), t.pcp[i]);
-  page.section("Marks");
+  page.section("Markings");
   page.line(listing(dscp) + "; " +
             listing({{"Not-ECT", t.ecn[0]}, {"ECT(1)", t.ecn[1]}, {"ECT(0)", t.ecn[2]}, {"CE", t.ecn[3]}}) +
             "; " + listing(pcp));
@@ -116,7 +116,8 @@ void write_icrc(Page& page, const Snapshot& s) {
     text = page.paint("1;31", bad) + (text.empty() ? "" : "; " + text);
   }
   page.line(text);
-  if (mismatch != 0) page.line("see them: roceanalyze packets FILE -Y 'roce.icrc.status == \"mismatch\"'");
+  if (mismatch != 0)
+    page.line("these packets: roceanalyze packets FILE -Y 'roce.icrc.status == \"mismatch\"'");
 }
 
 void write_roce(Page& page, const Snapshot& s) {
@@ -126,17 +127,15 @@ void write_roce(Page& page, const Snapshot& s) {
     const std::uint64_t cut = t.diagnostics.of(analyze::DiagnosticId::cut_before_bth);
     if (cut != 0) {
       page.line(page.paint(
-          "1;31", fmt::format("{} to UDP port 4791 cut before the BTH is whole", packets_text(cut))));
-      page.line("The snap length is too small: capture with tcpdump -s 0, or at least 128 bytes a packet.");
+          "1;31", fmt::format("{} to UDP port 4791 truncated before the end of the BTH", packets_text(cut))));
+      page.line("The snap length is too small: capture with tcpdump -s 0, or at least 128 bytes per packet.");
       return;
     }
-    page.line(
-        page.paint("1", t.packets != s.frames_read ? "none in what was selected" : "none in this capture"));
+    page.line(page.paint("1", t.packets != s.frames_read ? "none in the selection" : "none in this capture"));
     if (t.packets != 0 && t.packets == s.frames_read) {
       page.line(
-          "If RDMA ran meanwhile, the NIC kept it from the capture: RDMA is offloaded past the kernel. "
-          "Capture at a "
-          "mirror port of the switch, or on the RDMA device itself.");
+          "If there was RDMA traffic, the capture cannot see it: the NIC's RDMA offload bypasses the kernel. "
+          "Capture at a mirror port of the switch, or on the RDMA device itself.");
     }
     return;
   }
@@ -178,7 +177,7 @@ void write_others(Page& page, const Totals& t) {
   page.line(listing(others));
 }
 
-/// The sick ones first, then the large ones; all by number where they fit.
+/// All by number if they fit; else those with most trouble, then those with most bytes.
 void write_connections(Page& page, const Snapshot& s, const ReportStyle& style) {
   using analyze::ConnectionRow;
   if (s.connections.empty()) return;
@@ -211,8 +210,8 @@ void write_connections(Page& page, const Snapshot& s, const ReportStyle& style) 
       count([&](const ConnectionRow& row) { return !row->paired() && !halves.other_may_be_there(*row); });
   if (half != 0) page.line(fmt::format("{} captured in one direction only", half));
   if (unpaired != 0) {
-    page.line(
-        fmt::format("{} left unpaired: flows the other way could be theirs, nothing proves which", unpaired));
+    page.line(fmt::format(
+        "{} left unpaired: several flows could be the opposite direction, with no proof which", unpaired));
   }
   page.block(table_text(shown, analyze::connection_columns(), "", page.width()));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first part of the text report: the verdict, and the findings it stands on.
+// The first part of the text report: the verdict and the findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using analyze::Severity;
 using analyze::severity_counts;
 using analyze::Snapshot;
 
-constexpr std::size_t most = 10;  // findings shown whole: what one reads before acting
+constexpr std::size_t most = 10;  // findings shown in full; --json has all
 
 struct SeverityStyle {
   std::string_view margin;
@@ -42,7 +42,7 @@ constexpr const SeverityStyle& style_of(Severity severity) {
 
 std::string where_text(const Snapshot& s) {
   std::string text = "in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
-  if (s.totals.packets != s.frames_read) text += " of what was selected";
+  if (s.totals.packets != s.frames_read) text += " of the selection";
   return text;
 }
 
@@ -53,7 +53,7 @@ std::string evidence_text(const Snapshot& s, const Finding& finding) {
     text += fmt::format("{} {}", i == 0 ? "" : ",", finding.packets[i]);
   if (finding.count > finding.packets.size()) text += " ...";
   if (finding.first_time_ns && s.totals.any_time) {
-    // As the time column of `packets`, and as --from and --to take it.
+    // The format of the time column of `packets`, and of --from and --to.
     const auto since = [&s](std::int64_t time) {
       std::string seconds = "+";
       analyze::append_seconds(seconds, analyze::span_ns(s.totals.first_time_ns, time), 6);
@@ -67,7 +67,7 @@ std::string evidence_text(const Snapshot& s, const Finding& finding) {
   return text;
 }
 
-/// The spaces inside of double quotes may not become line breaks: they are part of a filter's constant.
+/// Lines must not be broken inside of double quotes: these spaces are part of a filter's constant.
 std::string unbroken_texts(std::string text) {
   bool inside = false;
   for (char& c : text) {
@@ -77,14 +77,14 @@ std::string unbroken_texts(std::string text) {
   return text;
 }
 
-/// Whether a terminal shows the text as it is.
+/// Whether the text has no characters that printable() would escape, except backslashes.
 bool shows_as_it_is(std::string_view text) {
   std::string bare(text);
   std::erase_if(bare, [](char c) { return c == '\\' || c == Page::unbreakable; });
   return printable(bare) == bare;
 }
 
-/// The files that stand for FILE in commands: one, if it can be typed.
+/// The file names that replace FILE in commands: one, if it can be typed.
 std::vector<std::string> named_files(const Snapshot& s, const ReportStyle& style) {
   std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
   if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
@@ -92,7 +92,7 @@ std::vector<std::string> named_files(const Snapshot& s, const ReportStyle& style
   return {path};
 }
 
-/// A command of ours on lines of its own, ready to be copied: its backslashes are the shell's.
+/// A command on lines of its own, ready to be copied: a backslash continues it for the shell.
 void write_command(Page& page, std::string command) {
   constexpr std::string_view filter = " -Y ";
   if (!shows_as_it_is(command)) command = printable(command);

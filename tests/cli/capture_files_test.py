@@ -284,7 +284,7 @@ class CaptureFiles(unittest.TestCase):
         self.assertRegex(os.path.basename(files[0]), r"^t_00001_\d{14}\.pcapng$")
         code, got, _ = report(files[0])
         self.assertEqual(code, 0)
-        self.assertIn("packets sent again", got["capture"]["files"][0]["comment"])
+        self.assertIn("retransmitted packets", got["capture"]["files"][0]["comment"])
         live = json.loads(out)
         self.assertEqual(sum(flow["retransmitted"]["packets"] for flow in got["flows"]),
                          sum(flow["retransmitted"]["packets"] for flow in live["flows"]))
@@ -380,7 +380,7 @@ class CaptureFiles(unittest.TestCase):
             done = subprocess.run([PROGRAM, "capture", "-i", "right", option, ""], capture_output=True, check=False,
                                   timeout=PATIENCE)
             self.assertEqual(done.returncode, 2)
-            self.assertIn(b"it is empty", done.stderr)
+            self.assertIn(b"the value is empty", done.stderr)
 
     def test_the_second_signal_ends_it_at_once(self):
         # Nobody reads what it writes.

@@ -306,7 +306,7 @@ class Monitor(Network):
             taken.listen()
             capture = self.capture("--metrics", str(taken.getsockname()[1]))
             self.assertEqual(capture.process.wait(timeout=PATIENCE), 3)
-        self.assertIn("another process listens there", capture.all_errors())
+        self.assertIn("another process is listening there", capture.all_errors())
         capture = self.capture("--metrics", "nowhere")
         self.assertEqual(capture.process.wait(timeout=PATIENCE), 2)
 
@@ -341,7 +341,7 @@ class Monitor(Network):
         os.chmod(self.folder, 0o755)
         refused = self.capture("-Z", "nobody", "-w", path, "-b", "packets:500")
         self.assertEqual(refused.process.wait(timeout=PATIENCE), 3)
-        self.assertIn("no further file can be made in this folder", refused.all_errors())
+        self.assertIn("no further file can be created in this folder", refused.all_errors())
         unknown = self.capture("-Z", "no such user")
         self.assertEqual(unknown.process.wait(timeout=PATIENCE), 3)
         self.assertIn("getent passwd", unknown.all_errors())
@@ -416,7 +416,7 @@ class Monitor(Network):
         self.assertEqual(status, 0, errors)
         self.assertIn(f"recorded: {self.sender.sent} packets", errors)
         self.assertIn("Verdict", output)
-        self.assertRegex(errors, r"--syslog: [3-9] messages were lost, for the system log did not take them")
+        self.assertRegex(errors, r"--syslog: [3-9] messages were lost because the system log did not accept them")
         log.close()
 
     def stalled_pipe(self):

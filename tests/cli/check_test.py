@@ -86,7 +86,7 @@ class Check(unittest.TestCase):
                 self.assertEqual(by_name[1].replace(name, "P"), by_file[1].replace(shown, "P").replace(name, "P"))
         status, _, err = run("check", "--show-policy", "nvidai")
         self.assertEqual(status, 2)
-        self.assertIn("--show-policy: nvidai is none of the profiles", err)
+        self.assertIn("--show-policy: no profile nvidai; profiles are", err)
         self.assertIn("did you mean 'nvidia'?", err)
 
     def test_exit_status(self):

@@ -61,7 +61,7 @@ class Filtered(unittest.TestCase):
 
     def test_the_report_says_what_shares_are_of(self):
         path = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
-        says = "Shares in findings are of all packets"
+        says = "Findings and their severities are based on all packets"
         self.assertIn(says, " ".join(run("report", path, "-Y", REMARKABLE).split()))
         self.assertNotIn(says, run("report", path))
         sides = [s for c in json.loads(run("report", "--json", path, "-Y", REMARKABLE))["connections"] for s in c["sides"]]

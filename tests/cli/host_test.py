@@ -110,14 +110,14 @@ class Host(unittest.TestCase):
     def test_wrong_usage(self):
         for words, expected in ((("--capture", "x.pcap"), "--before"), (("--snapshot", "a", "--after", "b"), "--after"),
                                 (("--snapshot", "-", "--json"), "standard output"), (("--policy", "none_such"), "none_such"),
-                                (("--before", "-", "--after", "-"), "standard input"), (("--before", ""), "it is empty"),
-                                (("--snapshot", ""), "it is empty"), (("--root", ""), "it is empty")):
+                                (("--before", "-", "--after", "-"), "standard input"), (("--before", ""), "the value is empty"),
+                                (("--snapshot", ""), "the value is empty"), (("--root", ""), "the value is empty")):
             status, _, errors = run("host", *words)
             self.assertEqual(status, 2, words)
             self.assertIn(expected, errors)
         for words, expected in ((("host", "--before", self.path("none")), "none: No such file"),
                                 (("devices", "--root", self.path("none")), "No such file"),
-                                (("devices", "--root", os.path.abspath(__file__)), "is no folder"),
+                                (("devices", "--root", os.path.abspath(__file__)), "is not a folder"),
                                 (("host", "--before", os.path.abspath(__file__)), "is no JSON")):
             status, _, errors = run(*words)
             self.assertEqual(status, 3, words)

@@ -407,8 +407,8 @@ TEST(CaptureRecording, SaysKeptOnlyWhereTheFileSystemIsStillThere) {
             "recording stopped; kept: 10 packets, 1234 bytes in a.pcapng (of 20 captured)");
   EXPECT_EQ(
       stopped_text(summary, EIO, false),
-      "recording stopped; written until then: 10 packets, 1234 bytes in a.pcapng, of which what the system "
-      "had not brought to the disk yet is lost");
+      "recording stopped; written until then: 10 packets, 1234 bytes in a.pcapng; data that the system had "
+      "not yet written to the disk is lost");
   summary = {};
   EXPECT_EQ(stopped_text(summary, EROFS, false), "recording stopped; kept: nothing was written");
 }

@@ -288,7 +288,7 @@ TEST(MetricsServer, says_why_it_cannot_listen) {
   const auto second =
       MetricsServer::listen({"127.0.0.1", port_of(**first)}, [] { return std::vector<Metric>(); });
   ASSERT_FALSE(second.has_value());
-  EXPECT_NE(second.error().describe().find("another process listens there"), std::string::npos)
+  EXPECT_NE(second.error().describe().find("another process is listening there"), std::string::npos)
       << second.error().describe();
   const auto foreign = MetricsServer::listen({"192.0.2.1", 0}, [] { return std::vector<Metric>(); });
   ASSERT_FALSE(foreign.has_value());

@@ -84,7 +84,7 @@ TEST(ReportLinks, PausesAsText) {
   EXPECT_NE(text.find("Pause       4 PAUSE and PFC frames of 1 port\n"), std::string::npos) << text;
   EXPECT_NE(
       text.find("02:00:00:00:00:01, priority 3: 2 XOFF (1 while paused), 2 XON; paused 200 µs (20.0 %), "
-                "longest 200 µs; 2 packets to it meanwhile\n"),
+                "longest 200 µs; 2 packets sent to it while paused\n"),
       std::string::npos)
       << text;
   EXPECT_EQ(text.find("--link-speed"), std::string::npos);
@@ -93,7 +93,7 @@ TEST(ReportLinks, PausesAsText) {
   const std::string other = report_text(unknown.look(), {200, false, 20});
   EXPECT_NE(other.find("priority 3: 2 XOFF, 2 XON; paused at most 131070 quanta\n"), std::string::npos)
       << other;
-  EXPECT_NE(other.find("give it with --link-speed"), std::string::npos) << other;
+  EXPECT_NE(other.find("set it with --link-speed"), std::string::npos) << other;
 }
 
 TEST(ReportLinks, Dcbx) {

@@ -153,7 +153,8 @@ TEST(ReportText, halves_that_may_belong_together_are_not_called_one_direction_on
   answers.requester[1].seen = true;  // of what 10.0.0.3 asks
   const std::string text = text_of(snapshot);
   EXPECT_FALSE(contains(text, "in one direction only")) << text;
-  EXPECT_TRUE(contains(text, "2 left unpaired: flows the other way could be theirs, nothing proves which"))
+  EXPECT_TRUE(
+      contains(text, "2 left unpaired: several flows could be the opposite direction, with no proof which"))
       << text;
 }
 
