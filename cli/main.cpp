@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +18,6 @@
 #include "cli/core/command.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/version.hpp"
-#include "cli/export/export_command.hpp"
-#include "cli/host/host_command.hpp"
 
 namespace {
 
@@ -28,15 +27,9 @@ struct Command {
   std::string_view name;
   void (*add)(CLI::App&, Action&);
 };
-constexpr Command commands[] = {
-    {"report", add_report},     {"packets", add_packets},
-    {"flows", add_flows},       {"connections", add_connections},
-    {"markings", add_markings}, {"pauses", add_pauses},
-    {"dcbx", add_dcbx},         {"compare", add_compare},
-    {"check", add_check},       {"policy", add_policy},
-    {"capture", add_capture},   {"devices", add_devices},
-    {"host", add_host},         {"export", add_export},
-};
+#define ROCE_ROW(name) {#name, add_##name},
+constexpr Command commands[] = {ROCE_COMMANDS(ROCE_ROW)};
+#undef ROCE_ROW
 
 bool is_command(std::string_view word) {
   return std::any_of(std::begin(commands), std::end(commands),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `capture`: its options.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <memory>

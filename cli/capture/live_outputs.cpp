@@ -2,6 +2,7 @@
 #include "cli/capture/live_outputs.hpp"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/capture/capture_run.hpp"
 #include "cli/capture/confinement.hpp"

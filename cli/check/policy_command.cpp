@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `policy learn`: derives a policy from the markings of a capture.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "analyze/policy/learn_policy.hpp"

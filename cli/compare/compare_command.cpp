@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `compare`.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -2,6 +2,7 @@
 #include "cli/core/analyze_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 #include <vector>
 
 #include "analyze/pipeline/analysis.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::cli {
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace roce::cli {
 
@@ -11,19 +14,16 @@ namespace roce::cli {
 /// Returns the exit status.
 using Action = std::function<int()>;
 
-/// Each adds one sub-command to `app`; its callback sets `action`, which also owns the options, so it may
-/// outlive the App.
-void add_report(CLI::App& app, Action& action);
-void add_flows(CLI::App& app, Action& action);
-void add_markings(CLI::App& app, Action& action);
-void add_connections(CLI::App& app, Action& action);
-void add_pauses(CLI::App& app, Action& action);
-void add_dcbx(CLI::App& app, Action& action);
-void add_packets(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
-void add_check(CLI::App& app, Action& action);
-void add_policy(CLI::App& app, Action& action);
-void add_capture(CLI::App& app, Action& action);
+// All commands, in the order of the help. The row of a command declares add_NAME(), which its room defines:
+// it adds the sub-command to `app`; its callback sets `action`, which also owns the options, so it may
+// outlive the App.
+#define ROCE_COMMANDS(row)                                                                              \
+  row(report) row(packets) row(flows) row(connections) row(markings) row(pauses) row(dcbx) row(compare) \
+      row(check) row(policy) row(capture) row(devices) row(host) row(export)
+
+#define ROCE_DECLARE(name) void add_##name(CLI::App& app, Action& action);
+ROCE_COMMANDS(ROCE_DECLARE)
+#undef ROCE_DECLARE
 
 // Validators of option values: the error message, or an empty string.
 

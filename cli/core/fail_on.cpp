@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/core/fail_on.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 namespace roce::cli {

@@ -2,11 +2,14 @@
 // --fail-on: the lowest severity of a finding for which the exit status is 1.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "analyze/results/snapshot.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::cli {
 

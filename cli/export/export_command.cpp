@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `export`: the tables of a snapshot for other tools.
-#include "cli/export/export_command.hpp"
+#include "cli/core/command.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>

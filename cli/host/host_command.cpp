@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,9 +18,9 @@
 #include "analyze/host/host_checks.hpp"
 #include "capture/host/read_host.hpp"
 #include "cli/core/analyze_options.hpp"
+#include "cli/core/command.hpp"
 #include "cli/core/fail_on.hpp"
 #include "cli/core/output.hpp"
-#include "cli/host/host_command.hpp"
 #include "cli/host/host_report.hpp"
 
 namespace roce::cli {

@@ -2,6 +2,7 @@
 #include "cli/packets/packets.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands `report`, `flows`, `connections`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>

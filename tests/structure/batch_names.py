@@ -6,7 +6,7 @@ helper with the name of a public function would hide it. Reads the layout that c
 import re
 
 SKIPPED = re.compile(r"(template|using namespace|using enum|static_assert|extern|Q_\w+)\b")
-ALIAS = re.compile(r"using (\w+) = (.*);")
+ALIAS = re.compile(r"(?:using|namespace) (\w+) = (.*);")
 TYPE = re.compile(r"(?:struct|class|enum(?: class)?|union)\s+(?:alignas\(\w+\)\s+)?(\w+)(?: final)?\s*(?:[:{;]|$)")
 NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*[({=;]")
 
@@ -15,7 +15,7 @@ def declared(statement):
     """The name that a line at the beginning of a declaration declares, with what an alias stands for; or None."""
     if SKIPPED.match(statement):
         return None
-    if statement.startswith("using "):
+    if statement.startswith(("using ", "namespace ")):
         alias = ALIAS.match(statement)
         return (alias.group(1), alias.group(2)) if alias else None
     plain = re.sub(r"\[\[[^\]]*\]\]", "", statement)
