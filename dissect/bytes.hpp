@@ -14,7 +14,7 @@ using Bytes = std::span<const std::uint8_t>;
 
 namespace detail {
 /// An unsigned integer from memory of the same size, most significant byte first. Written with
-/// builtins: g++ 12 makes a load a byte out of a loop over bytes.
+/// builtins because g++ 12 turns a loop over bytes into one load per byte.
 template <class Word>
 [[nodiscard]] inline Word load_word(const std::uint8_t* p) noexcept {
   Word word;
@@ -26,7 +26,7 @@ template <class Word>
 }
 }  // namespace detail
 
-/// Big-endian load of N (1 to 8) bytes at any alignment; of 2, 4 and 8 it is one load and a swap.
+/// Big-endian load of N (1 to 8) bytes at any alignment; one load and a swap for 2, 4 and 8 bytes.
 template <std::size_t N>
 [[nodiscard]] constexpr std::uint64_t load_be(const std::uint8_t* p) noexcept {
   static_assert(N >= 1 && N <= 8);
@@ -40,7 +40,7 @@ template <std::size_t N>
   return value;
 }
 
-/// The same with a length known only at run time (1 to 8).
+/// Big-endian load with a length known only at run time (1 to 8 bytes).
 [[nodiscard]] constexpr std::uint64_t load_be(const std::uint8_t* p, std::size_t n) noexcept {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < n; ++i) value = (value << 8) | p[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message of the communication manager says, decoded: the raw fields are in headers/cm.hpp.
+// A decoded message of the connection manager (CM); the raw fields are in headers/cm.hpp.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ enum class CmKind : std::uint8_t {
   sidr_rep,
   lap,
   apr,
-  unknown,  ///< class CM with an attribute that the specification does not define
+  unknown,  ///< MAD of class CM with an attribute that the specification does not define
 };
 
-/// IBTA 12.6.5 and A14: transport service type with its extension.
+/// Transport service type with its extension, IBTA 12.6.5 and A14.
 enum class CmTransport : std::uint8_t { rc, uc, rd, xrc, unknown };
 
 /// A service id of the RDMA IP CM service (IBTA A11.2) names a port in a port space.
@@ -44,22 +44,22 @@ struct ServicePort {
 };
 [[nodiscard]] ServicePort service_port(std::uint64_t service_id) noexcept;
 
-/// "NVMe-oF" for 4420, ...; empty for ports that are nobody's by convention.
+/// "NVMe-oF" for 4420, ...; empty for ports without a well-known service.
 [[nodiscard]] std::string_view service_name(std::uint16_t port) noexcept;
-/// The same for a whole service id; empty outside the TCP port space.
+/// service_name() of the port in a service id; empty outside the TCP port space.
 [[nodiscard]] std::string_view service_name_of(std::uint64_t service_id) noexcept;
 
-/// IBTA A11.3: who asks, as private data of REQ and SIDR_REQ to an IP CM service.
+/// IP addressing information in the private data of REQ and SIDR_REQ to an IP CM service, IBTA A11.3.
 struct IpCmAddresses {
   IpAddress source;  ///< IPv4 as ::ffff:a.b.c.d
   IpAddress destination;
   std::uint16_t source_port = 0;
 };
 
-/// One message. What a kind of message does not hold is 0; "local" is the sender of the message.
+/// One message. Fields that a kind of message does not have are 0; "local" is the sender of the message.
 struct CmMessage {
   CmKind kind = CmKind::unknown;
-  /// Only kind, method and transaction id are valid if the frame was cut inside the fixed part.
+  /// False if the frame was truncated inside the fixed part: only kind and transaction id are valid then.
   bool whole = false;
 
   std::uint64_t transaction_id = 0;
@@ -80,16 +80,16 @@ struct CmMessage {
   std::optional<IpCmAddresses> ip_cm;
 
   // REQ; the first four also in a REP.
-  std::uint8_t responder_resources = 0;  ///< RDMA READs and atomics it can serve at a time
-  std::uint8_t initiator_depth = 0;      ///< ... that it will have outstanding
-  std::uint8_t rnr_retry_count = 0;      ///< 7 = for ever
+  std::uint8_t responder_resources = 0;  ///< RDMA READs and atomics that the sender can serve at a time
+  std::uint8_t initiator_depth = 0;      ///< RDMA READs and atomics that the sender will have outstanding
+  std::uint8_t rnr_retry_count = 0;      ///< 7 = unlimited
   bool srq = false;
   CmTransport transport = CmTransport::unknown;
   std::uint16_t mtu = 0;  ///< bytes; 0 = a code that the specification does not define
   std::uint8_t retry_count = 0;
   std::uint8_t max_cm_retries = 0;
   std::uint8_t local_response_timeout = 0;   ///< code t: 4.096 us times 2^t, see cm_timeout_ns()
-  std::uint8_t remote_response_timeout = 0;  ///< the same; also LAP
+  std::uint8_t remote_response_timeout = 0;  ///< code t; also LAP
 
   // The path: primary in a REQ, alternate in a LAP.
   IpAddress local_gid, remote_gid;
@@ -104,16 +104,16 @@ struct CmMessage {
 
   // Answers.
   std::uint16_t reject_reason = 0;   ///< REJ: see reject_reason_name()
-  std::uint8_t message = 0;          ///< REJ, MRA: which message is meant, see answered_message_name()
+  std::uint8_t message = 0;          ///< REJ, MRA: the message it answers, see answered_message_name()
   std::uint8_t service_timeout = 0;  ///< MRA: code t
   std::uint8_t status = 0;           ///< SIDR_REP, APR: see sidr_status_name(), apr_status_name()
 
-  // Where the consumer's private data is in the frame; behind the IP CM's, if any.
+  // The consumer's private data in the frame, after the IP addressing information of the IP CM, if any.
   std::uint32_t private_offset = 0;
-  std::uint32_t private_length = 0;  ///< captured bytes
+  std::uint32_t private_length = 0;  ///< in captured bytes
 };
 
-/// The CM message of a dissected frame, if it has one. `frame` is what was dissected.
+/// The CM message of a dissected frame, if it has one. `frame` are the bytes that were dissected.
 [[nodiscard]] std::optional<CmMessage> decode_cm(Bytes frame, const Dissection& dissection) noexcept;
 
 /// 4.096 us times 2^code (IBTA 9.7.6.1.3); codes above 31 as 31. As an ACK timeout 0 means never.
@@ -125,7 +125,7 @@ struct CmMessage {
 [[nodiscard]] std::string_view cm_kind_name(CmKind kind) noexcept;
 /// "RC", "UC", "RD", "XRC", "unknown".
 [[nodiscard]] std::string_view cm_transport_name(CmTransport transport) noexcept;
-inline constexpr std::uint16_t cm_reject_consumer = 28;  ///< a REJ of the service itself; see private data
+inline constexpr std::uint16_t cm_reject_consumer = 28;  ///< by the application; reason in the private data
 /// IBTA 12.6.7.2: "invalid service ID" for 8; empty if not defined.
 [[nodiscard]] std::string_view reject_reason_name(std::uint16_t reason) noexcept;
 /// What a REJ or MRA answers: "REQ", "REP", ...; empty if not defined.

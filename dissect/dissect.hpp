@@ -8,22 +8,23 @@
 
 namespace roce::dissect {
 
-/// Numbers of the tcpdump.org LINKTYPE registry that dissect() understands.
+/// Link types of the tcpdump.org LINKTYPE registry that dissect() supports.
 inline constexpr std::uint16_t link_null = 0, link_ethernet = 1, link_raw = 101, link_loop = 108,
                                link_linux_sll = 113, link_erf = 197, link_ipv4 = 228, link_ipv6 = 229,
                                link_infiniband = 247, link_linux_sll2 = 276;
 
 struct Options {
-  /// Also take IP packets of this protocol number as BTH directly over IP ("RRoCE over IP"); 0 = none.
+  /// Also read IP packets of this protocol number as BTH directly over IP ("RRoCE over IP"); 0 = none.
   std::uint8_t roce_ip_protocol = 0;
 };
 
-/// Finds the headers of one frame. `wire_length` is what the frame had on the wire (at least
-/// frame.size()); `out` is overwritten. Thread-safe, allocates nothing, reads only inside `frame`.
+/// Finds the headers of one frame. `wire_length` is the frame's length on the wire in bytes (at least
+/// frame.size()); `link_type` is one of the numbers above, of another one out.stop is unknown_link_type.
+/// `out` is overwritten. Thread-safe, allocates nothing, reads only inside `frame`.
 void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Dissection& out,
              const Options& options = {}) noexcept;
 
-/// One sentence fragment for a Stop: "cut by the capture", ...
+/// The values of the field roce.stop: "cut by the capture", ... All three views are valid for the whole run.
 [[nodiscard]] std::string_view stop_name(Stop stop) noexcept;
 [[nodiscard]] std::string_view transport_name(Transport transport) noexcept;
 [[nodiscard]] std::string_view tunnel_name(Tunnel tunnel) noexcept;

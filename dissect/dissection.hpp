@@ -9,8 +9,8 @@
 
 namespace roce::dissect {
 
-/// One header found in a frame. `length` covers options; `offset + length` never passes the
-/// captured end, and the fixed part of the header is always whole.
+/// One header found in a frame. `length` includes options; `offset + length` never exceeds the
+/// captured bytes, and the fixed part of the header is always complete.
 struct Layer {
   HeaderId id{};
   std::uint8_t reserved = 0;
@@ -21,12 +21,12 @@ inline constexpr std::size_t max_layers = 64;
 
 /// How the walk through a frame ended.
 enum class Stop : std::uint8_t {
-  complete,            ///< everything that this dissector knows of was read
+  complete,            ///< all headers that this dissector knows were read
   cut_by_capture,      ///< the captured bytes end inside `stopped_at`
-  contradicts_itself,  ///< the lengths that the frame declares leave no room for `stopped_at`
+  contradicts_itself,  ///< the frame's own length fields leave no room for `stopped_at`
   too_deep,            ///< more than max_layers headers
   unknown_link_type,
-  unknown_protocol,  ///< a protocol that is not followed further (TCP, ARP, ...): not an error
+  unknown_protocol,  ///< a protocol that is not dissected (TCP, ARP, ...): not an error
   encrypted,         ///< MACsec with encryption
   fragment,          ///< a later IP fragment: its transport header is in another frame
 };
@@ -34,26 +34,26 @@ enum class Stop : std::uint8_t {
 /// What carries the InfiniBand transport.
 enum class Transport : std::uint8_t { none, roce_v1, roce_v2_ipv4, roce_v2_ipv6, native_ib };
 
-/// Tunnels on the way to the transport, a bit each.
+/// Tunnels between the link layer and the transport, a bit each.
 enum class Tunnel : std::uint8_t { vxlan, geneve, gre, erspan, ip_in_ip, mpls, macsec, count_ };
 inline constexpr std::size_t tunnel_count = static_cast<std::size_t>(Tunnel::count_);
 
-/// Facts worth a diagnostic, a bit each; none of them stops the walk.
+/// Conditions that are worth a diagnostic, a bit each; none of them ends the dissection.
 enum class Note : std::uint8_t {
   short_roce_datagram,  ///< UDP to 4791 with less than BTH and ICRC: not dissected as RoCE
   only_source_port,     ///< UDP from, but not to, 4791
   fragmented,           ///< an IP fragment of UDP, the first or a later one
-  cut_on_the_way,       ///< an inner length passes the frame's wire length: a mirror or NIC cut it
-  udp_length_mismatch,  ///< UDP length passes the IP payload
-  zero_ip_length,       ///< IP length 0: segmentation offload; the frame's end was taken
+  cut_on_the_way,       ///< an inner length exceeds the frame's wire length: truncated by a mirror or NIC
+  udp_length_mismatch,  ///< UDP length exceeds the IP payload
+  zero_ip_length,       ///< IP length 0 (segmentation offload): the frame's length is used
   unknown_opcode,
   transport_version,  ///< TVer is not 0
-  cut_before_bth,     ///< UDP to 4791 whose captured bytes end before its BTH is whole
+  cut_before_bth,     ///< UDP to 4791 with captured bytes that end before the end of the BTH
   count_
 };
 
-/// What one frame says: which headers stand where. Offsets only: pair it with the frame's bytes.
-/// A plain value, reused from frame to frame by its owner.
+/// The headers of one frame and their offsets in bytes; it holds no bytes itself and is used together with
+/// the frame's. A plain value that its owner reuses from frame to frame.
 struct Dissection {
   static constexpr std::uint8_t none = 0xff;
 
@@ -68,18 +68,18 @@ struct Dissection {
 
   // Indices into layers of the innermost header of its kind, or none.
   std::uint8_t ethernet = none;
-  std::uint8_t vlan = none;     ///< innermost tag behind the innermost Ethernet header
+  std::uint8_t vlan = none;     ///< innermost tag after the innermost Ethernet header
   std::uint8_t network = none;  ///< IPv4, IPv6, GRH, or LRH without GRH
   std::uint8_t udp = none;
   std::uint8_t bth = none;
   std::uint8_t mad = none;
-  std::uint8_t icrc = none;  ///< there only if whole and in its place
+  std::uint8_t icrc = none;  ///< only if captured completely
 
-  std::uint32_t captured_end = 0;  ///< bytes of the frame that are there
-  std::uint32_t declared_end = 0;  ///< where the innermost length says the packet ends; the ICRC is before it
+  std::uint32_t captured_end = 0;  ///< bytes of the frame that were captured
+  std::uint32_t declared_end = 0;  ///< end of the packet by its innermost length field; the ICRC is before it
   std::uint32_t payload_offset = 0;  ///< transport payload (with BTH only)
-  std::uint32_t payload_length = 0;  ///< declared, with pad bytes; of a first IP fragment the whole packet's
-  std::uint16_t unknown_type = 0;    ///< ethertype, IP protocol or UDP port at which unknown_protocol stopped
+  std::uint32_t payload_length = 0;  ///< declared, with pad bytes; first IP fragment: of the whole packet
+  std::uint16_t unknown_type = 0;    ///< with unknown_protocol: the ethertype, IP protocol or UDP port
 
   [[nodiscard]] std::span<const Layer> all() const noexcept { return {layers.data(), layer_count}; }
   [[nodiscard]] bool has(Note note) const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row describes one header field: its Wireshark name, where its bits are as the
-// specification draws them, how it is shown, and where to read about it. The row gives the
-// accessor, the tree line, JSON, the display-filter name and the bytes that light up in a hex view.
+// One row describes one header field: its Wireshark name, the position of its bits as the
+// specification draws them, its display format and its section in the specification. From the row come the
+// accessor, the tree line, JSON, the display-filter name and the bytes that a hex view highlights.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@ namespace roce::dissect {
 
 enum class Display : std::uint8_t {
   decimal,
-  hex,      ///< 0x with leading zeros, as wide as the field's type in Wireshark
+  hex,      ///< 0x with leading zeros, to the width of the field's type in Wireshark
   boolean,  ///< 1 or 0
   mac,      ///< 6 bytes
   ipv4,     ///< 4 bytes
   ipv6,     ///< 16 bytes; also a GID
   eui64,    ///< 8 bytes
-  bytes,    ///< bare hexadecimal
+  bytes,    ///< hexadecimal without 0x
   text,     ///< printable characters
 };
 
-/// A number and the word for it, e.g. {0x8915, "RoCE v1"}.
+/// A value and its name, e.g. {0x8915, "RoCE v1"}.
 struct ValueName {
   std::uint64_t value;
   std::string_view text;
 };
 
 struct Field {
-  /// Whether an optional field stands in this header; `header` has at least the header's fixed size.
+  /// Whether this header has the optional field; `header` has at least the header's fixed size.
   using Presence = bool (*)(const std::uint8_t* header) noexcept;
 
   std::string_view name;   ///< as in display filters, "infiniband.bth.psn"
@@ -41,12 +41,12 @@ struct Field {
   std::uint16_t bit;       ///< first bit, counted from the header's first, most significant first
   std::uint16_t bits;      ///< width; 0 = the bytes from `bit` to the end of the header
   Display display = Display::decimal;
-  std::string_view section = {};  ///< where the specification defines it
+  std::string_view section = {};  ///< section of the specification that defines it
   std::span<const ValueName> names = {};
   std::uint8_t hex_digits = 0;  ///< digits of Display::hex where Wireshark's type is wider than the field
-  std::uint8_t scale = 1;       ///< the shown value is the wire's times this (IPv4 header length: 4)
+  std::uint8_t scale = 1;       ///< the displayed value is the one on the wire times this (IPv4 IHL: 4)
   Presence present = nullptr;
-  bool little_endian = false;  ///< its bytes stand least significant first (NVMe, SMB Direct)
+  bool little_endian = false;  ///< least significant byte first (NVMe, SMB Direct)
 
   [[nodiscard]] constexpr bool is_number() const noexcept {
     return display == Display::decimal || display == Display::hex || display == Display::boolean;
@@ -76,7 +76,7 @@ using UintFor =
 }  // namespace detail
 
 /// Compile-time accessor: `read<Bth::psn>(p)` is one load, one swap, one mask.
-/// `header` must hold the field; the walk has checked that for every Layer that is not cut.
+/// `header` must hold the field; dissect() guarantees that for the fixed part of every Layer.
 template <const Field& F>
 [[nodiscard]] constexpr auto read(const std::uint8_t* header) noexcept {
   static_assert(F.bits >= 1 && F.bits <= 64 && F.end_byte() - F.first_byte() <= 8);
@@ -93,7 +93,7 @@ template <const Field& F>
   return static_cast<detail::UintFor<F.bits>>((bytes >> shift) & mask);
 }
 
-/// The word for `value`, or an empty view.
+/// The name of `value`, or an empty view.
 [[nodiscard]] constexpr std::string_view name_of(std::span<const ValueName> names,
                                                  std::uint64_t value) noexcept {
   for (const ValueName& row : names) {

@@ -17,8 +17,8 @@ bool is_tag(HeaderId id) noexcept {
   return id == HeaderId::vlan || id == HeaderId::service_vlan;
 }
 
-/// Whether nothing but tags stands between the innermost Ethernet header and the network header:
-/// behind a tunnel without Ethernet the source MAC is that of another machine.
+/// Whether there are only tags between the innermost Ethernet header and the network header: with a tunnel
+/// without Ethernet the source MAC address is that of another device.
 bool ethernet_carries_network(const Dissection& d) noexcept {
   if (d.ethernet >= d.layer_count || d.network >= d.layer_count || d.ethernet > d.network) return false;
   return std::all_of(d.layers.begin() + d.ethernet + 1, d.layers.begin() + d.network,
@@ -52,20 +52,20 @@ GidMeaning meaning_of(const IpAddress& gid) noexcept {
 
 namespace {
 
-/// How one link-local GID contradicts the MAC address it should have been made from.
+/// How one link-local GID contradicts the MAC address that it should encode.
 GidDisagreement compare(const IpAddress& gid, const MacAddress& mac, Bytes frame,
                         const Dissection& d) noexcept {
   const GidMeaning meaning = meaning_of(gid);
   GidDisagreement result;
   if (meaning.kind == GidKind::link_local_mac) {
-    result.mac = meaning.mac != mac;  // says nothing of VLANs: a VLAN interface has the same address
+    result.mac = meaning.mac != mac;  // VLANs cannot be checked: a VLAN interface has the same address
   } else if (meaning.kind == GidKind::link_local_vlan && d.transport == Transport::roce_v1) {
-    // Without a tag there is no answer: captures on a host often lose it to the NIC's offload.
+    // Without a tag it cannot be checked: captures on a host often lack it because of the NIC's VLAN offload.
     if (d.vlan >= d.layer_count) return {};
     const std::size_t tag = d.layers[d.vlan].offset;
     if (tag + Vlan::size > frame.size()) return {};
     const std::uint16_t vlan = read<Vlan::vid>(frame.data() + tag);
-    // One in sixteen random identifiers looks like this form: one half must agree to believe it.
+    // One in sixteen random identifiers has this form: it only counts if MAC address or VLAN agrees.
     const bool mac_agrees = meaning.mac == mac, vlan_agrees = meaning.vlan == vlan;
     result.mac = vlan_agrees && !mac_agrees;
     result.vlan = mac_agrees && !vlan_agrees;

@@ -10,7 +10,7 @@
 
 namespace roce::dissect {
 
-/// Every header this dissector knows, in the order of header_table.cpp.
+/// All headers that this dissector knows, in the order of header_table.cpp.
 enum class HeaderId : std::uint8_t {
   // link
   ethernet,
@@ -61,7 +61,7 @@ enum class HeaderId : std::uint8_t {
   mac_pause,
   mac_pfc,
   mac_control,
-  // LLDP: one layer a TLV
+  // LLDP: one layer per TLV
   lldp_chassis_id,
   lldp_port_id,
   lldp_ttl,
@@ -126,12 +126,12 @@ enum class HeaderId : std::uint8_t {
 };
 inline constexpr std::size_t header_count = static_cast<std::size_t>(HeaderId::count_);
 
-/// Found by dissect_ulp(), not by dissect(): they may need what a CM exchange said before.
+/// Found by dissect_ulp(), not by dissect(): they may need the service id of an earlier CM exchange.
 [[nodiscard]] constexpr bool is_upper_layer(HeaderId id) noexcept {
   return id >= HeaderId::nvme_rdma_request;
 }
 
-/// What the list of headers holds of each: everything a tree, a filter or a hex view needs.
+/// A row of the header table: everything that a tree, a filter or a hex view needs of a header.
 struct HeaderInfo {
   HeaderId id;
   std::string_view name;   ///< as a display filter ("infiniband.bth"); may be empty

@@ -25,7 +25,7 @@ namespace {
 template <class Header>
 constexpr bool fields_fit() {
   for (const Field& field : Header::fields) {
-    // A field may begin, but not end, behind the fixed part only if it runs to the header's end.
+    // A field may begin after the fixed part only if it runs to the header's end.
     if (field.bits != 0 && field.end_byte() > Header::size) return false;
     if (field.is_number() && field.bits > 64) return false;
   }

@@ -7,7 +7,7 @@
 
 namespace roce::dissect {
 
-/// The one list of all headers, indexed by HeaderId.
+/// All headers, indexed by HeaderId. Constant, for all threads.
 [[nodiscard]] std::span<const HeaderInfo> header_table() noexcept;
 [[nodiscard]] const HeaderInfo& header_info(HeaderId id) noexcept;
 

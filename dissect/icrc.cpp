@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t bth_variant_byte = 4;  // FECN, BECN and reserved bits
 
-/// The headers that hold variant bits, copied and masked. Longer ones (IP options, IPv6
-/// extension headers) still fit; what does not is not checkable, and no real packet comes near.
+/// The headers that hold variant bits, copied and masked. IP options and IPv6 extension headers fit too;
+/// longer headers, which real packets do not have, are not checkable.
 struct Masked {
   static constexpr std::size_t prefix = 8;  // eight 0xff bytes stand for the LRH
   std::array<std::uint8_t, 512> bytes;
@@ -90,7 +90,7 @@ CrcObstacle obstacle_of(const Dissection& d) {
   if (!d.is_transport() || d.network == Dissection::none) return CrcObstacle::no_transport;
   if (d.has(Note::fragmented)) return CrcObstacle::fragment;
   if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
-  // An outer header may have ended before the inner packet does; the walk found no place for it then.
+  // An outer length may end before the inner packet does: then its ICRC has no position.
   if (d.icrc == Dissection::none) return CrcObstacle::no_length;
   return CrcObstacle::none;
 }
@@ -126,7 +126,7 @@ IcrcResult check_icrc_at(Bytes frame, const IcrcPlace& place) noexcept {
 
   const std::uint8_t* bth = frame.data() + place.bth;
   if (opcode_info(read<Bth::opcode>(bth)).operation == Operation::flush) {
-    // Soft-RoCE goes on over BTH, FETH and RETH, unmasked, behind the standard's last byte.
+    // Soft-RoCE continues over BTH, FETH and RETH, unmasked, after the standard's last byte.
     const std::uint32_t twice = crc32(crc, bth, place.icrc - place.bth);
     if (byte_swap(twice) == result.found) {
       result.status = CrcStatus::match;
@@ -150,9 +150,9 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
   const Layer* vcrc = d.find(HeaderId::vcrc);
   if (lrh == nullptr || vcrc == nullptr) return result;
   // CRC-16 with polynomial 0x100B, initial ones, final complement, over LRH through ICRC; bits go in
-  // as on the wire, least significant first, so the polynomial is used reflected (0xD008). A capture
-  // card's driver computes the same; that the two bytes stand least significant first, as those of
-  // the ICRC do, is concluded from the order of bits and was not seen on a real packet.
+  // as on the wire, least significant first, so the polynomial is used reflected (0xD008). The driver of a
+  // capture card computes the same. That the least significant byte comes first, as in the ICRC, follows
+  // from the bit order; it was not verified with a real packet.
   std::uint32_t crc = 0xffff;
   for (std::uint32_t i = lrh->offset; i < vcrc->offset; ++i) {
     crc ^= frame[i];
@@ -161,7 +161,7 @@ VcrcResult check_vcrc(Bytes frame, const Dissection& d) noexcept {
   crc = ~crc & 0xffffU;
   result.computed = static_cast<std::uint16_t>((crc >> 8U) | (crc << 8U));
   result.found = load_be16(frame.data() + vcrc->offset);
-  // Not knowing the order of the two bytes for sure, none is called wrong for it.
+  // Since the byte order is not certain, either one counts as a match.
   const bool match = result.found == result.computed || result.found == crc;
   result.status = match ? CrcStatus::match : CrcStatus::mismatch;
   return result;
@@ -178,9 +178,9 @@ std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
   using enum CrcObstacle;
   static constexpr EnumNames<CrcObstacle, 5> names({{none, ""},
                                                     {no_transport, "no transport header"},
-                                                    {cut, "bytes are missing"},
-                                                    {fragment, "an IP fragment"},
-                                                    {no_length, "no length tells where it stands"}});
+                                                    {cut, "truncated packet"},
+                                                    {fragment, "IP fragment"},
+                                                    {no_length, "no length field gives its position"}});
   return names[obstacle];
 }
 

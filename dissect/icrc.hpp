@@ -17,18 +17,18 @@ enum class CrcObstacle : std::uint8_t { none, no_transport, cut, fragment, no_le
 struct IcrcResult {
   CrcStatus status = CrcStatus::not_checkable;
   CrcObstacle obstacle = CrcObstacle::none;
-  /// The packet is a FLUSH whose ICRC follows Linux Soft-RoCE (6.12), which feeds BTH, FETH and
-  /// RETH twice. Its peer accepts it, so it is a match, but not the standard's value.
+  /// A FLUSH with the ICRC of Linux Soft-RoCE (6.12), which includes BTH, FETH and RETH twice. A Soft-RoCE
+  /// peer accepts it, so it counts as a match although it is not the standard's value.
   bool soft_roce_flush = false;
   std::uint32_t found = 0;     ///< as Wireshark shows it: the four bytes read big-endian
-  std::uint32_t computed = 0;  ///< the standard's value, in the same order of bytes
+  std::uint32_t computed = 0;  ///< the standard's value, in the same byte order
 };
 
-/// Where in a frame an ICRC stands and what it covers, as offsets.
+/// Offsets in a frame of the ICRC and of what it covers.
 struct IcrcPlace {
   static constexpr std::uint32_t none = 0xffff'ffff;
 
-  HeaderId network_id = HeaderId::ipv4;  ///< ipv4, ipv6, grh, or lrh where nothing follows it but BTH
+  HeaderId network_id = HeaderId::ipv4;  ///< ipv4, ipv6, grh, or lrh if there is no GRH
   std::uint32_t network = 0;
   std::uint32_t lrh = none;  ///< native InfiniBand only
   std::uint32_t udp = none;
@@ -36,9 +36,8 @@ struct IcrcPlace {
   std::uint32_t icrc = 0;
 };
 
-/// Checks the ICRC at `place`; everything it covers must lie inside `frame`. Of a dissected frame, ask
-/// check_icrc(); this is for those who have found the headers in another way. Thread-safe, allocates
-/// nothing.
+/// Checks the ICRC at `place`; everything it covers must lie inside `frame`. For callers that found the
+/// headers without dissect(); others use check_icrc(). Thread-safe, allocates nothing.
 [[nodiscard]] IcrcResult check_icrc_at(Bytes frame, const IcrcPlace& place) noexcept;
 
 /// Checks the ICRC of a dissected frame. Thread-safe, allocates nothing.
@@ -55,7 +54,7 @@ struct VcrcResult {
 
 /// "match", "mismatch", "not_checkable": the values of roce.icrc.status.
 [[nodiscard]] std::string_view crc_status_name(CrcStatus status) noexcept;
-/// "cut by the capture", ...: why a CRC is not checkable; empty for CrcObstacle::none.
+/// "truncated packet", ...: why a CRC is not checkable; empty for CrcObstacle::none.
 [[nodiscard]] std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept;
 
 }  // namespace roce::dissect

@@ -8,8 +8,8 @@
 namespace roce::dissect {
 
 /// Whether the checksum of an IPv4 header is right (RFC 791, 3.1): its words sum up to all ones. A host that
-/// receives a wrong one discards the packet (RFC 1122, 3.2.1.2). A header that is not all in `bytes` counts
-/// as right.
+/// receives a wrong one discards the packet (RFC 1122, 3.2.1.2). True for a header that is not completely in
+/// `bytes`.
 [[nodiscard]] inline bool ipv4_checksum_right(Bytes bytes) noexcept {
   if (bytes.empty()) return true;
   const std::size_t size = std::size_t{bytes[0] & 15U} * 4;

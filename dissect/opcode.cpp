@@ -77,7 +77,7 @@ constexpr bool is_response(Operation operation) {
          operation == Operation::atomic_acknowledge;
 }
 
-/// The headers a service puts around those of the operation.
+/// The headers that a service adds to those of the operation.
 constexpr std::uint16_t service_headers(Service service, Operation operation) {
   const bool response = is_response(operation);
   switch (service) {

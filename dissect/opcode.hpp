@@ -38,13 +38,13 @@ enum class Operation : std::uint8_t {
   unknown
 };
 
-/// Place of a packet in its message.
+/// Position of a packet in its message.
 enum class Position : std::uint8_t { only, first, middle, last };
 
-/// IBTA A17.9.3; the value Wireshark 4.0 to 4.4 does not know.
+/// CNP, IBTA A17.9.3. Wireshark 4.0 to 4.4 does not know this value.
 inline constexpr std::uint8_t opcode_cnp = 0x81;
 
-/// What every packet needs at hand; 10 bytes, the names are in a table of their own.
+/// Properties of an opcode. 10 bytes, because every packet needs them; the names are in another table.
 struct OpcodeInfo {
   static constexpr std::uint8_t absent = 0xff;
 
@@ -53,15 +53,15 @@ struct OpcodeInfo {
   Position position = Position::only;
   bool defined : 1 = false;
   bool request : 1 = false;      ///< travels in the requester's direction
-  bool response : 1 = false;     ///< answers, with a PSN of the other side's space
+  bool response : 1 = false;     ///< a response: its PSN is of the peer's PSN space
   bool has_payload : 1 = false;  ///< message data may follow the headers
   bool immediate : 1 = false;
   bool invalidate : 1 = false;
   bool atomic : 1 = false;  ///< has an AtomicETH
   /// Extended headers between BTH and payload, in wire order, as bits of extended_headers[].
   std::uint16_t headers = 0;
-  std::uint8_t headers_size = 0;  ///< bytes of them all
-  // Where the headers that an analysis reads begin, in bytes behind the BTH, or absent.
+  std::uint8_t headers_size = 0;  ///< their total size in bytes
+  // Offsets of the headers that the analysis reads, in bytes after the BTH, or absent.
   std::uint8_t remote_offset = absent;  ///< RETH, or AtomicETH if `atomic`
   std::uint8_t remote_size = 0;
   std::uint8_t aeth_offset = absent;
@@ -96,7 +96,7 @@ extern const std::array<OpcodeInfo, 256> opcode_table;
   return opcode_table[opcode];
 }
 
-/// "RC RDMA WRITE Only", "CNP", "unknown 0xd7". The view lives for ever.
+/// "RC RDMA WRITE Only", "CNP", "unknown 0xd7". The view is valid for the whole run.
 [[nodiscard]] std::string_view opcode_name(std::uint8_t opcode) noexcept;
 /// The same without the service: "RDMA WRITE Only".
 [[nodiscard]] std::string_view operation_name(std::uint8_t opcode) noexcept;

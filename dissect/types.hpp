@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the transport: PSNs, MSNs, QPNs and P_Keys are small and look alike.
+// Strong types for PSN, QPN, P_Key, R_Key and others, so that they cannot be mixed up.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class Psn {
   constexpr explicit Psn(std::uint32_t value) noexcept : value_(value & serial_mask) {}
 
   [[nodiscard]] constexpr std::uint32_t value() const noexcept { return value_; }
-  /// How far this one is ahead of `from`: -2^23 .. 2^23 - 1.
+  /// Circular distance from `from`, -2^23 .. 2^23 - 1 (IBTA 9.7.1, rxe's psn_compare).
   [[nodiscard]] constexpr std::int32_t distance_from(Psn from) const noexcept {
     return serial_distance(from.value_, value_);
   }
@@ -44,7 +44,7 @@ class Psn {
 };
 
 namespace detail {
-/// A number with a meaning: equal, hashable by value(), ordered only for sorted output.
+/// A number with its own type: equality, hash by value(), and an order that is for sorted output only.
 template <class Tag, class Rep>
 class Strong {
  public:

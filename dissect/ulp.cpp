@@ -18,7 +18,7 @@ namespace {
 /// The bytes that a message begins with, and the layers found in them so far.
 class Cursor {
  public:
-  /// `whole`: the message ends with `bytes`; else more of it follows in other packets.
+  /// `whole`: the message ends with `bytes`; otherwise it continues in other packets.
   Cursor(Bytes bytes, bool whole) noexcept : bytes_(bytes), whole_(whole) {}
 
   [[nodiscard]] const std::uint8_t* at() const noexcept { return bytes_.data() + offset_; }
@@ -27,13 +27,13 @@ class Cursor {
   [[nodiscard]] bool whole() const noexcept { return whole_; }
   [[nodiscard]] bool at_end() const noexcept { return left() == 0; }
 
-  /// Steps over `length` bytes of header `id`: where it begins, or nullptr if they are not there.
+  /// Advances past `length` bytes of header `id`. Returns its first byte, or nullptr if they are missing.
   const std::uint8_t* take(HeaderId id, std::size_t length) noexcept {
     const std::uint8_t* p = cover(id, length);
     if (p != nullptr) offset_ += length;
     return p;
   }
-  /// The same without stepping: for a layer around the following ones.
+  /// take() without advancing, for a layer that contains the following ones.
   const std::uint8_t* cover(HeaderId id, std::size_t length) noexcept {
     if (length > left() || count_ == layers_.size()) return nullptr;
     layers_[count_++] = {id, 0, static_cast<std::uint16_t>(std::min<std::size_t>(length, 0xffff)),
@@ -44,14 +44,14 @@ class Cursor {
   const std::uint8_t* take() noexcept {
     return take(Header::id, Header::size);
   }
-  /// Steps over bytes that no header shows.
+  /// Advances past bytes that belong to no header.
   bool skip(std::size_t length) noexcept {
     if (length > left()) return false;
     offset_ += length;
     return true;
   }
 
-  /// Appends what was found to a dissection in whose frame the bytes begin at `base`.
+  /// Appends the layers to a dissection; the bytes begin at offset `base` of its frame.
   void publish(Dissection& out, std::uint32_t base) const noexcept {
     for (std::size_t i = 0; i < count_ && out.layer_count < max_layers; ++i) {
       Layer layer = layers_[i];
@@ -68,8 +68,8 @@ class Cursor {
   std::size_t count_ = 0;
 };
 
-// Each walk_* returns whether the bytes are that protocol as far as they are there. `certain` asks
-// whether nothing else could look so.
+// Each walk_* returns whether the bytes, as far as captured, are of that protocol. `certain` demands that
+// they could not be anything else.
 
 bool walk_nvme(Cursor& cursor) noexcept {
   // A response capsule is one completion; a command capsule at least one submission queue entry.
@@ -98,7 +98,7 @@ bool walk_iser(Cursor& cursor, bool& certain) noexcept {
   const std::size_t header_size = Iscsi::size + read<Iscsi::ahs_length>(bhs) * std::size_t{4};
   if (name_of(iscsi_opcode_names, read<Iscsi::opcode>(bhs)).empty()) return false;
   if (cursor.take(HeaderId::iscsi, std::min(header_size, cursor.left())) == nullptr) return false;
-  // Data and up to three pad bytes fill the message; a final or login PDU is never all zeros.
+  // Data and up to three pad bytes fill the message; the header of a final or login PDU is never all zeros.
   const std::size_t data = read<Iscsi::data_length>(bhs);
   const bool fills = cursor.whole() && cursor.left() >= data && cursor.left() - data < 4;
   certain = iser_is_consistent(p) && fills && ((bhs[1] & 0x80U) != 0 || Iscsi::is_login(bhs));
@@ -167,7 +167,7 @@ bool walk_rpc_message(Cursor& cursor, std::uint32_t xid, bool& certain) noexcept
 }
 
 bool walk_rpc_rdma(Cursor& cursor, bool& certain) noexcept {
-  constexpr std::size_t versions_size = 8;  // lowest and highest, behind a version error
+  constexpr std::size_t versions_size = 8;  // lowest and highest, after a version error
   const std::uint8_t* p = cursor.take<RpcRdma>();
   if (p == nullptr || read<RpcRdma::version>(p) != rpc_rdma_version) return false;
   const std::uint32_t type = read<RpcRdma::type>(p);
@@ -329,7 +329,7 @@ Ulp dissect_ulp(Bytes frame, Dissection& dissection, Ulp hint) noexcept {
   const bool whole = there == declared && info.ends_message();
 
   if (hint == Ulp::none) hint = recognise_bytes(payload, whole);
-  // A completion is known by the length of its capsule, which a cut payload does not have.
+  // A completion is recognised by the length of its capsule, which a truncated payload does not have.
   if (hint == Ulp::nvme_of && declared != NvmeCompletion::size && declared < NvmeEntry::size)
     return Ulp::none;
   if (hint == Ulp::nvme_of && declared > NvmeCompletion::size && there == NvmeCompletion::size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cursor of dissect() and the steps it goes through. Internal to this folder.
+// The cursor of dissect() and its steps. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace roce::dissect {
 
-/// Where we are in a frame and which two ends bound the next header.
+/// The position in a frame, and the two ends that bound the next header.
 struct Walk {
   const std::uint8_t* base;
   std::uint32_t offset = 0;
-  std::uint32_t available;  ///< end of the bytes that are there: captured, and inside every outer length
-  std::uint32_t declared;   ///< end that the innermost length declares; may lie behind `available`
+  std::uint32_t available;  ///< end of the usable bytes: captured, and inside every outer length
+  std::uint32_t declared;   ///< end by the innermost length field; may be greater than `available`
   Dissection& out;
   const Options& options;
 
@@ -29,7 +29,7 @@ struct Walk {
     out.tunnels = static_cast<std::uint8_t>(out.tunnels | 1U << static_cast<unsigned>(tunnel));
   }
 
-  /// Whether `length` bytes of header `id` obey both ends; else records why not.
+  /// Whether `length` bytes of header `id` fit before both ends; if not, records why.
   [[nodiscard]] bool fits(HeaderId id, std::uint32_t length) noexcept {
     if (length <= left() && offset + length <= declared) [[likely]] {
       if (out.layer_count < max_layers) [[likely]]
@@ -42,7 +42,7 @@ struct Walk {
     return false;
   }
 
-  /// Records a layer of `length` bytes here and steps over it. Only after fits().
+  /// Records a layer of `length` bytes at the current offset and advances past it. Only after fits().
   std::uint8_t push(HeaderId id, std::uint32_t length) noexcept {
     const std::uint8_t index = out.layer_count++;
     out.layers[index] = {id, 0, static_cast<std::uint16_t>(std::min<std::uint32_t>(length, 0xffff)), offset};
@@ -50,7 +50,7 @@ struct Walk {
     return index;
   }
 
-  /// fits() and push() of a header's fixed part: its bytes, or nullptr.
+  /// fits() and push() of a header's fixed part. Returns its bytes, or nullptr.
   template <class Header>
   [[nodiscard]] const std::uint8_t* take() noexcept {
     if (!fits(Header::id, Header::size)) return nullptr;
@@ -59,8 +59,8 @@ struct Walk {
     return p;
   }
 
-  /// Makes `end` (from a header's own length field) the declared end. An end behind the outer one
-  /// means that the frame was cut on its way: what is there stays usable.
+  /// Makes `end` (from a header's own length field) the declared end. An end beyond the outer one means
+  /// that the frame was truncated on the way (by a mirror or NIC): the bytes up to there remain usable.
   void declare_end(std::uint64_t end) noexcept {
     if (end > declared) note(Note::cut_on_the_way);
     available = std::min(available, declared);
@@ -69,7 +69,7 @@ struct Walk {
   }
 };
 
-/// What comes next. Each value has one function in the table of dissect.cpp.
+/// The next header to parse. Each value has one function in the table of dissect.cpp.
 enum class Step : std::uint8_t {
   done,
   ethernet,
@@ -101,7 +101,7 @@ enum class Step : std::uint8_t {
   count_
 };
 
-/// The step for what an ethertype announces, at the present offset.
+/// The step for an ethertype, at the current offset.
 [[nodiscard]] Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept;
 /// The step for an IP protocol number.
 [[nodiscard]] Step step_of_ip_protocol(Walk& walk, std::uint8_t protocol) noexcept;

@@ -72,7 +72,8 @@ Step walk_mpls(Walk& walk) noexcept {
   if (p == nullptr) return Step::done;
   walk.enter(Tunnel::mpls);
   if (read<Mpls::bottom>(p) == 0) return Step::mpls;
-  // Nothing says what follows the stack; a first nibble of 0 is a control word before Ethernet (RFC 4385).
+  // No field gives the protocol after the stack; a first nibble of 0 is a control word before Ethernet
+  // (RFC 4385).
   if (walk.left() == 0) {
     (void)walk.fits(HeaderId::ipv4, 1);
     return Step::done;
@@ -97,7 +98,7 @@ Step walk_macsec(Walk& walk) noexcept {
     walk.out.stop = Stop::encrypted;
     return Step::done;
   }
-  // The check value stands behind the payload: neither end may reach into it.
+  // The ICV follows the payload: both ends must be before it.
   if (walk.declared < walk.offset + 2 + macsec_icv_size) {
     walk.out.stop = Stop::contradicts_itself;
     walk.out.stopped_at = HeaderId::macsec;
@@ -123,7 +124,7 @@ Step walk_sll2(Walk& walk) noexcept {
 
 Step walk_null_loop(Walk& walk) noexcept {
   // The family is in the byte order of the host that captured; its numbers differ between systems.
-  // The IP version nibble that follows is surer than either.
+  // The IP version nibble that follows is more reliable than either.
   if (walk.take<NullLoop>() == nullptr) return Step::done;
   return step_of_ip_version(walk);
 }
@@ -135,7 +136,7 @@ Step walk_erf(Walk& walk) noexcept {
   if (p == nullptr) return Step::done;
   const std::uint8_t type = read<Erf::type>(p);
   bool more = read<Erf::extension>(p) != 0;
-  // Behind the record's declared length there may be padding; the wire length excludes ERF's own header.
+  // Padding may follow the record's declared length; the wire length excludes ERF's own header.
   const std::uint32_t record_length = read<Erf::record_length>(p);
   while (more) {
     if (!walk.fits(HeaderId::erf, extension_size)) return Step::done;

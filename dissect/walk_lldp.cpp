@@ -134,7 +134,7 @@ bool walk_organisational(Walk& walk, std::uint32_t end) noexcept {
 }  // namespace
 
 Step walk_lldp(Walk& walk) noexcept {
-  // A data unit ends with its end TLV; since IEEE 802.1AB-2016 the frame's end may do (8.2).
+  // An LLDPDU ends with the End TLV; since IEEE 802.1AB-2016 the end of the frame is enough (8.2).
   while (walk.offset < walk.declared) {
     if (!walk.fits(HeaderId::lldp_unknown, LldpTlv::header_size)) break;
     const std::uint8_t type = read<LldpTlv::type>(walk.at());

@@ -4,7 +4,7 @@
 
 namespace roce::dissect {
 
-// What follows the parameters pads the frame to Ethernet's minimum: 0 on the wire, not looked at.
+// The parameters are followed by padding to Ethernet's minimum length: 0 on the wire, not checked.
 Step walk_mac_control(Walk& walk) noexcept {
   if (!walk.fits(HeaderId::mac_control, MacControl::size)) return Step::done;
   switch (read<MacControl::opcode>(walk.at())) {

@@ -34,7 +34,7 @@ const CmRow& message_of(std::uint16_t attribute) noexcept {
   return unknown_message;
 }
 
-/// Records `id` from here to `end` or, if the frame ends before, to there and says why.
+/// Records `id` from here to `end`, or to the frame's end if that comes first and records why it stopped.
 void push_to(Walk& walk, HeaderId id, std::uint32_t end) noexcept {
   const std::uint32_t there = std::min({end, walk.available, walk.declared});
   walk.push(id, there > walk.offset ? there - walk.offset : 0);

@@ -153,7 +153,7 @@ Step walk_udp(Walk& walk) noexcept {
     walk.declared = end;
     walk.available = std::min(walk.available, end);
   } else if (length != 0 && !fragment) {
-    walk.note(Note::udp_length_mismatch);  // the IP length bounds it then
+    walk.note(Note::udp_length_mismatch);  // then the IP length applies
   }
 
   const std::uint16_t port = read<Udp::dstport>(p);

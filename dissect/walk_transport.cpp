@@ -12,7 +12,7 @@ bool walk_extended_headers(Walk& walk, const OpcodeInfo& info) noexcept {
     if ((bits & 1U) == 0) continue;
     const ExtendedHeader& header = extended_headers[i];
     if (!walk.fits(header.id, header.size)) {
-      // NVIDIA's DC transport reuses the RD codes with bytes of its own: never call that malformed.
+      // NVIDIA's DC transport reuses the RD opcodes with headers of its own: that is not malformed.
       if (info.service == Service::rd && walk.out.stop == Stop::contradicts_itself)
         walk.out.stop = Stop::complete;
       return false;
@@ -36,9 +36,8 @@ Transport transport_below(const Walk& walk) noexcept {
   }
 }
 
-/// Where the payload of a packet whose first IP fragment this is would end, were it whole: the UDP header
-/// tells the length of the whole datagram, the IP header only that of the part. 0 = no fragment, or not
-/// known.
+/// Of a first IP fragment: the end of the payload in the whole datagram. The UDP header has the length of
+/// the datagram, the IP header only that of the fragment. 0 = not a fragment, or not known.
 std::uint32_t fragmented_payload_end(const Walk& walk) noexcept {
   const Dissection& out = walk.out;
   if (!out.has(Note::fragmented) || out.udp == Dissection::none) return 0;
@@ -111,7 +110,7 @@ Step walk_bth(Walk& walk) noexcept {
   if (!info.defined) walk.note(Note::unknown_opcode);
   if (read<Bth::tver>(p) != 0) walk.note(Note::transport_version);
 
-  // What precedes the ICRC bounds the extended headers and the payload.
+  // The extended headers and the payload end at the ICRC.
   const std::uint32_t packet_end = walk.declared;
   const bool room_for_icrc = packet_end >= walk.offset + Icrc::size;
   const std::uint32_t icrc_offset =
@@ -127,7 +126,7 @@ Step walk_bth(Walk& walk) noexcept {
 
   const std::uint32_t after_bth = walk.offset;
   const bool whole_headers = walk_extended_headers(walk, info);
-  // Headers that were cut off still are no payload.
+  // Extended headers that were truncated do not count as payload.
   const bool cut_headers = !whole_headers && out.stop == Stop::cut_by_capture;
   out.payload_offset = cut_headers ? after_bth + info.headers_size : walk.offset;
   out.payload_length = icrc_offset > out.payload_offset ? icrc_offset - out.payload_offset : 0;
@@ -144,7 +143,7 @@ Step walk_bth(Walk& walk) noexcept {
     }
     if (captured_payload > 0 && out.layer_count < max_layers) walk.push(HeaderId::payload, captured_payload);
   }
-  // A fragment's last bytes are not the packet's.
+  // The last bytes of a first fragment are not those of the packet.
   if (packet_end <= captured_end && !out.has(Note::fragmented) && !out.has(Note::cut_on_the_way) &&
       out.layer_count < max_layers) {
     walk.offset = icrc_offset;

@@ -11,7 +11,7 @@ Step not_followed(Walk& walk, std::uint16_t type) noexcept {
   return Step::done;
 }
 
-/// ERSPAN rides on GRE, but is not counted as such.
+/// ERSPAN uses GRE, but is not counted as GRE.
 void enter_erspan(Walk& walk) noexcept {
   walk.out.tunnels =
       static_cast<std::uint8_t>(walk.out.tunnels & ~(1U << static_cast<unsigned>(Tunnel::gre)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of the communication manager, each behind a Mad header; see mad.hpp. Private data runs
-// to the end of the layer, so that a message cut there still shows its fixed part.
+// Messages of the connection manager (CM), each after a Mad header; see mad.hpp. Private data runs to the
+// end of the layer, so that a message truncated inside it still shows its fixed part.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ inline constexpr ValueName cm_mtu_names[] = {
     {1, "256 bytes"}, {2, "512 bytes"}, {3, "1024 bytes"}, {4, "2048 bytes"}, {5, "4096 bytes"}};
 inline constexpr ValueName cm_extended_transport_names[] = {{0, "none"}, {1, "XRC"}};
 
-/// IBTA 12.6.5. Wireshark has a field, the communication id, where others have the header's name.
+/// IBTA 12.6.5. Wireshark's "infiniband.cm.req" is not the header but the communication id.
 struct CmReq {
   static constexpr HeaderId id = HeaderId::cm_req;
   static constexpr std::string_view name = {}, title = "CM ConnectRequest";
@@ -295,7 +295,7 @@ struct CmRej {
 inline constexpr ValueName cm_failover_names[] = {
     {0, "accepted"}, {1, "rejected: not supported"}, {2, "rejected: no alternate path"}};
 
-/// IBTA 12.6.8. As with CmReq, a field has the header's name.
+/// IBTA 12.6.8. As in CmReq, the field "infiniband.cm.rep" is the communication id.
 struct CmRep {
   static constexpr HeaderId id = HeaderId::cm_rep;
   static constexpr std::string_view name = {}, title = "CM ConnectReply";
@@ -392,7 +392,7 @@ struct CmDrep {
   static constexpr std::array fields{local_comm_id, remote_comm_id, private_data};
 };
 
-/// A message of the class CM with an attribute that the specification does not define.
+/// A MAD of class CM with an attribute that the specification does not define.
 struct CmUnknown {
   static constexpr HeaderId id = HeaderId::cm_unknown;
   static constexpr std::string_view name = "infiniband.cm.unknown", title = "CM message of unknown kind";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication manager's messages beside connecting: service id resolution (IBTA 12.11) and
-// alternate paths (IBTA 12.8). Wireshark 4.0 shows their bodies as bytes only.
+// CM messages other than those of connection setup: service ID resolution (IBTA 12.11) and alternate
+// paths (IBTA 12.8). Wireshark 4.0 shows their bodies as bytes only.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 
 namespace roce::dissect::detail {
 
-/// A number in hexadecimal, in a Wireshark type of `type_bits`.
+/// A number in hexadecimal; Wireshark's type of the field has `type_bits` bits.
 constexpr Field hex_field(std::string_view name, std::string_view label, unsigned bit, unsigned bits,
                           unsigned type_bits, std::string_view section, std::span<const ValueName> names = {},
                           Field::Presence present = nullptr) {

@@ -151,7 +151,7 @@ struct AtomicEth {
   static constexpr HeaderId id = HeaderId::atomiceth;
   static constexpr std::string_view name = "infiniband.atomiceth", title = "Atomic Extended Transport Header";
   static constexpr std::size_t size = 28;
-  // Wireshark shows the address and key of this header under the names of the RETH.
+  // Wireshark uses the field names of the RETH for the address and key of this header.
   static constexpr Field va{"infiniband.reth.va", "Virtual Address", 0, 64, Display::hex, "IBTA 9.3.4.1"};
   static constexpr Field r_key{"infiniband.reth.r_key", "Remote Key", 64, 32, Display::hex, "IBTA 9.3.4.2"};
   static constexpr Field swapdt{
@@ -168,7 +168,7 @@ inline constexpr ValueName nak_code_names[] = {{0, "PSN sequence error"},
                                                {3, "remote operational error"},
                                                {4, "invalid RD request"}};
 
-/// IBTA 9.3.5, table 45. The five low bits mean credits, a timer or an error by the two above them.
+/// IBTA 9.3.5, table 45. The five low bits are credits, a timer or an error, depending on the two above them.
 struct Aeth {
   static constexpr HeaderId id = HeaderId::aeth;
   static constexpr std::string_view name = "infiniband.aeth", title = "ACK Extended Transport Header";
@@ -257,7 +257,7 @@ struct Ieth {
   static constexpr std::array fields{r_key};
 };
 
-/// Message data with its pad bytes; for CNPs their 16 reserved bytes.
+/// Message data with its pad bytes; of a CNP its 16 reserved bytes.
 struct Payload {
   static constexpr HeaderId id = HeaderId::payload;
   static constexpr std::string_view name = "infiniband.payload", title = "Payload";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLDP, IEEE 802.1AB-2016, chapter 8: one header a TLV, its two bytes of type and length included.
+// LLDP, IEEE 802.1AB-2016, chapter 8: one header per TLV, including its two bytes of type and length.
 // The TLVs of DCBX are in lldp_dcbx.hpp. A layer covers its whole TLV; a Field that runs to the end
-// of the header and shows an address is present only if that many bytes are there.
+// of the header and shows an address is present only if the TLV has that many bytes.
 #pragma once
 
 #include <array>
@@ -42,13 +42,13 @@ inline constexpr ValueName lldp_interface_subtype_names[] = {
 /// IANA address family numbers.
 inline constexpr ValueName address_family_names[] = {{1, "IPv4"}, {2, "IPv6"}, {6, "802"}};
 
-/// IEEE 802.1AB, 8.4: what every TLV begins with.
+/// IEEE 802.1AB, 8.4: the first two bytes of every TLV.
 struct LldpTlv {
   static constexpr std::uint32_t header_size = 2;
   static constexpr Field type{"lldp.tlv.type",       "TLV Type",     0, 7, Display::decimal,
                               "IEEE 802.1AB, 8.4.1", lldp_type_names};
   static constexpr Field length{"lldp.tlv.len", "TLV Length", 7, 9, Display::decimal, "IEEE 802.1AB, 8.4.2"};
-  /// Bytes behind the two of type and length.
+  /// Bytes after the two of type and length.
   [[nodiscard]] static constexpr std::uint32_t information_length(const std::uint8_t* p) noexcept {
     return load_be16(p) & 0x1ffU;
   }
@@ -108,7 +108,7 @@ struct LldpPortId : LldpTlv {
   static constexpr std::array fields{type, length, subtype, mac, ipv4, ipv6, other};
 };
 
-/// IEEE 802.1AB, 8.5.4. 0 withdraws what was announced.
+/// IEEE 802.1AB, 8.5.4. 0 withdraws everything announced before.
 struct LldpTtl : LldpTlv {
   static constexpr HeaderId id = HeaderId::lldp_ttl;
   static constexpr std::string_view name = "lldp", title = "Time to Live";
@@ -217,7 +217,7 @@ struct LldpManagementInterface {
   static constexpr std::array fields{subtype, number, object_length, object};
 };
 
-/// IEEE 802.1AB, 8.6: an organisation's TLV that is not followed further.
+/// IEEE 802.1AB, 8.6: an organisationally specific TLV that is not dissected further.
 struct LldpOrganisational : LldpTlv {
   static constexpr HeaderId id = HeaderId::lldp_organisational;
   static constexpr std::string_view name = "lldp", title = "Organizationally Specific TLV";
@@ -236,7 +236,7 @@ struct LldpOrganisational : LldpTlv {
       "lldp.unknown_subtype", "Subtype", 40, 8, Display::decimal, at, {}, 0, 1, is_other};
   static constexpr Field content =
       detail::plain_field("lldp.unknown_subtype.content", "Content", 48, 0, Display::bytes, at, {}, is_other);
-  /// TLVs of IEEE that Wireshark takes apart.
+  /// TLVs of IEEE 802.1 and 802.3, which Wireshark dissects.
   static constexpr Field content_ieee =
       detail::plain_field("lldp.orgtlv.content", "Content", 48, 0, Display::bytes, at, {}, is_ieee);
   static constexpr std::array fields{type,         length,  oui,     subtype_8021,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DCBX before its standard: "DCB Capability Exchange Protocol Base Specification Rev 1.01" (2008),
-// an organisational LLDP TLV of sub-TLVs, which have the same two bytes of type and length.
+// an organisationally specific LLDP TLV of sub-TLVs, which begin with two bytes of type and length too.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct LldpDcbxCee : LldpTlv {
   static constexpr std::array fields{type, length, oui, subtype};
 };
 
-/// What every sub-TLV begins with.
+/// The first two bytes of every sub-TLV.
 struct CeeTlv {
   static constexpr Field type =
       detail::decimal_field("lldp.dcbx.type", "DCBX TLV Type", 0, 7, "DCBX 1.01, 3.1", cee_type_names);
@@ -34,7 +34,7 @@ struct CeeTlv {
                                      "DCBX 1.01, 3.1"};
 };
 
-/// What every feature's sub-TLV goes on with.
+/// The bytes that follow in every feature's sub-TLV.
 struct CeeFeatureTlv : CeeTlv {
   static constexpr Field enabled =
       detail::flag_field("lldp.dcbx.feature.enabled", "Enabled", 32, "DCBX 1.01, 3.1.3");
@@ -121,7 +121,7 @@ struct LldpDcbxCeePfc : CeeFeatureTlv {
       classes};
 };
 
-/// Entries follow.
+/// The entries follow.
 struct LldpDcbxCeeApplication : CeeFeatureTlv {
   static constexpr HeaderId id = HeaderId::lldp_dcbx_cee_application;
   static constexpr std::string_view name = "lldp", title = "DCBX Application Protocol";

@@ -28,7 +28,7 @@ inline constexpr ValueName dcbx_tsa_names[] = {{0, "strict priority"},
                                                {2, "enhanced transmission selection"},
                                                {255, "vendor specific"}};
 
-/// What every TLV of IEEE 802.1 begins with.
+/// The first bytes of every TLV of IEEE 802.1.
 struct DcbxTlv : LldpTlv {
   static constexpr Field oui = LldpOrganisational::oui;
   static constexpr Field subtype{"lldp.ieee.802_1.subtype", "IEEE 802.1 Subtype", 40, 8, Display::hex,
@@ -77,7 +77,7 @@ struct LldpDcbxEts : DcbxTlv {
       detail::decimal_field("lldp.dcbx.ieee.ets.tsa5", "Selection of Class 5", 192, 8, at, dcbx_tsa_names),
       detail::decimal_field("lldp.dcbx.ieee.ets.tsa6", "Selection of Class 6", 200, 8, at, dcbx_tsa_names),
       detail::decimal_field("lldp.dcbx.ieee.ets.tsa7", "Selection of Class 7", 208, 8, at, dcbx_tsa_names)};
-  // A recommendation has a reserved byte where the configuration has these three.
+  // Only in a configuration TLV: a recommendation has a reserved byte here.
   static constexpr auto fields = [] {
     if constexpr (is_configuration) {
       std::array<Field, common.size() + 3> all{};
@@ -104,7 +104,7 @@ struct LldpDcbxPfc : DcbxTlv {
       detail::flag_field("lldp.dcbx.ieee.pfc.mbc", "MACsec Bypass Capability", 49, at);
   static constexpr Field max_classes =
       detail::decimal_field("lldp.dcbx.ieee.pfc.numtcs", "Max PFC Enabled Traffic Classes", 52, 4, at);
-  /// All eight bits, priority 7 first; Wireshark has only the single ones.
+  /// All eight bits, priority 7 first; Wireshark has only the single bits.
   static constexpr Field enabled{"lldp.dcbx.feature.pfc.enabled", "PFC Enable", 56, 8, Display::hex, at};
   static constexpr std::array fields{
       type,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Management datagrams and the communication manager, IBTA Architecture Specification Volume 1:
+// Management datagrams and the connection manager (CM), IBTA Architecture Specification Volume 1:
 // 13.4 (MAD), 12.6 (CM messages), 12.11 (SIDR); Annex A11 (RDMA IP CM service).
 //
 // Names and number bases are Wireshark 4.0's. It shows wrong values for the flow label and the
-// packet rate of a REQ (it reads 3 and 1 bytes where the words have 4) and knows neither MRA,
-// SIDR, LAP nor APR; those are named after its pattern here.
+// packet rate of a REQ (it reads 3 and 1 bytes where the words have 4) and does not know MRA, SIDR, LAP
+// and APR; their names here follow its pattern.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr std::uint16_t cm_attribute_req = 0x10, cm_attribute_mra = 0x11,
                                cm_attribute_drep = 0x16, cm_attribute_sidr_req = 0x17,
                                cm_attribute_sidr_rep = 0x18, cm_attribute_lap = 0x19, cm_attribute_apr = 0x1a;
 
-/// IBTA A11.2: service ids of the RDMA IP CM service begin with these five bytes.
+/// IBTA A11.2: the first five bytes of service ids of the RDMA IP CM service.
 inline constexpr std::uint64_t ip_cm_service_prefix = 0x0000000001;
 
 namespace detail {
@@ -92,8 +92,8 @@ struct Mad {
       attribute_id, reserved,         attribute_modifier, data};
 };
 
-/// IBTA A11.3, the 36 bytes that begin the private data of REQ and SIDR_REQ to an IP CM service;
-/// the consumer's own private data follows.
+/// IBTA A11.3: the first 36 bytes of the private data of REQ and SIDR_REQ to an IP CM service; the
+/// consumer's own private data follows.
 struct IpCm {
   static constexpr HeaderId id = HeaderId::ip_cm;
   static constexpr std::string_view name = "infiniband.cm.req.ip_cm", title = "RDMA IP CM";

@@ -47,7 +47,7 @@ constexpr Field little_endian(Field field) {
 }
 }  // namespace detail
 
-/// NVMe over RDMA 1.0, 3.2.1: private data of a REQ, behind the IP CM's.
+/// NVMe over RDMA 1.0, 3.2.1: private data of a REQ, after that of the IP CM.
 struct NvmeRdmaRequest {
   static constexpr HeaderId id = HeaderId::nvme_rdma_request;
   static constexpr std::string_view name = "nvme-rdma", title = "NVMe/RDMA Connection Request";
@@ -96,7 +96,7 @@ struct NvmeRdmaReject {
   static constexpr std::array fields{format, status};
 };
 
-/// What all 64-byte submission queue entries share: NVMe Base 2.0, figures 87 and 117.
+/// Fields common to all 64-byte submission queue entries: NVMe Base 2.0, figures 87 and 117.
 struct NvmeEntry {
   static constexpr std::size_t size = 64;
   static constexpr std::string_view at = "NVMe Base 2.0, figure 117";
@@ -122,8 +122,8 @@ struct NvmeEntry {
       detail::hex_field("nvme.cmd.sgl.subtype", "SGL Subtype", 316, 4, 8, at);
 };
 
-/// A command other than those of fabrics, NVMe Base 2.0, figure 87. The meaning of opcode and dwords 10-15
-/// depends on the queue (admin or I/O), which one packet does not tell.
+/// A command other than a Fabrics command, NVMe Base 2.0, figure 87. The meaning of opcode and dwords 10-15
+/// depends on the queue (admin or I/O), which a single packet does not show.
 struct NvmeCommand : NvmeEntry {
   static constexpr HeaderId id = HeaderId::nvme_command;
   static constexpr std::string_view name = "nvme", title = "NVMe Command";
@@ -214,7 +214,7 @@ struct NvmeFabricsCommand : NvmeEntry {
                                      property_size, property_offset, property_value,     disconnect_format};
 };
 
-/// A completion queue entry, which is a whole response capsule: NVMe Base 2.0, figure 90.
+/// A completion queue entry, the only content of a response capsule: NVMe Base 2.0, figure 90.
 struct NvmeCompletion {
   static constexpr HeaderId id = HeaderId::nvme_completion;
   static constexpr std::string_view name = "nvme", title = "NVMe Completion";

@@ -38,7 +38,7 @@ struct RpcRdma {
   static constexpr std::array fields{xid, version, credits, type};
 };
 
-/// An entry of the read list: the mark that it is there, its place in the message, the memory.
+/// An entry of the read list: the flag that it follows, its position in the message, and the memory.
 struct RpcRdmaReadSegment {
   static constexpr HeaderId id = HeaderId::rpc_rdma_read_segment;
   static constexpr std::string_view name = {}, title = "Read Segment";

@@ -10,7 +10,7 @@
 namespace roce::dissect {
 
 inline constexpr std::uint16_t smb_direct_version = 0x0100;
-// MS-SMBD, 3.1.5.2 and 3.1.5.3: what a peer must offer at least.
+// MS-SMBD, 3.1.5.2 and 3.1.5.3: the minimum that a peer must offer.
 inline constexpr std::uint32_t smb_direct_min_size = 128, smb_direct_min_fragmented = 131072;
 
 namespace detail {
@@ -28,7 +28,7 @@ constexpr Field smbd_hex(std::string_view name, std::string_view label, unsigned
 }
 }  // namespace detail
 
-/// The whole message; the kind of message is the layer behind it.
+/// The whole message; the next layer is the kind of message.
 struct SmbDirect {
   static constexpr HeaderId id = HeaderId::smb_direct;
   static constexpr std::string_view name = "smb_direct", title = "SMB Direct";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tunnels and mirrors in which RoCE is met.
+// Tunnels and mirror encapsulations that may carry RoCE.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace roce::dissect {
 
-/// RFC 2784, fixed part. Checksum, key and sequence number follow where their bits say so.
+/// RFC 2784, fixed part. Checksum, key and sequence number follow if their bits are set.
 struct Gre {
   static constexpr HeaderId id = HeaderId::gre;
   static constexpr std::string_view name = "gre", title = "Generic Routing Encapsulation";
@@ -68,7 +68,7 @@ struct Erspan2 {
   static constexpr std::array fields{version, vlan, cos, encap, truncated, spanid, index};
 };
 
-/// ERSPAN III (draft-foschiano-erspan-03, 4.3); an 8-byte platform subheader follows where O is set.
+/// ERSPAN III (draft-foschiano-erspan-03, 4.3); an 8-byte platform subheader follows if O is set.
 struct Erspan3 {
   static constexpr HeaderId id = HeaderId::erspan3;
   static constexpr std::string_view name = "erspan", title = "ERSPAN Type III";
