@@ -45,7 +45,7 @@ char* put_group(char* to, unsigned group) {
   return to;
 }
 
-/// The longest run of two or more zero groups, the first of equals.
+/// The longest run of two or more zero groups, the first one of equal length.
 struct ZeroRun {
   std::size_t begin = 8;
   std::size_t length = 0;

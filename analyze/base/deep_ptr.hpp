@@ -7,8 +7,8 @@
 
 namespace roce::analyze {
 
-/// A std::unique_ptr whose copy owns a copy: what an object keeps apart only to be small, or because few
-/// have it, is copied with the object. A type whose parts point at each other has a clone().
+/// A std::unique_ptr that can be copied: the copy owns a copy of the value. For parts of an object that are
+/// kept outside of it only to keep it small. A type with internal pointers provides clone().
 template <class T>
 class DeepPtr : public std::unique_ptr<T> {
   using Base = std::unique_ptr<T>;

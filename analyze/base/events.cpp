@@ -9,7 +9,7 @@
 namespace roce::analyze {
 namespace {
 
-// Verdicts may come late, of frames long gone by: the smallest numbers stay, whenever they come.
+// Verdicts may come late, for frames of long ago: the lowest numbers are kept in whatever order they come.
 void keep_frame(EventLog& log, std::uint64_t frame) noexcept {
   auto& frames = log.frames;
   if (frame == 0 || (frames.back() != 0 && frame > frames.back())) return;
@@ -102,7 +102,7 @@ void Events::take_back(Event event, std::uint64_t frame, std::uint64_t count) {
   const auto entry =
       std::find_if(logs_.begin(), logs_.end(), [&](const Entry& e) { return e.event == event; });
   if (entry == logs_.end()) return;
-  if (entry->log.count <= count) {  // as if it had never been
+  if (entry->log.count <= count) {  // nothing remains of it
     logs_.erase(entry);
     return;
   }

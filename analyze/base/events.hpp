@@ -11,16 +11,16 @@
 
 namespace roce::analyze {
 
-/// What can go wrong, or at least be noticed, in one direction of a connection. The evidence that
-/// findings stand on: each kind with its count, its time span and the first packets that show it.
+/// Kinds of errors and other events in one direction of a connection. They are the evidence for findings:
+/// of each kind the count, the time span and the first packets that show it are kept.
 enum class Event : std::uint8_t {
-  // about packets that the side sent
+  // of packets that the side sent
   gap,                  ///< PSNs missing before this packet
-  lost_before_capture,  ///< count = transmissions
-  lost_after_capture,
-  lost_by_capture,
-  lost_between_points,  ///< seen at one capture point, never at the next; in no other event of losses
-  retransmitted_nak,    ///< repeats by cause
+  lost_before_capture,  ///< lost upstream of the capture point; count = transmissions
+  lost_after_capture,   ///< lost downstream of the capture point
+  lost_by_capture,      ///< not captured, but delivered
+  lost_between_points,  ///< seen at one capture point, not at the next; in no other event of losses
+  retransmitted_nak,    ///< retransmissions by cause
   retransmitted_timeout,
   retransmitted_rnr,
   retransmitted_read_retry,
@@ -30,20 +30,20 @@ enum class Event : std::uint8_t {
   out_of_order,
   duplicate_capture,
   duplicate_network,
-  go_back_n,              ///< one a run: a stretch of PSNs sent again; frame = its first packet
-  go_back_n_no_progress,  ///< a run that begins where the one before began
-  wasted,                 ///< delivered and thrown away: behind a loss, repeated later
-  retries_exhausted,      ///< the last repeat of a request that nobody answered
-  rnr_exhausted,          ///< the last RNR NAK of a request that was given up
+  go_back_n,              ///< one per go-back-N, a run of retransmitted PSNs; frame = its first packet
+  go_back_n_no_progress,  ///< a go-back-N that begins at the same PSN as the one before
+  wasted,                 ///< delivered and discarded: out of sequence after a gap, retransmitted later
+  retries_exhausted,      ///< the last retransmission of a request without any response
+  rnr_exhausted,          ///< the last RNR NAK of a request whose RNR retries are exhausted
   illegal_sequence,
   wrong_length,
-  uc_message_lost,  ///< UC: messages that a gap destroyed
+  uc_message_lost,  ///< UC: messages lost because of a gap
   icrc_mismatch,
   ce_marked,
-  repeat_marked_otherwise,  ///< a repeat with another DSCP, VLAN or priority than its flow began with
-  mac_changed,              ///< the side's source MAC address is another than before
-  time_backwards,           ///< older than the packet before it
-  // about answers that the side sent
+  repeat_marked_otherwise,  ///< a retransmission with other DSCP, VLAN or priority than its class had first
+  mac_changed,              ///< the side's source MAC address has changed
+  time_backwards,           ///< timestamp earlier than that of the packet before it
+  // of responses that the side sent
   nak_sequence_error,
   nak_invalid_request,
   nak_remote_access_error,
@@ -52,7 +52,7 @@ enum class Event : std::uint8_t {
   rnr_nak,
   ack_unseen,
   msn_backwards,
-  zero_credits,  ///< an ACK that grants no credit
+  zero_credits,  ///< an ACK that grants no credits
   cnp,
   count_
 };
@@ -60,22 +60,23 @@ inline constexpr std::size_t event_count = static_cast<std::size_t>(Event::count
 /// Its key in JSON; snake_case, stable.
 [[nodiscard]] std::string_view event_name(Event event) noexcept;
 
+/// Count, time span and first packets of one kind of event.
 struct EventLog {
   static constexpr std::size_t kept = 8;
   std::uint64_t count = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
-  std::array<std::uint64_t, kept> frames{};  ///< numbers of the first ones, ascending; 0 = none
-  std::uint64_t last_frame = 0;              ///< that was added
-  bool several_at_once = false;              ///< a packet stands for more than one
+  std::array<std::uint64_t, kept> frames{};  ///< the lowest frame numbers, ascending; 0 = none
+  std::uint64_t last_frame = 0;              ///< the frame that was added last
+  bool several_at_once = false;              ///< some packet counts for more than one
 };
 
-/// EventLogs of one direction; empty and small for a clean one.
+/// The EventLogs of one direction; empty and small where nothing happened. Not thread-safe.
 class Events {
  public:
   void add(Event event, std::uint64_t frame, std::int64_t time_ns, std::uint64_t count = 1);
-  /// Takes back what add() counted (a verdict that later packets overturned). The frame stays out of
-  /// the list then; the time span keeps what it was.
+  /// Reverts an add() (later packets changed the verdict). The frame is removed from the list; the time
+  /// span stays as it is.
   void take_back(Event event, std::uint64_t frame, std::uint64_t count = 1);
 
   [[nodiscard]] const EventLog* find(Event event) const noexcept;  ///< nullptr if it never happened

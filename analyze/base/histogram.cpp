@@ -10,7 +10,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Room is made in steps, so that a slowly widening range seldom allocates.
+/// Capacity grows in steps, so that a slowly widening range seldom allocates.
 constexpr std::uint32_t step = 16;
 
 }  // namespace

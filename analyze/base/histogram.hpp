@@ -12,10 +12,10 @@
 
 namespace roce::analyze {
 
-/// Counts of values (nanoseconds, bytes) in buckets of equal relative width: 32 a power of two, so
-/// that a percentile is right within 3.2 %; smallest and largest are exact. There may be a hundred
-/// thousand of them: empty it is a pointer, and memory follows the range of the values seen and never
-/// passes 8 KiB, or 16 KiB where a bucket holds more than 2^32 of them.
+/// Histogram of values (nanoseconds, bytes) in buckets of equal relative width: 32 per power of two, so
+/// that a percentile is right within 3.2 %; minimum and maximum are exact. There may be a hundred thousand
+/// histograms, so an empty one is only a pointer. Memory depends on the range of the values and is at most
+/// 8 KiB, or 16 KiB if a bucket counts more than 2^32 values. Not thread-safe.
 class Histogram {
  public:
   Histogram() noexcept = default;
@@ -39,15 +39,14 @@ class Histogram {
   [[nodiscard]] std::uint64_t count() const noexcept { return table_ == nullptr ? 0 : table_->count; }
   [[nodiscard]] std::uint64_t min() const noexcept { return count() == 0 ? 0 : table_->min; }  ///< 0: empty
   [[nodiscard]] std::uint64_t max() const noexcept { return count() == 0 ? 0 : table_->max; }
-  /// The value that `fraction` (0..1) of the values do not exceed; the middle of its bucket, never
-  /// outside [min, max]. 0 when empty.
+  /// The percentile for `fraction` (0..1): the middle of its bucket, within [min, max]. 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double fraction) const noexcept;
 
-  /// Asks for the memory that any add() will touch.
+  /// Prefetches the memory that every add() uses.
   void fetch() const noexcept {
     if (table_ != nullptr) prefetch(table_.get());
   }
-  /// Then, for that of this value.
+  /// Prefetches the count of this value, after fetch().
   void fetch(std::uint64_t value) const noexcept {
     if (table_ != nullptr) table_->fetch(bucket_of(value));
   }
@@ -57,14 +56,14 @@ class Histogram {
     std::uint64_t to = 0;    ///< last value
     std::uint64_t count = 0;
   };
-  /// The buckets that hold something, ascending.
+  /// The non-empty buckets, ascending.
   [[nodiscard]] std::vector<Bucket> buckets() const;
 
  private:
   static constexpr unsigned sub_bits = 5;  // 32 buckets a power of two
   static constexpr std::uint32_t sub_count = 1U << sub_bits;
 
-  /// Values below 64 have a bucket each; above, the 5 bits behind the highest one count.
+  /// Values below 64 have a bucket each; above, the 5 bits after the highest one select it.
   [[nodiscard]] static constexpr std::uint32_t bucket_of(std::uint64_t value) noexcept {
     if (value < sub_count) return static_cast<std::uint32_t>(value);
     const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - 1U - sub_bits;
@@ -75,22 +74,21 @@ class Histogram {
   [[nodiscard]] static constexpr std::uint64_t first_of(std::uint32_t bucket) noexcept;
   [[nodiscard]] static constexpr std::uint64_t last_of(std::uint32_t bucket) noexcept;
 
-  /// How the counts are kept: a few as pairs of bucket and count, by bucket; more as one count for each
-  /// bucket of the range, of 8 bits until one of them does not hold its count, then of 16, then of 32, and
-  /// after days of 64.
+  /// How the counts are stored: a few as sorted pairs of bucket and count; more as one count for each bucket
+  /// of the range, of 8 bits until one overflows, then of 16, 32 and (after days) 64 bits.
   enum class Format : std::uint8_t { pairs, tiny, narrow, wide, huge };
   struct Pair {
     std::uint16_t bucket;
     std::uint16_t count;
   };
 
-  /// Followed by its counts, so that both are found with one look.
+  /// Followed in memory by its counts, so that one access finds both.
   struct Table {
     std::uint64_t count = 0;
     std::uint64_t min = ~std::uint64_t{0};
     std::uint64_t max = 0;
     std::uint16_t first = 0;  ///< bucket of the first count; pairs: 0
-    std::uint16_t size = 0;   ///< counts; pairs: room
+    std::uint16_t size = 0;   ///< number of counts; pairs: capacity
     std::uint16_t used = 0;   ///< pairs
     Format format = Format::pairs;
 
@@ -99,7 +97,7 @@ class Histogram {
     [[nodiscard]] std::uint16_t* narrow() noexcept { return reinterpret_cast<std::uint16_t*>(this + 1); }
     [[nodiscard]] std::uint32_t* wide() noexcept { return reinterpret_cast<std::uint32_t*>(this + 1); }
     [[nodiscard]] std::uint64_t* huge() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
-    /// False if this takes more than adding one in its place.
+    /// False if it is not enough to increment the count in its place.
     bool count_one(std::uint32_t bucket) noexcept {
       const std::uint32_t i = bucket - first;  // below `first` it wraps to a large one
       if (i >= size) return false;
@@ -113,7 +111,7 @@ class Histogram {
       }
       return false;
     }
-    /// Of a count's size in bytes, the logarithm.
+    /// log2 of a count's size in bytes.
     [[nodiscard]] unsigned shift() const noexcept {
       return static_cast<unsigned>(format) - static_cast<unsigned>(Format::tiny);
     }
@@ -122,7 +120,7 @@ class Histogram {
         return huge()[i];
       return format == Format::tiny ? tiny()[i] : format == Format::narrow ? narrow()[i] : wide()[i];
     }
-    /// False if a count is too small for it.
+    /// False if `n` does not fit into a count.
     bool put(std::uint32_t i, std::uint64_t n) noexcept {
       if (format == Format::huge) {
         huge()[i] = n;
@@ -157,12 +155,12 @@ class Histogram {
     void operator()(Table* table) const noexcept { std::free(table); }
   };
   using Owned = std::unique_ptr<Table, Free>;
-  [[nodiscard]] static std::size_t bytes_of(Format format, std::uint32_t size) noexcept;  ///< of its counts
+  [[nodiscard]] static std::size_t bytes_of(Format format, std::uint32_t size) noexcept;  ///< of the counts
   [[nodiscard]] static Owned make(Format format, std::uint32_t first, std::uint32_t size);
 
-  void add_slowly(std::uint32_t bucket, std::uint64_t n);  ///< counts `n` there, whatever it takes
-  bool add_pair(std::uint32_t bucket, std::uint64_t n);    ///< false: no room
-  void cover(std::uint32_t bucket, Format format);         ///< a count for each bucket, this one included
+  void add_slowly(std::uint32_t bucket, std::uint64_t n);  ///< adds `n`, with reallocation where needed
+  bool add_pair(std::uint32_t bucket, std::uint64_t n);    ///< false: no capacity
+  void cover(std::uint32_t bucket, Format format);         ///< extends the range to `bucket`
 
   Owned table_;
 };

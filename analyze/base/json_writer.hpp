@@ -12,8 +12,8 @@
 
 namespace roce::analyze {
 
-/// Appends JSON to a string, on one line or indented. Commas and nesting are its business, valid
-/// names and order the caller's. Text is escaped and always valid UTF-8.
+/// Appends JSON to a string, on one line or indented. It writes the commas and the nesting; the caller is
+/// responsible for valid names and their order. Text is escaped and always valid UTF-8.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out, bool pretty = false) : out_(out), pretty_(pretty) {}
@@ -23,7 +23,7 @@ class JsonWriter {
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
 
-  /// An array of plain values that stays on one line also where the rest is indented.
+  /// Begins an array of plain values that stays on one line even if the rest is indented.
   JsonWriter& begin_row() {
     open('[');
     in_row_ = true;
@@ -54,7 +54,7 @@ class JsonWriter {
   requires(!std::same_as<Number, bool>) JsonWriter& value(Number number) {
     return raw(std::to_string(number));
   }
-  /// The shortest digits that read back as the same number; null where JSON has no word for it.
+  /// The shortest digits that read back as the same number; null for NaN and infinity.
   JsonWriter& value(double number) {
     char digits[32];
     const auto [end, failure] = std::to_chars(digits, digits + sizeof digits, number);

@@ -7,8 +7,8 @@
 
 namespace roce::analyze {
 
-/// A part of an object that few objects have: it takes its memory when it is first changed, and reads as
-/// a fresh one before.
+/// A part that few objects use: it is allocated when it is first changed, and until then it reads as a
+/// default-constructed T.
 template <class T>
 class Lazy {
  public:

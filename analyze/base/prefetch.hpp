@@ -3,10 +3,10 @@
 
 namespace roce::analyze {
 
-/// Asks for the cache line of memory that will be written soon. Any address will do.
+/// Prefetches a cache line that will be written soon. Never faults, whatever the address.
 [[gnu::always_inline]] inline void prefetch(const void* address) noexcept {
   __builtin_prefetch(address, 1);
-  asm volatile("");  // else GCC takes a function that does only this for one that does nothing
+  asm volatile("");  // otherwise GCC removes calls of a function that does only this
 }
 
 }  // namespace roce::analyze

@@ -10,7 +10,7 @@
 namespace roce::analyze {
 namespace {
 
-// The widest width needed has to hold any two times in `limit` buckets; it fits 63 bits.
+// Any two times must fit into `limit` buckets; the width needed for that fits 63 bits.
 static_assert(std::has_single_bit(Series::limit) && Series::limit >= 16);
 
 void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
@@ -26,8 +26,8 @@ void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
 
 }  // namespace
 
-// All doublings at once: a jump of centuries costs one pass over the buckets, and there can be no more
-// than 64 passes in a Series' life.
+// All doublings at once: a jump of centuries costs one pass over the buckets, and a Series has at most 64
+// such passes.
 void Series::widen(unsigned doublings) {
   width_ <<= doublings;
   for (std::size_t i = 1; i < buckets_.size(); ++i) {
@@ -74,7 +74,7 @@ Series::Bucket& Series::move_to(std::int64_t time_ns) {
   current_width_ = static_cast<std::uint64_t>(width_);
   current_ = offset / current_width_;
   current_from_ = start + current_ * current_width_;
-  // The bucket of the latest time that there is ends with it, lest the earliest ones follow on.
+  // The bucket of the latest possible time ends there, so that times do not wrap around into it.
   const std::uint64_t rest =
       static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - current_from_;
   current_width_ = std::min(current_width_, rest + 1);

@@ -7,7 +7,8 @@
 
 namespace roce::analyze {
 
-/// Sums over equal spans of time, bounded: when the buckets do not reach, their width doubles.
+/// Sums over equal intervals of time, for graphs. At most `limit` buckets: their width doubles when the range
+/// of time exceeds them. Not thread-safe.
 class Series {
  public:
   static constexpr std::size_t limit = 2048;
@@ -16,27 +17,27 @@ class Series {
   struct Bucket {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;          ///< on the wire
-    std::uint64_t goodput_bytes = 0;  ///< message bytes, each once
+    std::uint64_t goodput_bytes = 0;  ///< message bytes without retransmissions
     std::uint64_t retransmitted = 0;  ///< packets
-    std::uint32_t in_flight_max = 0;  ///< PSNs of one connection
+    std::uint32_t in_flight_max = 0;  ///< maximum of one connection, in PSNs
     std::uint64_t lost = 0;           ///< transmissions
-    std::uint64_t ce = 0;             ///< packets of connections that are marked CE
-    std::uint64_t cnps = 0;           ///< to connections
+    std::uint64_t ce = 0;             ///< CE-marked packets of connections
+    std::uint64_t cnps = 0;           ///< CNPs to connections
   };
 
-  /// The bucket of a time. Times before the first one fall into the first bucket, and so do frames
-  /// without a time (capture::no_time). The reference lives until the next call.
+  /// The bucket of a time. Earlier times than the first one, and frames without a time (capture::no_time),
+  /// go into the first bucket. The reference is valid until the next call.
   Bucket& at(std::int64_t time_ns) {
-    // Unsigned, so that no pair of times overflows. Nearly every packet falls where the one before fell.
+    // Unsigned, so that no pair of times overflows. Nearly always it is the bucket of the packet before.
     const std::uint64_t offset = static_cast<std::uint64_t>(time_ns) - current_from_;
     if (offset < current_width_) return buckets_[current_];
     return move_to(time_ns);
   }
 
-  /// Takes back what was added at that time or before it, the latest first; never below 0.
+  /// Subtracts what was added at that time or before it, latest bucket first; never below 0.
   void take_back(std::int64_t time_ns, std::uint64_t Bucket::*what, std::uint64_t count) noexcept;
 
-  /// The time of the first call, where the first bucket begins; 0 while there is none.
+  /// Where the first bucket begins, the time of the first call; 0 while there is none.
   [[nodiscard]] std::int64_t start_ns() const noexcept { return start_; }
   [[nodiscard]] std::int64_t width_ns() const noexcept { return width_; }
   [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
@@ -47,10 +48,10 @@ class Series {
 
   std::int64_t start_ = 0;
   std::int64_t width_ = first_width_ns;
-  std::uint64_t current_from_ = 0;   ///< where the bucket of the last call begins
+  std::uint64_t current_from_ = 0;   ///< begin of the last call's bucket
   std::uint64_t current_width_ = 0;  ///< 0: there is none
   std::size_t current_ = 0;
-  bool started_ = false;  ///< start_ is a time of a frame
+  bool started_ = false;  ///< start_ is the time of a frame
   std::vector<Bucket> buckets_;
 };
 

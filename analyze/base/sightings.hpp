@@ -9,8 +9,8 @@
 
 namespace roce::analyze {
 
-/// An EventLog that stands by itself: of what happens to a port and not to a connection. Times are
-/// capture::no_time where no packet had one.
+/// An EventLog outside of Events, for what happens at a port instead of on a connection. Times are
+/// capture::no_time if no packet had one.
 struct Sightings : EventLog {
   Sightings() { first_time_ns = last_time_ns = capture::no_time; }
 

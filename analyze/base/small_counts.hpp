@@ -12,9 +12,9 @@
 
 namespace roce::analyze {
 
-/// Counts per small key. Nearly every flow shows one to three values (one DSCP, one source port,
-/// a few opcodes): those stay inside the object; more go to the heap, `Limit` keys at most, what
-/// comes after them is counted as `others()`.
+/// Counts by a small key. Nearly every flow has one to three values (one DSCP, one source port, a few
+/// opcodes): `Inline` of them are stored inside the object, more on the heap. At most `Limit` keys; further
+/// keys are counted in others().
 template <class Key, std::size_t Inline, std::size_t Limit>
 class SmallCounts {
  public:
@@ -38,7 +38,7 @@ class SmallCounts {
     if (other.others() != 0) more().others += other.others();
   }
 
-  /// By key, ascending.
+  /// All entries, ascending by key.
   [[nodiscard]] std::vector<Entry> sorted() const {
     std::vector<Entry> all;
     for (std::size_t i = 0; i < used_; ++i) all.push_back({keys_[i], counts_[i]});
@@ -47,7 +47,7 @@ class SmallCounts {
     return all;
   }
 
-  /// Of this key; 0 if it was not kept.
+  /// The count of this key; 0 if it has no entry.
   [[nodiscard]] std::uint64_t of(Key key) const noexcept {
     for (std::size_t i = 0; i < used_; ++i) {
       if (keys_[i] == key) return counts_[i];

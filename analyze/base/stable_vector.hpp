@@ -9,7 +9,7 @@
 
 namespace roce::analyze {
 
-/// Elements that stay where they are, by index.
+/// A vector whose elements keep their addresses when it grows.
 template <class T>
 class Chunks {
  public:
@@ -33,7 +33,7 @@ class Chunks {
     if (size_ == chunks_.size() << shift) chunks_.push_back(std::make_unique<T[]>(mask + 1));
     ++size_;
   }
-  /// Hands over one element after the other and gives their memory back on the way.
+  /// Passes one element after the other to `take` and frees their memory on the way. Empties the vector.
   template <class Take>
   void drain(Take take) {
     for (std::size_t i = 0; i < size_; ++i) {
@@ -45,7 +45,7 @@ class Chunks {
   }
 
  private:
-  /// Large enough to be given back to the system.
+  /// Large enough that freeing one returns it to the system.
   static constexpr std::size_t chunk_bytes = 128 * 1024;
   static constexpr unsigned shift = std::bit_width((chunk_bytes - 1) / sizeof(T));
   static constexpr std::size_t mask = (std::size_t{1} << shift) - 1;

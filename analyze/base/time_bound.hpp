@@ -7,7 +7,7 @@
 
 namespace roce::analyze {
 
-/// A limit in time: absolute, or so long after the capture's first frame.
+/// A bound in time, in nanoseconds: since the epoch, or relative to the capture's first frame.
 struct TimeBound {
   std::int64_t ns = 0;
   bool relative = false;
@@ -20,17 +20,17 @@ struct TimeBound {
   }
 };
 
-/// From when to when, both inclusive; absent = no limit.
+/// A range of time, both bounds inclusive; absent = unbounded.
 struct TimeRange {
   std::optional<TimeBound> from;
   std::optional<TimeBound> to;
 
   [[nodiscard]] bool any() const noexcept { return from || to; }
-  /// Whether nothing can lie in it.
+  /// Whether no time can be in it.
   [[nodiscard]] bool is_empty(std::int64_t first_ns) const noexcept {
     return from && to && from->resolve(first_ns) > to->resolve(first_ns);
   }
-  /// What has no time (capture::no_time, the smallest number) lies in no range.
+  /// Without a time (capture::no_time, the smallest number): only in a range without bounds.
   [[nodiscard]] bool contains(std::int64_t time_ns, std::int64_t first_ns) const noexcept {
     if (time_ns == std::numeric_limits<std::int64_t>::min()) return !any();
     return (!from || time_ns >= from->resolve(first_ns)) && (!to || time_ns <= to->resolve(first_ns));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures for people: three significant digits and a unit.
+// Figures for display: three significant digits and a unit.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace roce::analyze {
 /// "2026-11-20 11:08:53.886729269 UTC"; a time outside the calendar as seconds.
 [[nodiscard]] std::string time_text(std::int64_t nanoseconds_since_epoch);
 
-/// From one time to a later one, saturated; 0 if it is not later.
+/// last_ns - first_ns, saturated; 0 if it is negative.
 [[nodiscard]] std::int64_t span_ns(std::int64_t first_ns, std::int64_t last_ns) noexcept;
 
-/// Mean rate over the span, 0 where the span is.
+/// Mean rate between the two times; 0 if there is no time between them.
 [[nodiscard]] double mean_rate_bps(std::uint64_t bytes, std::int64_t first_ns, std::int64_t last_ns) noexcept;
 
 }  // namespace roce::analyze

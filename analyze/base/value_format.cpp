@@ -60,9 +60,9 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Characters of more than one byte that do something to a terminal or to the text around them: C1 controls,
-/// marks that turn the direction of what follows (U+061C, U+200E, U+200F, U+202A..U+202E, U+2066..U+2069),
-/// other ends of lines (U+2028, U+2029).
+/// Multi-byte characters that affect a terminal or the text around them: C1 controls, marks of text
+/// direction (U+061C, U+200E, U+200F, U+202A..U+202E, U+2066..U+2069), line and paragraph separators
+/// (U+2028, U+2029).
 bool is_hidden_control(std::string_view character) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return (at(0) == 0xc2 && at(1) < 0xa0) || (at(0) == 0xd8 && at(1) == 0x9c);
@@ -71,7 +71,7 @@ bool is_hidden_control(std::string_view character) {
   return at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9;
 }
 
-/// Of a valid character of up to three bytes.
+/// The code point of a valid character of up to three bytes.
 unsigned code_point(std::string_view character) {
   const auto at = [&](std::size_t i) {
     return static_cast<unsigned>(static_cast<unsigned char>(character[i]));
@@ -81,8 +81,8 @@ unsigned code_point(std::string_view character) {
   return (at(0) & 0x0fU) << 12U | (at(1) & 0x3fU) << 6U | (at(2) & 0x3fU);
 }
 
-/// Appends what needs no escape and hands the rest to `escape(character, is_utf8)`; what is no UTF-8 byte by
-/// byte.
+/// Appends what needs no escape and passes the rest to `escape(character, is_utf8)`; bytes that are not UTF-8
+/// one by one.
 template <class Escape>
 void append_escaped(std::string& out, std::string_view text, std::string_view special, Escape escape) {
   while (!text.empty()) {

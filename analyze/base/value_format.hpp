@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers, times and text as output. Everything appends to a string that its owner reuses.
+// Numbers, times and text for output. All functions append to a string that its owner reuses.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace roce::analyze {
 void append_decimal(std::string& out, std::uint64_t value);
 /// Right-aligned with spaces to at least `width`.
 void append_decimal(std::string& out, std::uint64_t value, std::size_t width);
-/// 0x and at least `digits` digits.
+/// Hexadecimal: 0x and at least `digits` digits.
 void append_hex_number(std::string& out, std::uint64_t value, unsigned digits);
-/// Bare, two digits a byte.
+/// Hexadecimal without 0x, two digits per byte.
 void append_hex(std::string& out, dissect::Bytes bytes);
-/// Nanoseconds as seconds with `decimals` (0 to 9) digits behind the point, cut, not rounded.
+/// Nanoseconds as seconds with `decimals` (0 to 9) decimal places, truncated, not rounded.
 void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimals = 9);
-/// Text from the wire for a terminal: valid UTF-8 stays, control characters and quotes' backslash
-/// are escaped as in C, bytes that are no UTF-8 become \xNN.
+/// Text from the wire for a terminal: valid UTF-8 stays, control characters and backslashes are escaped as
+/// in C, bytes that are not UTF-8 become \xNN.
 void append_printable(std::string& out, std::string_view text);
-/// Lines of our own for a terminal, with names in them: new lines stay, other control characters become '?'.
+/// Our own output for a terminal, with names in it: newlines stay, other control characters become '?'.
 void append_lines(std::string& out, std::string_view text);
-/// Text from the wire inside a JSON string, without the quotes; bytes that are no UTF-8 become U+FFFD.
+/// Text from the wire inside a JSON string, without the quotes; bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
 }  // namespace roce::analyze

@@ -19,12 +19,12 @@ using dissect::Dissection;
 using dissect::HeaderId;
 using State = CmExchange::State;
 
-/// Copies of one transmission (a mirror, a second interface) come together; a retry comes after a
+/// Copies of one transmission (a mirror, a second interface) come within this time; a retry comes after a
 /// response timeout, and with the next PSN of its sender's GSI queue pair.
 constexpr std::uint64_t copy_spacing_ns = 1'000'000'000;
-/// A REQ may stand so far behind its REP where interfaces were merged out of order.
+/// A REQ may be captured so long after its REP if interfaces were merged out of order.
 constexpr std::uint64_t disorder_ns = 5'000'000'000;
-/// 16 transmissions of 4.3 s each, as Linux has it, fit in; later the request id is another's.
+/// Enough for 16 transmissions of 4.3 s each, as in Linux; later the request ID is reused.
 constexpr std::uint64_t sidr_life_ns = 120'000'000'000;
 
 constexpr CmSeen CmExchange::*slots[] = {&CmExchange::req, &CmExchange::mra, &CmExchange::rep,
@@ -95,7 +95,7 @@ bool CmEntry::may_hold(const CmArrival& a, bool from_client) const noexcept {
     case CmKind::dreq:
       return !differs(from_client ? x.server_qpn : x.client_qpn, a.qpn);
     default:
-      return true;  // says no more than the ids
+      return true;  // has nothing to compare but the IDs
   }
 }
 
@@ -103,8 +103,8 @@ bool CmEntry::is_its_req(const CmArrival& a) const noexcept {
   const CmExchange& x = exchange;
   if (differs(x.client_qpn, a.qpn) || differs(x.server_psn, a.message.starting_psn.value())) return false;
   if (x.req) return x.service_id == a.message.service_id;
-  // Its REP came first: either the capture is not in order, or it began between REQ and REP, and the
-  // id has come round.
+  // Its REP came first: either the capture is out of order, or it began between REQ and REP and the ID is
+  // reused.
   if (no_time(a.time_ns, first_time_ns)) return !ended();
   if (a.time_ns <= first_time_ns) return true;
   return !ended() && distance(a.time_ns, first_time_ns) < disorder_ns;
@@ -134,7 +134,7 @@ bool CmEntry::see(CmSeen CmExchange::*slot, const CmArrival& a, bool from_client
     last_[i] = now;
     return true;
   }
-  if (last_[i].from_client != from_client) {  // the other side's own
+  if (last_[i].from_client != from_client) {  // the peer's own message
     if (seen.of_other_side < std::numeric_limits<std::uint32_t>::max()) ++seen.of_other_side;
     return false;
   }

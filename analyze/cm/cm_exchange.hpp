@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a connection manager's exchange was: a plain value.
+// A CM exchange (IBTA 12): one attempt to set up a connection, or a SIDR lookup, as a plain value.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace roce::analyze {
 
-/// Exchanges that are kept where nothing else is asked for.
+/// Default for the number of exchanges that are kept.
 inline constexpr std::size_t default_exchange_limit = 64 * 1024;
 
-/// A CM message seen: its packet and time.
+/// One kind of CM message in an exchange: its first packet and its count.
 struct CmSeen {
   std::uint64_t frame = 0;  ///< number of the first one; 0 = not captured
   std::int64_t time_ns = capture::no_time;
-  std::uint32_t count = 0;          ///< repeats included, mirrored copies not
-  std::uint32_t of_other_side = 0;  ///< the same message of the other side, copies included
+  std::uint32_t count = 0;          ///< with retransmissions, without mirrored copies
+  std::uint32_t of_other_side = 0;  ///< the same kind of message from the peer, copies included
   [[nodiscard]] explicit operator bool() const noexcept { return frame != 0; }
 };
 
-/// One attempt to connect (REQ ... or SIDR_REQ ...), from the packets of both sides. `client` sent
-/// the REQ; where nothing but DREQs was captured, it is the sender of the first. What was not captured
-/// is absent.
+/// One attempt to connect (REQ ... or SIDR_REQ ...), from the packets of both sides. `client` is the sender
+/// of the REQ; if only DREQs were captured, the sender of the first one. Fields of messages that were not
+/// captured are absent.
 struct CmExchange {
-  /// Follows from the messages seen, in whatever order they were captured.
+  /// By the messages seen, independent of the order in which they were captured.
   enum class State : std::uint8_t {
     requested,
-    replied,       ///< the REP; also a SIDR_REP with a queue pair, and a REP whose RTU was not captured
-    established,   ///< the RTU
-    rejected,      ///< a REJ before the RTU, or one that ended the connection; a SIDR_REP that refuses
-    disconnected,  ///< a DREQ or its DREP
+    replied,       ///< REP without RTU (it may not be captured), or a SIDR_REP with a queue pair
+    established,   ///< RTU
+    rejected,      ///< REJ before the RTU, or one that ended the connection; a SIDR_REP that refuses
+    disconnected,  ///< DREQ or DREP
   };
 
   std::uint32_t number = 0;  ///< see CmTracker::index_of()
   State state = State::requested;
-  bool sidr = false;                                        ///< UD: a lookup of a queue pair, no connection
-  dissect::Transport transport = dissect::Transport::none;  ///< that carried the REQ: v1, v2 ...
+  bool sidr = false;                                        ///< UD: lookup of a queue pair, no connection
+  dissect::Transport transport = dissect::Transport::none;  ///< of the packets: RoCE v1, v2 ...
   dissect::CmTransport service = dissect::CmTransport::unknown;
   dissect::IpAddress client;  ///< addresses of the packets
   dissect::IpAddress server;
@@ -49,36 +49,36 @@ struct CmExchange {
   std::uint64_t service_id = 0;
   std::optional<std::uint32_t> client_qpn;
   std::optional<std::uint32_t> server_qpn;
-  std::optional<std::uint32_t> client_psn;  ///< first PSN that the client will send: of the REP
-  std::optional<std::uint32_t> server_psn;  ///< of the REQ
+  std::optional<std::uint32_t> client_psn;  ///< first PSN that the client will send, from the REP
+  std::optional<std::uint32_t> server_psn;  ///< first PSN that the server will send, from the REQ
   std::uint16_t pmtu = 0;                   ///< bytes, 0 = unknown
   std::optional<std::uint8_t> retry_count;
-  std::optional<std::uint8_t> rnr_retry;         ///< of the REQ; 7 = for ever
+  std::optional<std::uint8_t> rnr_retry;         ///< of the REQ; 7 = unlimited
   std::optional<std::uint8_t> ack_timeout_code;  ///< 4.096 us times 2^code, 0 = never
   std::uint8_t traffic_class = 0;
   std::uint8_t sl = 0;
-  std::uint8_t response_timeout_code = 0;  ///< how long the client waits for an answer to its REQ
-  std::uint8_t max_cm_retries = 0;         ///< how often it repeats it then
-  /// Of the first REJ; the server's word counts more than that of a client that only stopped waiting
-  /// (reason 4, timeout).
+  std::uint8_t response_timeout_code = 0;  ///< how long the client waits for a response; code as above
+  std::uint8_t max_cm_retries = 0;         ///< how often it retransmits the REQ
+  /// Reason of the first REJ; a reason of the server replaces that of a client that only timed out (reason 4,
+  /// timeout).
   std::optional<std::uint16_t> reject_reason;
   bool rejected_by_server = false;
   std::optional<std::uint8_t> sidr_status;
-  /// SIDR_REQ and SIDR_REP are in `req` and `rep`. Where both sides sent a DREQ (a REJ, an MRA), this is
-  /// the first one, and its repeats.
+  /// SIDR_REQ and SIDR_REP are in `req` and `rep`. If both sides sent a DREQ (REJ, MRA), these are the first
+  /// one and its retransmissions.
   CmSeen req, mra, rep, rtu, rej, dreq, drep;
 };
 
 /// "requested", "replied", ...
 [[nodiscard]] std::string_view cm_state_name(CmExchange::State state) noexcept;
 
-/// The REQ was captured and nothing that the server would have sent for it.
+/// Whether a REQ was captured, but no response of the server.
 [[nodiscard]] bool unanswered(const CmExchange& exchange) noexcept;
 
-/// First REQ to first RTU, or to the REP where there is no RTU; absent without both ends and their
-/// times, or where the clock ran backwards.
+/// Time from the first REQ to the first RTU, or to the REP if there is no RTU; absent if one of them or its
+/// time is missing, or if the time would be negative.
 [[nodiscard]] std::optional<std::uint64_t> connect_time_ns(const CmExchange& exchange) noexcept;
-/// First REQ to the server's first REP or REJ; absent as above.
+/// Time from the first REQ to the server's first REP or REJ; absent as above.
 [[nodiscard]] std::optional<std::uint64_t> answer_time_ns(const CmExchange& exchange) noexcept;
 
 }  // namespace roce::analyze

@@ -18,10 +18,10 @@ using dissect::Dissection;
 using dissect::IpAddress;
 using dissect::Ulp;
 
-/// Reject reason of who has waited long enough (IBTA 12.6.7.2).
+/// Reject reason "timeout" (IBTA 12.6.7.2).
 constexpr std::uint16_t reject_timeout = 4;
 
-/// What an MRA or REJ answers (IBTA 12.6.6, 12.6.7); more in a REJ: no message, in an MRA: a LAP.
+/// The message that an MRA or REJ responds to (IBTA 12.6.6, 12.6.7); 2 is a LAP in an MRA, none in a REJ.
 constexpr std::uint8_t answers_req = 0;
 constexpr std::uint8_t answers_rep = 1;
 
@@ -50,7 +50,7 @@ struct CmTracker::Impl {
   [[nodiscard]] const CmEntry* at(const CmPlace& place) const {
     const auto found = places.find(place);
     if (found == places.end()) return nullptr;
-    // Numbers may wrap around; how far they are from the oldest one does not.
+    // Numbers may wrap around; their distance from the oldest one does not.
     const std::uint32_t index = found->second - first;
     return index < entries.size() ? &entries[index] : nullptr;
   }
@@ -66,7 +66,7 @@ struct CmTracker::Impl {
   Match find(const CmArrival& a, Sender sender);
   static Match check(CmEntry& entry, bool from_client, const CmArrival& a, Sender sender);
 
-  // Each returns the exchange that the message belongs to; nullptr: it says nothing that matters.
+  // Each returns the exchange that the message belongs to; nullptr if the message is ignored.
   CmEntry* learn_req(const CmArrival& a);
   CmEntry* learn_rep(const CmArrival& a);
   CmEntry* learn_rtu(const CmArrival& a);
@@ -84,7 +84,7 @@ struct CmTracker::Impl {
   static const Rule rules[];
 };
 
-// LAP and APR are not here: they change paths, not queue pairs.
+// Without LAP and APR: they change paths, not queue pairs.
 const CmTracker::Impl::Rule CmTracker::Impl::rules[] = {
     {CmKind::req, &Impl::learn_req, true},        {CmKind::rep, &Impl::learn_rep, true},
     {CmKind::rtu, &Impl::learn_rtu, false},       {CmKind::mra, &Impl::learn_mra, false},
@@ -125,7 +125,7 @@ CmTracker::Impl::Match CmTracker::Impl::make_match(const CmArrival& a, bool from
   return {&make(a, from_client), from_client};
 }
 
-/// Notes the communication ids that a message shows; 0 says nothing.
+/// Records the communication IDs of a message; 0 is none.
 void CmTracker::Impl::name_sides(const Match& match, const CmArrival& a) {
   CmExchange& x = match.entry->exchange;
   const auto name = [&](std::uint32_t& known, std::uint32_t said, const IpAddress& own,
@@ -139,8 +139,8 @@ void CmTracker::Impl::name_sides(const Match& match, const CmArrival& a) {
   name(x.server_comm_id, match.from_client ? m.remote_comm_id : m.local_comm_id, x.server, x.client);
 }
 
-/// A queue pair of the exchange. A REQ or REP makes it now: the number is no older exchange's any more.
-/// A DREQ only mentions it, and a late one must not take the number from an exchange that came after.
+/// Records a queue pair of the exchange. A REQ or REP begins its use (`made_now`) and takes the number from
+/// an older exchange. A DREQ only mentions it: a late one must not take the number from a newer exchange.
 void CmTracker::Impl::name_queue_pair(CmEntry& entry, bool of_client, std::uint32_t qpn, bool made_now) {
   CmExchange& x = entry.exchange;
   std::optional<std::uint32_t>& known = of_client ? x.client_qpn : x.server_qpn;
@@ -151,8 +151,7 @@ void CmTracker::Impl::name_queue_pair(CmEntry& entry, bool of_client, std::uint3
   if (made_now || owner == nullptr || owner->ended()) places.insert_or_assign(place, x.number);
 }
 
-/// By the ids that the message names, its sender's first. Numbers that contradict show that the id is in
-/// use again.
+/// By the IDs in the message, the sender's first. If the queue pairs contradict, the ID is reused.
 CmTracker::Impl::Match CmTracker::Impl::find(const CmArrival& a, Sender sender) {
   const CmMessage& m = a.message;
   if (m.local_comm_id != 0) {
@@ -201,7 +200,7 @@ CmEntry* CmTracker::Impl::learn_req(const CmArrival& a) {
   x.transport = a.transport;
   x.service = m.transport;
   x.service_id = m.service_id;
-  x.server_psn = m.starting_psn.value();  // a side names the PSN that it expects (IBTA 12.7.31)
+  x.server_psn = m.starting_psn.value();  // the starting PSN is the one the sender expects (IBTA 12.7.31)
   x.pmtu = m.mtu;
   x.retry_count = m.retry_count;
   x.rnr_retry = m.rnr_retry_count;
@@ -251,7 +250,7 @@ CmEntry* CmTracker::Impl::learn_rej(const CmArrival& a) {
                                                    : Sender::either;
   Match match = find(a, sender);
   if (match.entry == nullptr) {
-    // Who never heard of the other's id is the client that gave up waiting.
+    // A sender that does not know the peer's ID is the client after a timeout.
     match = make_match(a, sender == Sender::client || (sender == Sender::either && m.remote_comm_id == 0));
   }
   name_sides(match, a);
@@ -286,7 +285,7 @@ CmEntry* CmTracker::Impl::learn_drep(const CmArrival& a) {
   return match.entry;
 }
 
-/// SIDR_REQ and SIDR_REP have one id, that of the client.
+/// SIDR_REQ and SIDR_REP have one ID, the client's.
 CmEntry* CmTracker::Impl::learn_sidr(const CmArrival& a) {
   const CmMessage& m = a.message;
   const bool request = m.kind == CmKind::sidr_req;

@@ -15,9 +15,9 @@
 
 namespace roce::analyze {
 
-/// Follows the connection managers of all hosts: who connects to whom, with which queue pairs and
-/// parameters, how long it took, why it failed. Bounded: the oldest exchanges are forgotten first
-/// (and counted). Not thread-safe.
+/// Follows the CM exchanges of all hosts: client and server, queue pairs and parameters, how long the
+/// connection setup took, why it failed. Bounded: the oldest exchanges are dropped first and counted.
+/// Not thread-safe.
 class CmTracker {
  public:
   static constexpr std::size_t default_limit = default_exchange_limit;
@@ -28,33 +28,33 @@ class CmTracker {
   CmTracker& operator=(CmTracker&&) noexcept;
   ~CmTracker();
 
-  /// Looks at a packet that may be a CM message; cheap for all others. Returns the exchange of which
-  /// both queue pairs have become known by this very packet, a REP or a REQ that came after its REP: a
-  /// new connection begins here. (Queue pairs known by a DREQ only are in exchange_of().) The pointer
-  /// lives until the next learn(). `number` counts from 1.
+  /// Processes a packet that may be a CM message; cheap for all others. Returns an exchange if with this
+  /// packet (a REP, or a REQ captured after its REP) both queue pairs are known: a new connection begins.
+  /// (Queue pairs known only from a DREQ are in exchange_of().) The pointer is valid until the next learn().
+  /// `number` is the frame number, from 1.
   const CmExchange* learn(std::uint64_t number, const capture::Frame& frame,
                           const dissect::Dissection& dissection);
 
-  /// The exchange that the last packet given to learn() belongs to; null: to none. The pointer lives until
-  /// the next learn().
+  /// The exchange of the last packet given to learn(), or null. The pointer is valid until the next learn().
   [[nodiscard]] const CmExchange* last_learned() const noexcept;
 
-  /// The exchange that made this queue pair at this address its end, if one was captured; the last
-  /// one where the number was used again. The pointer lives until the next learn().
+  /// The exchange of this queue pair at this address, if one was captured; after QP reuse the last one. The
+  /// pointer is valid until the next learn().
   [[nodiscard]] const CmExchange* exchange_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
 
-  /// What the packet's destination queue pair carries; for REP and REJ what their REQ asked for.
+  /// Upper-layer protocol of the packet's destination queue pair; of REP and REJ the one their REQ requested.
   [[nodiscard]] dissect::Ulp ulp_of(dissect::Bytes frame, const dissect::Dissection& dissection) const;
-  /// What a queue pair at an address carries.
+  /// Upper-layer protocol of a queue pair at an address.
   [[nodiscard]] dissect::Ulp ulp_of(const dissect::IpAddress& address, std::uint32_t qpn) const;
 
-  /// Stable number of an exchange, from 0 in order of their first messages.
+  /// Permanent number of an exchange, from 0 in the order of first messages.
   [[nodiscard]] std::uint32_t index_of(const CmExchange& exchange) const noexcept { return exchange.number; }
-  /// Where take_exchanges() would put the exchange of this number, which is less by those forgotten
-  /// before; absent if it is one of them.
+  /// Index of the exchange of this number in take_exchanges(), where dropped ones are missing; absent if it
+  /// was dropped.
   [[nodiscard]] std::optional<std::uint32_t> place_of(std::uint32_t number) const noexcept;
-  /// All that were kept, by number. Afterwards the tracker knows none.
+  /// All exchanges that are kept, by number. The tracker is empty afterwards.
   [[nodiscard]] std::vector<CmExchange> take_exchanges();
+  /// Number of exchanges that were dropped.
   [[nodiscard]] std::uint64_t forgotten() const noexcept;
 
  private:

@@ -10,17 +10,17 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::size_t beginning = std::size_t{1} << 15U;  ///< packets
-constexpr std::size_t enough = 64;         ///< matches, where all of a capture is looked through
-constexpr std::int64_t soon_ns = 100'000;  ///< no sender repeats itself so soon
+constexpr std::size_t enough = 64;                        ///< matches, when a whole capture is searched
+constexpr std::int64_t soon_ns = 100'000;                 ///< no sender retransmits that soon
 
-/// One packet that both show.
+/// A packet seen at both points.
 struct Match {
   dissect::IpAddress src, dst;
   std::int64_t difference_ns = 0;
   int hops = 0;  ///< TTL at A minus TTL at B
 };
 
-/// The packets of a beginning by what makes them one of a kind.
+/// The unique packets of a capture's beginning.
 class Anchors {
  public:
   /// `doubled`: the capture has its packets twice.
@@ -31,7 +31,7 @@ class Anchors {
       const PointPacket& packet = packets[i];
       const auto [place, made] = places_.try_emplace(key_of(packet), Entry{&packet, false});
       if (made) continue;
-      // What a mirror shows twice is still one packet.
+      // A packet that a mirror captured twice is still unique.
       const bool soon = packet.time_ns - place->second.packet->time_ns <= soon_ns;
       if (!soon || (!doubled && !packet.has(PointPacket::numbered))) place.value().several = true;
     }
@@ -70,7 +70,7 @@ std::vector<Match> compare_beginnings(const std::deque<PointPacket>& a, const An
   return matches;
 }
 
-/// Looks through both captures from the front until one shows enough of the other's beginning.
+/// Searches both captures from the front until one has enough packets of the other's beginning.
 std::vector<Match> search(const ComparePoint& a, const ComparePoint& b, const Anchors& of_a,
                           const Anchors& of_b, const CompareOptions& options) {
   std::vector<Match> matches;
@@ -100,7 +100,7 @@ std::vector<Match> search(const ComparePoint& a, const ComparePoint& b, const An
   return matches;
 }
 
-/// What the matches say of one pair of addresses, in one direction.
+/// Time differences of one pair of addresses, in one direction.
 struct PairDifferences {
   dissect::IpAddress src, dst;
   std::uint64_t count = 0;
@@ -111,7 +111,7 @@ struct PairDifferences {
 
 std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
   std::vector<PairDifferences> pairs;
-  constexpr std::size_t most = 4096;  // the others are told as their packets come
+  constexpr std::size_t most = 4096;  // directions of further pairs are found when their packets come
   for (const Match& match : matches) {
     auto found = std::find_if(pairs.begin(), pairs.end(), [&](const PairDifferences& pair) {
       return pair.src == match.src && pair.dst == match.dst;
@@ -125,7 +125,7 @@ std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
     found->least = std::min(found->least, match.difference_ns);
     found->largest = std::max(found->largest, match.difference_ns);
     found->hops += match.hops;
-    if (found != pairs.begin()) std::iter_swap(found, found - 1);  // the frequent ones come to the front
+    if (found != pairs.begin()) std::iter_swap(found, found - 1);  // frequent pairs move to the front
   }
   return pairs;
 }
@@ -134,8 +134,9 @@ void set_direction(FlowBook& book, const PairDifferences& pair, unsigned directi
   if (AddressPair* known = book.pair(pair.src, pair.dst)) known->direction = direction;
 }
 
-/// A hop counts a TTL down; else the direction whose packets seem to need longer passes A first, for delays
-/// are not negative: there the difference of the clocks adds, back it is taken off.
+/// By TTL, if there is a router between the points. Otherwise the direction with the larger time difference
+/// passes A first: delays are not negative, so the clock offset adds to them in one direction and is
+/// subtracted in the other.
 void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) {
   bool any = false;
   for (const PairDifferences& pair : pairs) {
@@ -151,14 +152,14 @@ void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) 
       if (if_there != if_back) {
         set_direction(book, pair, if_there > if_back ? 0 : 1);
       } else {
-        // No delay to be seen. Either point may be the first one.
+        // No visible delay: either point may be the first one.
         set_direction(book, pair, pair.order < back->order ? 0 : 1);
         if (AddressPair* known = book.pair(pair.src, pair.dst)) known->either = true;
       }
     }
   }
   if (any) return;
-  // One direction, no hop: what the clocks say.
+  // One direction and no router: by the clocks.
   for (const PairDifferences& pair : pairs) set_direction(book, pair, pairs.front().least >= 0 ? 0 : 1);
 }
 
@@ -181,12 +182,12 @@ std::int64_t shift_of(const std::vector<PairDifferences>& pairs, FlowBook& book)
   return any;
 }
 
-/// A packet to the last byte that is compared.
+/// A hash of everything that is compared of a packet.
 std::uint64_t bytes_of(const PointPacket& packet) noexcept {
   return packet.sign ^ packet.icrc ^ std::uint64_t{packet.extended} << 32U;
 }
 
-/// How often each packet comes in a beginning.
+/// Number of occurrences of each packet in a capture's beginning.
 using Occurrences = tsl::robin_map<std::uint64_t, std::uint32_t>;
 Occurrences count_occurrences(const std::deque<PointPacket>& packets) {
   Occurrences counts;
@@ -195,9 +196,9 @@ Occurrences count_occurrences(const std::deque<PointPacket>& packets) {
   return counts;
 }
 
-/// Whether a good part of the packets comes again at once, as they are or by another way: two mirrors, or
-/// both ports of a bridge. Without an IPv4 ID packets are alike, too, that their sender repeats: those come
-/// to the other point as often, and no sender repeats nearly each of them right behind it.
+/// Whether a large part of the packets is captured again at once, unchanged or on another link: two mirrors,
+/// or both ports of a bridge. Without an IPv4 ID, retransmissions are identical too; but they occur as often
+/// at the other point, and no sender retransmits nearly every packet immediately.
 bool is_doubled(const std::deque<PointPacket>& packets, const Occurrences& at_other) {
   constexpr std::uint64_t part = 4;
   struct Again {
@@ -209,7 +210,7 @@ bool is_doubled(const std::deque<PointPacket>& packets, const Occurrences& at_ot
     std::size_t last = 0;  // its place
     std::uint32_t times = 0;
   };
-  constexpr std::size_t right_behind = 4;  // packets
+  constexpr std::size_t right_behind = 4;  // packets later
   tsl::robin_map<std::uint64_t, Seen> all_seen;
   const std::size_t count = std::min(packets.size(), beginning);
   for (std::size_t i = 0; i < count; ++i) {

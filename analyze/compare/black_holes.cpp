@@ -8,7 +8,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Which point a host is next to, as the packets of other pairs tell: those that pass A first come from A's
+/// The point to which a host is nearer, by the packets of other pairs: those that pass A first come from A's
 /// side.
 struct Side {
   std::uint64_t at[2]{};
@@ -17,7 +17,7 @@ struct Side {
     return at[0] != 0 ? 0U : 1U;
   }
 };
-/// Hosts of which both points show packets.
+/// Hosts with packets at both points.
 using Hosts = std::map<dissect::IpAddress, Side>;
 
 Hosts hosts_of(const std::vector<AddressPair>& pairs) {
@@ -33,8 +33,7 @@ Hosts hosts_of(const std::vector<AddressPair>& pairs) {
   return hosts;
 }
 
-/// Whether packets of this pair that `side` shows were on their way to the other point, as far as one can
-/// know.
+/// Whether packets of this pair at `side` were on their way to the other point, as far as it is known.
 bool passes_first(const Hosts& hosts, const AddressPair& pair, unsigned side) {
   const auto src = hosts.find(pair.src);
   const auto dst = hosts.find(pair.dst);
@@ -61,7 +60,7 @@ std::vector<BlackHole> find_black_holes(const std::vector<AddressPair>& pairs) {
         for (const AddressPair& each : pairs) answers[{each.src, each.dst}] += each.answers;
       }
       if (!passes_first(hosts, pair, side)) continue;
-      // What is answered has arrived, by another way.
+      // A response shows that the packets arrived on another path.
       const auto back = answers.find({pair.dst, pair.src});
       if (back != answers.end() && back->second != 0) continue;
       found.push_back({pair.src, pair.dst, side, pair.alone_first[side]});

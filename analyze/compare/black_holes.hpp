@@ -9,9 +9,9 @@
 // Internal to compare.
 namespace roce::analyze {
 
-/// Pairs of addresses all of whose packets are lost between the points: one point shows their requests, the
-/// other one nothing of them though it shows traffic of one of the two hosts, and nobody answers. `pairs` of
-/// the whole capture. In their order; the list is not bounded but by that of the pairs.
+/// Pairs of addresses whose packets are all lost between the points: one point sees their requests, the other
+/// one nothing of them although it sees traffic of one of the two hosts, and there is no response. `pairs`
+/// are those of the whole capture. In the order of `pairs`.
 [[nodiscard]] std::vector<BlackHole> find_black_holes(const std::vector<AddressPair>& pairs);
 
 }  // namespace roce::analyze

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict of a comparison: what an engineer should know, each with the packets that show it.
+// The findings of a comparison, each with its evidence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string way(unsigned direction) {
   return fmt::format("{} to {}", point_names[direction], point_names[1 - direction]);
 }
 
-/// `point`: whose packet numbers prove it.
+/// `point`: the file of its packet numbers.
 CompareFinding made(std::string_view id, Severity severity, std::string_view title, std::string subject,
                     unsigned point) {
   CompareFinding finding;
@@ -39,19 +39,18 @@ void prove(Finding& finding, const Counted& counted) {
   finding.last_time_ns = counted.last_time_ns;
 }
 
-/// ", of which the capture lost some itself": what makes a loss doubtful.
+/// Reasons why the packets may have been lost by the capture itself; lowers the confidence.
 std::string doubt_text(const CompareResult& result, unsigned direction, double& confidence) {
   const ComparePointFacts& second = result.points[1 - direction];
   std::string text;
   if (second.dropped.value_or(0) != 0) {
-    text +=
-        fmt::format(" The capture at {} says that it dropped {} itself: some or all of these may be such.",
-                    point_names[1 - direction], packets_text(*second.dropped));
+    text += fmt::format(" The capture at {} dropped {} itself: some or all of the lost packets may be these.",
+                        point_names[1 - direction], packets_text(*second.dropped));
     confidence = *second.dropped >= result.directions[direction].lost.count ? 0.3 : 0.6;
   }
   const std::uint64_t missed = result.directions[direction].missed_behind.count;
   if (missed != 0) {
-    text += fmt::format(" The capture at {} missed {} besides that arrived, so some of these may have, too.",
+    text += fmt::format(" The capture at {} did not capture {} that arrived, so it may lack more of them.",
                         point_names[1 - direction], packets_text(missed));
     confidence = std::min(confidence, missed >= result.directions[direction].lost.count ? 0.6 : 0.8);
   }
@@ -69,20 +68,20 @@ void find_losses(const CompareResult& result, std::vector<CompareFinding>& findi
              "Packets lost between the points", way(direction), direction);
     prove(finding, d.lost);
     finding.explanation =
-        fmt::format("{} of {} ({}) that {} shows never came to {}; {} of them were sent again.", d.lost.count,
+        fmt::format("{} of {} ({}) seen at {} did not reach {}; {} of them were retransmitted.", d.lost.count,
                     packets_text(sent), percent_text(d.lost.count, sent), point_names[direction],
                     point_names[1 - direction], d.repaired);
     if (d.lost_damaged != 0) {
       finding.explanation += fmt::format(
-          " {} of the lost ones were damaged already at {}, so the next hop may "
-          "rightly have dropped them.",
+          " {} of the lost packets were already damaged at {}, so the next hop may have dropped them "
+          "correctly.",
           d.lost_damaged, point_names[direction]);
     }
     finding.explanation += doubt_text(result, direction, finding.confidence);
     finding.advice =
         "read the drop and discard counters of every port between the points (ethtool -S DEVICE on hosts; on "
-        "a switch the interface's discards and the queue's WRED and buffer drops), and see whether the class "
-        "is lossless (PFC) on all of them; --csv lists the packets.";
+        "a switch the interface's discards and the queue's WRED and buffer drops), and check whether the "
+        "class is lossless (PFC) on all of them; --csv lists the packets.";
     findings.push_back(std::move(finding));
   }
 }
@@ -106,18 +105,18 @@ void find_holes(const CompareResult& result, std::vector<CompareFinding>& findin
     if (count > told) pairs += fmt::format(" and {} more", count - told);
     CompareFinding finding =
         made("black_hole_between", packets.count < enough ? Severity::warning : Severity::error,
-             "Nothing of a pair of addresses arrives", way(direction), direction);
+             "All packets of a pair of addresses are lost", way(direction), direction);
     prove(finding, packets);
     finding.confidence = 0.8;
     finding.explanation = fmt::format(
-        "Not one packet of {} comes to {}: {}. {} shows other traffic of these hosts, and nobody answers "
-        "them: they end between the points. They are not counted as lost packets of the comparison.",
+        "No packet of {} reaches {}: {}. {} sees other traffic of these hosts, and there is no response to "
+        "them: they are lost between the points. They are not counted as lost packets of the comparison.",
         count == 1 ? std::string("a pair of addresses") : fmt::format("{} pairs of addresses", count),
         point_names[1 - direction], pairs, point_names[1 - direction]);
     finding.advice =
-        "look between the points for what tells these addresses from the others that arrive: a missing or "
-        "wrong route or neighbour entry, an access list, a VLAN that is not allowed on a trunk, one dead "
-        "path of several (ECMP, LAG); ping and traceroute from the sender tell where it ends.";
+        "look between the points for what distinguishes these addresses from others that arrive: a missing "
+        "or wrong route or neighbour entry, an access list, a VLAN that is not allowed on a trunk, one dead "
+        "path of several (ECMP, LAG); ping and traceroute from the sender show where the path ends.";
     findings.push_back(std::move(finding));
   }
 }
@@ -130,11 +129,11 @@ void find_damage(const CompareResult& result, std::vector<CompareFinding>& findi
                                   way(direction), direction);
     prove(finding, d.corrupted);
     finding.explanation = fmt::format(
-        "{} right at {} have a wrong ICRC or IP header checksum at {}: their receiver throws them away.",
+        "{} correct at {}, but with a wrong ICRC or IP checksum at {}: the receiver discards such packets.",
         packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
     finding.advice =
-        "something that stores and forwards between the points changes bits: look at its memory errors, and "
-        "at FEC and CRC counters of the links (ethtool -S DEVICE, ethtool --phy-statistics).";
+        "a device between the points changes bits: check its memory errors, and the FEC and CRC counters of "
+        "the links (ethtool -S DEVICE, ethtool --phy-statistics).";
     findings.push_back(std::move(finding));
   }
 }
@@ -144,20 +143,20 @@ void find_order(const CompareResult& result, std::vector<CompareFinding>& findin
     const CompareDirection& d = result.directions[direction];
     if (d.late.count != 0) {
       CompareFinding finding = made("reordered_between", Severity::warning,
-                                    "Packets overtaken between the points", way(direction), direction);
+                                    "Packets reordered between the points", way(direction), direction);
       prove(finding, d.late);
-      finding.explanation = fmt::format("{} of {} were overtaken by later ones of their flow, by up to {}.",
+      finding.explanation = fmt::format("{} of {} arrived after later packets of their flow, by up to {}.",
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
       finding.advice =
-          "RoCE takes an overtaken packet for a lost one: look for packet spraying, per-packet load "
-          "balancing, or a LAG that does not hash by flow between the points.";
+          "RoCE treats a reordered packet as lost: look for packet spraying, per-packet load balancing, or a "
+          "LAG that does not hash by flow between the points.";
       findings.push_back(std::move(finding));
     }
     if (d.duplicated.count != 0) {
       CompareFinding finding = made("duplicated_between", Severity::notice,
-                                    "Packets doubled between the points", way(direction), 1 - direction);
+                                    "Packets duplicated between the points", way(direction), 1 - direction);
       prove(finding, d.duplicated);
-      finding.explanation = fmt::format("{} came to {} more often than {} shows them (numbers of {}).",
+      finding.explanation = fmt::format("{} seen at {} more often than at {} (packet numbers of {}).",
                                         packets_text(d.duplicated.count), point_names[1 - direction],
                                         point_names[direction], point_names[1 - direction]);
       finding.advice = "look for a loop, or for a port that mirrors into the network, between the points.";
@@ -188,21 +187,22 @@ struct ChangeRule {
 constexpr ChangeRule change_rules[] = {
     {"remarked_between", Severity::warning, "DSCP or priority changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::dscp || c.field == MarkField::pcp; },
-     "a port between the points does not trust what it gets, or rewrites it: set it to trust DSCP (mlnx_qos "
-     "-i DEVICE --trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite or policing "
-     "rule of its class map."},
+     "a port between the points does not trust the markings, or rewrites them: set it to trust DSCP "
+     "(mlnx_qos -i DEVICE --trust dscp on hosts, the port's trust mode on a switch) and look for a rewrite "
+     "or policing rule of its class map."},
     {"ecn_changed_between", Severity::warning, "ECN changed between the points other than by congestion",
      [](const MarkChange& c) { return c.field == MarkField::ecn && !is_congestion(c); },
-     "only ECT may become CE (RFC 3168, 5): look for what rewrites the whole TOS byte instead of the DSCP."},
+     "only ECT may become CE (RFC 3168, 5): look for a device that rewrites the whole TOS byte instead of "
+     "the DSCP."},
     {"ce_between", Severity::info, "Congestion marked between the points", is_congestion,
-     "the queue that marks is between the points: compare its ECN thresholds and its load."},
+     "the congested queue is between the points: check its ECN thresholds and its load."},
     {"vlan_changed_between", Severity::notice, "VLAN tag added, removed or changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::vlan; },
-     "see that the priority survives: a port that strips the tag strips the PCP, and PFC then needs trust in "
-     "DSCP on both sides."},
+     "check that the priority is kept: a port that removes the tag removes the PCP, and PFC then needs trust "
+     "in DSCP on both sides."},
     {"ttl_changed_between", Severity::info, "TTL changed between the points",
      [](const MarkChange& c) { return c.field == MarkField::ttl; },
-     "one less for each router between the points; anything else is rewritten."},
+     "each router between the points decrements it by one; any other change is a rewrite."},
 };
 
 void find_changes(const CompareResult& result, std::vector<CompareFinding>& findings) {
@@ -233,14 +233,14 @@ void find_changes(const CompareResult& result, std::vector<CompareFinding>& find
   }
 }
 
-/// Packets of a direction that the capture at `point` did not get, by their numbers in the other one.
+/// Packets of a direction that are not in the capture at `point`, by their numbers in the other one.
 void add_missed(const Counted& missed, unsigned direction, std::string_view shown, unsigned point,
                 std::vector<CompareFinding>& findings) {
-  CompareFinding finding = made("missed_by_capture", Severity::warning, "A capture missed packets",
+  CompareFinding finding = made("missed_by_capture", Severity::warning, "Packets not captured",
                                 fmt::format("the capture at {}", point_names[point]), 1 - point);
   prove(finding, missed);
-  finding.explanation = fmt::format("{} on their way from {} to {} {}", packets_text(missed.count),
-                                    point_names[direction], point_names[1 - direction], shown);
+  finding.explanation = fmt::format("{} from {} to {} {}", packets_text(missed.count), point_names[direction],
+                                    point_names[1 - direction], shown);
   finding.advice =
       "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
       "a mirror port drops what its link cannot carry.";
@@ -253,16 +253,16 @@ void find_captures(const CompareResult& result, std::vector<CompareFinding>& fin
     if (d.missed.count != 0) {
       add_missed(
           d.missed, direction,
-          fmt::format("are in {} alone (its numbers): the capture at {} did not get them, so it may also "
-                      "have missed others that seem lost.",
+          fmt::format("only in {} (its packet numbers): the capture at {} is incomplete, so others may only "
+                      "seem lost.",
                       point_names[1 - direction], point_names[direction]),
           direction, findings);
     }
     if (d.missed_behind.count != 0) {
       add_missed(
           d.missed_behind, direction,
-          fmt::format("are in {} alone (its numbers), but were acknowledged and never sent again: they "
-                      "arrived, and the capture at {} did not get them.",
+          fmt::format("only in {} (its packet numbers), but acknowledged and never retransmitted: they "
+                      "arrived, and the capture at {} lacks them.",
                       point_names[direction], point_names[1 - direction]),
           1 - direction, findings);
     }
@@ -270,33 +270,33 @@ void find_captures(const CompareResult& result, std::vector<CompareFinding>& fin
   for (unsigned side = 0; side < 2; ++side) {
     const ComparePointFacts& point = result.points[side];
     if (point.other_pairs == 0 || result.matched() == 0) continue;
-    CompareFinding finding = made("seen_at_one_point", Severity::notice, "Traffic that only one point shows",
+    CompareFinding finding = made("seen_at_one_point", Severity::notice, "Traffic seen at one point only",
                                   fmt::format("the capture at {}", point_names[side]), side);
     prove(finding, point.other_packets);
     finding.explanation = fmt::format(
-        "{} between addresses (in that direction: {}) of which {} shows nothing: they take another way, {} "
+        "{} between pairs of addresses ({} of them) that are not seen at {}: they take another path, {} "
         "captures one direction only, or all of them are lost. They are not counted as lost.",
         packets_text(point.other_packets.count), point.other_pairs, point_names[1 - side],
         point_names[1 - side]);
-    finding.advice = "capture both directions at both points, at places that all of the traffic passes.";
+    finding.advice = "capture both directions at both points, where all of the traffic passes.";
     findings.push_back(std::move(finding));
   }
   if (result.window_exceeded != 0) {
     const unsigned side = result.directions[0].lost.count != 0 ? 0 : 1;
-    CompareFinding finding = made("window_exceeded", Severity::notice, "Packets given up before their time",
-                                  "the comparison", side);
+    CompareFinding finding =
+        made("window_exceeded", Severity::notice, "Comparison window exceeded", "the comparison", side);
     prove(finding, result.directions[side].lost);
     finding.count = result.window_exceeded;
     finding.explanation = fmt::format(
-        "{} had to be judged before they had been waited for long enough, for so much traffic passed "
-        "meanwhile: one that was delayed for long counts as lost.",
+        "{} left the full comparison window early because of the amount of traffic: packets with a long "
+        "delay count as lost.",
         packets_text(result.window_exceeded));
     finding.advice = "compare with a larger --window.";
     findings.push_back(std::move(finding));
   }
 }
 
-/// Nothing else can be said then.
+/// Captures that do not show the same traffic: then there are no other findings.
 void find_strangers(const CompareResult& result, std::vector<CompareFinding>& findings) {
   const std::uint64_t a = result.points[0].packets, b = result.points[1].packets;
   if (a != 0 && b != 0 && result.matched() * 10 >= std::min(a, b)) return;
@@ -310,16 +310,17 @@ void find_strangers(const CompareResult& result, std::vector<CompareFinding>& fi
   finding.explanation =
       fmt::format("{} of {} in A and {} in B are the same.", result.matched(), packets_text(a), b);
   finding.advice =
-      "compare captures of the same time and of hosts whose traffic passes both points; behind address "
-      "translation packets are not known again.";
+      "compare captures of the same time and of hosts whose traffic passes both points; packets cannot be "
+      "matched across address translation.";
   for (unsigned side = 0; side < 2; ++side) {
     if (result.points[side].packets != 0) continue;
     finding.explanation +=
         fmt::format(" {} shows no RoCE packet (frames: {}).", point_names[side], result.points[side].frames);
     finding.advice =
-        "see what the capture without RoCE holds (tcpdump -c 20 -n -r FILE): it may have been made where the "
-        "traffic does not pass, by a filter that leaves it out, or with a snap length that cuts packets "
-        "before the end of the BTH (54 bytes with IPv4, 74 with IPv6; more with tags and tunnels).";
+        "check what the capture without RoCE contains (tcpdump -c 20 -n -r FILE): it may have been made "
+        "where the traffic does not pass, with a filter that excludes it, or with a snap length that "
+        "truncates packets before the end of the BTH (54 bytes with IPv4, 74 with IPv6; more with tags and "
+        "tunnels).";
   }
   findings.push_back(std::move(finding));
 }

@@ -13,7 +13,7 @@ namespace {
 
 using D = CompareDirection;
 
-/// A delay may come out a little below 0, as far as the clocks' offset is uncertain.
+/// A delay may be slightly negative, within the error of the clock offset.
 std::string signed_duration(std::int64_t ns) {
   return ns < 0 ? "-" + duration_text(-ns) : duration_text(ns);
 }
@@ -28,17 +28,17 @@ struct Count {
 constexpr Count counts[] = {
     {"seen at both", false, true, [](const D& d) { return d.matched; }},
     {"lost between", false, true, [](const D& d) { return d.lost.count; }},
-    {"of them sent again", true, false, [](const D& d) { return d.repaired; }},
-    {"overtaken between", false, true, [](const D& d) { return d.late.count; }},
+    {"of them retransmitted", true, false, [](const D& d) { return d.repaired; }},
+    {"reordered between", false, true, [](const D& d) { return d.late.count; }},
     {"damaged between", false, false, [](const D& d) { return d.corrupted.count; }},
-    {"doubled between", false, false, [](const D& d) { return d.duplicated.count; }},
-    {"missed by the first capture", false, false, [](const D& d) { return d.missed.count; }},
-    {"missed by the second capture", false, false, [](const D& d) { return d.missed_behind.count; }},
-    {"before or after the other capture", false, false, [](const D& d) { return d.not_covered; }},
-    {"repeats", false, true, [](const D& d) { return d.repeats.packets(); }},
-    {"for a loss before both points", true, false, [](const D& d) { return d.repeats.before; }},
-    {"for a loss between them", true, false, [](const D& d) { return d.repeats.between; }},
-    {"for a loss behind both", true, false, [](const D& d) { return d.repeats.behind; }},
+    {"duplicated between", false, false, [](const D& d) { return d.duplicated.count; }},
+    {"not captured at the first point", false, false, [](const D& d) { return d.missed.count; }},
+    {"not captured at the second point", false, false, [](const D& d) { return d.missed_behind.count; }},
+    {"outside the time of the other capture", false, false, [](const D& d) { return d.not_covered; }},
+    {"retransmissions", false, true, [](const D& d) { return d.repeats.packets(); }},
+    {"after a loss upstream of both points", true, false, [](const D& d) { return d.repeats.before; }},
+    {"after a loss between the points", true, false, [](const D& d) { return d.repeats.between; }},
+    {"after a loss downstream of both points", true, false, [](const D& d) { return d.repeats.behind; }},
     {"unknown", true, false, [](const D& d) { return d.repeats.unknown; }},
 };
 
@@ -48,11 +48,11 @@ struct Delay {
   std::int64_t DelayStats::*of;
 };
 
-constexpr Delay delays[] = {{", least", false, &DelayStats::min},
+constexpr Delay delays[] = {{", minimum", false, &DelayStats::min},
                             {"median", true, &DelayStats::p50},
                             {"90 %", true, &DelayStats::p90},
                             {"99 %", true, &DelayStats::p99},
-                            {"largest", true, &DelayStats::max}};
+                            {"maximum", true, &DelayStats::max}};
 
 }  // namespace
 
@@ -65,29 +65,29 @@ std::vector<std::string> point_lines(const ComparePointFacts& point) {
   }
   lines.push_back(std::move(text));
   if (point.doubled != 0)
-    lines.push_back(fmt::format("{} left out that the capture has twice", packets_text(point.doubled)));
+    lines.push_back(fmt::format("{} captured twice (second copies left out)", packets_text(point.doubled)));
   if (point.damaged != 0)
     lines.push_back(fmt::format("{} with a wrong checksum", packets_text(point.damaged)));
   lines.push_back(point.dropped ? fmt::format("{} dropped while capturing", packets_text(*point.dropped))
-                                : std::string("drops while capturing: the file does not say"));
+                                : std::string("no drop statistics in the file"));
   return lines;
 }
 
 std::vector<std::string> clock_lines(const CompareResult& result) {
   const ClockEstimate& clocks = result.clocks;
-  if (!result.times_known) return {"a capture carries no times: nothing is said of delays"};
+  if (!result.times_known) return {"a capture has no timestamps: no delays"};
   if (!clocks.offset_ns) {
     return {
-        "packets were matched in one direction only: the offset of the clocks is not known, and delays are "
-        "relative to the fastest packet"};
+        "packets were matched in one direction only: the clock offset is unknown, and delays are relative to "
+        "the fastest packet"};
   }
-  std::vector<std::string> lines{fmt::format(
-      "B's clock is {} {} A's (within {}, if the fastest packets need equally long there and back)",
-      duration_text(std::abs(*clocks.offset_ns)), *clocks.offset_ns < 0 ? "behind" : "ahead of",
-      duration_text(clocks.error_ns.value_or(0)))};
+  std::vector<std::string> lines{
+      fmt::format("B's clock is {} {} A's (within {}, if the minimum delays of both directions are equal)",
+                  duration_text(std::abs(*clocks.offset_ns)), *clocks.offset_ns < 0 ? "behind" : "ahead of",
+                  duration_text(clocks.error_ns.value_or(0)))};
   if (clocks.drift_ppm) {
     lines.push_back(
-        fmt::format("it gains {:.3g} ppm on A's, which is taken off the delays", *clocks.drift_ppm));
+        fmt::format("it drifts by {:.3g} ppm against A's; delays are corrected", *clocks.drift_ppm));
   }
   return lines;
 }
@@ -101,7 +101,7 @@ std::vector<CompareFigure> compare_figures(const CompareResult& result) {
         {count.name, count.part, {std::to_string(count.of(d[0])), std::to_string(count.of(d[1]))}});
   }
   if (!d[0].delay && !d[1].delay) return figures;
-  const std::string kind = result.clocks.offset_ns ? "delay" : "delay beyond the fastest";
+  const std::string kind = result.clocks.offset_ns ? "delay" : "delay above the minimum";
   for (const Delay& delay : delays) {
     CompareFigure figure{delay.part ? delay.name : kind + delay.name, delay.part, {}};
     for (std::size_t i = 0; i < d.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people are told of a comparison, beside its tables: the same words on the terminal and in the window.
+// Texts of a comparison, other than its tables, for the command line and the window.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace roce::analyze {
 
-/// Packets, times and drops of one capture, a line each; its files are not among them.
+/// Packets, times and drops of one capture, one line each, without its files.
 [[nodiscard]] std::vector<std::string> point_lines(const ComparePointFacts& point);
 
-/// What is known of the clocks' offset and drift, a line each.
+/// Offset and drift of the clocks, one line each.
 [[nodiscard]] std::vector<std::string> clock_lines(const CompareResult& result);
 
-/// One thing that is said of both directions.
+/// One figure of both directions.
 struct CompareFigure {
-  std::string name;  ///< "lost between"; of the line above it where `part`
+  std::string name;  ///< "lost between"; with `part`: a part of the figure above
   bool part = false;
   std::array<std::string, 2> text;  ///< A to B, B to A
 };
-/// Counts and delays. Rare things are left out where neither direction has them.
+/// Counts and delays. Rare figures are left out if both directions have 0.
 [[nodiscard]] std::vector<CompareFigure> compare_figures(const CompareResult& result);
 
 }  // namespace roce::analyze

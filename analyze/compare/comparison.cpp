@@ -11,7 +11,7 @@ constexpr std::size_t most_damaged = 1024;
 constexpr std::uint64_t progress_step = 4096;
 constexpr std::int64_t doubled_within_ns = 10'000'000;
 
-/// Its AETH, if it has one, is that of an ACK (IBTA 9.7.5.2.8).
+/// Whether its AETH, if any, is that of an ACK (IBTA 9.7.5.2.8).
 bool confirms(const PacketSeen& seen) noexcept {
   constexpr unsigned kind = 29;  // of the syndrome: the top bits
   return seen.has(PointPacket::extended_known) && seen.extended >> kind == 0;
@@ -45,7 +45,7 @@ std::optional<unsigned> Comparison::next_side() {
   for (unsigned side = 0; side < 2; ++side) ended_[side] = heads[side] == nullptr;
   if (ended_[0] && ended_[1]) return std::nullopt;
   if (ended_[0] || ended_[1]) return ended_[0] ? 1U : 0U;
-  // Without times they are read side by side.
+  // Without timestamps both are read alternately.
   if (readers_[0].timeless() || readers_[1].timeless()) return taken_[0] <= taken_[1] ? 0U : 1U;
   return heads[0]->time_ns <= heads[1]->time_ns - shift_.value() ? 0U : 1U;
 }
@@ -84,8 +84,8 @@ void Comparison::take(unsigned side) {
     options_.progress(readers_[side].source(), readers_[side].frames());
 }
 
-/// Where the capture has it twice. Without an IPv4 ID what its sender repeats is alike: the first of two on
-/// another way, or of two on one way that is shown twice, is the transmission.
+/// Marks the second copy of a packet that the capture has twice. Without an IPv4 ID a retransmission is
+/// identical: only a copy of another path, or of a path that is captured twice, is a copy.
 void Comparison::mark_if_doubled(PacketSeen& seen) {
   const bool numbered = seen.has(PointPacket::numbered);
   constexpr std::int64_t mirrored_within_ns = 100'000;
@@ -133,7 +133,7 @@ void Comparison::handle_front(bool early) {
   window_.pop_front();
 }
 
-/// A packet that the other point shows with the same ICRC, but with a bit elsewhere that makes it wrong.
+/// The packet at the other point with the same ICRC and a changed bit elsewhere.
 std::optional<std::uint64_t> Comparison::find_damaged(const PacketSeen& seen) {
   while (!damaged_.empty() && damaged_.front().second < window_.front_place()) damaged_.pop_front();
   if (!seen.has(PointPacket::icrc_known)) return std::nullopt;
@@ -149,7 +149,7 @@ std::optional<std::uint64_t> Comparison::find_damaged(const PacketSeen& seen) {
 
 void Comparison::learn_times(unsigned direction, const PacketSeen& a, const PacketSeen& b) {
   const std::int64_t difference = b.time_ns - a.time_ns;
-  // In order of the first point's time, as they come here.
+  // In the order of the first point's time.
   tracks_[direction].add(direction == 0 ? a.time_ns : b.time_ns - alignment_.shift_ns, difference);
   shift_.add(direction, difference);
   const std::int64_t excess = difference - shift_.value();
@@ -196,7 +196,7 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
 
 bool Comparison::has_matched_copy(const PacketSeen& seen) {
   if (seen.is(PacketSeen::again))
-    return true;  // the copy before it was matched, and may have left the window
+    return true;  // the copy before it was matched, and may be out of the window
   bool found = false;
   window_.for_sign(seen.sign, [&](const PacketSeen& other, std::uint64_t) {
     found = other.point == seen.point && other.fellow != 0 && other.icrc == seen.icrc &&
@@ -221,7 +221,7 @@ bool Comparison::is_covered(const PacketSeen& seen, unsigned direction) const {
 
 std::optional<std::uint32_t> Comparison::list_lost(const PacketSeen& seen, unsigned direction,
                                                    AddressPair& pair) {
-  constexpr std::uint64_t most_unknown = 64;  // of a pair of which the other point may show nothing at all
+  constexpr std::uint64_t most_unknown = 64;  // packets of a pair that the other point may not see at all
   if (result_.lost.size() >= options_.lost_limit) return std::nullopt;
   if (pair.matched == 0 && pair.listed++ >= most_unknown) return std::nullopt;
   LostPacket lost;
@@ -255,7 +255,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
     ++counts.not_covered;
     return;
   }
-  // Damaged on the way in a manner that hides what it was.
+  // Damaged between the points so that it cannot be matched.
   if (!at_first && seen.has(PointPacket::damaged)) return;
   ++pair.alone[seen.point];
   pair.alone_first[seen.point].add(seen.number, seen.time_ns);

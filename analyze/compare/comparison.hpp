@@ -13,7 +13,7 @@
 #include "analyze/compare/point_reader.hpp"
 #include "analyze/compare/sent_before.hpp"
 
-// Internal to compare: one run of it.
+// Internal to compare: one run of a comparison.
 namespace roce::analyze {
 
 class Comparison {
@@ -53,21 +53,21 @@ class Comparison {
   CompareWindow window_;
   CompareResult result_;
   DelayTrack tracks_[2];
-  /// Of matched packets, against the shift at that time: how far the difference of their times was off.
+  /// Deviation of matched packets' time difference from the estimated clock shift at that time.
   struct Excess {
     std::int64_t least = 0, largest = 0;
   };
   Excess excess_[2];
-  std::int64_t usual_[2] = {0, 0};  ///< the usual excess: a mean of the last ones
+  std::int64_t usual_[2] = {0, 0};  ///< moving mean of the deviation
   bool ended_[2] = {false, false};
   std::uint64_t taken_[2] = {0, 0};
   std::int64_t now_ns_ = INT64_MIN / 2;                          ///< by A's clock
-  std::deque<std::pair<std::uint32_t, std::uint64_t>> damaged_;  ///< ICRC and place, the last ones
+  std::deque<std::pair<std::uint32_t, std::uint64_t>> damaged_;  ///< ICRC and place of the last damaged ones
 };
 
 void merge(Counted& into, const Counted& from);
 
-/// What an engineer should know of it, most severe first.
+/// The findings, most severe first.
 [[nodiscard]] std::vector<CompareFinding> compare_findings(const CompareResult& result);
 
 }  // namespace roce::analyze

@@ -19,7 +19,7 @@ std::int64_t middle_of(std::int64_t x, std::int64_t y) noexcept {
 }  // namespace
 
 void DelayTrack::extend(std::vector<Point>& hull, Point point, int sign) {
-  // A packet may be a little older than the one before it: what is no function of time is left out.
+  // Points whose time goes backwards are left out of the hull.
   if (!hull.empty() && point.time_ns <= hull.back().time_ns) {
     if (point.time_ns < hull.back().time_ns) return;
     if (sign * (point.difference_ns - hull.back().difference_ns) >= 0) return;
@@ -35,7 +35,7 @@ void DelayTrack::extend(std::vector<Point>& hull, Point point, int sign) {
     if (sign * (behind - before) > 0) break;
     hull.pop_back();
   }
-  // A hull of so many corners is nearly a curve: every second one will do.
+  // A hull with so many corners is nearly a curve: every second corner is enough.
   if (hull.size() >= most_corners) {
     std::size_t kept = 1;
     for (std::size_t i = 2; i < hull.size(); i += 2) hull[kept++] = hull[i];
@@ -126,11 +126,11 @@ DelayStats DelayTrack::delays(int sign, std::int64_t offset_ns, double drift, st
 
 namespace {
 
-/// The clocks' drift if both directions agree on it: queues make slopes too, but not the same one there and
-/// back. Nothing below what it would take to see it.
+/// The clock drift if both directions agree on it: queues cause slopes too, but not the same in both
+/// directions. Absent if it is too small to be visible.
 std::optional<double> visible_drift(const DelayTrack& a_to_b, const DelayTrack& b_to_a) {
   constexpr double shortest_seconds = 0.1;
-  constexpr double largest_drift = 0.01;  // 1 %: no clock is as bad
+  constexpr double largest_drift = 0.01;  // 1 %: more than any clock
   constexpr double least_change_ns = 2000;
   if (a_to_b.seconds() < shortest_seconds || b_to_a.seconds() < shortest_seconds) return std::nullopt;
   const std::optional<double> there = a_to_b.slope(true), back = b_to_a.slope(false);

@@ -6,40 +6,40 @@
 #include <optional>
 #include <vector>
 
-// Internal to compare: differences of two clocks, and what they say of delays.
+// Internal to compare: differences between the times of two points, delays and clock offset.
 namespace roce::analyze {
 
+/// Statistics of delays in nanoseconds.
 struct DelayStats {
   std::uint64_t count = 0;
   std::int64_t min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;  ///< ns
 };
 
-/// Differences of times (B minus A, ns) of the packets of one direction, over A's time.
+/// Time differences (B minus A, ns) of the packets of one direction, over A's time. Bounded.
 class DelayTrack {
  public:
   struct Point {
     std::int64_t time_ns = 0;
     std::int64_t difference_ns = 0;
   };
-  /// Percentiles are of at most so many differences, taken at equal distances.
+  /// Maximum number of samples for percentiles, taken at equal intervals.
   static constexpr std::size_t most_samples = std::size_t{1} << 18U;
   static constexpr std::size_t most_corners = std::size_t{1} << 12U;
 
   void add(std::int64_t time_ns, std::int64_t difference_ns);
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
-  /// The least and the largest difference when a clock's drift (ns a ns, from `since_ns` on) is taken off.
+  /// Minimum and maximum of the differences minus the clock drift (ns per ns, from `since_ns` on).
   [[nodiscard]] std::int64_t least(double drift, std::int64_t since_ns) const noexcept;
   [[nodiscard]] std::int64_t largest(double drift, std::int64_t since_ns) const noexcept;
-  /// The slope of the line that bears all differences from below (or above) and is nearest to them: the edge
-  /// of their convex hull over the middle of the time (Moon, Skelly, Towsley 1999).
+  /// Slope of the line below (or above) all differences that is nearest to them: the edge of their convex
+  /// hull over the middle of the time (Moon, Skelly, Towsley 1999).
   [[nodiscard]] std::optional<double> slope(bool from_below) const noexcept;
-  /// Seconds between the first and the last one.
+  /// Seconds between the first and the last difference.
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] std::int64_t first_time_ns() const noexcept { return first_ns_; }
 
-  /// Delays: sign times (difference - offset - drift); smallest and largest are exact, the others of the
-  /// samples.
+  /// Delays: sign * (difference - offset - drift); minimum and maximum are exact, percentiles are of samples.
   [[nodiscard]] DelayStats delays(int sign, std::int64_t offset_ns, double drift,
                                   std::int64_t since_ns) const;
 
@@ -52,30 +52,30 @@ class DelayTrack {
   std::uint64_t step_ = 1;
   std::vector<Point> samples_;
   std::vector<Point> lower_, upper_;      ///< corners of the convex hull, by time
-  std::int64_t least_ = 0, largest_ = 0;  ///< also of those that were older than the one before them
+  std::int64_t least_ = 0, largest_ = 0;  ///< including times that went backwards
 };
 
-/// What the differences of both directions say of the clocks.
+/// Clock offset and drift, from the differences of both directions.
 struct ClockEstimate {
-  /// What B's clock is ahead of A's, at the first packet; nothing without packets in both directions.
+  /// B's clock minus A's at the first packet; absent without packets in both directions.
   std::optional<std::int64_t> offset_ns;
-  std::optional<std::int64_t> error_ns;  ///< it lies so far away at most, if no clock jumped
-  std::optional<double> drift_ppm;       ///< B's clock gains so much on A's; nothing if it is not visible
+  std::optional<std::int64_t> error_ns;  ///< maximum error of the offset, unless a clock was set
+  std::optional<double> drift_ppm;       ///< drift of B's clock against A's; absent if not visible
   std::int64_t since_ns = 0;             ///< A's time at the first packet
-  double drift = 0;                      ///< ns a ns
+  double drift = 0;                      ///< ns per ns
 };
 [[nodiscard]] ClockEstimate estimate_clocks(const DelayTrack& a_to_b, const DelayTrack& b_to_a);
 
-/// A running estimate of the difference between the clocks, between what the two directions allow.
+/// A running estimate of the clock offset, within the bounds of the two directions.
 class ClockShift {
  public:
-  /// `sure`: the start is not a guess, and stays until much was seen.
+  /// `sure`: the initial value is reliable, and kept until there are enough differences.
   ClockShift(std::int64_t start_ns, bool sure) noexcept : shift_(start_ns), sure_(sure) {}
   void add(unsigned direction, std::int64_t difference_ns) noexcept;
   [[nodiscard]] std::int64_t value() const noexcept { return shift_; }
 
  private:
-  static constexpr unsigned epoch = 2048;  ///< differences
+  static constexpr unsigned epoch = 2048;  ///< differences per update
   struct Bounds {
     std::optional<std::int64_t> least, largest;  ///< of A to B, and of B to A
   };

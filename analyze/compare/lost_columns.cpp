@@ -23,17 +23,17 @@ std::string text_of(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
 }
 
-/// Those with most come first; here the first come first, and those without a number last.
+/// Sort key: lowest number first (sorting is descending), rows without a number last.
 template <class T>
 double rising(const std::optional<T>& value) {
   return value ? -static_cast<double>(*value) : -1e18;
 }
 
 constexpr LostColumn lost_table[] = {
-    {"direction", "way", "between which points it was lost", false, 0, nullptr,
+    {"direction", "direction", "direction in which it was lost", false, 0, nullptr,
      [](L l) { return std::string(direction_texts[l.direction]); },
      [](L l) { return std::string(direction_names[l.direction]); }},
-    {"connection", "connection", "its number in the report of the file that has the packet", true, 0,
+    {"connection", "connection", "connection number in the report of the file with the packet", true, 0,
      [](L l) { return rising(l.connection); }, [](L l) { return text_of(l.connection); }, nullptr},
     {"src", "from", "address of the sender", false, 0, nullptr, [](L l) { return address_text(l.key.src); },
      nullptr},
@@ -46,14 +46,14 @@ constexpr LostColumn lost_table[] = {
      [](L l) { return std::string(dissect::opcode_name(l.opcode)); }, nullptr},
     {"psn", "PSN", "packet sequence number", true, 0, [](L l) { return -static_cast<double>(l.psn); },
      [](L l) { return std::to_string(l.psn); }, nullptr},
-    {"packet", "packet", "its number in the file that has it", true, 0,
+    {"packet", "packet", "packet number in the file with it", true, 0,
      [](L l) { return -static_cast<double>(l.packet); }, [](L l) { return std::to_string(l.packet); },
      nullptr},
-    {"time", "time", "when it was captured, by that file's clock", false, 2,
+    {"time", "time", "capture time by that file's clock", false, 2,
      [](L l) { return -static_cast<double>(l.time_ns); }, [](L l) { return time_text(l.time_ns); },
      [](L l) { return std::to_string(l.time_ns); }},
     {"repaired_by", "repaired by",
-     "number of the packet that brought the same again, or of an acknowledge that covers it", true, 0,
+     "number of its retransmission that arrived, or of an acknowledgement that covers it", true, 0,
      [](L l) { return rising(l.repaired_by); }, [](L l) { return text_of(l.repaired_by); }, nullptr},
 };
 
@@ -63,23 +63,22 @@ std::string mark_text(C change, const std::optional<std::uint16_t>& value) {
 }
 
 constexpr MarkChangeColumn change_table[] = {
-    {"field", "field", "which mark became another one", false, 0, nullptr,
+    {"field", "field", "the changed marking", false, 0, nullptr,
      [](C c) { return std::string(mark_field_name(c.field)); }, nullptr},
-    {"direction", "way", "between which points", false, 0, nullptr,
+    {"direction", "direction", "direction of the packets", false, 0, nullptr,
      [](C c) { return std::string(direction_texts[c.direction]); },
      [](C c) { return std::string(direction_names[c.direction]); }},
-    {"from", "from", "its value at the point that is passed first", true, 0,
-     [](C c) { return rising(c.from); }, [](C c) { return mark_text(c, c.from); },
-     [](C c) { return text_of(c.from); }},
-    {"to", "to", "its value at the other point", true, 0, [](C c) { return rising(c.to); },
+    {"from", "from", "value at the first point", true, 0, [](C c) { return rising(c.from); },
+     [](C c) { return mark_text(c, c.from); }, [](C c) { return text_of(c.from); }},
+    {"to", "to", "value at the second point", true, 0, [](C c) { return rising(c.to); },
      [](C c) { return mark_text(c, c.to); }, [](C c) { return text_of(c.to); }},
-    {"packets", "packets", "packets that were changed so", true, 0,
+    {"packets", "packets", "packets with this change", true, 0,
      [](C c) { return static_cast<double>(c.packets); }, [](C c) { return std::to_string(c.packets); },
      nullptr},
-    {"first_in_a", "first in A", "number of the first of them in A", true, 1,
+    {"first_in_a", "first in A", "number of the first packet in A", true, 1,
      [](C c) { return -static_cast<double>(c.first[0]); }, [](C c) { return std::to_string(c.first[0]); },
      nullptr},
-    {"first_in_b", "first in B", "and in B", true, 1, [](C c) { return -static_cast<double>(c.first[1]); },
+    {"first_in_b", "first in B", "number in B", true, 1, [](C c) { return -static_cast<double>(c.first[1]); },
      [](C c) { return std::to_string(c.first[1]); }, nullptr},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a comparison's lost packets and changed marks: one row a column, see columns.hpp.
+// The tables of a comparison's lost packets and changed markings, see columns.hpp.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace roce::analyze {
 
-/// "a_to_b" or "b_to_a": by the file that the packets pass first.
+/// "a_to_b" (the packets pass A first) or "b_to_a".
 [[nodiscard]] std::string_view compare_direction_name(unsigned direction) noexcept;
 
 using LostColumn = Column<LostPacket>;
@@ -20,8 +20,7 @@ using LostColumn = Column<LostPacket>;
 using MarkChangeColumn = Column<MarkChange>;
 [[nodiscard]] std::span<const MarkChangeColumn> mark_change_columns() noexcept;
 
-/// Gives the lost packets of one direction the numbers that the report of the file which has them gives its
-/// connections.
+/// Sets LostPacket::connection of one direction by the report of the file that has the packets.
 void name_connections(CompareResult& result, unsigned direction, const Snapshot& report);
 
 }  // namespace roce::analyze

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// Whether what both show behind the BTH allows that they are one packet. A damaged one may have any ICRC.
+/// Whether the bytes after the BTH are consistent with one packet. A damaged packet may have any ICRC.
 bool may_be_one(const PacketSeen& x, const PacketSeen& y) noexcept {
   if (!same_extended(x, y)) return false;
   if (!x.has(PointPacket::icrc_known) || !y.has(PointPacket::icrc_known) || x.icrc == y.icrc) return true;
   return x.has(PointPacket::damaged) != y.has(PointPacket::damaged);
 }
 
-/// Whether one is damaged and the other one known not to be: of a cut one the ICRC cannot be judged.
+/// Whether one is damaged and the other one is not; the ICRC of truncated packets is unknown.
 bool damage_differs(const PacketSeen& x, const PacketSeen& y) noexcept {
   if (x.has(PointPacket::damaged) == y.has(PointPacket::damaged)) return false;
   const PacketSeen& whole = x.has(PointPacket::damaged) ? y : x;
@@ -72,7 +72,7 @@ void CompareWindow::resolve(std::uint64_t place, std::int64_t expected_ns) {
       side.push_back(found);
     return true;
   });
-  // Of its own point those that one of the other point's may be as well.
+  // Packets of its own point that are candidates for the same counterpart.
   if (std::vector<std::uint64_t>& own = alike_[self.point]; own.size() > 1) {
     const std::vector<std::uint64_t>& others = alike_[1U - self.point];
     std::erase_if(own, [&](std::uint64_t mine) {
@@ -97,8 +97,7 @@ void CompareWindow::resolve_many(const std::vector<std::uint64_t>& a, const std:
   const bool fewer_in_a = a.size() <= b.size();
   const std::vector<std::uint64_t>& few = fewer_in_a ? a : b;
   const std::vector<std::uint64_t>& many = fewer_in_a ? b : a;
-  // least[i][j]: what it costs to find fellows for the first i of the few among the first j of the many, in
-  // order.
+  // least[i][j]: minimum cost of matching the first i of the few with the first j of the many, in order.
   const std::size_t width = many.size() + 1;
   std::vector<std::int64_t> least((few.size() + 1) * width, never);
   std::fill_n(least.begin(), width, 0);

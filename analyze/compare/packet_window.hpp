@@ -10,24 +10,24 @@
 
 #include "analyze/compare/point_reader.hpp"
 
-// Internal to compare: the last packets of both points, and which of them are the same.
+// Internal to compare: a window of the last packets of both points, and their matching.
 namespace roce::analyze {
 
 /// A packet in the window.
 struct PacketSeen {
   enum State : std::uint8_t {
-    resolved = 1,   ///< its fellow at the other point was looked for and is `fellow`, if there is one
-    doubled = 2,    ///< the capture has it twice; the first one counts
-    handled = 4,    ///< counted, with its fellow
-    corrupted = 8,  ///< it and its fellow differ by damage
-    again = 16,     ///< its point showed the same before
+    resolved = 1,   ///< its counterpart at the other point was searched; `fellow`, if there is one
+    doubled = 2,    ///< second copy in the capture; only the first one counts
+    handled = 4,    ///< counted, with its counterpart
+    corrupted = 8,  ///< it differs from its counterpart by damage
+    again = 16,     ///< an identical packet was seen before at the same point
   };
 
   std::uint64_t sign = 0;
   std::uint64_t number = 0;
   std::int64_t time_ns = 0;
-  std::int32_t fellow = 0;  ///< how much later (or earlier) its fellow came into the window; 0: none
-  std::uint32_t older = 0;  ///< so much earlier the one before it in the same bucket came; 0: none
+  std::int32_t fellow = 0;  ///< distance in the window to its counterpart; 0: none
+  std::uint32_t older = 0;  ///< distance to the previous packet in the same hash bucket; 0: none
   std::uint32_t flow = 0;
   std::uint32_t icrc = 0;
   std::uint32_t extended = 0;  ///< PointPacket::extended
@@ -49,8 +49,8 @@ struct PacketSeen {
 static_assert(sizeof(PacketSeen) == 64 && std::is_trivially_copyable_v<PacketSeen> &&
               std::is_aggregate_v<PacketSeen>);
 
-/// A ring of packets of both points in the order in which they were read, found again by their sign. What is
-/// pushed out must have been handled before.
+/// A ring of packets of both points in the order of reading, with a hash index by sign. A packet must be
+/// handled before it is overwritten.
 class CompareWindow {
  public:
   /// `capacity`: a power of two.
@@ -61,17 +61,17 @@ class CompareWindow {
   [[nodiscard]] PacketSeen& front() noexcept { return at(begin_); }
   [[nodiscard]] std::uint64_t front_place() const noexcept { return begin_; }
   void pop_front() noexcept { ++begin_; }
-  /// There must be room.
+  /// Adds a packet and returns its place. The window must not be full.
   std::uint64_t push(const PacketSeen& seen);
   [[nodiscard]] PacketSeen& at(std::uint64_t place) noexcept { return slots_[place & mask_]; }
-  /// The other point's packet that is this one, or nullptr.
+  /// The same packet at the other point, or nullptr.
   [[nodiscard]] PacketSeen* fellow_of(std::uint64_t place) noexcept {
     PacketSeen& seen = at(place);
     return seen.fellow == 0 ? nullptr : &at(place + static_cast<std::uint64_t>(std::int64_t{seen.fellow}));
   }
 
-  /// Calls `each(PacketSeen&, place)` for packets of that sign, the newest first, until it returns false.
-  /// Looks at a bounded number of packets.
+  /// Calls each(PacketSeen&, place) for packets with that sign, newest first, until it returns false. Visits
+  /// at most most_looks packets.
   template <class Each>
   void for_sign(std::uint64_t sign, Each each) {
     std::uint64_t place = buckets_[bucket_of(sign)];
@@ -83,10 +83,10 @@ class CompareWindow {
     }
   }
 
-  /// Marks the packet and, where that is certain, its fellow: of packets that are alike to the last byte
-  /// those that fit in order and whose difference of times (B minus A) is nearest to `expected_ns`.
+  /// Matches the packet with its counterpart, if that is certain. Identical packets are matched in order, by
+  /// the time difference (B minus A) nearest to `expected_ns`.
   void resolve(std::uint64_t place, std::int64_t expected_ns);
-  /// Makes two packets one that was damaged between the points.
+  /// Matches two packets explicitly, such as one that was damaged between the points.
   void join(std::uint64_t one, std::uint64_t other, bool corrupted) noexcept;
 
  private:
@@ -105,9 +105,9 @@ class CompareWindow {
   struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
   };
-  // From the system as they are and as zeros, and touched only as far as they are used.
+  // Allocated as zero pages by the system, so that only the used part takes memory.
   std::unique_ptr<PacketSeen[], Free> slots_;
-  std::unique_ptr<std::uint64_t[], Free> buckets_;  ///< place of the newest plus one; 0: none
+  std::unique_ptr<std::uint64_t[], Free> buckets_;  ///< place of the newest packet plus one; 0: none
   std::vector<std::uint64_t> alike_[2];
 };
 

@@ -27,8 +27,7 @@ std::uint64_t sign_of(const PacketRecord& r) noexcept {
   return h ^ h >> 31U;
 }
 
-/// From 1970 to 2043: what lies beyond is no time of a packet, and within it no sum of three differences
-/// overflows.
+/// Limited to 1970 to 2043, so that no sum of three differences overflows; other timestamps are invalid.
 std::int64_t time_of(const capture::Frame& frame) noexcept {
   return std::clamp<std::int64_t>(frame.time_ns, 0, PacketBrief::latest_ns / 2);
 }

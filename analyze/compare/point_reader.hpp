@@ -16,25 +16,25 @@
 #include "capture/core/source.hpp"
 #include "dissect/icrc.hpp"
 
-// Internal to compare: one capture as a row of packets.
+// Internal to compare: reads one capture as a sequence of packets.
 namespace roce::analyze {
 
-/// A RoCE packet at one capture point, as far as it takes to know it at the other and to say what changed.
+/// A RoCE packet at one capture point, with what is needed to match it and to find changes.
 struct PointPacket {
   enum Flag : std::uint8_t {
-    tagged = 1,  ///< vlan and pcp are there
+    tagged = 1,  ///< vlan and pcp are valid
     icrc_known = 2,
     damaged = 4,         ///< its ICRC or its IPv4 header checksum is wrong
-    extended_known = 8,  ///< its AETH, RETH or AtomicETH is there: no snap length cut it off
-    numbered = 16,       ///< it has an IPv4 ID that is not 0: repeats differ
+    extended_known = 8,  ///< its AETH, RETH or AtomicETH was captured, not truncated
+    numbered = 16,       ///< it has an IPv4 ID other than 0, so retransmissions differ
   };
 
   FlowKey key;
   std::uint64_t key_hash = 0;
-  /// A hash of what no place on the way changes and each capture shows, however short its snap length: up to
-  /// the BTH. What lies behind it is compared where both show it: `extended` and `icrc`.
+  /// A hash of the fields up to the BTH that do not change on the path and that are captured with any snap
+  /// length. Later fields are compared if both captures have them: `extended` and `icrc`.
   std::uint64_t sign = 0;
-  std::uint64_t number = 0;  ///< in its file
+  std::uint64_t number = 0;  ///< frame number in its file
   std::int64_t time_ns = 0;
   std::uint32_t icrc = 0;
   std::uint32_t extended = 0;  ///< the AETH, or a hash of the RETH or AtomicETH; no packet has both
@@ -50,7 +50,7 @@ struct PointPacket {
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
 };
 
-/// Whether the headers behind the BTH allow that two packets of one sign are one.
+/// Whether the headers after the BTH are consistent with two records of one packet.
 template <class Packet>
 [[nodiscard]] bool same_extended(const Packet& x, const Packet& y) noexcept {
   return x.extended == y.extended || !x.has(PointPacket::extended_known) ||
@@ -60,39 +60,39 @@ template <class Packet>
 struct ReaderOptions {
   bool check_icrc = true;
   std::uint8_t roce_ip_protocol = 0;
-  const Filter* filter = nullptr;  ///< only what matches; nullptr: all
+  const Filter* filter = nullptr;  ///< only matching packets; nullptr: all
   TimeRange times;
 };
 
 [[nodiscard]] ReaderOptions reader_options(const CompareOptions& options) noexcept;
 
-/// Reads a source packet by packet, and lets some be read ahead without being taken.
+/// Reads a source packet by packet, with look-ahead.
 class PointReader {
  public:
   PointReader(capture::CaptureSource& source, const ReaderOptions& options)
       : source_(source), options_(options) {}
 
-  /// The next packet, or nullptr at the end; the same until take().
+  /// The next packet, or nullptr at the end; unchanged until take().
   [[nodiscard]] const PointPacket* head();
   void take() { ahead_.pop_front(); }
-  /// Up to `limit` packets from head() on; they are not taken.
+  /// Up to `limit` packets from head() on, without taking them.
   [[nodiscard]] const std::deque<PointPacket>& look_ahead(std::size_t limit);
 
-  /// Of all frames read so far, RoCE or not.
+  /// Number of all frames read so far, RoCE or not.
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
-  // Of those in the range of times:
+  // Of frames in the time range:
   [[nodiscard]] bool any_time() const noexcept { return any_time_; }
   [[nodiscard]] std::int64_t first_time_ns() const noexcept { return first_time_ns_; }
   [[nodiscard]] std::int64_t last_time_ns() const noexcept { return last_time_ns_; }
   [[nodiscard]] std::uint64_t packets() const noexcept { return packets_; }
   [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
-  /// Some frame had no time.
+  /// Whether some frame had no timestamp.
   [[nodiscard]] bool timeless() const noexcept { return timeless_; }
   [[nodiscard]] const std::vector<capture::Error>& errors() const noexcept { return errors_; }
   [[nodiscard]] const capture::CaptureSource& source() const noexcept { return source_; }
 
  private:
-  bool read();  ///< one batch; false at the end
+  bool read();  ///< reads one batch; false at the end
   bool make(const capture::Frame& frame, PointPacket& packet);
   [[nodiscard]] bool passes(const capture::Frame& frame, dissect::IcrcResult icrc) const;
 
@@ -101,7 +101,7 @@ class PointReader {
   capture::CaptureSource& source_;
   const ReaderOptions options_;
   capture::FrameBatch batch_;
-  capture::BatchComments comments_;  ///< of it
+  capture::BatchComments comments_;  ///< of batch_
   dissect::Dissection dissection_;
   std::deque<PointPacket> ahead_;
   std::vector<capture::Error> errors_;
@@ -110,7 +110,7 @@ class PointReader {
   std::uint64_t damaged_ = 0;
   std::int64_t first_time_ns_ = 0;
   std::int64_t last_time_ns_ = 0;
-  std::optional<std::int64_t> file_begins_ns_;  ///< the time of the first frame that has one
+  std::optional<std::int64_t> file_begins_ns_;  ///< the time of the first frame with one
   std::int64_t previous_time_ns_ = 0;           ///< of the frame before,
   std::int64_t last_frame_ns_ = 0;              ///< and of this one
   bool any_time_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared of two matched packets, and what it comes to at the end.
+// The comparison of two matched packets, and the result at the end.
 #include "analyze/compare/compare.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_changes = 256;
 
-/// What the interfaces of a capture say that it lost; nothing if they say nothing.
+/// Drops of a capture by its interface statistics; absent without statistics.
 std::optional<std::uint64_t> dropped_by(const capture::CaptureSource& source) {
   std::optional<std::uint64_t> sum;
   for (const capture::InterfaceInfo& interface : source.interfaces()) {
@@ -56,7 +56,7 @@ void Comparison::count_change(MarkField field, unsigned direction, std::optional
                               std::optional<std::uint16_t> to, const PacketSeen& a, const PacketSeen& b) {
   std::vector<MarkChange>& changes = result_.changes;
   ++result_.changed[static_cast<std::size_t>(field)];
-  if (direction == 1) std::swap(from, to);  // given as A, B
+  if (direction == 1) std::swap(from, to);  // the arguments are in the order A, B
   const auto found = std::find_if(changes.begin(), changes.end(), [&](const MarkChange& change) {
     return change.field == field && change.direction == direction && change.from == from && change.to == to;
   });
@@ -147,7 +147,7 @@ void Comparison::finish_pairs() {
 
 void Comparison::finish_lost() {
   std::vector<LostPacket>& lost = result_.lost;
-  // What was listed before it was known whether the other point shows the pair of addresses at all.
+  // Packets listed before it was known whether the other point sees the pair of addresses at all.
   std::erase_if(lost, [this](const LostPacket& packet) {
     const AddressPair* pair = book_.pair(packet.key.src, packet.key.dst);
     return pair == nullptr || pair->matched == 0 ||
@@ -164,7 +164,7 @@ void Comparison::finish_lost() {
   for (unsigned direction = 0; direction < 2; ++direction) {
     CompareDirection& counts = result_.directions[direction];
     if (counts.missed_behind.count == 0) continue;
-    // The numbers of those that remain: the list has the first ones.
+    // The numbers of the remaining ones: the list has the first ones.
     Counted remain;
     for (const LostPacket& packet : lost) {
       if (packet.direction == direction) remain.add(packet.packet, packet.time_ns);

@@ -17,7 +17,7 @@ namespace {
 using dissect::Operation;
 using dissect::Psn;
 
-/// What of a flow has PSNs of its own: requests of one side, and answers to those of the other one.
+/// PSN spaces of a flow: its side's requests, and its responses to the peer's requests.
 enum Space : unsigned { requests, answers, spaces };
 
 struct SentKeyHash {
@@ -36,19 +36,19 @@ struct PairHash {
   }
 };
 
-/// A run of repeats: what follows the first of them is there because of it.
+/// A run of retransmissions with a common cause, that of the first one.
 struct Run {
   bool active = false;
   Psn last;
   std::uint64_t RepeatCauses::*cause = nullptr;
 };
 
-/// PSNs from the first one seen to the highest.
+/// The range of PSNs from the first one seen to the highest.
 struct Range {
   bool any = false;
   Psn first, highest;
 
-  /// Whether it is the highest.
+  /// Adds a PSN; true if it is the highest.
   bool add(Psn psn) noexcept {
     if (any && psn.distance_from(highest) <= 0) return false;
     if (!any) first = psn;
@@ -62,7 +62,7 @@ struct Sequence : Range {
   Run run;
 };
 
-/// A packet behind which others passed the second point; `number` in that file.
+/// A packet after which others passed the second point; `number` is in that file.
 struct Arrival {
   std::uint64_t number = 0;
   std::int64_t time_ns = 0;
@@ -73,26 +73,26 @@ struct SentFlow {
   FlowKey key;
   std::uint32_t pair = 0;
   Sequence sequence[spaces];
-  Range confirmed;                       ///< by its answers, of the other direction's requests
-  std::optional<Psn> delivered[spaces];  ///< up to there, see Impl::delivered()
+  Range confirmed;                       ///< requests of the other direction that its responses acknowledge
+  std::optional<Psn> delivered[spaces];  ///< see Impl::delivered()
   bool delivered_known[spaces]{};
   std::vector<Arrival> arrivals;                 ///< ascending
-  bool reorders = false;                         ///< it remembers more of them
-  std::vector<std::uint32_t> open_acknowledges;  ///< lost ones that none has covered yet; places in the list
+  bool reorders = false;                         ///< more arrivals are kept
+  std::vector<std::uint32_t> open_acknowledges;  ///< lost ACKs not covered yet; indices in the list
 };
 
 constexpr std::size_t most_arrivals = 64;
 constexpr std::size_t most_of_reordered = 1024;
-constexpr std::size_t most_reordered = 1024;  ///< flows that may have so many
+constexpr std::size_t most_reordered = 1024;  ///< maximum of flows with more arrivals
 constexpr std::size_t most_open = 64;
 
-/// The last transmission of a PSN. Direct-mapped: what has the same slot takes it over.
+/// The last transmission of a PSN. A direct-mapped cache: a PSN with the same slot replaces it.
 struct Slot {
   std::uint32_t flow = FlowBook::none;
   std::uint32_t psn_space = 0;  ///< PSN and Space
-  std::uint32_t lost = 0;       ///< place in the list plus one, if it was lost and is listed
+  std::uint32_t lost = 0;       ///< index in the list plus one, if it was lost and is listed
   bool arrived = false;
-  bool any_arrived = false;  ///< or one before it
+  bool any_arrived = false;  ///< it or an earlier transmission arrived
 };
 constexpr std::size_t slot_count = std::size_t{1} << 19U;
 
@@ -122,12 +122,12 @@ struct FlowBook::Impl {
   std::vector<AddressPair> pairs;
   std::size_t reordered = 0;  ///< flows
   std::vector<Slot> slots = std::vector<Slot>(slot_count);
-  std::vector<std::uint32_t> lost_before;  ///< of each listed one, the copy lost before it; as Slot::lost
+  std::vector<std::uint32_t> lost_before;  ///< by listed packet: the transmission lost before; as Slot::lost
 
-  /// `arrivals` ascends in both numbers: it holds what nothing sent later has overtaken.
+  /// `arrivals` ascends in both numbers: packets that were not overtaken by later ones.
   void order(SentFlow& flow, const Passage& passage, CompareDirection& direction) {
     std::vector<Arrival>& arrivals = flow.arrivals;
-    // Nearly always the end: packets come here as they passed the first point.
+    // Nearly always at the end, since packets come in the order of the first point.
     auto place = arrivals.end();
     while (place != arrivals.begin() && (place - 1)->first_number > passage.number) --place;
     const auto is_late = [&](std::uint64_t first_number, std::int64_t time_ns, std::int64_t overtaker_ns) {
@@ -176,7 +176,7 @@ struct FlowBook::Impl {
       if (known) {
         own = slot.arrived ? &RepeatCauses::behind : &RepeatCauses::between;
       } else if (dissect::opcode_info(passage.opcode).operation != Operation::read_request) {
-        own = &RepeatCauses::before;  // a READ request may also ask for the rest of what it asked for
+        own = &RepeatCauses::before;  // a READ request may also request the rest of its responses
       }
       const bool goes_on = run.active && psn.distance_from(run.last) > 0;
       if (!goes_on || own == &RepeatCauses::between) run.cause = own;
@@ -194,7 +194,7 @@ struct FlowBook::Impl {
         repair(lost[one - 1], passage.number, direction);
       return;
     }
-    // A copy that is lost too waits for the same repair as the ones before it.
+    // A retransmission that is lost too waits for the same repair as the ones before it.
     slot.lost = waiting;
     if (!lost_place) return;
     if (lost_before.size() <= *lost_place) lost_before.resize(*lost_place + 1);
@@ -202,13 +202,13 @@ struct FlowBook::Impl {
     slot.lost = *lost_place + 1;
   }
 
-  /// The PSN up to which what the flow sent came to its receiver, as the flows say that may be the other
-  /// direction of its connection: all of them, for no number tells which one is.
+  /// The PSN up to which the flow's packets were delivered, by the acknowledgements of all flows that may be
+  /// the other direction of its connection, since it is not known which one is.
   std::optional<Psn> delivered(std::uint32_t place, Space space) {
     SentFlow& flow = flows[place];
     if (std::exchange(flow.delivered_known[space], true)) return flow.delivered[space];
     constexpr std::int32_t in_flight = 1 << 16;
-    constexpr std::uint32_t asked_ahead = 64;  // a requester asks again long before it has sent so much more
+    constexpr std::uint32_t asked_ahead = 64;  // a requester retransmits long before it has sent so much more
     const Range& sent = flow.sequence[space];
     std::optional<Psn>& least = flow.delivered[space];
     if (!sent.any) return least;
@@ -295,7 +295,7 @@ void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_pl
   if (passage.arrived) impl_->order(flow, passage, direction);
   if (is_answer(info)) {
     impl_->acknowledges(flow, passage, lost_place, lost, direction);
-    // A NAK acknowledges what comes before it.
+    // A NAK acknowledges the PSNs before its own.
     flow.confirmed.add(Psn(passage.psn) + (passage.confirms ? 0U : Psn::modulus - 1U));
   }
   if (!is_sequenced(info)) return;
@@ -304,7 +304,7 @@ void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_pl
 }
 
 bool FlowBook::arrived(const LostPacket& lost) {
-  // More than any sender has in flight.
+  // More than any sender may have in flight.
   constexpr std::int32_t far = 1 << 16;
   const dissect::OpcodeInfo& info = dissect::opcode_info(lost.opcode);
   const bool reliable = info.service == dissect::Service::rc || info.service == dissect::Service::xrc;

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t enough = 20;
 constexpr double few = 0.05;
 
-/// Whether hardly any distance is much shorter than they are on average, without the longest ones: something
-/// keeps them apart.
+/// Whether hardly any interval is much shorter than the average (without the longest ones), which indicates a
+/// rate limit.
 bool kept_apart(const Histogram& spacing) noexcept {
   constexpr double step = 0.1, most = 0.96;
   double sum = 0;
@@ -30,7 +30,7 @@ bool kept_apart(const Histogram& spacing) noexcept {
          static_cast<double>(spacing.percentile(few)) * 2 * parts >= sum;
 }
 
-/// When the last CNP of the flow came, as far as that is known.
+/// Time of the flow's last CNP, as far as it is known.
 std::int64_t last_cnp_of(const Flow& flow, const std::vector<Connection>& connections) {
   if (flow.opcodes.of(dissect::opcode_cnp) == flow.packets)
     return flow.any_time ? flow.last_time_ns : capture::no_time;
@@ -60,7 +60,7 @@ void add_cnps(CnpPair& pair, const Flow& flow, const std::vector<Connection>& co
     pair.last_time_ns = last;
 }
 
-/// Of CNPs that belong to no connection the tracker knows nothing.
+/// The tracker does not see CNPs that belong to no connection.
 void add_senders(Congestion& congestion) {
   constexpr std::size_t sender_limit = 256;
   std::map<dissect::IpAddress, CnpSender> all;
@@ -99,17 +99,16 @@ std::optional<std::int64_t> CnpPair::mean_spacing_ns() const noexcept {
       (static_cast<std::uint64_t>(last_time_ns) - static_cast<std::uint64_t>(first_time_ns)) / (cnps - 1));
 }
 
-// Where the NIC keeps CNPs of one scope apart, those of the scopes within it are farther apart still, and
-// those of the scopes around it come at any distance, if several take part: so the widest scope that is kept
-// apart is the one.
+// If the NIC limits CNPs per scope, the intervals of narrower scopes are longer still, and those of wider
+// scopes have no minimum if several take part. So the limited scope is the widest one with a minimum.
 CnpSender::Limit CnpSender::limited_by() const noexcept {
   if (flows < 2 || port_spacing_ns.count() < enough) return Limit::unknown;
   if (kept_apart(port_spacing_ns)) return pairs > 1 ? Limit::port : Limit::address_pair;
   if (pairs > 1 && flows > pairs && kept_apart(pair_spacing_ns)) return Limit::address_pair;
   if (kept_apart(flow_spacing_ns)) return Limit::flow;
-  // Where marks are rarer than a limit allows CNPs, those come when marks do, and show no limit. That there
-  // is none is seen only from CNPs that come closer than any limit in use.
-  constexpr std::uint64_t shortest_limit_ns = 4'000;  // what NICs come with
+  // If CE marks are rarer than the limit allows CNPs, the CNPs follow the marks and show no limit. Only CNPs
+  // closer together than any limit in use prove that there is none.
+  constexpr std::uint64_t shortest_limit_ns = 4'000;  // shortest default of NICs
   return flow_spacing_ns.count() >= enough && flow_spacing_ns.percentile(few) < shortest_limit_ns
              ? Limit::none
              : Limit::unknown;

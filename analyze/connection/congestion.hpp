@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the network said by ECN, and the ends by congestion notification packets (CNP, IBTA A17.9).
+// Congestion signals: CE marks of the network and congestion notification packets (CNP, IBTA A17.9).
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace roce::analyze {
 
-/// Smallest, largest and mean of durations.
+/// Minimum, maximum and mean of durations.
 struct Spread {
   std::uint64_t count = 0;
-  std::uint64_t min_ns = 0;  ///< 0: there is none
+  std::uint64_t min_ns = 0;  ///< 0 if count is 0
   std::uint64_t max_ns = 0;
   std::uint64_t sum_ns = 0;  ///< saturates
 
@@ -30,55 +30,55 @@ struct Spread {
   [[nodiscard]] std::uint64_t mean_ns() const noexcept { return count == 0 ? 0 : sum_ns / count; }
 };
 
-/// Bytes on the wire in a time.
+/// Bytes on the wire in an interval.
 struct Sent {
   std::uint64_t bytes = 0;
   std::uint64_t ns = 0;
-  /// Bits a second; 0 where no time passed.
+  /// Bits per second; 0 for an empty interval.
   [[nodiscard]] double bps() const noexcept {
     constexpr double bits_ns = 8e9;
     return ns == 0 ? 0 : static_cast<double>(bytes) * bits_ns / static_cast<double>(ns);
   }
 };
 
-/// Packets of one side of a connection that the network marked CE, and the CNPs that came back for them.
+/// CE-marked packets of one side of a connection, and the CNPs that it received for them.
 struct CongestionSide {
   std::uint64_t ce = 0;
   std::uint64_t cnps = 0;             ///< to this side
-  std::uint64_t cnps_without_ce = 0;  ///< of them, those with no CE since the CNP before
-  std::uint64_t ce_after_cnp = 0;     ///< CE behind the last CNP; all of `ce` where there is none
-  std::uint64_t left_out = 0;         ///< CE or CNPs that a filter left out: in no other count
-  Spread ce_to_cnp;                   ///< from the first CE since the CNP before, as captured
+  std::uint64_t cnps_without_ce = 0;  ///< of them, those without a CE mark since the CNP before
+  std::uint64_t ce_after_cnp = 0;     ///< CE marks after the last CNP; all of `ce` without CNPs
+  std::uint64_t left_out = 0;         ///< CE marks or CNPs that the filter rejected; in no other count
+  Spread ce_to_cnp;                   ///< from the first CE mark since the CNP before, at the capture point
   Spread cnp_spacing;
-  // What this side sent meanwhile.
+  // Rates of this side.
   Sent before;             ///< from its first packet to the first CNP
   Sent between;            ///< from the first CNP to the last one
   Sent after;              ///< from the last CNP to its last packet
-  std::uint64_t fell = 0;  ///< CNPs after which it sent less than 0.9 times as fast as before
+  std::uint64_t fell = 0;  ///< CNPs after which its rate fell below 0.9 times the rate before
   std::uint64_t held = 0;  ///< CNPs after which it did not
   std::int64_t first_cnp_ns = capture::no_time;
   std::int64_t last_cnp_ns = capture::no_time;
-  // While it is followed:
-  bool waiting = false;          ///< a CE has no CNP yet,
-  std::int64_t waiting_ns = 0;   ///< since then
-  std::uint64_t bytes_then = 0;  ///< that the side had sent at its last CNP
-  double bps_then = 0;           ///< between that and the one before
+  // State of the tracker:
+  bool waiting = false;          ///< a CE mark has no CNP yet,
+  std::int64_t waiting_ns = 0;   ///< since this time
+  std::uint64_t bytes_then = 0;  ///< bytes the side had sent at its last CNP
+  double bps_then = 0;           ///< rate between that CNP and the one before
 };
 
-/// CNPs that one address sends: what its NIC limits them by.
+/// CNPs sent by one address, and the scope of its NIC's CNP rate limit.
 struct CnpSender {
   enum class Limit : std::uint8_t {
-    unknown,  ///< too few CNPs, or only one flow: all scopes look alike
-    none,     ///< they come at any distance
+    unknown,  ///< too few CNPs, or only one flow, so that the scopes cannot be distinguished
+    none,     ///< no minimum interval
     flow,
     address_pair,
     port,
   };
   dissect::IpAddress address;
   std::uint64_t cnps = 0;
-  std::uint32_t pairs = 0;  ///< addresses that it sends them to
+  std::uint32_t pairs = 0;  ///< addresses that it sends CNPs to
   std::uint32_t flows = 0;
-  Histogram flow_spacing_ns;  ///< from CNP to CNP of one flow,
+  Histogram flow_spacing_ns;  ///< interval between CNPs of one flow,
   Histogram pair_spacing_ns;  ///< of one pair of addresses,
   Histogram port_spacing_ns;  ///< and of the sender
 
@@ -87,42 +87,41 @@ struct CnpSender {
 /// "flow", "address_pair", "port", "none"; empty for unknown.
 [[nodiscard]] std::string_view limit_name(CnpSender::Limit limit) noexcept;
 
-/// CNPs from one address to another: who slows whom down, how often. Also where nothing else of the two was
-/// captured.
+/// CNPs from one address to another, even if nothing else of the two was captured.
 struct CnpPair {
   dissect::IpAddress from;
   dissect::IpAddress to;
   std::uint64_t cnps = 0;
-  std::uint32_t queue_pairs = 0;  ///< that they are for
+  std::uint32_t queue_pairs = 0;  ///< number of destination queue pairs
   std::uint64_t first_packet = 0;
   std::int64_t first_time_ns = capture::no_time;
   std::int64_t last_time_ns = capture::no_time;
 
-  /// From one to the next, to whatever queue pair; nothing of a single one or without times.
+  /// Mean interval between CNPs, of any queue pair; absent for a single CNP or without timestamps.
   [[nodiscard]] std::optional<std::int64_t> mean_spacing_ns() const noexcept;
 };
 
 struct Connection;
 struct Flow;
 
-/// Of all connections of the capture.
+/// Congestion signals of the whole capture.
 struct Congestion {
   std::uint64_t ce_packets = 0;   ///< of listed flows, of every service
-  std::uint64_t cnp_packets = 0;  ///< the same
-  std::uint64_t ect_packets = 0;  ///< ECT(0), ECT(1) and CE: what the network may mark
+  std::uint64_t cnp_packets = 0;  ///< of listed flows
+  std::uint64_t ect_packets = 0;  ///< ECT(0), ECT(1) and CE, which the network may mark CE
   std::uint64_t cnps_without_ce = 0;
   Histogram ce_to_cnp_ns;             ///< as CongestionSide::ce_to_cnp
   std::vector<CnpSender> senders;     ///< by address
-  std::uint64_t senders_dropped = 0;  ///< CNPs of senders beyond the bound
+  std::uint64_t senders_dropped = 0;  ///< CNPs of senders beyond the limit
   static constexpr std::size_t pairs_kept = 1024;
   std::vector<CnpPair> pairs;       ///< those with most CNPs first
-  std::uint64_t pairs_dropped = 0;  ///< pairs beyond the bound
+  std::uint64_t pairs_dropped = 0;  ///< pairs beyond the limit
 
   /// What one of the scopes of all senders shows, together.
   [[nodiscard]] Histogram spacing(Histogram CnpSender::*scope) const;
 };
 
-/// Adds what flows and connections count: the sums, `pairs`, and senders whose CNPs are of no connection.
+/// Adds the counts of flows and connections: sums, `pairs`, and senders whose CNPs belong to no connection.
 void sum_up(Congestion& congestion, const std::vector<Flow>& flows,
             const std::vector<Connection>& connections);
 

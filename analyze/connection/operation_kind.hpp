@@ -6,7 +6,7 @@
 
 namespace roce::analyze {
 
-/// What an operation that a request begins or carries on is counted as; meaningless for answers.
+/// The kind of a request's operation; undefined for responses.
 [[nodiscard]] constexpr OperationKind operation_kind_of(dissect::Operation operation) noexcept {
   using dissect::Operation;
   switch (operation) {

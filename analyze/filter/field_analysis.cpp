@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// roce.connection, roce.direction, roce.analysis.*: the verdict of the sequence analysis as fields. A
-// flag exists only on packets where it is true.
+// roce.connection, roce.direction, roce.analysis.*: the verdict of the sequence analysis as fields. A flag
+// exists only on packets where it is true. To add a field: one row.
 #include "analyze/filter/field_virtual.hpp"
 #include "analyze/packet/verdict.hpp"
 
@@ -22,7 +22,7 @@ void add_flag(const PacketView& p, Values& out) {
   if (p.verdict != nullptr && p.verdict->has(flag)) add(out, ValueType::boolean, 1);
 }
 
-/// A frame number or count, where there is one.
+/// A frame number or count; absent if it is 0.
 template <std::uint32_t Verdict::*member>
 void add_verdict_number(const PacketView& p, Values& out) {
   if (p.verdict != nullptr && p.verdict->*member != 0) add(out, ValueType::number, p.verdict->*member);
@@ -36,8 +36,8 @@ bool remarkable(const Verdict& v) {
   return (v.flags & flags) != 0 || v.gap != 0 || v.any_lost();
 }
 
-/// Calls `each` for every kind of loss that the packet shows: where, how many, and whether its own side sent
-/// them.
+/// Calls `each` for every kind of loss that the packet proves: where, how many, and whether its own side was
+/// the sender.
 template <class Each>
 void for_each_loss(const PacketView& p, Each each) {
   if (p.verdict == nullptr) return;
@@ -89,8 +89,7 @@ const VirtualField verdict_fields[] = {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) ? 1 : 0]);
      }},
-    {analysis_facts("roce.analysis.flags", "Something to look at: any flag, gap or loss",
-                    ValueType::presence),
+    {analysis_facts("roce.analysis.flags", "Any analysis flag, gap or loss", ValueType::presence),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && remarkable(*p.verdict)) add(out, ValueType::presence, 1);
      }},
@@ -105,7 +104,7 @@ const VirtualField verdict_fields[] = {
      [](const PacketView& p, Values& out) {
        const Verdict* v = p.verdict;
        if (v != nullptr && v->has(Flag::retransmission) && !v->has(Flag::duplicate_capture)) {
-         add_verdict_number<&Verdict::original>(p, out);  // a copy's is the one it doubles
+         add_verdict_number<&Verdict::original>(p, out);  // that of a duplicate is in duplicate_of
        }
      }},
     {analysis_facts("roce.analysis.spurious", "Spurious: already acknowledged", ValueType::boolean),
@@ -131,7 +130,7 @@ const VirtualField verdict_fields[] = {
      [](const PacketView& p, Values& out) {
        for_each_loss(p, [&](Lost, std::uint32_t count, bool) { add(out, ValueType::number, count); });
      }},
-    {word_facts("roce.analysis.lost.direction", "Direction of what was lost", directions),
+    {word_facts("roce.analysis.lost.direction", "Direction of the lost transmissions", directions),
      [](const PacketView& p, Values& out) {
        for_each_loss(p, [&](Lost, std::uint32_t, bool own) {
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) == own ? 1 : 0]);
@@ -149,15 +148,16 @@ const VirtualField verdict_fields[] = {
      add_flag<Flag::illegal_sequence>},
     {analysis_facts("roce.analysis.wrong_length", "Wrong length", ValueType::boolean),
      add_flag<Flag::wrong_length>},
-    {analysis_facts("roce.analysis.msn_backwards", "Message sequence number runs backwards",
+    {analysis_facts("roce.analysis.msn_backwards", "Message sequence number goes backwards",
                     ValueType::boolean),
      add_flag<Flag::msn_backwards>},
-    {analysis_facts("roce.analysis.time_backwards", "Older than the packet before it", ValueType::boolean),
+    {analysis_facts("roce.analysis.time_backwards", "Timestamp earlier than the packet before it",
+                    ValueType::boolean),
      add_flag<Flag::time_backwards>},
     {analysis_facts("roce.analysis.source_mac_changed", "Source MAC address changed", ValueType::boolean),
      add_flag<Flag::source_mac_changed>},
-    {analysis_facts("roce.analysis.request", "Answers frame"), add_verdict_number<&Verdict::request>},
-    {analysis_facts("roce.analysis.response", "Answered by frame"), add_verdict_number<&Verdict::response>},
+    {analysis_facts("roce.analysis.request", "Response to frame"), add_verdict_number<&Verdict::request>},
+    {analysis_facts("roce.analysis.response", "Response in frame"), add_verdict_number<&Verdict::response>},
     {analysis_facts("roce.analysis.response_time", "Response time", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->has(Flag::response_time_known))

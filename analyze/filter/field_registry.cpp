@@ -21,7 +21,7 @@ using dissect::Field;
 using dissect::HeaderId;
 using dissect::HeaderInfo;
 
-/// Where a name's values come from: one field of one header, or (field null) the header itself.
+/// A source of a name's values: one field of one header, or (field null) the header itself.
 struct Row {
   HeaderId header;
   const Field* field;
@@ -62,13 +62,13 @@ std::uint64_t largest(const Field& field) {
   return raw * field.scale;
 }
 
-/// Wireshark gives the headers of the InfiniBand transport their bytes as value, and protocols
-/// and groups of fields nothing.
+/// In Wireshark the value of a header of the InfiniBand transport is its bytes; protocols and groups of
+/// fields have no value.
 bool header_shows_bytes(const HeaderInfo& header) {
   return (header.id >= HeaderId::lrh && header.id <= HeaderId::vcrc) || header.id == HeaderId::mad;
 }
 
-/// One LLDP frame is many layers, a TLV each: it is there once.
+/// An LLDP frame is many layers, one per TLV, but counts as one occurrence of the protocol.
 bool continues_header(HeaderId id) {
   return id >= HeaderId::lldp_chassis_id && id <= HeaderId::lldp_end;
 }
@@ -98,7 +98,7 @@ class Registry {
   }
 
  private:
-  /// While building; linear, some hundred names.
+  /// Only while building; linear search in some hundred names.
   Entry& entry_of(std::string_view name) {
     for (Entry& entry : entries_) {
       if (entry.facts.name == name) return entry;
@@ -198,8 +198,8 @@ std::optional<Value> read_value(const Field& field, const std::uint8_t* header, 
       value.text = dissect::name_of(field.names, raw);
     }
   } else if (field.display == Display::text) {
-    // NUL ends or pads a text of fixed width.
-    // reinterpret_cast: bytes seen as characters, which is what string_view needs and allowed.
+    // A text of fixed width ends at its first NUL.
+    // reinterpret_cast from bytes to characters is allowed, and string_view needs it.
     const std::string_view text(reinterpret_cast<const char*>(header + first), end - first);
     value.text = text.substr(0, text.find('\0'));
   }
@@ -227,17 +227,17 @@ std::vector<std::string_view> similar_fields(std::string_view name, std::size_t 
     std::size_t distance;
     std::string_view name;
   };
-  constexpr std::size_t longest_name = 128;  // a longer one is no slip of the fingers
+  constexpr std::size_t longest_name = 128;  // a longer one is not a typing error
   if (name.empty() || name.size() > longest_name) return {};
   const std::string wanted = capture::lower_case(name);
   const std::size_t allowed = std::max<std::size_t>(2, wanted.size() / 4);
   std::vector<Candidate> candidates;
   for (const Entry& entry : registry().entries()) {
     const std::string known = capture::lower_case(entry.facts.name);
-    // The difference in length is the least that the distance can be.
+    // The difference in length is a lower bound of the distance.
     const std::size_t longer = std::max(known.size(), wanted.size()) - std::min(known.size(), wanted.size());
     std::size_t distance = longer > allowed ? longer : capture::edit_distance(wanted, known);
-    // "bth.psn" and "psn" are infiniband.bth.psn; "infiniband.bth." is what it begins.
+    // "bth.psn" and "psn" match the end of infiniband.bth.psn, "infiniband.bth." its beginning.
     const bool tail = known.size() > wanted.size() && known.ends_with(wanted) &&
                       known[known.size() - wanted.size() - 1] == '.';
     if (tail || known == wanted) {
@@ -312,7 +312,7 @@ void append_value(std::string& out, const FieldFacts& facts, const Value& value)
       append_eui64(out, value.bytes.data());
       break;
     case ValueType::ip:
-      break;  // a value is one or the other
+      break;  // values are of type ipv4 or ipv6
     case ValueType::bytes:
       append_hex(out, value.bytes);
       break;

@@ -61,7 +61,7 @@ void add_presence(Values& out, bool there) {
   out.push_back(v);
 }
 
-/// The difference of two times, also of hostile ones, without overflow.
+/// Difference of two times without overflow, even for invalid timestamps.
 std::int64_t since(std::int64_t later, std::int64_t earlier) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));
 }
@@ -71,7 +71,7 @@ struct ProtocolName {
   std::string_view name;
 };
 
-/// Layers that frame.protocols names, as Wireshark does; others are parts of the one before.
+/// Layers listed in frame.protocols, as in Wireshark; other layers belong to the one before.
 constexpr ProtocolName protocol_names[] = {
     {HeaderId::ethernet, "eth:ethertype"},
     {HeaderId::vlan, "vlan:ethertype"},
@@ -182,7 +182,7 @@ bool is_roce(const PacketView& packet) {
 
 struct Encapsulation {
   std::uint16_t link_type;
-  std::uint8_t wiretap;  // Wireshark's own number, what frame.encap_type shows
+  std::uint8_t wiretap;  // Wireshark's own number, the value of frame.encap_type
 };
 constexpr Encapsulation encapsulations[] = {{dissect::link_null, 15},        {dissect::link_ethernet, 1},
                                             {dissect::link_raw, 7},          {dissect::link_loop, 15},
@@ -208,7 +208,7 @@ constexpr FieldFacts icrc_facts(std::string_view name, std::string_view label, V
 }
 constexpr std::string_view icrc_words[] = {"match", "mismatch", "not_checkable"};
 constexpr FieldFacts icrc_status_facts() {
-  FieldFacts f = icrc_facts("roce.icrc.status", "ICRC verdict", ValueType::text);
+  FieldFacts f = icrc_facts("roce.icrc.status", "ICRC status", ValueType::text);
   f.words = icrc_words;
   return f;
 }
@@ -224,7 +224,7 @@ constexpr FieldFacts upper_facts(std::string_view name, std::string_view label) 
   return f;
 }
 
-// The rows' order is that of `packets --list-fields` before sorting; the registry sorts.
+// To add a field of the packet: one row. The registry sorts them by name.
 const VirtualField packet_fields[] = {
     {virtual_facts("frame", "Frame", ValueType::bytes),
      [](const PacketView& p, Values& out) {
@@ -298,7 +298,7 @@ const VirtualField packet_fields[] = {
        add_address(out, endpoints(p).source);
        add_address(out, endpoints(p).destination);
      }},
-    {virtual_facts("roce.class", "What the packet is for: data, ack, response, atomic, cm, cnp or other",
+    {virtual_facts("roce.class", "Traffic class: data, ack, response, atomic, cm, cnp or other",
                    ValueType::text),
      [](const PacketView& p, Values& out) {
        const std::uint8_t* const bth = bth_of(p);
@@ -334,18 +334,18 @@ const VirtualField packet_fields[] = {
        if (p.dissection->stop != dissect::Stop::complete)
          add_text(out, dissect::stop_name(p.dissection->stop));
      }},
-    {virtual_facts("roce.marking.violation", "Broken rule of the policy", ValueType::text),
+    {virtual_facts("roce.marking.violation", "Violated rule of the policy", ValueType::text),
      marking_violations},
     {icrc_status_facts(),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.dissection->is_transport()) add_text(out, dissect::crc_status_name(p.icrc->status));
      }},
-    {icrc_facts("roce.icrc.computed", "ICRC as the standard computes it", ValueType::number),
+    {icrc_facts("roce.icrc.computed", "ICRC computed by the standard", ValueType::number),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.icrc->status != dissect::CrcStatus::not_checkable)
          add_field_number(out, p.icrc->computed);
      }},
-    {icrc_facts("roce.icrc.soft_roce_flush", "ICRC as Linux Soft-RoCE makes it on FLUSH", ValueType::boolean),
+    {icrc_facts("roce.icrc.soft_roce_flush", "FLUSH with the ICRC of Linux Soft-RoCE", ValueType::boolean),
      [](const PacketView& p, Values& out) {
        if (p.icrc && p.icrc->soft_roce_flush) add_boolean(out, true);
      }},

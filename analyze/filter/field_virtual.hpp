@@ -8,7 +8,7 @@
 #include "analyze/filter/value.hpp"
 #include "analyze/packet/packet_view.hpp"
 
-// Internal: fields that are computed rather than read from one header: frame.*, roce.*.
+// Internal: fields that are not read from one header but computed: frame.*, roce.*.
 namespace roce::analyze {
 
 struct VirtualField {
@@ -16,13 +16,13 @@ struct VirtualField {
   void (*extract)(const PacketView& packet, Values& out);
 };
 
-/// What one packet and its capture say.
+/// Fields of the packet itself and of its capture record (field_virtual.cpp).
 [[nodiscard]] std::span<const VirtualField> virtual_fields();
-/// What the packets around it say: roce.connection, roce.direction and roce.analysis.*.
+/// Fields of the analysis (field_analysis.cpp): roce.connection, roce.direction and roce.analysis.*.
 [[nodiscard]] std::span<const VirtualField> analysis_fields();
 
-/// A name that gathers fields of one header kind, as Wireshark's ip.addr does; in the order of `parts`.
-/// The name may be that of its first part (ip.version is also IPv6's).
+/// A name for two fields, as Wireshark's ip.addr; values in the order of `parts`. The name may be that of its
+/// first part (ip.version also includes IPv6).
 struct CombinedField {
   std::string_view name;
   std::string_view label;

@@ -12,7 +12,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Bytes of the character at the front: a whole UTF-8 sequence, or one byte of what is none.
+/// Bytes of the first character: a whole UTF-8 sequence, or one byte if it is not UTF-8.
 std::size_t character_size(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0x80                   ? 1
@@ -91,7 +91,7 @@ bool Filter::needs_analysis() const noexcept {
 }
 
 std::string FilterError::describe(std::string_view expression) const {
-  // A window of the expression around the error; what a terminal would not show as one column is a '?'.
+  // A part of the expression around the error; characters that do not take one column become '?'.
   constexpr std::size_t width = 100, before = 60;
   const std::size_t total = characters(expression);
   const std::size_t place = column == 0 ? 0 : std::min(column - 1, total);

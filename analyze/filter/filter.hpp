@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Display filters in Wireshark's language.
+// Display filters in Wireshark's syntax (docs/filters.md).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace roce::analyze {
 
 class FieldRef;
 
-/// A filter that was not understood: where, and what was expected there.
+/// Why a filter does not compile: the position, and what was expected there.
 struct FilterError {
   std::size_t column = 0;  ///< from 1, in characters of the expression
   std::size_t length = 1;  ///< of the offending text
@@ -25,7 +25,7 @@ struct FilterError {
   [[nodiscard]] std::string describe(std::string_view expression) const;
 };
 
-/// A compiled filter. matches() is const and thread-safe with one scratch per thread (inside).
+/// A compiled filter. matches() is thread-safe (its scratch memory is thread-local).
 class Filter {
  public:
   [[nodiscard]] static tl::expected<Filter, FilterError> compile(std::string_view expression);
@@ -35,16 +35,16 @@ class Filter {
   ~Filter();
 
   [[nodiscard]] bool matches(const PacketView& packet) const;
-  /// All that it asks packets for; see field_registry.hpp.
+  /// The fields it uses; see field_registry.hpp.
   [[nodiscard]] std::vector<FieldRef> fields() const;
   [[nodiscard]] bool needs_icrc() const noexcept;
   [[nodiscard]] bool needs_flow() const noexcept;
-  /// Upper-layer headers must have been looked for (CmTracker, dissect_ulp()).
+  /// Upper-layer headers must have been added to the dissection (CmTracker, dissect_ulp()).
   [[nodiscard]] bool needs_upper() const noexcept;
-  /// PacketView::verdict must be filled: the packets must have been analysed, all of them to the end for
-  /// verdicts that later packets correct.
+  /// PacketView::verdict must be filled: the capture must have been analysed, to its end if verdicts that
+  /// later packets correct matter.
   [[nodiscard]] bool needs_analysis() const noexcept;
-  /// The answer for one packet depends on the packets before it.
+  /// The result for one packet depends on the packets before it.
   [[nodiscard]] bool needs_history() const noexcept {
     return needs_flow() || needs_upper() || needs_analysis();
   }

@@ -20,7 +20,7 @@ constexpr int digit_of(char c) {
   return -1;
 }
 
-/// Takes exactly `digits` decimal digits off the front.
+/// Reads and removes exactly `digits` decimal digits at the front.
 bool take_digits(std::string_view& text, std::size_t digits, int& value) {
   if (text.size() < digits) return false;
   value = 0;
@@ -38,7 +38,7 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-/// Up to nine decimals after a point, which is gone already, as nanoseconds.
+/// Reads up to nine decimals after the point, which is already removed, as nanoseconds.
 bool take_fraction(std::string_view& text, std::int64_t& nanoseconds) {
   std::int64_t unit = nanoseconds_per_second;
   nanoseconds = 0;
@@ -109,7 +109,7 @@ std::optional<std::int64_t> parse_date(std::string_view text) noexcept {
   }
   const ch::year_month_day date{ch::year{year}, ch::month{static_cast<unsigned>(month)},
                                 ch::day{static_cast<unsigned>(day)}};
-  // Nanoseconds in 64 bits reach from 1678 to 2261.
+  // The range of nanoseconds in 64 bits is 1678 to 2261.
   if (!text.empty() || !date.ok() || year < 1678 || year > 2261 || hour > 23 || minute > 59 || second > 60)
     return std::nullopt;
   const std::int64_t days = ch::sys_days{date}.time_since_epoch().count();

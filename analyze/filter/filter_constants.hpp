@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants as people write them, by type and without a field. Internal to analyze.
+// Parses constants by type, independent of a field. Internal to analyze.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@ namespace roce::analyze::filter {
 
 enum class NumberProblem : std::uint8_t { none, not_a_number, too_large, negative };
 
-/// Decimal, 0x hexadecimal, 0 octal, 0b binary.
+/// A number: decimal, 0x hexadecimal, 0 octal, 0b binary.
 [[nodiscard]] NumberProblem parse_number(std::string_view text, std::uint64_t& number) noexcept;
 
-/// Seconds with up to nine decimals and an optional s, perhaps negative, as nanoseconds.
+/// Seconds with up to nine decimals, an optional sign and an optional s, in nanoseconds.
 [[nodiscard]] std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept;
 
-/// "2026-11-20 11:08:53.5", with T or a blank, seconds and Z optional: nanoseconds since the epoch (UTC).
+/// "2026-11-20 11:08:53.5" (UTC), with T or a blank, seconds and Z optional, in nanoseconds since the epoch.
 [[nodiscard]] std::optional<std::int64_t> parse_date(std::string_view text) noexcept;
 
-/// Bytes with : - or . between them, 0x and digits, or an even number of digits (one for one byte).
+/// Bytes separated by : - or . ; or hexadecimal digits, with or without 0x, two per byte.
 [[nodiscard]] std::optional<std::string> parse_bytes(std::string_view text);
 
-/// Six or eight bytes with : or - between them, or digits in fours with a point between.
+/// A MAC address or EUI-64 of `size` bytes separated by : or -, or in groups of four digits separated by
+/// points.
 [[nodiscard]] std::optional<std::string> parse_hardware_address(std::string_view text, std::size_t size);
 
 /// Four (IPv4) or sixteen (IPv6) bytes.

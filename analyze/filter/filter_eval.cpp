@@ -10,7 +10,7 @@
 namespace roce::analyze::filter {
 namespace {
 
-/// Reused from packet to packet; never held across one.
+/// Reused from packet to packet, for memory only.
 struct FieldScratch {
   Values left, right;
 };
@@ -29,8 +29,8 @@ std::uint64_t number_of(const Operand& operand, const Value& value) {
   return value.number & operand.mask;
 }
 
-/// The bytes an operand means, or nothing where the slice lies outside of them. Addresses of
-/// either family are brought to one form in `buffer`.
+/// The bytes of an operand; absent if the slice is outside of the value. IPv4 and IPv6 addresses are
+/// converted to one form in `buffer`.
 std::optional<std::string_view> bytes_of(const Operand& operand, const Value& value, MappedAddress& buffer) {
   const std::string_view whole = value.type == ValueType::text ? value.text : view(value.bytes);
   if (operand.type == ValueType::ip && whole.size() == 4) {
@@ -117,7 +117,7 @@ class Evaluation {
       case Test::Kind::contains: {
         const std::string& needle = program_.needles[test.first];
         return over_bytes(test, [&](std::string_view bytes) {
-          // memmem has a linear worst case, string_view::find has not.
+          // The worst case of memmem is linear, that of string_view::find is not.
           return memmem(bytes.data(), bytes.size(), needle.data(), needle.size()) != nullptr ||
                  needle.empty();
         });
@@ -140,7 +140,7 @@ class Evaluation {
                        [&](const Value& value) { return bytes_of(test.left, value, buffer).has_value(); });
   }
 
-  /// Any or all of the values; those for which the question makes no sense are left out.
+  /// Whether any or all of the values pass; values to which the question does not apply are ignored.
   template <class Question>
   bool over_values(const Test& test, Question question) {
     bool asked = false;
@@ -199,7 +199,7 @@ class Evaluation {
 bool run(const Program& program, const PacketView& packet) {
   thread_local FieldScratch scratch;
   Evaluation evaluation(program, packet, scratch);
-  std::bitset<max_depth * 2> stack;  // one place a level; xor is the only user
+  std::bitset<max_depth * 2> stack;  // one flag per level, for xor only
   std::size_t height = 0;
   bool flag = true;
   for (std::size_t at = 0; at < program.code.size(); ++at) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view spaces = " \t\r\n\f\v";
 
 constexpr bool is_word(char c) {
-  // What names, numbers, addresses and byte strings consist of; a slash stands before a prefix length.
+  // Characters of names, numbers, addresses and byte strings; a slash precedes a prefix length.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
          c == ':' || c == '-' || c == '/';
 }
@@ -32,7 +32,7 @@ struct Symbol {
   std::string_view text;
   TokenKind kind;
 };
-// Longer ones before those they begin with.
+// A longer symbol comes before its prefix.
 constexpr Symbol symbols[] = {
     {"===", TokenKind::operation}, {"!==", TokenKind::operation},      {"==", TokenKind::operation},
     {"!=", TokenKind::operation},  {"~=", TokenKind::operation},       {"<=", TokenKind::operation},
@@ -85,11 +85,11 @@ Token Lexer::next() {
     }
   }
   if (is_word(c)) return word(start);
-  if (c == '=') return bad(start, 1, "'=' is no operator; did you mean '=='?");
+  if (c == '=') return bad(start, 1, "'=' is not an operator; did you mean '=='?");
   if (c == '|' || c == '^')
-    return bad(start, 1, fmt::format("'{0}' is no operator; did you mean '{0}{0}'?", c));
+    return bad(start, 1, fmt::format("'{0}' is not an operator; did you mean '{0}{0}'?", c));
   if (c == ']') return bad(start, 1, "unexpected ']' without '['");
-  std::size_t length = 1;  // the whole of a UTF-8 character
+  std::size_t length = 1;  // the whole UTF-8 character
   while (start + length < text_.size() &&
          (static_cast<unsigned char>(text_[start + length]) & 0xc0U) == 0x80U)
     ++length;
@@ -108,7 +108,7 @@ Token Lexer::word(std::size_t start) {
 Token Lexer::raw_text(std::size_t start) {
   const std::size_t first = start + 2;
   std::size_t close = first;
-  // A quote behind a backslash belongs to the text; the backslash stays in it too, as in Wireshark.
+  // A quote after a backslash belongs to the text; the backslash stays in it too, as in Wireshark.
   while (close < text_.size() && text_[close] != '"') close += text_[close] == '\\' ? 2U : 1U;
   if (close >= text_.size()) return bad(start, 2, "this string is not closed: expected '\"'");
   at_ = close + 1;

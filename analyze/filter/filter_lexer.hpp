@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of a display filter. Internal to analyze.
+// Tokens of a display filter. Internal to analyze.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace roce::analyze::filter {
 enum class TokenKind : std::uint8_t {
   end,
   word,       ///< names, numbers, addresses, byte strings, keywords
-  text,       ///< "..." or r"...": `value` holds the characters meant
-  character,  ///< 'a': `value` holds one character
+  text,       ///< "..." or r"...": `value` is the decoded string
+  character,  ///< 'a': `value` is one character
   open_parenthesis,
   close_parenthesis,
   open_brace,
@@ -23,26 +23,26 @@ enum class TokenKind : std::uint8_t {
   comma,
   range,      ///< ..
   mask,       ///< &
-  operation,  ///< && || ^^ ! == != === !== < <= > >= and their kin: `raw` says which
-  bad,        ///< not a word of the language: `value` says why
+  operation,  ///< an operator such as && || ^^ ! == != === !== < <= > >=, in `raw`
+  bad,        ///< not a valid token: `value` is the error message
 };
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  std::size_t offset = 0;  ///< byte of the expression
+  std::size_t offset = 0;  ///< in bytes of the expression
   std::string_view raw;    ///< as typed
   std::string value;       ///< decoded text, or the message of TokenKind::bad
-  /// Place of an escape such as \. that strings do not know; regular expressions do.
+  /// Offset of an escape such as \. that is valid in regular expressions but not in strings.
   std::optional<std::size_t> unknown_escape;
 };
 
-/// Cuts an expression (which must outlive it) into tokens, one at a time.
+/// Splits an expression, which must outlive it, into tokens.
 class Lexer {
  public:
   explicit Lexer(std::string_view expression) noexcept : text_(expression) {}
 
   [[nodiscard]] Token next();
-  /// After an open bracket: what stands before the closing one, which is skipped; or bad.
+  /// After an open bracket: the text up to the closing one, which is skipped; or TokenKind::bad.
   [[nodiscard]] Token bracket();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view opcode_field = "infiniband.bth.opcode";
 
-/// Fields of no header that use the words of one.
+/// Virtual fields that use the value names of a header field.
 struct SameNames {
   std::string_view field;
   std::string_view as;
@@ -42,7 +42,7 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// What was typed, shortened for a message.
+/// The token as typed, shortened for a message.
 std::string shown(const Token& token) {
   constexpr std::size_t limit = 40;
   if (token.raw.size() <= limit) return std::string(token.raw);
@@ -65,7 +65,7 @@ std::size_t common_beginning(std::string_view a, std::string_view b) {
   return count;
 }
 
-/// A few names to choose from: all where they are few, else those that begin alike, best first.
+/// A few names as suggestions: all if they are few, else those with the same beginning, best first.
 std::string some_names(std::vector<NamedNumber> names, std::string_view typed) {
   constexpr std::size_t few = 8, limit = 4;
   if (names.size() > few) {
@@ -81,7 +81,7 @@ std::string some_names(std::vector<NamedNumber> names, std::string_view typed) {
   return chosen.empty() ? std::string() : fmt::format("; known are \"{}\"", fmt::join(chosen, "\", \""));
 }
 
-/// Numbers one by one as ranges, sorted, neighbours joined.
+/// Single numbers as sorted ranges; consecutive ones are merged.
 std::vector<NumberRange> ranges_of(std::vector<std::uint64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   std::vector<NumberRange> ranges;
@@ -112,7 +112,7 @@ Literal<std::vector<NumberRange>> boolean_literal(const Operand& operand, const 
     } else if (!same_word(token.raw, "false") && parse_number(token.raw, number) != NumberProblem::none) {
       return tl::unexpected(mismatch(operand, token));
     }
-    // Any number but 0 means true, as in Wireshark.
+    // Any number other than 0 is true, as in Wireshark.
     return number == 0 ? std::vector<NumberRange>{{0, 0}} : std::vector<NumberRange>{{1, top}};
   }
   return tl::unexpected(mismatch(operand, token));
@@ -127,11 +127,11 @@ Literal<std::vector<NumberRange>> named_literal(const Operand& operand, const To
   }
   if (!numbers.empty()) return ranges_of(std::move(numbers));
   if (names.empty()) return tl::unexpected(mismatch(operand, token));
-  return tl::unexpected(fmt::format("{} is no number or name of {}{}", shown(token), facts.name,
+  return tl::unexpected(fmt::format("{} is not a number or name of {}{}", shown(token), facts.name,
                                     some_names(names, text_of(token))));
 }
 
-/// The network of an address with a prefix length: its first and last address.
+/// The first and last address of a prefix.
 Literal<BytesRange> prefix_range(std::string address, unsigned prefix) {
   BytesRange range{address, std::move(address)};
   for (std::size_t i = 0; i < range.low.size(); ++i) {
@@ -150,9 +150,9 @@ Literal<BytesRange> address_literal(const Operand& operand, const Token& token) 
   const std::string_view address_text = text.substr(0, slash);
   std::optional<std::string> address =
       operand.type == ValueType::ipv4 ? parse_ipv4(address_text) : parse_ipv6(address_text);
-  unsigned fixed = 0;  // bits before those that the prefix length counts
+  unsigned fixed = 0;  // bits before the ones the prefix length counts
   if (!address && operand.type != ValueType::ipv4) {
-    // A GID made from an IPv4 address may be written as that address; so is one of either family kept.
+    // An IPv4-mapped GID may be written as an IPv4 address; fields of both families are stored in that form.
     if (const std::optional<std::string> v4 = parse_ipv4(address_text)) {
       fixed = 96;
       address = std::string(10, '\0') + "\xff\xff" + *v4;
@@ -247,7 +247,7 @@ Literal<BytesRange> text_literal(const Operand& operand, const Token& token) {
                         std::find(facts.words.begin(), facts.words.end(), text) != facts.words.end();
   if (possible) return exactly(std::string(text));
   return tl::unexpected(
-      fmt::format("{} is never {}; expected {}", facts.name, shown(token), fmt::join(facts.words, ", ")));
+      fmt::format("{} has no value {}; expected {}", facts.name, shown(token), fmt::join(facts.words, ", ")));
 }
 
 }  // namespace
@@ -293,7 +293,7 @@ std::string_view expected_literal(ValueType type) noexcept {
     case ValueType::number:
       return "a number, e.g. 17 or 0x11";
     case ValueType::boolean:
-      return "a truth value: 1, 0, true or false";
+      return "a boolean: 1, 0, true or false";
     case ValueType::time:
       return "a time in seconds, e.g. 0.5, or a date, e.g. \"2026-11-20 11:08:53\" (UTC)";
     case ValueType::text:

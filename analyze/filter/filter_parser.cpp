@@ -46,7 +46,7 @@ class FilterParser {
     if (token_.kind == TokenKind::bad) fail(token_, std::move(token_.value));
   }
 
-  /// The first error counts; after it only the end is seen, so that every rule returns.
+  /// Keeps the first error. After it the current token is the end, so that every rule returns.
   void fail(const Token& at, std::string message) {
     if (!error_) error_ = ParseError{at.offset, at.raw.size(), std::move(message)};
     token_ = Token{};
@@ -195,7 +195,7 @@ class FilterParser {
     if (name.kind != TokenKind::word || is_keyword(name.raw)) {
       const bool literal = name.kind == TokenKind::text || name.kind == TokenKind::character;
       fail(name, fmt::format("expected a field name, found {}{}", found(name),
-                             literal ? "; the field stands on the left" : ""));
+                             literal ? "; the field must be on the left" : ""));
       return std::nullopt;
     }
     const std::optional<FieldRef> field = find_field(name.raw);
@@ -207,7 +207,7 @@ class FilterParser {
     return modified(*field, name);
   }
 
-  /// The slice and mask that may stand behind a field's name.
+  /// The optional slice and mask after a field's name.
   std::optional<Operand> modified(FieldRef field, const Token& name) {
     Operand operand;
     operand.field = field;
@@ -277,7 +277,7 @@ class FilterParser {
            (token_.kind == TokenKind::word && !is_keyword(token_.raw));
   }
 
-  /// A field on the right. Names of headers are also words that a text or a name may need.
+  /// A field on the right. Names of headers may also be meant as text.
   [[nodiscard]] std::optional<FieldRef> right_field(const Operand& left) const {
     if (token_.kind != TokenKind::word) return std::nullopt;
     const std::optional<FieldRef> field = find_field(token_.raw);

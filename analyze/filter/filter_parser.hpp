@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the words of a display filter to its program. Internal to analyze.
+// Compiles a display filter to its program. Internal to analyze.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace roce::analyze::filter {
 
-/// As FilterError, in bytes from 0.
+/// As FilterError, but in bytes from 0.
 struct ParseError {
   std::size_t offset = 0;
   std::size_t length = 0;

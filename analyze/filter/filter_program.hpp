@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a display filter is compiled to: flat code over tests, constants already of the field's
-// type. Internal to analyze.
+// A compiled display filter: linear code over tests, whose constants have the field's type. Internal to
+// analyze.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace roce::analyze::filter {
 
 enum class Comparison : std::uint8_t { equal, less, less_equal, greater, greater_equal };
 
-/// Bytes `from` up to, not including, `to` of a value; negative places count from its end.
+/// Bytes from `from` up to, but not including, `to` of a value; negative offsets count from its end.
 struct Slice {
   std::int32_t from = 0;
   std::int32_t to = std::numeric_limits<std::int32_t>::max();
 };
 
-/// A field with what the expression does to its values before they are compared.
+/// A field with the slice or mask that is applied to its values before the comparison.
 struct Operand {
   FieldRef field{0};
   ValueType type = ValueType::number;  ///< after slicing
@@ -31,7 +31,7 @@ struct Operand {
   std::uint64_t mask = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Closed range of numbers. Times are ordered as unsigned: their sign bit is flipped.
+/// Closed range of numbers. Times have their sign bit flipped, so that they compare as unsigned.
 struct NumberRange {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -41,35 +41,35 @@ constexpr std::uint64_t ordered_time(std::int64_t nanoseconds) noexcept {
   return static_cast<std::uint64_t>(nanoseconds) ^ (std::uint64_t{1} << 63U);
 }
 
-/// Range of texts, addresses or byte strings in the order of their bytes.
+/// Range of texts, addresses or byte strings in lexicographic order.
 struct BytesRange {
   std::string low, high;
   bool unbounded_low = false, unbounded_high = false;
   bool open_low = false, open_high = false;  ///< the bound itself is outside
 };
 
-/// One question to a packet. It holds if any (or all) of the field's values pass; a packet
-/// without the field never passes.
+/// One test of a packet. It is true if any (or all) of the field's values pass, false for a packet without
+/// the field.
 struct Test {
   enum class Kind : std::uint8_t {
     presence,
     numbers,   ///< value & mask in one of the number ranges
     bytes,     ///< value in one of the bytes ranges
     contains,  ///< needle in the value
-    matches,   ///< regular expression finds something in the value
+    matches,   ///< regular expression matches somewhere in the value
     fields     ///< comparison of two fields
   };
   Kind kind = Kind::presence;
   bool all = false;                           ///< every value must pass
-  bool negated = false;                       ///< the value passes if the question is answered no
+  bool negated = false;                       ///< a value passes if the comparison is false
   Comparison comparison = Comparison::equal;  ///< of Kind::fields
   Operand left{};
   Operand right{};          ///< of Kind::fields
-  std::uint32_t first = 0;  ///< ranges, needle or expression: place in the program's list
-  std::uint32_t count = 0;  ///< of ranges, which are sorted and do not overlap
+  std::uint32_t first = 0;  ///< ranges, needle or expression: index in the program's list
+  std::uint32_t count = 0;  ///< number of ranges, which are sorted and do not overlap
 };
 
-/// The machine has one flag, which every instruction reads or sets, and a stack of flags for xor.
+/// An instruction reads or sets the one flag of the machine, which also has a stack of flags for xor.
 struct Instruction {
   enum class Op : std::uint8_t { test, invert, jump_if_false, jump_if_true, push, exclusive_or };
   Op op = Op::test;
@@ -89,7 +89,7 @@ struct Program {
   bool needs_analysis = false;
 };
 
-/// Parentheses and negations may nest this deep; the stack of flags is as large.
+/// Maximum nesting of parentheses and negations; bounds the stack of flags.
 inline constexpr std::size_t max_depth = 200;
 
 [[nodiscard]] bool run(const Program& program, const PacketView& packet);

@@ -15,7 +15,7 @@ namespace {
 using Problem = std::optional<std::string>;
 using Kind = Relation::Kind;
 
-// != is true only if no value equals (Wireshark 4.0); ~= was its older sense.
+// != is true only if no value is equal (Wireshark 4.0); ~= is the former meaning of !=.
 constexpr Relation relations[] = {
     {"==", "eq", "any_eq", Kind::compare, Comparison::equal, false, false},
     {"!=", "ne", "all_ne", Kind::compare, Comparison::equal, true, true},
@@ -67,7 +67,7 @@ void store(Test& test, std::vector<Range>& list, std::vector<Range> ranges) {
   std::move(ranges.begin(), ranges.end(), std::back_inserter(list));
 }
 
-/// The numbers that stand in the given order to a constant; none, if there are none.
+/// The numbers for which the comparison with a constant is true.
 std::vector<NumberRange> ordered(Comparison comparison, NumberRange constant) {
   constexpr std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
   switch (comparison) {
@@ -117,7 +117,7 @@ Problem add_number_test(Program& program, Test& test, const Relation& relation, 
   test.kind = Test::Kind::numbers;
   if (relation.comparison != Comparison::equal) {
     if (ranges->size() > 1)
-      return fmt::format("{} stands for several numbers, '{}' needs one", literal.raw, relation.symbol);
+      return fmt::format("{} is the name of several numbers, '{}' needs one", literal.raw, relation.symbol);
     ranges = ordered(relation.comparison, ranges->front());
   }
   store(test, program.number_ranges, merged(std::move(*ranges)));
@@ -132,7 +132,7 @@ Problem add_bytes(Program& program, Test& test, const Relation& relation, const 
   return std::nullopt;
 }
 
-/// Questions about the words of a number are answered now, once for each word.
+/// Text relations with a number's names are evaluated at compile time, once for each name.
 template <class Question>
 void add_names(Program& program, Test& test, const std::vector<NamedNumber>& names, Question question) {
   std::vector<NumberRange> ranges;
@@ -178,7 +178,7 @@ Problem add_search(Program& program, Test& test, const Relation& relation, const
   return std::nullopt;
 }
 
-/// Values of one class compare with each other.
+/// Types of one class can be compared with each other.
 int class_of(ValueType type) {
   switch (type) {
     case ValueType::number:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relations of display filters and how constants become tests. Internal to analyze.
+// The relations of display filters, and tests with constants. Internal to analyze.
 #pragma once
 
 #include <optional>
@@ -16,25 +16,25 @@ struct Relation {
   enum class Kind : std::uint8_t { compare, contains, matches };
   std::string_view symbol;
   std::string_view word;
-  std::string_view long_word;  ///< Wireshark's own name where there is a second
+  std::string_view long_word;  ///< Wireshark's second name, if any
   Kind kind = Kind::compare;
   Comparison comparison = Comparison::equal;
   bool all = false;  ///< every value of the field must pass
   bool negated = false;
 };
 
-/// The relation that a token names, or nullptr.
+/// The relation of a token, or nullptr.
 [[nodiscard]] const Relation* find_relation(const Token& token) noexcept;
 [[nodiscard]] bool is_keyword(std::string_view word) noexcept;
 
-/// A test of that relation, still without its constant.
+/// A test with that relation, without its constant.
 [[nodiscard]] Test start(const Relation& relation, const Operand& left);
 
-/// Gives the test its constant and what stands for it in the program; or says what is wrong.
+/// Adds the constant to the test and the program. Returns an error message if it is not valid.
 [[nodiscard]] std::optional<std::string> add_constant(Program& program, Test& test, const Relation& relation,
                                                       const Token& literal);
 
-/// Whether `field & mask` stands alone: a mask that finds a bit.
+/// The test for `field & mask` without a comparison: any bit of the mask is set.
 [[nodiscard]] Test any_bit(Program& program, const Operand& left);
 
 /// The elements of { }.
@@ -42,7 +42,7 @@ class SetBuilder {
  public:
   explicit SetBuilder(const Operand& left) : left_(left) {}
   [[nodiscard]] std::optional<std::string> add(const Token& value);
-  /// `at_high` says which of the two is wrong.
+  /// `at_high`: on an error, whether it is at `high`.
   [[nodiscard]] std::optional<std::string> add(const Token& low, const Token& high, bool& at_high);
   [[nodiscard]] bool empty() const noexcept { return numbers_.empty() && bytes_.empty(); }
   [[nodiscard]] Test finish(Program& program);
@@ -54,10 +54,10 @@ class SetBuilder {
 };
 
 [[nodiscard]] bool is_numeric(ValueType type) noexcept;
-/// Whether values of the two can be compared; brings addresses to one form.
+/// Whether values of the two can be compared; converts addresses to one form.
 [[nodiscard]] bool make_comparable(Operand& left, Operand& right) noexcept;
-/// What stands between brackets: "0:4" (from, length), "0-3" (first and last), "2", ":4", "4:"; "-4:" from
-/// the end.
+/// Parses the text between brackets: "0:4" (from, length), "0-3" (first and last), "2", ":4", "4:"; "-4:"
+/// from the end.
 [[nodiscard]] std::optional<Slice> parse_slice(std::string_view text) noexcept;
 [[nodiscard]] std::string unknown_field(std::string_view name);
 

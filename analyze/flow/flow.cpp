@@ -6,7 +6,7 @@
 namespace roce::analyze {
 namespace {
 
-/// Counts a whole message at its last packet; acknowledgements and CNPs carry none.
+/// A message is counted at its last packet; acknowledgements and CNPs carry none.
 bool completes_message(const dissect::OpcodeInfo& info) noexcept {
   using dissect::Operation;
   return info.defined && info.ends_message() && info.operation != Operation::acknowledge &&
@@ -25,13 +25,13 @@ void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
   look_word_ = now.word;
   look_flags_ = now.flags;
   if (r.has(PacketRecord::tagged) && !vlan) vlan = r.vlan_id();
-  // So that another opcode comes to change_opcode(), which notes the first packet of its class.
+  // So that another opcode leads to change_opcode(), which records the first packet of its class.
   opcode_ = {r.opcode, r.opcode};
   classes_ = 0;
   note_class(r, number);
 }
 
-/// It becomes the second one.
+/// The new opcode becomes the second one.
 void Flow::change_opcode(const PacketBrief& r, std::uint64_t number) {
   settle_opcodes();
   opcode_ = {opcode_[1], r.opcode};
@@ -46,7 +46,7 @@ void Flow::note_class(const PacketBrief& r, std::uint64_t number) {
   marks_.note(MarkCounts::key_of(look(), of), number, r.time_ns);
 }
 
-/// One that leaves the look as it is.
+/// A packet that does not change the current look.
 void Flow::count_apart(const PacketRecord& r, std::uint64_t number) {
   if (r.has(PacketRecord::tagged) && !vlan) vlan = r.vlan_id();
   add_look(r, 1);
@@ -120,6 +120,6 @@ void Departed::add(Flow& flow) {
   sequence.add(flow.sequence());
 }
 
-/// Places by key. The keys stand only in the flows.
+/// Places by key. The keys themselves are only in the flows.
 
 }  // namespace roce::analyze

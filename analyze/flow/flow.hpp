@@ -20,10 +20,10 @@
 
 namespace roce::analyze {
 
-/// Flows that are followed at a time where nothing else is asked for.
+/// Default for the number of flows that are followed at a time.
 inline constexpr std::size_t default_flow_limit = 256 * 1024;
 
-/// What the sequence analysis counted of one flow's packets; kept only where something is not 0.
+/// Counters of the sequence analysis for one flow; allocated only if one is not 0.
 struct SequenceCounts {
   std::array<std::uint64_t, cause_count> retransmitted{};  ///< packets by Cause
   std::uint64_t retransmitted_bytes = 0;                   ///< on the wire
@@ -32,10 +32,10 @@ struct SequenceCounts {
   std::uint64_t duplicate_captures = 0;  ///< not in any other count of the flow
   std::uint64_t duplicate_network = 0;
   std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
-  std::uint64_t wasted_packets = 0;              ///< delivered, thrown away behind a loss and sent again
+  std::uint64_t wasted_packets = 0;              ///< delivered out of sequence, discarded and retransmitted
   std::uint64_t wasted_bytes = 0;
-  std::uint64_t gaps = 0;      ///< PSNs that were not captured in their place
-  std::uint64_t left_out = 0;  ///< packets that the filter rejected: in no other count
+  std::uint64_t gaps = 0;      ///< PSNs that were not captured in sequence
+  std::uint64_t left_out = 0;  ///< packets rejected by the filter; in no other count
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
     std::uint64_t sum = 0;
@@ -45,11 +45,11 @@ struct SequenceCounts {
   void add(const SequenceCounts& other) noexcept;
 };
 
-/// Counters of one flow. Bytes are of the wire, times in nanoseconds since the epoch. Nearly all packets
-/// of a flow look alike, so what they look like is counted when it changes: settle() before reading the
-/// counts by value (messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports, marks()).
+/// Counters of one flow. Bytes are on the wire, times in nanoseconds since the epoch. Nearly all packets of a
+/// flow have the same markings and opcodes, so the counts by value are updated only when those change: call
+/// settle() before reading messages, clear_df, ecn, dscp, pcp, opcodes, udp_sports and marks().
 struct alignas(64) Flow {
-  // What every packet touches, in two cache lines.
+  // Written for every packet; two cache lines.
   FlowKey key;
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
@@ -57,30 +57,30 @@ struct alignas(64) Flow {
 
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
-  bool any_time = false;  ///< false: no packet had a time, and the two above mean nothing
+  bool any_time = false;  ///< false: no packet had a timestamp, the two above are undefined
   bool service_known = false;
-  dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is no CNP
-  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by its payloads' own headers
+  dissect::Service service = dissect::Service::reserved;  ///< of its first packet that is not a CNP
+  dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by the headers of its payloads
   std::uint32_t last_psn = 0;
   std::uint32_t first_psn = 0;
-  bool in_use = false;                ///< of the table only
+  bool in_use = false;                ///< for FlowTable only
   std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
 
  private:
   std::array<std::uint8_t, 2> opcode_{};  ///< the last two
-  std::uint8_t classes_ = 0;              ///< bits of TrafficClass that the present look was seen with
+  std::uint8_t classes_ = 0;              ///< bits of TrafficClass seen with the current look
   std::uint8_t look_flags_ = 0;           ///< of look_word_
   std::uint64_t look_word_ = 0;
-  std::array<std::uint32_t, 2> opcode_packets_{};  ///< with these and this look, not in `opcodes` yet
-  std::uint32_t look_from_ = 0;                    ///< the low half of `packets` when that look came
+  std::array<std::uint32_t, 2> opcode_packets_{};  ///< packets of opcode_, not in `opcodes` yet
+  std::uint32_t look_from_ = 0;                    ///< low half of `packets` when the current look began
 
  public:
   std::uint64_t icrc_mismatches = 0;
 
-  std::uint64_t id = 0;          ///< from 0, in order of first appearance
-  std::uint64_t messages = 0;    ///< whole ones that ended here: Only and Last packets but ACKs and CNPs
-  std::uint64_t source_mac = 0;  ///< of its first packet; 0 = none
-  std::uint64_t clear_df = 0;    ///< IPv4 packets that routers may fragment
+  std::uint64_t id = 0;                     ///< from 0, in order of first appearance
+  std::uint64_t messages = 0;               ///< Only and Last packets, except ACKs and CNPs
+  std::uint64_t source_mac = 0;             ///< of its first packet; 0 = none
+  std::uint64_t clear_df = 0;               ///< IPv4 packets with DF = 0
   std::optional<std::uint32_t> connection;  ///< Connection::id
 
   std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
@@ -91,7 +91,7 @@ struct alignas(64) Flow {
 
   static constexpr std::size_t hot_bytes = 128;  // `icrc_mismatches` begins there
 
-  /// Counts frame `number`. True if the packets to come are taken to look different from those before.
+  /// Counts frame `number`. True if its look differs from the packets before and is now the current one.
   bool count(const PacketRecord& r, std::uint64_t number) {
     const bool differs = r.look() != look() || packets == 0;
     if (differs) [[unlikely]] {
@@ -104,40 +104,40 @@ struct alignas(64) Flow {
     count_alike(r, number);
     return differs;
   }
-  /// Counts a packet that looks like the one before.
+  /// Counts a packet with the current look.
   void count_alike(const PacketBrief& r, std::uint64_t number) {
     constexpr std::uint32_t often_enough = 1U << 30U;  // for the counts since the last change
     if (packets % often_enough == 0) [[unlikely]]
       settle();
-    // Two opcodes without a branch: a flow's requests mix with its acknowledgements.
+    // Two opcodes without a branch, because requests and acknowledgements alternate in a flow.
     const std::size_t i = r.opcode == opcode_[0] ? 0 : 1;
     if (r.opcode != opcode_[i]) [[unlikely]]
       change_opcode(r, number);
     ++opcode_packets_[i];
     count_sums(r);
   }
-  /// Brings the counts by value up to date.
+  /// Updates the counts by value.
   void settle() {
     settle_look();
     settle_opcodes();
   }
 
-  /// How its packets are marked, by class: rows by their first packet. At most MarkCounts::limit; what has
-  /// no row is packets minus theirs.
+  /// Markings of its packets by class, in the order of first packets. At most MarkCounts::limit rows; packets
+  /// with further markings are in no row.
   [[nodiscard]] std::vector<MarkRow> marks() const { return marks_.rows(); }
-  /// Whether a packet has the DSCP, VLAN and priority that its class began with in this flow.
+  /// Whether a packet has the DSCP, VLAN and priority of the first packet of its class in this flow.
   [[nodiscard]] bool marked_as_first(const PacketRecord& r) const noexcept {
     return marks_.as_first(MarkCounts::key_of(r.look(), traffic_class(r.opcode, key.dst_qp)));
   }
-  /// Number of the first packet that counts; 0 where there is none.
+  /// Frame number of the first counted packet; 0 if there is none.
   [[nodiscard]] std::uint64_t first_packet() const noexcept { return marks_.first_packet(); }
 
-  /// All 0 where nothing happened.
+  /// All 0 if nothing happened.
   [[nodiscard]] const SequenceCounts& sequence() const noexcept {
     static const SequenceCounts nothing;
     return sequence_ ? *sequence_ : nothing;
   }
-  /// To be changed.
+  /// The same counters for writing; allocates them.
   [[nodiscard]] SequenceCounts& sequence_to_change() {
     if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
     return *sequence_;
@@ -145,7 +145,7 @@ struct alignas(64) Flow {
 
  private:
   [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
-  /// What counts without being like or unlike others.
+  /// The counts that do not depend on the look.
   void count_sums(const PacketBrief& r) {
     if (!service_known) [[unlikely]]
       learn_service(r);
@@ -163,8 +163,8 @@ struct alignas(64) Flow {
     if (r.icrc_wrong()) ++icrc_mismatches;
   }
 
-  /// Marked by the network (CE) or by the other side's NIC (CNP): those before and behind it are what the
-  /// flow looks like.
+  /// A CE-marked packet or a CNP: counted without changing the current look, since packets with the former
+  /// look follow.
   [[nodiscard]] bool stands_apart(const PacketRecord& r) const noexcept {
     return packets != 0 && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
                             r.opcode == dissect::opcode_cnp);
@@ -183,11 +183,12 @@ struct alignas(64) Flow {
   DeepPtr<SequenceCounts> sequence_;
 };
 
-/// What flows had counted that are no longer listed, because the bounded table was full or because they were
-/// idle for too long. With what the listed ones count this makes the whole capture.
+/// Sums over flows that are no longer listed, because they were evicted from the full table or were idle for
+/// too long. Together with the listed flows they cover the whole capture.
 struct Departed {
-  std::uint64_t flows = 0;  ///< with packets that count
-  /// Also those that still waited for their other direction, which nothing below has.
+  std::uint64_t flows = 0;  ///< those with counted packets
+  /// Including buffered packets of flows that waited for their other direction; they are in none of the
+  /// counters below.
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;  ///< on the wire
   std::uint64_t payload_bytes = 0;
@@ -196,7 +197,7 @@ struct Departed {
   std::array<std::uint64_t, 4> ecn{};  ///< by dissect::Ecn
   std::uint64_t cnps = 0;              ///< sent
   SequenceCounts sequence;
-  std::uint64_t connections = 0;  ///< that went with them
+  std::uint64_t connections = 0;  ///< evicted with the flows
   std::uint64_t idle_flows = 0;   ///< of `flows`, those that were idle for too long
 
   void add(Flow& flow);

@@ -9,13 +9,13 @@
 namespace roce::analyze {
 namespace {
 
-constexpr std::int64_t before_ns = 1'000'000'000;  // that copies may come earlier, at most
+constexpr std::int64_t before_ns = 1'000'000'000;  // how much earlier copies may come, at most
 
 bool is_marked_alike(const MarkRow& a, const MarkRow& b) noexcept {
   return a.traffic_class == b.traffic_class && a.p_key == b.p_key && a.marks == b.marks;
 }
 
-/// Rows of packets at a point that are in none of the flow's own. Nothing where some of these were not kept.
+/// Rows of a point that the flow's own rows do not have. Empty if the flow's own rows are incomplete.
 std::vector<MarkRow> rows_beside(const std::vector<MarkRow>& own, std::vector<MarkRow> rows) {
   if (own.size() >= MarkCounts::limit) return {};
   std::erase_if(rows, [&](const MarkRow& row) {
@@ -70,7 +70,7 @@ std::vector<FlowAtPoint> FlowPoints::finish(const std::vector<Flow>& flows, bool
                                    [&](const Entry& entry) { return entry.point != entries_.front().point; });
   std::vector<FlowAtPoint> all;
   if (several) {
-    // Of flows that shared a key one after the other, the last one answers for all.
+    // Of flows that had the same key one after the other, the last one stands for all.
     tsl::robin_map<Key, std::pair<const Flow*, std::vector<MarkRow>>, Hash> of_key;
     for (const Flow& flow : flows) {
       auto at = of_key.insert({Key{flow.key, 0}, {}}).first;
@@ -78,14 +78,14 @@ std::vector<FlowAtPoint> FlowPoints::finish(const std::vector<Flow>& flows, bool
       const std::vector<MarkRow> rows = flow.marks();
       at.value().second.insert(at.value().second.end(), rows.begin(), rows.end());
     }
-    // Packets of a flow that no point shows twice: the points are pieces of one capture, or share its load.
+    // No copies: the points are pieces of one capture, or share its load.
     tsl::robin_map<Key, std::int64_t, Hash> copies;
     for (const Entry& entry : entries_)
       copies[Key{entry.flow, 0}] += static_cast<std::int64_t>(entry.packets);
     for (const Flow& flow : flows) copies[Key{flow.key, 0}] -= static_cast<std::int64_t>(flow.packets);
     for (const Entry& entry : entries_) {
       const auto found = of_key.find(Key{entry.flow, 0});
-      if (found == of_key.end()) continue;  // it left the table
+      if (found == of_key.end()) continue;  // evicted
       if (!any_left && copies[found->first] <= 0) continue;
       const Flow& flow = *found->second.first;
       FlowAtPoint& there = all.emplace_back();
@@ -94,7 +94,7 @@ std::vector<FlowAtPoint> FlowPoints::finish(const std::vector<Flow>& flows, bool
       there.packets = entry.packets;
       there.otherwise = rows_beside(found->second.second, entry.marks.rows());
       if (!any_left || !flow.any_time) continue;
-      // What the flow itself showed before it left the table is no longer known.
+      // Markings that the flow itself had before its eviction are no longer known.
       std::erase_if(there.otherwise, [&](const MarkRow& row) {
         return row.first_time_ns != capture::no_time && row.first_time_ns < flow.first_time_ns - before_ns;
       });

@@ -21,9 +21,10 @@ class FlowPoints {
   static constexpr std::size_t default_limit = std::size_t{1} << 16U;
   explicit FlowPoints(std::size_t limit = default_limit) : limit_(limit) {}
 
-  /// A packet of any point; it counts if it is selected.
+  /// Counts a packet of any point if it is selected.
   void see(const PacketRecord& record, std::uint64_t number);
-  /// The same of a packet with an image; `record_of` makes its whole record where the image is new here.
+  /// The same for a packet with cached headers (PacketBrief::image); `record_of` makes its record if the
+  /// entry is new here.
   template <class RecordOf>
   void see(const PacketBrief& packet, std::uint64_t number, RecordOf&& record_of) {
     if (!packet.has(PacketRecord::selected)) return;
@@ -40,11 +41,10 @@ class FlowPoints {
     }
   }
 
-  /// By flow, then by point; empty where one point shows all of every flow and none shows another.
-  /// `flows` are by id; `any_left`: flows have left the table that may have come back. Afterwards nothing is
-  /// known.
+  /// The result, by flow, then by point; empty if no flow was seen at more than one point. `flows` are by id;
+  /// `any_left`: flows were evicted and may have been listed anew. Empty afterwards.
   [[nodiscard]] std::vector<FlowAtPoint> finish(const std::vector<Flow>& flows, bool any_left = false);
-  /// Packets of flows beyond the bound.
+  /// Packets of flows beyond the limit.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
@@ -60,7 +60,7 @@ class FlowPoints {
     FlowKey flow;
     std::uint16_t point = 0;
     std::uint64_t packets = 0;
-    std::uint64_t last_key = 0;  ///< of the row that was counted last
+    std::uint64_t last_key = 0;  ///< key of the row that was counted last
     bool any = false;
     MarkCounts marks;
   };

@@ -80,7 +80,7 @@ std::uint32_t FlowTable::place_of(const PacketRecord& record) {
   return place;
 }
 
-/// Takes the place out of the index, unless its key belongs to another one by now.
+/// Removes the place from the index, unless its key belongs to another place by now.
 void FlowTable::unlist(std::uint32_t place) {
   const FlowKey& key = flows_[place].key;
   const auto known = index_->places.find(key, key.hash());
@@ -113,7 +113,7 @@ void FlowTable::evict(const LastUse& last_use, const std::function<void(std::uin
   places.resize(count);
   std::sort(places.begin(), places.end());
   for (const auto& [used_at, place] : places) {
-    if (!flows_[place].in_use) continue;  // went with another
+    if (!flows_[place].in_use) continue;  // evicted together with another
     if (leaving) leaving(place);
     free(place);
   }

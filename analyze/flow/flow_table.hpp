@@ -14,7 +14,7 @@
 
 namespace roce::analyze {
 
-/// Flows by key, bounded. Not thread-safe.
+/// Flows by key; at most `limit`. Not thread-safe.
 class FlowTable {
  public:
   static constexpr std::size_t default_limit = default_flow_limit;
@@ -25,15 +25,15 @@ class FlowTable {
   FlowTable& operator=(const FlowTable&) = delete;
   ~FlowTable();
 
-  /// Place of a valid record's flow, a new one if its key is new. Places stay until evict().
+  /// Place (index) of a valid record's flow, a new one if its key is new. Places stay valid until evict() or
+  /// free().
   std::uint32_t place_of(const PacketRecord& record);
-  /// Place of the flow that has the key now, or none.
+  /// Place of the flow that currently has the key, or none.
   [[nodiscard]] std::uint32_t find(const FlowKey& key) const { return find(key, key.hash()); }
   [[nodiscard]] std::uint32_t find(const PacketRecord& record) const {
     return find(record.key, record.key_hash);
   }
-  /// Where the record's flow probably is, without looking at any flow: to be fetched before it is asked
-  /// for. May be wrong, or none.
+  /// Probable place of the record's flow, without reading any flow: for prefetching. May be wrong, or none.
   [[nodiscard]] std::uint32_t guess(const PacketRecord& record) const noexcept {
     const std::array<Recent, 2>& both = recent_[record.key_hash % recent_size];
     const std::uint32_t tag = tag_of(record.key_hash);
@@ -42,23 +42,23 @@ class FlowTable {
   }
   [[nodiscard]] Flow& at(std::uint32_t place) noexcept { return flows_[place]; }
   [[nodiscard]] const Flow& at(std::uint32_t place) const noexcept { return flows_[place]; }
-  /// The next packet with its key begins a new flow; this one stays listed.
+  /// Closes a flow: the next packet with its key begins a new one; this one stays listed.
   void retire(std::uint32_t place);
   [[nodiscard]] bool full() const noexcept { return size() >= limit_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
-  /// When a place was used last, in any rising measure; nullopt: it must stay.
+  /// When a place was last used, in any monotonic measure; nullopt: it must not be evicted.
   using LastUse = std::function<std::optional<std::uint64_t>(std::uint32_t place)>;
-  /// Frees the sixteenth of the places that was idle longest. Calls `leaving` for each before.
+  /// Evicts the sixteenth of the places that was idle longest. Calls `leaving` for each one before.
   void evict(const LastUse& last_use, const std::function<void(std::uint32_t)>& leaving);
-  /// Frees one place; its flow has departed.
+  /// Frees one place and adds its flow to departed().
   void free(std::uint32_t place);
-  /// Packets of flows in the table that were never counted in it are lost with an eviction.
+  /// Adds packets of evicted flows that were buffered and never counted in the table.
   void count_evicted(std::uint64_t packets) noexcept { departed_.packets += packets; }
 
-  /// Flows in the table with packets that count, by id. Empties the table.
+  /// All flows with counted packets, by id. Empties the table.
   [[nodiscard]] std::vector<Flow> take_sorted();
 
-  /// When the table is full, the longest idle sixteenth leaves it; this counts what left.
+  /// Sums over the flows that were evicted or freed.
   [[nodiscard]] const Departed& departed() const noexcept { return departed_; }
   [[nodiscard]] Departed& departed() noexcept { return departed_; }
   [[nodiscard]] std::size_t size() const noexcept { return flows_.size() - unused_.size(); }
@@ -81,7 +81,7 @@ class FlowTable {
   const std::size_t limit_;
   Chunks<Flow> flows_;  ///< by place
   std::unique_ptr<Index> index_;
-  mutable std::vector<std::array<Recent, 2>> recent_;  ///< by hash: what was found last, newest first
+  mutable std::vector<std::array<Recent, 2>> recent_;  ///< by hash: the last flows found, newest first
   std::vector<std::uint32_t> unused_;                  ///< places that were freed
   std::uint64_t next_id_ = 0;
   Departed departed_;

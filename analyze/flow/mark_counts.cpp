@@ -14,7 +14,7 @@ MarkCounts::Row* MarkCounts::find(std::uint64_t key) noexcept {
 
 void MarkCounts::note(std::uint64_t key, std::uint64_t number, std::int64_t time_ns) {
   if (Row* row = find(key)) {
-    // Packets that waited for another direction may come after later ones.
+    // Packets that were buffered for their other direction may come after later ones.
     if (number >= row->first_packet) return;
     row->first_packet = number;
     row->first_time_ns = time_ns;
@@ -23,14 +23,14 @@ void MarkCounts::note(std::uint64_t key, std::uint64_t number, std::int64_t time
   if (first_.key == none) {
     first_ = {key, 0, number, time_ns};
   } else if (more_.size() + 1 < limit) {
-    if (more_.empty()) more_.reserve(1);  // data and acknowledgements: what two-way traffic has
+    if (more_.empty()) more_.reserve(1);  // two-way traffic has data and acknowledgements
     more_.push_back({key, 0, number, time_ns});
   }
 }
 
 bool MarkCounts::as_first(std::uint64_t key) const noexcept {
   constexpr std::uint64_t of_class = 0xff;
-  // Class, whether there is a tag, the tag, and DSCP without ECN; see key_of().
+  // Class, tagged or not, the tag, and DSCP without ECN; see key_of().
   constexpr std::uint64_t compared = 0xffff | std::uint64_t{0xffff} << 16U | std::uint64_t{0xfc} << 32U;
   const auto same_class = [key](const Row& row) { return ((row.key ^ key) & of_class) == 0; };
   if (same_class(first_)) return ((first_.key ^ key) & compared) == 0;

@@ -11,24 +11,24 @@
 // Internal to flows.
 namespace roce::analyze {
 
-/// Packets of a flow by class and marks, in order of first appearance. Most flows have one row, which
-/// costs no memory of its own; more go to the heap.
+/// Packets of a flow by traffic class and markings, in the order of first appearance. Most flows have one
+/// row, which is stored inline; more are on the heap.
 class MarkCounts {
  public:
-  /// Rows of a flow, 32 bytes each. Five classes, re-marked once on the way and marked CE at times, need
-  /// twenty; where paths of several lengths meet, each TTL makes them anew.
+  /// Rows per flow, 32 bytes each. Five classes, re-marked once on the way and sometimes CE-marked, need
+  /// twenty; paths of several lengths multiply that by the number of TTLs.
   static constexpr std::size_t limit = 128;
 
-  /// What tells rows apart, in one word: a look without its UDP port, and in the port's place the class.
+  /// The key of a row in one word: a look with the traffic class in place of the UDP port.
   [[nodiscard]] static std::uint64_t key_of(const PacketRecord::Look& look, TrafficClass of) noexcept {
     static_assert(PacketRecord::tagged <= 0xff);
     return (look.word & ~std::uint64_t{0xffff}) | static_cast<std::uint64_t>(of) |
            std::uint64_t{look.flags & unsigned{PacketRecord::tagged}} << 8U;
   }
 
-  /// A packet of this row: makes the row if it is new and there is room.
+  /// Adds the row if it is new and there is room, and records its first packet.
   void note(std::uint64_t key, std::uint64_t number, std::int64_t time_ns);
-  /// Counts packets of a row that was noted; without a row they are counted nowhere.
+  /// Counts packets of a row added by note(); without a row they are not counted.
   void add(std::uint64_t key, std::uint64_t packets) {
     if (key == first_.key) [[likely]] {
       first_.packets += packets;
@@ -37,7 +37,7 @@ class MarkCounts {
     }
   }
 
-  /// Whether DSCP, VLAN and priority are those of the class's first row; true where it has none.
+  /// Whether DSCP, VLAN and priority are those of the class's first row; true if the class has no row.
   [[nodiscard]] bool as_first(std::uint64_t key) const noexcept;
   [[nodiscard]] std::vector<MarkRow> rows() const;
   [[nodiscard]] std::uint64_t first_packet() const noexcept { return first_.first_packet; }

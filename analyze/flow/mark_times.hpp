@@ -8,8 +8,8 @@
 
 namespace roce::analyze {
 
-/// When the last packet of a flow's row may have been, at the latest: rows know the time of their first packet
-/// alone, flows that of their last. capture::no_time where there is none.
+/// Upper bound for the time of a row's last packet: rows have only the time of their first packet, flows also
+/// that of their last. capture::no_time if there is none.
 [[nodiscard]] inline std::int64_t latest_time(const Flow& flow, const MarkRow& row) noexcept {
   return row.packets > 1 && flow.any_time ? flow.last_time_ns : row.first_time_ns;
 }

@@ -11,13 +11,13 @@
 
 namespace roce::analyze {
 
-/// What a fabric gives marks of its own: what a packet is for, by its opcode and destination queue pair.
+/// Classes of packets that a fabric may mark differently, by opcode and destination queue pair.
 enum class TrafficClass : std::uint8_t {
   data,      ///< requests: SEND, WRITE, READ request, FLUSH, RESYNC, of every service
   ack,       ///< ACK and NAK
-  response,  ///< READ responses, which carry data. A policy that does not name them means `data`
+  response,  ///< READ responses, which carry data. If a policy does not have them, its `data` applies
   atomic,    ///< ATOMIC requests, ATOMIC WRITE and ATOMIC Acknowledge
-  cm,        ///< all to queue pair 1 (GSI): the connection manager and other management datagrams
+  cm,        ///< everything to queue pair 1 (GSI): the CM and other management datagrams
   cnp,       ///< congestion notification packets (IBTA A17.9.3)
   other,     ///< reserved, unknown and manufacturers' opcodes
   count_
@@ -29,18 +29,18 @@ inline constexpr std::size_t traffic_class_count = static_cast<std::size_t>(Traf
 /// `dst_qp`: the BTH's destination queue pair, 24 bits.
 [[nodiscard]] TrafficClass traffic_class(std::uint8_t opcode, std::uint32_t dst_qp) noexcept;
 
-/// How one packet is marked.
+/// Markings of one packet.
 struct Marks {
   std::uint8_t dscp = 0;              ///< 0-63; of IPv4, IPv6 or the GRH
   std::uint8_t ecn = 0;               ///< dissect::Ecn
   std::optional<std::uint8_t> pcp;    ///< 0-7, of the innermost 802.1Q tag; absent: untagged
   std::optional<std::uint16_t> vlan;  ///< 0-4095, of the same tag; 0 is a priority tag
-  std::uint8_t ttl = 0;               ///< IPv4's TTL or the hop limit; 0: the link header is all there is
+  std::uint8_t ttl = 0;               ///< IPv4 TTL or hop limit; 0: native InfiniBand without GRH
 
   [[nodiscard]] bool operator==(const Marks&) const noexcept = default;
 };
 
-/// What a policy judges.
+/// What a policy is applied to: a packet's class, addresses and markings.
 struct MarkingSubject {
   TrafficClass traffic_class = TrafficClass::other;
   dissect::IpAddress src;
@@ -51,14 +51,14 @@ struct MarkingSubject {
   Marks marks;
 };
 
-/// Packets of one flow that belong to one class and are marked alike.
+/// Packets of one flow with the same class and markings.
 struct MarkRow {
   TrafficClass traffic_class = TrafficClass::other;
   Marks marks;
   std::uint16_t p_key = 0;
   std::uint64_t packets = 0;
-  std::uint64_t first_packet = 0;  ///< number of the first frame of them
-  std::int64_t first_time_ns = 0;  ///< and its time; capture::no_time if it has none
+  std::uint64_t first_packet = 0;  ///< frame number of the first one
+  std::int64_t first_time_ns = 0;  ///< its time; capture::no_time if it has none
 };
 
 /// "not_ect", "ect1", "ect0", "ce": as in JSON.

@@ -21,7 +21,7 @@ auto order_of(const Marking& m) noexcept {
   return std::tie(m.traffic_class, m.src, m.dst, m.dscp, m.pcp, m.ecn);
 }
 
-/// The row, with nothing counted.
+/// A row for these packets, without counts.
 Marking row_of(const Flow& flow, const MarkRow& row, Directions directions) {
   Marking marking;
   marking.traffic_class = row.traffic_class;
@@ -37,14 +37,14 @@ struct ByOrder {
   bool operator()(const Marking& a, const Marking& b) const noexcept { return order_of(a) < order_of(b); }
 };
 
-/// Numbers of directions, in order of first appearance. There may be a hundred thousand flows.
+/// Numbers directions in the order of first appearance. There may be a hundred thousand flows.
 class Numbers {
  public:
   std::uint32_t of(const Flow& flow, Directions directions) {
     FlowKey key;
     if (directions != Directions::all) key.src = flow.key.src;
     if (directions == Directions::pairs) key.dst = flow.key.dst;
-    if (!known_.empty() && last_ == key) return last_number_;  // flows often follow each other so
+    if (!known_.empty() && last_ == key) return last_number_;  // often equal for consecutive flows
     last_ = key;
     last_number_ = known_.try_emplace(key, static_cast<std::uint32_t>(known_.size())).first->second;
     return last_number_;
@@ -70,14 +70,14 @@ Directions directions_of(const std::vector<Flow>& flows) {
   return pairs.size() <= MarkingMatrix::pair_limit ? Directions::pairs : Directions::senders;
 }
 
-/// What tells the rows of one direction apart.
+/// Key of a row within one direction.
 std::uint32_t cell_of(const MarkRow& row) noexcept {
   const std::uint32_t tag = row.marks.pcp ? 1U + *row.marks.pcp : 0U;
   return static_cast<std::uint32_t>(row.traffic_class) << 16U | tag << 8U |
          static_cast<std::uint32_t>(row.marks.dscp) << 2U | row.marks.ecn;
 }
 
-/// A number itself would be its hash else, and all directions fall into the place of their cell.
+/// Without mixing, a number would be its own hash, and the same cell of all directions would collide.
 struct Mixed {
   std::size_t operator()(std::uint64_t key) const noexcept {
     key *= 0x9e3779b97f4a7c15U;
@@ -85,7 +85,7 @@ struct Mixed {
   }
 };
 
-/// False where the rows would be too many.
+/// False if there would be too many rows.
 bool count(const std::vector<Flow>& flows, MarkingMatrix& matrix) {
   Numbers directions;
   tsl::robin_map<std::uint64_t, std::uint32_t, Mixed> places;
@@ -95,7 +95,7 @@ bool count(const std::vector<Flow>& flows, MarkingMatrix& matrix) {
   for (const Flow& flow : flows) {
     const std::uint64_t direction = directions.of(flow, matrix.directions);
     std::uint64_t counted = 0;
-    of_flow.clear();  // VLANs, TTLs and P_Keys are no rows of the matrix
+    of_flow.clear();  // VLANs, TTLs and P_Keys do not make rows of the matrix
     for (const MarkRow& row : flow.marks()) {
       const std::uint32_t next = static_cast<std::uint32_t>(matrix.rows.size());
       const std::uint32_t place = places.try_emplace(direction << 32U | cell_of(row), next).first->second;

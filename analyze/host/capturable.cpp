@@ -12,8 +12,8 @@ struct DriverWay {
   std::string_view driver;
   Way way;
 };
-/// Drivers that implement IBV_FLOW_ATTR_SNIFFER, and those whose packets pass the kernel's network stack. All
-/// others hand RDMA packets to nobody.
+/// Drivers that implement IBV_FLOW_ATTR_SNIFFER, and those whose packets pass the kernel's network stack.
+/// With all others RDMA packets cannot be captured on the host.
 constexpr DriverWay ways[] = {{"mlx5", Way::sniffer},
                               {"mlx4", Way::sniffer},
                               {"bnxt_re", Way::sniffer},
@@ -34,19 +34,19 @@ Capturable capturable_port(const capture::HostFacts& host, const capture::RdmaDe
   const std::string rights = host.root_user ? "" : "; you are not root";
   if (way->way == Way::netdev) {
     if (port.netdev.empty())
-      return {false, "", "software device: its packets are on the interface below, which it does not name"};
+      return {false, "", "software device: its packets are on the interface below, which is not known"};
     return {true, port.netdev,
             "software device: its packets are on " + port.netdev + "; needs CAP_NET_RAW" + rights};
   }
   std::string how =
       "sniffer; needs CAP_NET_RAW and " +
-      (device.uverbs.empty() ? std::string("/dev/infiniband/uverbs* (not there: modprobe ib_uverbs)")
+      (device.uverbs.empty() ? std::string("/dev/infiniband/uverbs* (missing: modprobe ib_uverbs)")
                              : "/dev/infiniband/" + device.uverbs) +
       rights;
   if (port.state != "ACTIVE" && !port.state.empty()) how += "; the port is " + port.state;
   const capture::Netdev* netdev = host.netdev(port.netdev);
   if (netdev != nullptr && sniffer_switch(netdev->private_flags).value_or(false)) {
-    how += "; the older way is on, so " + port.netdev + " shows RoCE too (off: ethtool --set-priv-flags " +
+    how += "; the private flag is on, so " + port.netdev + " shows RoCE too (off: ethtool --set-priv-flags " +
            port.netdev + " sniffer off)";
   }
   return {!device.uverbs.empty(),

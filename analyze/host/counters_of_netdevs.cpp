@@ -12,17 +12,18 @@ using enum CounterNature;
 
 constexpr std::string_view
     who_pauses =
-        "the switch cannot take more of that priority: find what it waits for; roceanalyze FILE "
+        "the switch is congested on that priority: find the port it waits for; roceanalyze FILE "
         "(pause_heavy, "
         "pause_storm)",
     why_pausing =
-        "this host is slower than what comes: PCIe, memory, out_of_buffer; roceanalyze FILE (sick_host)",
+        "this host is slower than the incoming traffic: PCIe, memory, out_of_buffer; roceanalyze FILE "
+        "(sick_host)",
     lossless =
-        "is PFC on for that priority here and on the switch: roceanalyze host --policy P, mlnx_qos -i DEV; "
-        "buffer sizes and cable length",
-    damage = "clean or swap cable and optics; the same on the switch's port",
-    ring = "receive ring or CPU too small: ethtool -G, IRQ affinity",
-    global_pause = "global pause is on, which stops every priority: ethtool -a DEV; RoCE wants PFC";
+        "check that PFC is on for that priority here and on the switch: roceanalyze host --policy P, "
+        "mlnx_qos -i DEV; buffer sizes and cable length",
+    damage = "clean or replace cable and optics, here and at the switch port",
+    ring = "receive ring too small or CPU too slow: ethtool -G, IRQ affinity",
+    global_pause = "global PAUSE is on, which pauses every priority: ethtool -a DEV; use PFC for RoCE";
 
 constexpr CounterMeaning netdev_rows[] = {
     // mlx5, by priority.
@@ -31,15 +32,15 @@ constexpr CounterMeaning netdev_rows[] = {
     {"rx_prio#_bytes", ethtool, "mlx5_core", traffic, "bytes", "received with that priority", ""},
     {"tx_prio#_bytes", ethtool, "mlx5_core", traffic, "bytes", "sent with that priority", ""},
     {"rx_prio#_pause", ethtool, "mlx5_core", event, "frames",
-     "PFC frames received: the switch stopped that priority", who_pauses},
+     "PFC frames received: the switch paused that priority", who_pauses},
     {"tx_prio#_pause", ethtool, "mlx5_core", event, "frames",
-     "PFC frames sent: this host stopped that priority", why_pausing},
+     "PFC frames sent: this host paused that priority", why_pausing},
     {"rx_prio#_pause_duration", ethtool, "mlx5_core", event, "us",
      "time in which that priority could not send", who_pauses},
     {"tx_prio#_pause_duration", ethtool, "mlx5_core", event, "us",
-     "time for which this host stopped that priority", why_pausing},
-    {"rx_prio#_pause_transition", ethtool, "mlx5_core", event, "times", "from stopped to running", ""},
-    {"tx_prio#_pause_transition", ethtool, "mlx5_core", event, "times", "from stopped to running", ""},
+     "time for which this host paused that priority", why_pausing},
+    {"rx_prio#_pause_transition", ethtool, "mlx5_core", event, "times", "from paused to running", ""},
+    {"tx_prio#_pause_transition", ethtool, "mlx5_core", event, "times", "from paused to running", ""},
     {"rx_prio#_discards", ethtool, "mlx5_core", fault, "packets", "dropped: no receive buffer on the port",
      lossless},
     {"rx_prio#_buf_discard", ethtool, "mlx5_core", fault, "packets",
@@ -70,14 +71,14 @@ constexpr CounterMeaning netdev_rows[] = {
      "corrected by FEC: normal as long as it is few", ""},
     {"rx_err_lane_#_phy", ethtool, "mlx5_core", event, "bits", "raw errors of a lane, before FEC", ""},
     {"rx_oversize_pkts_phy", ethtool, "mlx5_core", fault, "packets", "longer than the port's MTU",
-     "the same MTU on the whole way"},
+     "use the same MTU on the whole path"},
     {"link_down_events_phy", ethtool, "mlx5_core", fault, "times", "link went down", damage},
     {"rx_global_pause", ethtool, "mlx5_core", event, "frames", "global PAUSE frames received", global_pause},
     {"tx_global_pause", ethtool, "mlx5_core", event, "frames", "global PAUSE frames sent", global_pause},
     {"rx_global_pause_duration", ethtool, "mlx5_core", event, "us", "time in which the port could not send",
      global_pause},
     {"tx_global_pause_duration", ethtool, "mlx5_core", event, "us",
-     "time for which this host stopped the port", global_pause},
+     "time for which this host paused its link peer", global_pause},
     {"tx_pause_storm_warning_events", ethtool, "mlx5_core", fault, "times", "this host paused for long",
      why_pausing},
     {"tx_pause_storm_error_events", ethtool, "mlx5_core", fault, "times",
@@ -95,21 +96,21 @@ constexpr CounterMeaning netdev_rows[] = {
     {"rx_buffer_passed_thres_phy", ethtool, "mlx5_core", event, "times", "receive buffer over 85 % full",
      why_pausing},
     {"rx_steer_missed_packets", ethtool, "mlx5_core", event, "packets",
-     "received for nobody: no steering rule takes them", ""},
+     "received without a matching steering rule", ""},
 
     // bnxt_en.
     {"rx_pfc_ena_frames_pri#", ethtool, "bnxt_en", event, "frames",
-     "PFC frames received: the switch stopped that priority", who_pauses},
+     "PFC frames received: the switch paused that priority", who_pauses},
     {"tx_pfc_ena_frames_pri#", ethtool, "bnxt_en", event, "frames",
-     "PFC frames sent: this host stopped that priority", why_pausing},
-    {"pfc_pri#_rx_transitions", ethtool, "bnxt_en", event, "times", "that priority was stopped by the switch",
+     "PFC frames sent: this host paused that priority", why_pausing},
+    {"pfc_pri#_rx_transitions", ethtool, "bnxt_en", event, "times", "that priority was paused by the switch",
      who_pauses},
-    {"pfc_pri#_tx_transitions", ethtool, "bnxt_en", event, "times", "this host stopped that priority",
+    {"pfc_pri#_tx_transitions", ethtool, "bnxt_en", event, "times", "this host paused that priority",
      why_pausing},
     {"pfc_pri#_rx_duration_us", ethtool, "bnxt_en", event, "us", "time in which that priority could not send",
      who_pauses},
     {"pfc_pri#_tx_duration_us", ethtool, "bnxt_en", event, "us",
-     "time for which this host stopped that priority", why_pausing},
+     "time for which this host paused that priority", why_pausing},
     {"rx_packets_pri#", ethtool, "bnxt_en", traffic, "packets", "received with that priority", ""},
     {"tx_packets_pri#", ethtool, "bnxt_en", traffic, "packets", "sent with that priority", ""},
     {"rx_bytes_pri#", ethtool, "bnxt_en", traffic, "bytes", "received with that priority", ""},
@@ -126,19 +127,19 @@ constexpr CounterMeaning netdev_rows[] = {
     {"link_down_events", ethtool, "bnxt_en", fault, "times", "link went down", damage},
     {"continuous_pause_events", ethtool, "bnxt_en", event, "times", "the port paused for long", why_pausing},
 
-    // mlx4_en and others that name priorities in their way.
-    {"rx_pause_prio_#", ethtool, "", event, "frames", "PFC frames received: the switch stopped that priority",
+    // mlx4_en and others with their own names of priorities.
+    {"rx_pause_prio_#", ethtool, "", event, "frames", "PFC frames received: the switch paused that priority",
      who_pauses},
-    {"tx_pause_prio_#", ethtool, "", event, "frames", "PFC frames sent: this host stopped that priority",
+    {"tx_pause_prio_#", ethtool, "", event, "frames", "PFC frames sent: this host paused that priority",
      why_pausing},
     {"rx_priority_#_xoff", ethtool, "", event, "frames",
-     "PFC frames received: the switch stopped that priority", who_pauses},
-    {"tx_priority_#_xoff", ethtool, "", event, "frames", "PFC frames sent: this host stopped that priority",
+     "PFC frames received: the switch paused that priority", who_pauses},
+    {"tx_priority_#_xoff", ethtool, "", event, "frames", "PFC frames sent: this host paused that priority",
      why_pausing},
     {"rx_priority_#_xoff.nic", ethtool, "", event, "frames",
-     "PFC frames received: the switch stopped that priority", who_pauses},
+     "PFC frames received: the switch paused that priority", who_pauses},
     {"tx_priority_#_xoff.nic", ethtool, "", event, "frames",
-     "PFC frames sent: this host stopped that priority", why_pausing},
+     "PFC frames sent: this host paused that priority", why_pausing},
 
     // The kernel's own, of every interface.
     {"rx_packets", kernel, "", traffic, "packets",
@@ -150,13 +151,14 @@ constexpr CounterMeaning netdev_rows[] = {
     {"multicast", kernel, "", traffic, "packets", "multicast received", ""},
     {"rx_errors", kernel, "", fault, "packets", "received with an error", damage},
     {"tx_errors", kernel, "", fault, "packets", "not sent because of an error", ""},
-    {"rx_dropped", kernel, "", event, "packets", "received and not wanted by anybody, or dropped", ""},
+    {"rx_dropped", kernel, "", event, "packets", "received without a receiver, or dropped", ""},
     {"tx_dropped", kernel, "", fault, "packets", "dropped at sending", "tc -s qdisc show dev DEV"},
-    {"rx_missed_errors", kernel, "", fault, "packets", "dropped: no room in the host", ring},
+    {"rx_missed_errors", kernel, "", fault, "packets", "dropped: no receive buffers in the host", ring},
     {"rx_crc_errors", kernel, "", fault, "packets", "received with a wrong Ethernet FCS", damage},
     {"rx_over_errors", kernel, "", fault, "packets", "dropped: receive ring full", ring},
     {"rx_fifo_errors", kernel, "", fault, "packets", "dropped: receive FIFO full", ring},
-    {"rx_length_errors", kernel, "", fault, "packets", "of a wrong length", "the same MTU on the whole way"},
+    {"rx_length_errors", kernel, "", fault, "packets", "of a wrong length",
+     "use the same MTU on the whole path"},
     {"rx_nohandler", kernel, "", event, "packets",
      "received on an interface that is not in use (bond member)", ""},
     {"tx_carrier_errors", kernel, "", fault, "times", "no carrier at sending", damage},

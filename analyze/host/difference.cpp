@@ -58,7 +58,7 @@ void compare_counters(const CounterPlace& before, const CounterPlace& after, Hos
   out.counters_alone += old.size();
 }
 
-/// Faults first; what nobody knows behind traffic.
+/// Order of counters: faults first, unknown counters after traffic.
 int rank(const CounterChange& change) {
   if (change.meaning == nullptr) return 4;
   switch (change.meaning->nature) {
@@ -74,7 +74,7 @@ int rank(const CounterChange& change) {
   return 4;
 }
 
-/// The values of each place and name: a name may have several.
+/// Values by place and name; a name may have several.
 using Settings = std::map<std::pair<std::string, std::string>, std::string>;
 Settings by_name(const HostFacts& host) {
   Settings settings;
@@ -98,7 +98,7 @@ void compare_settings(const HostFacts& before, const HostFacts& after, HostDiffe
 
 constexpr std::size_t most_evidence = 8;
 
-/// One finding for all faults of a place: they have one cause more often than not.
+/// One finding for all faults of a place, since they usually have a common cause.
 void fault_findings(const HostDifference& difference, std::vector<HostFinding>& findings) {
   std::map<std::string, HostFinding> by_place;
   std::map<std::string, std::set<std::string_view>> advices;
@@ -142,19 +142,19 @@ void reset_findings(const HostDifference& difference, std::vector<HostFinding>& 
     finding.severity = Severity::notice;
     finding.subject = place;
     finding.explanation = fmt::format(
-        "{} lower than before: the driver was loaded anew, the port reset or the counters cleared in "
-        "between. What they hold now is shown as what they moved by; what was before is lost.",
+        "{} lower than before: the driver was reloaded, the port reset or the counters cleared in between. "
+        "Their current values are shown as the increments; what was counted before the reset is lost.",
         plural(counts[place], "counter is", "counters are"));
     finding.advice = "See dmesg for why, and take the first snapshot again.";
     findings.push_back(std::move(finding));
   }
 }
 
-/// Of two snapshots that do not name the same host.
+/// Text for two snapshots that are not of the same host.
 std::string other_host_text(const std::string& before, const std::string& after) {
   if (!before.empty() && !after.empty())
     return fmt::format("The snapshots are of two hosts: {} and {}.", before, after);
-  return fmt::format("The {} snapshot is of {}, the other does not say of which host it is.",
+  return fmt::format("The {} snapshot is of {}, the other one has no host name.",
                      after.empty() ? "earlier" : "later", after.empty() ? before : after);
 }
 
@@ -195,7 +195,7 @@ std::vector<HostFinding> difference_findings(const HostFacts& before, const Host
                         Severity::warning,
                         "both snapshots",
                         other_host_text(before.host, after.host),
-                        "Compare snapshots of one host: what follows means little.",
+                        "Compare snapshots of one host: the differences below are not meaningful.",
                         {}});
   }
   if (after.time_ns < before.time_ns) {
@@ -203,8 +203,8 @@ std::vector<HostFinding> difference_findings(const HostFacts& before, const Host
         {"host_time_backwards",
          Severity::warning,
          "both snapshots",
-         fmt::format("The later snapshot is {} older than the earlier one: they were given the "
-                     "wrong way round, or the clock was set back.",
+         fmt::format("The later snapshot is {} older than the earlier one: they were swapped, or the clock "
+                     "was set back.",
                      duration_text(span_ns(after.time_ns, before.time_ns))),
          "If they were swapped: --before with the older one, --after with the newer.",
          {}});
@@ -224,7 +224,7 @@ std::vector<HostFinding> difference_findings(const HostFacts& before, const Host
                     difference.settings.size() == 1 ? std::string("1 setting")
                                                     : fmt::format("{} settings", difference.settings.size()));
     finding.advice =
-        "Counters of before and after belong to different settings: compare again if that was not meant.";
+        "The counters before and after belong to different settings: repeat if that was not intended.";
     findings.push_back(std::move(finding));
   }
   sort_findings(findings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed on a host between two readings of its facts.
+// Changes of a host's counters and settings between two snapshots.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,44 @@ struct CounterChange {
   CounterSource source{};
   std::string name;
   std::uint64_t before = 0, after = 0;
-  bool backwards = false;  ///< fell though it is no gauge: the driver was loaded anew or counters were reset
-  const CounterMeaning* meaning = nullptr;  ///< null: not known
+  bool backwards = false;  ///< decreased although it is no gauge: driver reloaded or counters reset
+  const CounterMeaning* meaning = nullptr;  ///< null: unknown
 
-  /// By how much it moved; what it holds now where it began anew.
+  /// The increment; after a reset the current value.
   [[nodiscard]] std::uint64_t moved() const noexcept { return after < before ? after : after - before; }
 };
 
 struct SettingChange {
   std::string place, name;
-  std::string before, after;  ///< empty: was not there
+  std::string before, after;  ///< empty: did not exist
 };
 
 struct HostDifference {
   std::int64_t before_ns = 0, after_ns = 0;
-  std::vector<CounterChange> counters;  ///< moved, faults first, then events, traffic and gauges
+  std::vector<CounterChange> counters;  ///< changed ones: faults first, then events, traffic and gauges
   std::vector<SettingChange> settings;
   std::uint64_t counters_compared = 0;
-  std::uint64_t counters_alone = 0;  ///< in one of the two only
+  std::uint64_t counters_alone = 0;  ///< only in one of the two snapshots
 };
 
-/// The facts need not be of the same host or version; what only one has is counted, or said as a setting.
+/// Compares two snapshots. They need not be of the same host or version: counters that only one has are
+/// counted, settings are reported.
 [[nodiscard]] HostDifference difference(const capture::HostFacts& before, const capture::HostFacts& after);
 
 /// One setting of a host by its place and name.
 struct SettingRow {
   std::string place, name, value;
 };
-/// All settings, in a fixed order; a counter is none.
+/// All settings (no counters), in a fixed order.
 [[nodiscard]] std::vector<SettingRow> settings_of(const capture::HostFacts& host);
 
-/// Faults that moved, counters that fell, settings that changed, another host, no time between.
+/// Findings: fault counters that incremented, counters that decreased, changed settings, different hosts,
+/// wrong order of times.
 [[nodiscard]] std::vector<HostFinding> difference_findings(const capture::HostFacts& before,
                                                            const capture::HostFacts& after,
                                                            const HostDifference& difference);
 
-/// "mlx5_0:1", as -i takes it.
+/// "mlx5_0:1", as for -i.
 [[nodiscard]] std::string place_of(const capture::RdmaDevice& device, const capture::RdmaPort& port);
 
 }  // namespace roce::analyze

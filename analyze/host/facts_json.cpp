@@ -15,7 +15,7 @@ template <class T>
 void optional_field(JsonWriter& json, std::string_view key, const std::optional<T>& value) {
   value ? json.field(key, *value) : json.null_field(key);
 }
-/// null where nothing is known.
+/// null if unknown.
 void known_field(JsonWriter& json, std::string_view key, std::uint64_t value) {
   value != 0 ? json.field(key, value) : json.null_field(key);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of a host as JSON ("roceanalyze-host/1", docs/output.md) and back.
+// Reads and writes facts of a host as JSON ("roceanalyze-host/1", docs/output.md).
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ namespace roce::analyze {
 
 inline constexpr std::string_view host_schema = "roceanalyze-host/1";
 
-/// "fe80::5054:ff:fe00:a01"; IPv4-mapped ones dotted behind ::ffff:.
+/// "fe80::5054:ff:fe00:a01"; IPv4-mapped ones as ::ffff:a.b.c.d.
 [[nodiscard]] std::string gid_text(const capture::Gid& gid);
 
-/// The keys of the facts inside of an object that is open.
+/// Writes the keys of the facts into an open object.
 void write_host_facts(JsonWriter& json, const capture::HostFacts& host);
-/// The whole object, newline at its end.
+/// The whole object with a newline.
 [[nodiscard]] std::string host_facts_json(const capture::HostFacts& host, bool pretty);
 
-/// Facts out of such an object; keys that it lacks stay empty, others are ignored, so that snapshots of other
-/// versions can be compared. An error names the place that is wrong. `path` is for that message.
+/// Parses such an object. Missing keys stay empty and unknown keys are ignored, so that snapshots of other
+/// versions can be compared. An error contains the position; `path` is for its message.
 [[nodiscard]] capture::Expected<capture::HostFacts> parse_host_facts(std::string_view text,
                                                                      const std::string& path);
-/// The same from a file, - being standard input; at most 64 MiB.
+/// Reads a file of at most 64 MiB; "-" is standard input.
 [[nodiscard]] capture::Expected<capture::HostFacts> load_host_facts(const std::string& path);
 
 }  // namespace roce::analyze

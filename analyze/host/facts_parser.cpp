@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what facts_json.cpp writes. Files come from other machines and versions, or from somebody's editor.
+// Reads the format of facts_json.cpp. Files may come from other machines and versions, or be edited by hand.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 constexpr std::size_t most_bytes = std::size_t{64} << 20U;
 constexpr std::size_t most_elements = 100'000;  // of one array
 
-/// An object of the file with its place in it. Missing keys and null are left as they are; the first value of
-/// a wrong kind is kept as the error.
+/// An object of the file with its path. Missing keys and null leave the target unchanged; the first value of
+/// a wrong type is kept as the error.
 class Reader {
  public:
   Reader(const Json& json, std::string place, std::string& error)
@@ -35,7 +35,7 @@ class Reader {
       if (value->is_string()) {
         out = value->get<std::string>();
       } else {
-        wrong(at(key), "a text");
+        wrong(at(key), "a string");
       }
     }
     return *this;
@@ -92,7 +92,7 @@ class Reader {
   }
   Reader& row(const char* key, std::vector<std::string>& out) {
     elements(key, [&](const Json& value, const std::string& place) {
-      if (!value.is_string()) return wrong(place, "a text");
+      if (!value.is_string()) return wrong(place, "a string");
       out.push_back(value.get<std::string>());
     });
     return *this;
@@ -143,14 +143,14 @@ class Reader {
         return;
       }
     }
-    wrong(place, "a whole number that fits");
+    wrong(place, "a whole number in range");
   }
   template <class Each>
   void elements(const char* key, const Each& each) {
     const Json* value = find(key);
     if (value == nullptr) return;
     if (!value->is_array()) return wrong(at(key), "an array");
-    if (value->size() > most_elements) return wrong(at(key), "an array of a sensible length");
+    if (value->size() > most_elements) return wrong(at(key), "a shorter array");
     for (std::size_t i = 0; i < value->size(); ++i)
       each((*value)[i], at(key) + "[" + std::to_string(i) + "]");
   }
@@ -275,7 +275,7 @@ Error refusal(const std::string& path, std::string message, ErrorKind kind = Err
   return {kind, path, std::nullopt, std::move(message), 0};
 }
 
-/// The whole file, or why not.
+/// The whole file, or an error.
 Expected<std::string> contents(const std::string& path) {
   const int file = path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto failure = [&path](int error) {
@@ -300,7 +300,7 @@ Expected<std::string> contents(const std::string& path) {
   if (error != 0) return failure(error);
   if (text.size() > most_bytes)
     return tl::unexpected(
-        refusal(path, "is longer than 64 MiB: no snapshot of a host", ErrorKind::unsupported));
+        refusal(path, "is larger than 64 MiB: not a snapshot of a host", ErrorKind::unsupported));
   return text;
 }
 
@@ -310,13 +310,13 @@ Expected<HostFacts> parse_host_facts(std::string_view text, const std::string& p
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
     return tl::unexpected(
-        refusal(path, "is no JSON: a snapshot is made by roceanalyze host --snapshot FILE"));
+        refusal(path, "is not JSON: make a snapshot with roceanalyze host --snapshot FILE"));
   std::string error, schema;
   HostFacts host;
   Reader reader(json, "", error);
   reader.text("schema", schema);
   if (error.empty() && schema != host_schema) {
-    return tl::unexpected(refusal(path, "is no snapshot of a host (schema \"" + schema.substr(0, 40) +
+    return tl::unexpected(refusal(path, "is not a snapshot of a host (schema \"" + schema.substr(0, 40) +
                                             "\", not \"" + std::string(host_schema) + "\")"));
   }
   reader.number("time", host.time_ns).text("host", host.host).text("kernel", host.kernel);

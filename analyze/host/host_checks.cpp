@@ -40,12 +40,12 @@ void check_mtu(const HostFacts& host, const RdmaDevice& device, const RdmaPort& 
        *mtu == 0 ? Severity::error : Severity::notice,
        place_of(device, port),
        *mtu == 0
-           ? fmt::format("The interface MTU of {} is {}: no RoCE packet fits.", port.netdev, interface)
-           : fmt::format("The interface MTU of {} is {}, so that IB packets carry {} bytes where {} could "
-                         "be: more packets for the same data.",
+           ? fmt::format("The interface MTU of {} is {}: too small for RoCE packets.", port.netdev, interface)
+           : fmt::format("The interface MTU of {} is {}, so the IB MTU is {} bytes instead of {}: more "
+                         "packets for the same data.",
                          port.netdev, interface, *mtu, largest_mtu),
-       fmt::format("An interface MTU of {} or more here, at the peers and on every switch between (9000 is "
-                   "usual): ip link set {} mtu 9000. Connections set up before keep what they have.",
+       fmt::format("Use an interface MTU of {} or more here, at the peers and on every switch between (9000 "
+                   "is common): ip link set {} mtu 9000. Existing connections keep their path MTU.",
                    interface_mtu_for(largest_mtu), port.netdev),
        {fmt::format("sys/class/net/{}/mtu {}", port.netdev, interface)}});
 }
@@ -64,9 +64,9 @@ void check_gids(const RdmaDevice& device, const RdmaPort& port, std::vector<Host
         {"host_no_address",
          Severity::warning,
          place_of(device, port),
-         port.gids.empty() ? "The port has no GID: nothing can connect."
-                           : "The port has link-local GIDs only: no IP address on its interface, so "
-                             "that nothing beyond the link can connect.",
+         port.gids.empty() ? "The port has no GID: connections are not possible."
+                           : "The port has link-local GIDs only, because its interface has no IP address: "
+                             "connections are only possible on the same link.",
          port.netdev.empty()
              ? "Give its interface an IP address."
              : fmt::format("ip address add A.B.C.D/N dev {0}; ip link set {0} up.", port.netdev),
@@ -75,8 +75,8 @@ void check_gids(const RdmaDevice& device, const RdmaPort& port, std::vector<Host
     findings.push_back({"host_no_roce_v2",
                         Severity::warning,
                         place_of(device, port),
-                        "All GIDs are of RoCE v1, which no router forwards and which has no ECN.",
-                        "RoCE v2 of the device: firmware and driver settings (mlxconfig, cma_roce_mode).",
+                        "All GIDs are of RoCE v1, which is not routable and has no ECN.",
+                        "Enable RoCE v2: firmware and driver settings (mlxconfig, cma_roce_mode).",
                         {file}});
   }
 }
@@ -87,7 +87,7 @@ void check_mode(const RdmaDevice& device, const RdmaPort& port, std::vector<Host
       {"host_default_roce_v1",
        Severity::warning,
        place_of(device, port),
-       fmt::format("Connections of rdma_cm take {} here, whatever the fabric expects.",
+       fmt::format("Connections of rdma_cm use {} here, whatever the fabric expects.",
                    port.default_roce_mode),
        fmt::format("echo 'RoCE v2' > /sys/kernel/config/rdma_cm/{}/ports/{}/default_roce_mode (or "
                    "cma_roce_mode -d {} -p {} -m 2).",
@@ -95,7 +95,7 @@ void check_mode(const RdmaDevice& device, const RdmaPort& port, std::vector<Host
        {fmt::format("default_roce_mode {}", port.default_roce_mode)}});
 }
 
-/// Several VLANs and bonds may sit on interfaces with smaller MTUs: packets that fit above are dropped below.
+/// VLANs and bonds may be on interfaces with smaller MTUs: larger packets are dropped there.
 void check_stacks(const HostFacts& host, std::vector<HostFinding>& findings) {
   for (const Netdev& netdev : host.netdevs) {
     if (!netdev.vlan && !netdev.bond) continue;
@@ -117,7 +117,7 @@ void check_stacks(const HostFacts& host, std::vector<HostFinding>& findings) {
 
 std::vector<const Netdev*> lowest_of(const HostFacts& host, std::string_view name) {
   std::vector<const Netdev*> lowest;
-  std::set<const Netdev*> seen;  // what stands on itself would never end
+  std::set<const Netdev*> seen;  // protects against cycles
   std::vector<const Netdev*> open;
   if (const Netdev* first = host.netdev(name)) open.push_back(first);
   while (!open.empty()) {
@@ -140,7 +140,7 @@ std::vector<const Netdev*> lowest_of(const HostFacts& host, std::string_view nam
 std::optional<Trust> trust_of(const DcbFacts& dcb) noexcept {
   if (!dcb.known) return std::nullopt;
   if (!dcb.trust.empty()) return dcb.trust.front() == dcb_selector_dscp ? Trust::dscp : Trust::pcp;
-  // Drivers without a trust table trust DSCP once the application table holds a row for one.
+  // Drivers without a trust table trust DSCP if the application table has a DSCP entry.
   const bool any = std::any_of(dcb.apps.begin(), dcb.apps.end(),
                                [](const DcbApp& app) { return app.selector == dcb_selector_dscp; });
   return any ? Trust::dscp : Trust::pcp;

@@ -9,18 +9,18 @@
 
 namespace roce::analyze {
 
-/// Something an engineer should know of a host. Its evidence is what the host says, not packets, so it is of
-/// another kind than Finding; docs/host.md describes each.
+/// A finding about a host. Unlike Finding, its evidence is in the host's files and counters, not in packets.
+/// docs/host.md describes each.
 struct HostFinding {
   std::string_view id;  ///< "host_...", stable
   Severity severity = Severity::info;
   std::string subject;                ///< "mlx5_0 port 1", "eth0"
-  std::string explanation;            ///< what was seen, with its figures
+  std::string explanation;            ///< what was found, with figures
   std::string advice;                 ///< what to do next, with the command
-  std::vector<std::string> evidence;  ///< where it stands: files, counters with their values
+  std::vector<std::string> evidence;  ///< files, counters with their values
 };
 
-/// Most severe first, then as they came.
+/// Sorts by severity, most severe first; stable.
 void sort_findings(std::vector<HostFinding>& findings);
 
 }  // namespace roce::analyze

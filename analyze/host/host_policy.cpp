@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's settings against a policy: what its NIC would do with the packets that the policy asks for.
+// Checks a host's settings against a policy: how its NIC would treat packets with the intended markings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace capture;
 
-/// One interface at the bottom of a RoCE port.
+/// One physical interface of a RoCE port.
 struct Subject {
   const Netdev& netdev;
   const PolicyModel& policy;
@@ -54,7 +54,7 @@ void check_trust(const Subject& s) {
   if (!trust || *trust == s.policy.trust) return;
   s.add("host_trust", Severity::error,
         fmt::format("The NIC takes the priority from the {}, the policy from the {}: packets are queued and "
-                    "paused by another priority than was meant.",
+                    "paused with another priority than the policy intends.",
                     *trust == Trust::dscp ? "DSCP" : "PCP", s.policy.trust == Trust::dscp ? "DSCP" : "PCP"),
         fmt::format(
             "mlnx_qos -i {0} --trust {1}; without it: dcb apptrust set dev {0} order {1}, or rows of the "
@@ -78,22 +78,21 @@ void check_pfc(const Subject& s) {
   if ((wanted & ~set) != 0) {
     s.add("host_pfc_missing", Severity::error,
           fmt::format(
-              "PFC is off for priority {}, which the policy calls lossless: under congestion its packets "
-              "are dropped.",
+              "PFC is off for priority {}, which is lossless in the policy: its packets are dropped under "
+              "congestion.",
               priority_list_text(wanted & ~set)),
           advice, evidence);
   }
   if ((set & ~wanted) != 0) {
-    s.add(
-        "host_pfc_more", Severity::warning,
-        fmt::format("PFC is on for priority {}, which the policy does not call lossless: buffer is set aside "
-                    "and others can stop it.",
-                    priority_list_text(set & ~wanted)),
-        advice, evidence);
+    s.add("host_pfc_more", Severity::warning,
+          fmt::format("PFC is on for priority {}, which is not lossless in the policy: it takes buffer, and "
+                      "peers can pause it.",
+                      priority_list_text(set & ~wanted)),
+          advice, evidence);
   }
 }
 
-/// Where the NIC puts a DSCP: the row of the table with the highest priority, else DSCP >> 3.
+/// The NIC's priority of a DSCP: the table entry with the highest priority, else DSCP >> 3.
 unsigned priority_of_dscp_here(const DcbFacts& dcb, unsigned dscp) {
   std::optional<unsigned> priority;
   for (const DcbApp& app : dcb.apps) {
@@ -118,12 +117,12 @@ void check_dscp_map(const Subject& s) {
   }
   if (wrong.empty()) return;
   s.add("host_dscp_priority", Severity::error,
-        fmt::format("The NIC maps a DSCP of the policy otherwise: {}.", wrong),
+        fmt::format("The NIC maps DSCPs of the policy to other priorities: {}.", wrong),
         fmt::format("dcb app replace dev {} dscp-prio{}", s.netdev.name, command),
         "application table of DCB");
 }
 
-/// The DSCP that applications get without asking for one, or that the driver forces on them.
+/// The default DSCP of applications, or the one that the driver forces.
 void check_tos(const RdmaDevice& device, const RdmaPort& port, const PolicyModel& policy,
                std::vector<HostFinding>& findings) {
   const auto& data = policy.classes[static_cast<std::size_t>(TrafficClass::data)];
@@ -155,16 +154,16 @@ void check_tos(const RdmaDevice& device, const RdmaPort& port, const PolicyModel
         {"host_tos_not_set",
          Severity::notice,
          place_of(device, port),
-         fmt::format("Nothing marks data with DSCP {} unless each application does: neither "
-                     "default_roce_tos nor traffic_class is set.",
+         fmt::format("Data has DSCP {} only if each application sets it: neither default_roce_tos nor "
+                     "traffic_class is set.",
                      wanted / 4),
-         fmt::format("cma_roce_tos -d {} -p {} -t {} for rdma_cm; NCCL_IB_TC={} or the like for others.",
+         fmt::format("cma_roce_tos -d {} -p {} -t {} for rdma_cm; NCCL_IB_TC={} or similar for others.",
                      device.name, port.number, wanted, wanted),
          {"default_roce_tos, traffic_class"}});
   }
 }
 
-/// A VLAN interface of the port whose egress map gives data no PCP that the policy allows.
+/// Checks that the egress map of the port's VLAN interfaces has a PCP that the policy allows for data.
 void check_egress(const HostFacts& host, const RdmaPort& port, const PolicyModel& policy,
                   std::vector<HostFinding>& findings) {
   const auto& data = policy.classes[static_cast<std::size_t>(TrafficClass::data)];
@@ -180,7 +179,7 @@ void check_egress(const HostFacts& host, const RdmaPort& port, const PolicyModel
         {"host_vlan_egress",
          Severity::warning,
          netdev->name,
-         "No row of its egress map gives a PCP that the policy allows for data: packets leave with "
+         "No entry of its egress map has a PCP that the policy allows for data: packets are sent with "
          "PCP 0 or another one.",
          fmt::format("ip link set {} type vlan egress-qos-map PRIORITY:PCP", netdev->name),
          {fmt::format("VLAN {} egress map", netdev->vlan->id)}});
@@ -203,10 +202,9 @@ std::vector<HostFinding> check_host_policy(const HostFacts& host, const PolicyMo
         if (!netdev->dcb.known) {
           subject.add(
               "host_dcb_unknown", Severity::notice,
-              fmt::format("Trust and PFC cannot be judged: {}.", netdev->dcb.reason.empty()
-                                                                     ? "the snapshot says nothing of DCB"
-                                                                     : netdev->dcb.reason),
-              device.driver == "rxe" ? "Soft-RoCE has no queues of its own: what counts is the switch."
+              fmt::format("Trust and PFC cannot be checked: {}.",
+                          netdev->dcb.reason.empty() ? "the snapshot has no DCB data" : netdev->dcb.reason),
+              device.driver == "rxe" ? "Soft-RoCE has no queues of its own: check the switch."
                                      : "dcb pfc show dev " + netdev->name + "; mlnx_qos -i " + netdev->name,
               "netlink DCB");
           continue;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace capture;
 
-/// By how much a counter of a place moved; nothing where it does not exist in both snapshots.
+/// Increments of counters; absent if a counter does not exist in both snapshots.
 class Moved {
  public:
   Moved(const HostFacts& after, const HostDifference& difference) : difference_(difference) {
@@ -63,9 +63,9 @@ WireCheck judge(const WireRule& rule, std::string place, std::uint64_t host, con
   check.high = expected.high;
   if (host < expected.low || host > expected.high) {
     check.verdict = WireVerdict::differs;
-    check.why = host < expected.low ? "the counter missed what was on the wire"
-                                    : "the counter has more than the capture shows: missed by it, doubled "
-                                      "behind it, or of another time or link";
+    check.why = host < expected.low ? "the counter is below the packets on the wire"
+                                    : "the counter is above the capture: packets not captured, duplicated "
+                                      "downstream of it, or of another time or link";
   } else if (host != expected.wire) {
     check.verdict = WireVerdict::explained;
     check.why = host < expected.wire ? expected.below : expected.above;
@@ -93,42 +93,42 @@ void add_notes(const HostDifference& difference, const Snapshot& snapshot, WireC
                        time_text(snapshot.totals.last_time_ns));
   };
   if (out.cover == WireCover::beyond) {
-    out.notes.push_back("A part of the capture lies outside of the snapshots (" + times() +
-                        "), if the clocks agree: counters may then be lower.");
+    out.notes.push_back("A part of the capture is outside the time of the snapshots (" + times() +
+                        "), if the clocks agree: counters may be lower.");
   } else if (out.cover == WireCover::apart) {
     out.notes.push_back("Capture and snapshots are of different times (" + times() +
-                        "), unless the clocks differ: then nothing can be compared.");
+                        "), if the clocks agree: then they cannot be compared.");
   } else if (out.cover == WireCover::unknown) {
-    out.notes.push_back("The capture carries no times: whether it is of the same time cannot be told.");
+    out.notes.push_back("The capture has no timestamps: it is not known whether it is of the same time.");
   }
   if (const auto dropped = snapshot.dropped(); dropped && *dropped != 0)
     out.notes.push_back(fmt::format("The capture dropped {} packets: counters may be higher.", *dropped));
   if (snapshot.totals.packets != snapshot.frames_read)
     out.notes.push_back("A filter or time range left out packets: counters may be higher.");
   if (snapshot.evicted_flows != 0)
-    out.notes.push_back(fmt::format("{} packets of flows that left the bounded table are in no figure.",
-                                    snapshot.evicted_packets));
+    out.notes.push_back(
+        fmt::format("{} packets of evicted flows are not included in any figure.", snapshot.evicted_packets));
   if (!snapshot.icrc_checked) out.notes.push_back("ICRCs were not checked: damaged packets count as good.");
 }
 
-/// Packets counted on one side only, without a trace of their loss in the capture.
+/// Findings for packets counted on one side only, without evidence of their loss in the capture.
 void add_missing(WireComparison& out) {
   for (const WireCheck& check : out.checks) {
     const bool packets = check.quantity == "RoCE packets sent" || check.quantity == "RoCE packets received";
-    // Two packets for what is on its way when a connection ends.
+    // Two packets may be in flight when a connection ends.
     constexpr std::uint64_t few = 2;
     const std::uint64_t gap = check.host > check.wire ? check.host - check.wire : check.wire - check.host;
     if (!packets || check.verdict != WireVerdict::explained || gap <= few) continue;
     HostFinding finding{"host_packets_missing", Severity::notice, check.place, "", "", {}};
     finding.explanation = fmt::format(
-        "{} moved by {}, the capture shows {} of these packets: {} {}. {}{}.", check.counter, check.host,
+        "{} incremented by {}, the capture has {} of these packets: {} {}. {}{}.", check.counter, check.host,
         check.wire, gap,
-        check.host > check.wire ? "never came to the capture point" : "never came to this host",
+        check.host > check.wire ? "did not reach the capture point" : "did not reach this host",
         static_cast<char>(std::toupper(static_cast<unsigned char>(check.why.front()))), check.why.substr(1));
     finding.advice =
         "Look for the loss between this host and the capture point: roceanalyze FILE (its findings of "
         "losses), "
-        "ethtool -S DEV, drops of the switch ports between.";
+        "ethtool -S DEV, drop counters of the switch ports between.";
     finding.evidence.push_back(fmt::format("{} {}, wire {}", check.counter, check.host, check.wire));
     out.findings.push_back(std::move(finding));
   }
@@ -140,14 +140,14 @@ void add_findings(WireComparison& out) {
     if (check.verdict != WireVerdict::differs) continue;
     HostFinding& finding = by_place[check.place];
     finding.id = "host_counter_differs";
-    // A counter that lacks what was on the wire is wrong; one that has more may have counted more traffic.
+    // A counter below the wire is wrong; one above it may have counted more traffic.
     const bool missed = check.host < check.low && out.cover == WireCover::whole;
     finding.severity = std::max(finding.severity, missed ? Severity::warning : Severity::notice);
     finding.subject = check.place;
     std::string allowed = check.high == WireCheck::unlimited ? fmt::format("{} or more", check.low)
                           : check.low == check.high          ? fmt::format("{}", check.low)
                                                              : fmt::format("{} to {}", check.low, check.high);
-    finding.explanation += fmt::format("{}{} moved by {}, the capture shows {} ({}): {} was expected",
+    finding.explanation += fmt::format("{}{} incremented by {}, the capture has {} ({}): expected {}",
                                        finding.explanation.empty() ? "" : ". ", check.counter, check.host,
                                        check.wire, check.quantity, allowed);
     finding.evidence.push_back(
@@ -156,10 +156,10 @@ void add_findings(WireComparison& out) {
   for (auto& [place, finding] : by_place) {
     finding.explanation += '.';
     finding.advice =
-        "Does the capture show all of this port's traffic, and only the time between the snapshots? If so, "
-        "do not "
-        "trust the counter: several NICs count wrongly (Lumina, SIGCOMM 2023); tell the vendor, with both "
-        "files.";
+        "Check that the capture has all of this port's traffic, and only the time between the snapshots. If "
+        "so, do not "
+        "trust the counter: several NICs count wrongly (Lumina, SIGCOMM 2023); report it to the vendor, with "
+        "both files.";
     out.findings.push_back(std::move(finding));
   }
   add_missing(out);
@@ -200,7 +200,7 @@ WireComparison compare_with_wire(const HostFacts& after, const HostDifference& d
   }
   if (out.ports == 0) {
     out.notes.push_back(
-        "The capture shows no packet of any address (GID) of this host: nothing can be compared. Is it a "
+        "The capture has no packet of any address (GID) of this host: nothing can be compared. Is it a "
         "capture "
         "of this host's traffic?");
   }

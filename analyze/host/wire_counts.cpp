@@ -15,7 +15,7 @@ void count_flow(const Flow& flow, bool sent, WireCounts& out) {
   const SequenceCounts& sequence = flow.sequence();
   const std::uint64_t ce = flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)];
   const std::uint64_t cnps = flow.opcodes.of(dissect::opcode_cnp);
-  // Management datagrams go to queue pair 1; they are repeated until answered, and few.
+  // Management datagrams go to queue pair 1; they are few, and retransmitted until there is a response.
   const bool datagrams = flow.service_known && flow.service == dissect::Service::ud && flow.key.dst_qp > 1;
   if (datagrams) (sent ? out.datagrams_sent : out.datagrams_received) += flow.packets;
   ++out.flows;
@@ -49,7 +49,7 @@ std::uint64_t sum(const Events& events, const std::array<Event, Size>& kinds) {
   return total;
 }
 
-/// Responses of a READ that is asked for again are none: the responder's repeats, not the requester's.
+/// Retransmitted requests, i.e. without repeated READ responses, which are the responder's.
 std::uint64_t repeated_requests(const Events& sent, std::uint64_t repeats) {
   return repeats - std::min(repeats, std::uint64_t{sent.count(Event::response_repeated)});
 }
@@ -90,7 +90,7 @@ WireCounts wire_counts(const Snapshot& snapshot, const Addresses& own) {
   WireCounts out;
   for (const Flow& flow : snapshot.flows) {
     const bool from = own.contains(flow.key.src), to = own.contains(flow.key.dst);
-    if (from != to) count_flow(flow, from, out);  // what a host sends to itself never leaves it
+    if (from != to) count_flow(flow, from, out);  // traffic of a host to itself does not leave it
   }
   for (const Connection& connection : snapshot.connections) {
     const bool a = own.contains(connection.ends[0].address), b = own.contains(connection.ends[1].address);

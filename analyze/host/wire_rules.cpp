@@ -11,41 +11,41 @@ constexpr std::uint64_t unlimited = WireCheck::unlimited;
 
 constexpr std::string_view
     lost_ahead =
-        "packets were lost between this host and the capture; of answers and last "
-        "packets that leaves no trace",
-    lost_at_first = "packets were lost between this host and the capture, which shows only their repeats",
-    lost_datagrams = "datagrams (UD) that are lost on the way leave no trace",
-    lost_answers = "acknowledgements that are lost on the way leave no trace, for later ones cover them",
-    lost_behind = "packets that were sent again may have been lost between the capture and this host",
+        "packets were lost between this host and the capture; lost responses and last packets cannot be "
+        "detected",
+    lost_at_first = "packets were lost between this host and the capture: it shows only retransmissions",
+    lost_datagrams = "lost datagrams (UD) cannot be detected",
+    lost_answers = "lost acknowledgements cannot be detected, because later ones cover them",
+    lost_behind = "retransmitted packets may have been lost between the capture and this host",
     unknown_place = "it happened between the capture and this host";
 
 constexpr std::uint64_t minus(std::uint64_t a, std::uint64_t b) noexcept {
   return a - std::min(a, b);
 }
 
-/// What the host sent: seen, unless it was lost ahead of the capture.
+/// Packets sent by the host: seen, unless lost upstream of the capture point.
 Expectation sends(const WireCounts& w, std::uint64_t seen) {
   return {seen, seen, w.loss_near_host() ? unlimited : seen, "", lost_ahead};
 }
-/// What came to the host: seen, unless it was lost behind the capture.
+/// Packets received by the host: seen, unless lost downstream of the capture point.
 Expectation receives(const WireCounts& w, std::uint64_t seen) {
   return {seen, w.loss_near_host() ? 0 : seen, seen, lost_behind, ""};
 }
 
 Expectation sent_packets(const WireCounts& w) {
-  // A damaged packet was seen, and is known to be lost all the same. Damage strikes bits that the ICRC does
-  // not cover as well.
+  // A damaged packet was seen, and counts as lost too. Damage may also affect bits that the ICRC does not
+  // cover.
   const std::uint64_t low = w.sent + minus(w.sent_unseen, 2 * w.sent_damaged);
   if (w.datagrams_sent != 0) return {w.sent, low, unlimited, "", lost_datagrams};
   if (w.loss_near_host()) return {w.sent, low, unlimited, "", lost_ahead};
-  // A timer ran out for something of which the capture shows one copy: the other was lost ahead of it.
+  // A timeout for a packet that was captured once: the other transmission was lost upstream.
   if (w.retries_unseen != 0) return {w.sent, low, unlimited, "", lost_at_first};
   return {w.sent, low, low + w.unacknowledged, "", lost_answers};
 }
-/// `gone`: what may have come without being counted, beside what is lost.
+/// `gone`: packets that may have arrived without being counted, in addition to the lost ones.
 Expectation receives_packets(const WireCounts& w, std::uint64_t gone) {
-  // Damage strikes bits that the ICRC does not cover as well: the MAC drops those.
-  // What was sent again may not have come the first time.
+  // Damage may also affect bits that the ICRC does not cover: the MAC drops such frames. The original of a
+  // retransmission may have been lost.
   gone +=
       w.repeats_received + w.received_lost + 2 * w.received_damaged + w.datagrams_received + w.acks_received;
   const std::uint64_t high = minus(w.received + w.received_unseen, w.received_damaged);
@@ -53,23 +53,24 @@ Expectation receives_packets(const WireCounts& w, std::uint64_t gone) {
   if (w.acks_received != 0) why = lost_answers;
   if (w.datagrams_received != 0) why = lost_datagrams;
   if (w.loss_near_host() || w.repeats_received != 0) why = lost_behind;
-  return {w.received, w.loss_near_host() ? 0 : minus(w.received, gone), high, why, "the capture missed some"};
+  return {w.received, w.loss_near_host() ? 0 : minus(w.received, gone), high, why,
+          "some packets were not captured"};
 }
 Expectation received_packets(const WireCounts& w) {
   return receives_packets(w, 0);
 }
-/// Soft-RoCE throws away what comes for a queue pair that is gone, before it counts.
+/// Soft-RoCE discards packets for a destroyed queue pair without counting them.
 Expectation received_packets_rxe(const WireCounts& w) {
   return receives_packets(w, w.connections);
 }
 Expectation naks_sent(const WireCounts& w) {
   return sends(w, w.naks_sent);
 }
-/// mlx5 and bnxt_re count packets, of which only the first makes a NAK.
+/// mlx5 and bnxt_re count packets, of which only the first causes a NAK.
 Expectation out_of_sequence(const WireCounts& w) {
   Expectation e = sends(w, w.naks_sent);
   if (e.high != unlimited) e.high += w.received_late;
-  e.above = "every packet behind a missing one counts, only the first is answered with a NAK";
+  e.above = "every out-of-sequence packet counts, only the first one causes a NAK";
   return e;
 }
 Expectation naks_received(const WireCounts& w) {
@@ -87,7 +88,7 @@ Expectation rnr_received(const WireCounts& w) {
 Expectation duplicates(const WireCounts& w) {
   return {w.requests_received_again, minus(w.spurious_received, w.received_lost),
           w.requests_received_again + w.received_copies,
-          "a repeat is a duplicate only where the first copy had come", ""};
+          "a retransmission is a duplicate only if the original had arrived", ""};
 }
 Expectation duplicates_rxe(const WireCounts& w) {
   Expectation e = duplicates(w);
@@ -97,7 +98,7 @@ Expectation duplicates_rxe(const WireCounts& w) {
 Expectation timeouts(const WireCounts& w) {
   return {w.timeouts, minus(w.timeouts, w.read_repeats),
           w.loss_near_host() ? unlimited : w.timeouts + w.gave_up,
-          "a READ issued again may follow a missing response", lost_ahead};
+          "a READ request may be retransmitted because of a missing response", lost_ahead};
 }
 Expectation requests_given_up(const WireCounts& w) {
   return {w.gave_up, w.gave_up, w.gave_up, "", ""};
@@ -139,18 +140,18 @@ constexpr WireRule rules[] = {
     {hardware, "rxe", "rcvd_seq_err", "sequence NAKs received", naks_received_rxe},
     {hardware, "rxe", "send_rnr_err", "RNR NAKs sent", rnr_sent},
     {hardware, "rxe", "rcvd_rnr_err", "RNR NAKs received", rnr_received},
-    {hardware, "rxe", "duplicate_request", "requests received again", duplicates_rxe},
-    {hardware, "rxe", "retry_exceeded_err", "connections given up after retries", requests_given_up},
-    {hardware, "rxe", "retry_rnr_exceeded_err", "connections given up after RNR NAKs", rnr_gave_up},
+    {hardware, "rxe", "duplicate_request", "retransmitted requests received", duplicates_rxe},
+    {hardware, "rxe", "retry_exceeded_err", "connections with retries exhausted", requests_given_up},
+    {hardware, "rxe", "retry_rnr_exceeded_err", "connections with RNR retries exhausted", rnr_gave_up},
 
     {hardware, "mlx5", "out_of_sequence", "sequence NAKs sent", out_of_sequence},
     {hardware, "mlx5", "packet_seq_err", "sequence NAKs received", naks_received},
-    {hardware, "mlx5", "duplicate_request", "requests received again", duplicates},
+    {hardware, "mlx5", "duplicate_request", "retransmitted requests received", duplicates},
     {hardware, "mlx5", "local_ack_timeout_err", "timeouts of this host", timeouts},
     {hardware, "mlx5", "rnr_nak_retry_err", "RNR NAKs received", rnr_received},
-    {hardware, "mlx5", "req_transport_retries_exceeded", "connections given up after retries",
+    {hardware, "mlx5", "req_transport_retries_exceeded", "connections with retries exhausted",
      requests_given_up},
-    {hardware, "mlx5", "req_rnr_retries_exceeded", "connections given up after RNR NAKs", rnr_gave_up},
+    {hardware, "mlx5", "req_rnr_retries_exceeded", "connections with RNR retries exhausted", rnr_gave_up},
     {hardware, "mlx5", "req_remote_invalid_request", "NAKs \"invalid request\" received", invalid_requests},
     {hardware, "mlx5", "req_remote_access_errors", "NAKs \"remote access error\" received", access_errors},
     {hardware, "mlx5", "np_ecn_marked_roce_packets", "CE packets received", ce_received},
@@ -162,10 +163,10 @@ constexpr WireRule rules[] = {
     {hardware, "bnxt_re", "rx_pkts", "RoCE packets received", received_packets},
     {hardware, "bnxt_re", "oos_drop_count", "sequence NAKs sent", out_of_sequence},
     {hardware, "bnxt_re", "seq_err_naks_rcvd", "sequence NAKs received", naks_received},
-    {hardware, "bnxt_re", "dup_req", "requests received again", duplicates},
+    {hardware, "bnxt_re", "dup_req", "retransmitted requests received", duplicates},
     {hardware, "bnxt_re", "to_retransmits", "timeouts of this host", timeouts},
     {hardware, "bnxt_re", "rnr_naks_rcvd", "RNR NAKs received", rnr_received},
-    {hardware, "bnxt_re", "max_retry_exceeded", "connections given up after retries", requests_given_up},
+    {hardware, "bnxt_re", "max_retry_exceeded", "connections with retries exhausted", requests_given_up},
     {hardware, "bnxt_re", "remote_invalid_req_err", "NAKs \"invalid request\" received", invalid_requests},
     {hardware, "bnxt_re", "remote_access_err", "NAKs \"remote access error\" received", access_errors},
     {hardware, "bnxt_re", "remote_op_err", "NAKs \"remote operational error\" received", operational_errors},
@@ -174,7 +175,7 @@ constexpr WireRule rules[] = {
     {hardware, "bnxt_re", "rx_cnp_pkts", "CNPs received", cnps_received},
 };
 
-/// Counters of what the host sent again, and what of it a capture shows.
+/// Retry counters of drivers, and the retries seen in a capture.
 constexpr RetryCounter retry_counters[] = {
     {"rxe", "completer_retry_err",
      [](const WireCounts& w) { return w.timeouts + w.naks_received + w.read_repeats; }},

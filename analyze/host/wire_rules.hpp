@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal: which counter is held against which figure of a capture.
+// Internal: counters and the figures of a capture to compare them with.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace roce::analyze {
 
-/// What a counter may have moved by.
+/// Expected increment of a counter.
 struct Expectation {
   std::uint64_t wire = 0;
   std::uint64_t low = 0, high = 0;
-  std::string_view below, above;  ///< why it may be lower or higher than `wire`
+  std::string_view below, above;  ///< reasons why it may be lower or higher than `wire`
 };
 
 struct WireRule {
@@ -28,13 +28,13 @@ struct WireRule {
 
 [[nodiscard]] std::span<const WireRule> wire_rules() noexcept;
 
-/// The hardware counter of a driver that counts how often its host sent again.
+/// The hardware counter of a driver for the host's retries.
 struct RetryCounter {
   std::string_view driver;
   std::string_view counter;
-  std::uint64_t (*seen)(const WireCounts& wire);  ///< of these, in the capture
+  std::uint64_t (*seen)(const WireCounts& wire);  ///< retries seen in the capture
 };
-/// Null: the driver has none.
+/// The retry counter of a driver, or null.
 [[nodiscard]] const RetryCounter* retry_counter_of(std::string_view driver) noexcept;
 
 }  // namespace roce::analyze

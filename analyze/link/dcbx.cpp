@@ -18,9 +18,9 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint16_t roce_udp_port = 4791, roce_v1_ethertype = 0x8915;
-constexpr std::size_t applications_kept = 64;  // a frame has room for fewer
+constexpr std::size_t applications_kept = 64;  // more than a frame has room for
 
-/// One TLV, and where its bytes end.
+/// The first byte of a TLV and the end of its bytes.
 struct Tlv {
   const std::uint8_t* p;
   std::size_t length;
@@ -32,8 +32,8 @@ std::string hex_text(const std::uint8_t* p, std::size_t size) {
   return text;
 }
 
-/// An identifier behind type, length and subtype (IEEE 802.1AB, 8.5.2 and 8.5.3): addresses as such, names
-/// as they are.
+/// An identifier after type, length and subtype (IEEE 802.1AB, 8.5.2 and 8.5.3): addresses formatted, names
+/// unchanged.
 template <class Id>
 std::string id_text(Tlv tlv, std::uint8_t component_subtype) {
   std::string text;
@@ -119,7 +119,7 @@ DcbxApplication read_cee_application(const std::uint8_t* p) {
           read<Entry::priorities>(p)};
 }
 
-/// What a frame says of the port, into `port`; its identity must be there.
+/// Reads one TLV into `port`, whose identity is already set.
 void read_tlv(HeaderId id, Tlv tlv, DcbxPort& port) {
   const auto text = [&] { return std::string(tlv.p + LldpTlv::header_size, tlv.p + tlv.length); };
   const auto add = [](std::vector<DcbxApplication>& list, const DcbxApplication& entry) {
@@ -171,7 +171,7 @@ std::string ets_text(const std::optional<DcbxEts>& ets) {
                      fmt::join(ets->bandwidth, " "), ets->willing ? " willing" : "");
 }
 
-/// How one version's settings changed.
+/// Describes how one version's settings changed.
 void append_changes(std::string& out, const char* version, const DcbxSettings& before,
                     const DcbxSettings& now) {
   const auto add = [&](const char* what, const std::string& from, const std::string& to) {
@@ -245,7 +245,7 @@ std::vector<DcbxLink> links_of(const DcbxTable& table) {
       return table.ports[other].mac == table.ports[i].mac;
     });
     if (same == ends.end()) {
-      if (ends.size() < 3) ends.push_back(i);  // more than two are no link, however many
+      if (ends.size() < 3) ends.push_back(i);  // three are enough to know that it is no single link
     } else if (counts_less(*same, i)) {
       *same = i;
     }
@@ -278,7 +278,7 @@ void DcbxTracker::see(std::uint64_t number, const capture::Frame& frame, const D
       read_tlv(layer.id, tlv, now);
     }
   }
-  if (!chassis || !port) return;  // says not whose it is
+  if (!chassis || !port) return;  // does not identify its port
 
   const Key key{now.point, now.mac, now.chassis, now.port};
   auto found = places_.find(key);
@@ -294,7 +294,7 @@ void DcbxTracker::see(std::uint64_t number, const capture::Frame& frame, const D
     return;
   }
   DcbxPort& known = table_.ports[found->second];
-  // A frame that is not whole takes nothing back; what was withdrawn stays known.
+  // An incomplete frame withdraws nothing; withdrawn settings are kept.
   const bool withdraws = now.ttl == 0;
   if (!now.incomplete && !withdraws && (now.ieee != known.ieee || now.cee != known.cee)) {
     ++known.changed;

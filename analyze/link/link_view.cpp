@@ -15,7 +15,8 @@ std::uint64_t load_mac(const std::uint8_t* p) noexcept {
   return std::uint64_t{load_be16(p)} << 32U | load_be32(p + 2);
 }
 
-/// Where the mirror's own headers end; 0 without a mirror. ERSPAN I is GRE with nothing of its own.
+/// Index of the first layer after the mirror's own headers; 0 without a mirror. ERSPAN I is GRE without a
+/// header of its own.
 std::size_t end_of_mirror(const Dissection& d) noexcept {
   if (!d.in(Tunnel::erspan)) return 0;
   std::size_t end = 0;
@@ -38,7 +39,7 @@ std::uint8_t dscp_at(bool ipv4, const std::uint8_t* p) noexcept {
 std::optional<LinkView> link_view(const std::uint8_t* frame, const Dissection& d) noexcept {
   std::size_t at = end_of_mirror(d);
   while (at < d.layer_count && d.layers[at].id != HeaderId::ethernet) {
-    // Not into a tunnel: only the mirror's own headers are in front.
+    // Not inside a tunnel: only the mirror's own headers may precede.
     const HeaderId id = d.layers[at].id;
     if (id != HeaderId::erf && (id < HeaderId::gre_checksum || id > HeaderId::gre_sequence))
       return std::nullopt;
@@ -110,8 +111,7 @@ LinkControl link_control_of(const Dissection& d) noexcept {
     return id >= HeaderId::lldp_chassis_id && id <= HeaderId::lldp_end ? LinkControl::lldp
                                                                        : LinkControl::none;
   };
-  // The last header tells, or the one that there was no room for. LLDP that ends before its first TLV has
-  // nothing to say.
+  // By the last header, or the one that did not fit. LLDP that ends before its first TLV is ignored.
   if (d.layer_count == 0) return LinkControl::none;
   const LinkControl last = kind(d.layers[d.layer_count - 1U].id);
   if (last != LinkControl::none) return last;

@@ -27,7 +27,7 @@ void PauseSeries::add(std::int64_t from_ns, std::int64_t to_ns) {
     from_ns = start_;
   }
   if (to_ns <= from_ns) return;
-  // Times are at most 2^63 apart, so doubling ends in time.
+  // Times are at most 2^63 apart, so the loop ends before the width overflows.
   while ((to_ns - 1 - start_) / width_ >= static_cast<std::int64_t>(limit)) widen();
   const auto last = static_cast<std::size_t>((to_ns - 1 - start_) / width_);
   if (last >= buckets_.size()) buckets_.resize(last + 1);

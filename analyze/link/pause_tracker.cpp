@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t open_limit = 64;     ///< paused lanes of one point that are compared with each other
 constexpr std::size_t mutual_limit = 256;  ///< pairs of lanes
-constexpr std::size_t ends_kept = 3;       ///< of a point: more than two is all that has to be known
+constexpr std::size_t ends_kept = 3;       ///< per point: it only matters whether there are more than two
 
 std::uint64_t place_key(std::uint16_t point, std::uint64_t mac) noexcept {
   return std::uint64_t{point} << 48U | (mac & 0xffff'ffff'ffffU);
@@ -29,7 +29,7 @@ constexpr std::uint64_t control_destination = [] {
   return mac;
 }();
 
-/// A time that can be added to without overflow.
+/// Whether the time can be added to without overflow.
 bool usable(std::int64_t time_ns) noexcept {
   return time_ns >= 0 && time_ns <= PacketRecord::latest_ns;
 }
@@ -74,7 +74,7 @@ void PauseTracker::see(std::uint64_t number, const capture::Frame& frame, const 
                        std::uint64_t interface_speed_bps) {
   const HeaderId last = d.layer_count != 0 ? d.layers[d.layer_count - 1U].id : HeaderId::count_;
   const bool whole = last == HeaderId::mac_pause || last == HeaderId::mac_pfc;
-  if (last == HeaderId::mac_control) return;  // of another opcode: no pause
+  if (last == HeaderId::mac_control) return;  // another opcode than PAUSE and PFC
   const std::optional<LinkView> link = link_view(frame.data, d);
   const std::uint64_t mac = link ? link->src : 0;
   see_end(frame.point, mac);
@@ -140,7 +140,7 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   (off ? lane.xoff : lane.xon).add(number, time_ns);
   lane.asked_quanta += quanta;
   if (!usable(time_ns)) return;
-  // A record that is older than the one before it changes no past.
+  // A record that is older than the one before it does not change past pauses.
   const std::int64_t now = lane.paused ? std::max(time_ns, lane.from_ns) : time_ns;
   Point& point = point_of(port.point);
   expire(point, now);
@@ -158,7 +158,7 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   }
   if (lane.paused) {
     ++lane.refreshed;
-    if (now == lane.until_ns) {  // just when its time has run out
+    if (now == lane.until_ns) {  // exactly when the pause time has expired
       lane.run_out_quanta += lane.xoff_quanta;
       lane.run_out_ns += now - lane.xoff_ns;
     }
@@ -178,8 +178,8 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   lane.xoff_quanta = quanta;
 }
 
-/// Ends the pauses of a point whose time has run out, the earliest first: so that each pair of pauses is
-/// compared when the first of the two ends.
+/// Ends the expired pauses of a point, the earliest first, so that each pair of pauses is compared when the
+/// first of the two ends.
 void PauseTracker::expire(Point& point, std::int64_t time_ns) {
   for (;;) {
     const auto first = std::min_element(point.open.begin(), point.open.end(), [this](LaneId a, LaneId b) {
@@ -251,13 +251,13 @@ void PauseTracker::see_packet(std::uint64_t number, const capture::Frame& frame,
     point.others = stranger(link.src) || stranger(link.dst);
   }
   if (!to && ends.size() == 2) {
-    // What one end of a link sends goes to the other, whatever its address further on.
+    // A frame of one end of a link goes to the other end, whatever its destination address.
     if (link.src == ends[0]) to = find(frame.point, ends[1]);
     if (link.src == ends[1]) to = find(frame.point, ends[0]);
   }
   if (!to) return;
   const std::uint8_t priority = options_.priorities.priority_of(link.dscp, link.pcp);
-  // DSCP 0 is everywhere what nobody has marked; PAUSE stops all priorities.
+  // DSCP 0 is the default of unmarked traffic; PAUSE stops all priorities.
   const bool by_dscp = !link.pcp && link.dscp != 0;
   check_overrun({*to, priority}, number, frame, to_port, by_dscp);
   check_overrun({*to, PausePort::global}, number, frame, to_port, false);
@@ -267,7 +267,7 @@ void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture:
                                  bool by_dscp) {
   const PausePort& port = pauses_.ports[id.first];
   PauseLane* const lane = port.lanes[id.second].get();
-  // Where the speed is not known, neither is how long the pause lasts.
+  // Without the link speed the duration of the pause is unknown.
   if (lane == nullptr || !lane->paused || !port.speed_known) return;
   if (frame.time_ns >= lane->until_ns ||
       frame.time_ns < lane->from_ns + in_flight_allowance_ns(port.speed_bps)) {

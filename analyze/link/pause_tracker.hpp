@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PAUSE (IEEE 802.3, Annex 31B) and priority flow control (Annex 31D; IEEE 802.1Q, clause 36): who stops
-// whom on which priority, for how long, and what is sent meanwhile.
+// PAUSE (IEEE 802.3, Annex 31B) and priority flow control (Annex 31D; IEEE 802.1Q, clause 36): which port
+// pauses its peer on which priority, for how long, and what is sent during the pause.
 //
-// A port is a source MAC address at a capture point. All that is followed of it comes from that point, so
-// the order is the file's, and clocks of other points do not matter (docs/decisions/0003).
+// A port is a source MAC address at a capture point. All its frames come from that point, so their order is
+// that of the file and does not depend on the clocks of other points (docs/decisions/0003).
 #pragma once
 
 #include <array>
@@ -25,44 +25,44 @@
 namespace roce::analyze {
 
 struct PauseOptions {
-  std::uint64_t link_speed_bps = 0;  ///< of all links; 0 = what the capture says
+  std::uint64_t link_speed_bps = 0;  ///< of all links; 0 = as recorded in the capture
   std::int64_t storm_ns = default_storm_ns;
   std::size_t port_limit = 1024;
   PriorityMap priorities;
 };
 
-/// Follows pauses. Frames of one point come in the order of its capture. Not thread-safe.
+/// Follows pauses. Frames of one point must be passed in the order of its capture. Not thread-safe.
 class PauseTracker {
  public:
   explicit PauseTracker(const PauseOptions& options) : options_(options) {
     pauses_.storm_ns = options.storm_ns;
   }
 
-  /// A port of that address sends link control frames (LLDP) at that point.
+  /// A port with that address sends LLDP frames at that point.
   void see_end(std::uint16_t point, std::uint64_t mac);
-  /// A MAC control frame. `interface_speed_bps` is that of the capturing interface; 0 = unknown.
+  /// Adds a MAC control frame. `interface_speed_bps`: of the capturing interface; 0 = unknown.
   void see(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
            std::uint64_t interface_speed_bps);
 
   [[nodiscard]] bool pausing() const noexcept { return paused_lanes_ != 0; }
-  /// Whether a packet of this time may come while its receiver has paused somebody.
+  /// Whether a packet of this time may fall into a pause.
   [[nodiscard]] bool watches(std::int64_t time_ns) const noexcept {
     return paused_lanes_ != 0 && time_ns <= latest_until_ns_;
   }
-  /// A RoCE packet; only needed where watches() says so.
+  /// Adds a RoCE packet; only needed if watches() is true.
   void see_packet(std::uint64_t number, const capture::Frame& frame, const LinkView& link);
 
-  /// Everything, the longest pauses closed at the capture's end. The tracker is empty then.
+  /// The result; pauses still open end with the capture. The tracker is empty afterwards.
   [[nodiscard]] Pauses finish(std::optional<std::int64_t> last_time_ns);
 
  private:
   using LaneId = std::pair<std::uint32_t, std::uint8_t>;  ///< port, lane
   struct Point {
-    std::vector<std::uint64_t> ends;  ///< MACs of ports, the first three
+    std::vector<std::uint64_t> ends;  ///< MAC addresses of ports, the first three
     std::vector<LaneId> open;         ///< paused lanes, bounded
-    bool others = false;              ///< two ends are known, and a packet came from or to somebody else
+    bool others = false;              ///< two ends are known, and a packet had another source or destination
   };
-  struct Last {  ///< the frame before of a port, to know a second record of it
+  struct Last {  ///< the last frame of a port, to recognise a second record of it
     std::int64_t time_ns = capture::no_time;
     std::array<std::uint8_t, 20> bytes{};
   };

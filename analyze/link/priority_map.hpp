@@ -7,20 +7,20 @@
 
 namespace roce::analyze {
 
-/// Which of the eight priorities (IEEE 802.1Q, 6.9) a packet takes. It is the devices' choice: a policy or
-/// an announcement says more than what stands here by default.
+/// Which of the eight priorities (IEEE 802.1Q, 6.9) a packet has. This is configured in the devices: a policy
+/// or a DCBX announcement overrides the defaults here.
 struct PriorityMap {
   enum class Trust : std::uint8_t {
-    tag_then_dscp,  ///< the tag's priority; of packets without a tag, the DSCP's
-    dscp,           ///< the DSCP's, tag or not
-    tag,            ///< the tag's; `untagged` without one
+    tag_then_dscp,  ///< by PCP; of untagged packets by DSCP
+    dscp,           ///< by DSCP, even of tagged packets
+    tag,            ///< by PCP; `untagged` without a tag
   };
   Trust trust = Trust::tag_then_dscp;
-  std::uint8_t untagged = 0;  ///< 0-7
-  /// By DSCP; the class selector's three bits (RFC 2474, 4.2.2) unless somebody knows better.
+  std::uint8_t untagged = 0;  ///< default priority of the port, 0-7
+  /// Priority by DSCP; by default the three class selector bits (RFC 2474, 4.2.2).
   std::array<std::uint8_t, 64> by_dscp = class_selectors();
 
-  /// 0-7. `pcp` is absent without a tag.
+  /// The priority of a packet, 0-7. `pcp` is absent without a tag.
   [[nodiscard]] constexpr std::uint8_t priority_of(std::uint8_t dscp,
                                                    std::optional<std::uint8_t> pcp) const noexcept {
     if (trust != Trust::dscp && pcp) return *pcp & 7U;

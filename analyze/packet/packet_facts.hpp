@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about a packet that fields, lines and trees all ask.
+// Facts of a packet that fields, lines and trees all need.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,27 @@ namespace roce::analyze {
   return bth == dissect::Dissection::none ? nullptr : layer_bytes(packet, bth);
 }
 
-/// DSCP and ECN in one byte, as IPv4's TOS has them: of IPv4, IPv6 or the GRH, the innermost.
+/// DSCP and ECN in one byte, in the layout of the IPv4 TOS: of the innermost IPv4, IPv6 or GRH.
 [[nodiscard]] std::optional<std::uint8_t> traffic_class(const PacketView& packet) noexcept;
-/// Of the innermost tag behind the innermost Ethernet header.
+/// PCP and VLAN of the innermost tag after the innermost Ethernet header.
 [[nodiscard]] std::optional<std::uint8_t> priority_code_point(const PacketView& packet) noexcept;
 [[nodiscard]] std::optional<std::uint16_t> vlan_id(const PacketView& packet) noexcept;
 
-/// Innermost addresses: 4 or 16 bytes each, or empty (no network header, or a LID only).
+/// Innermost addresses: 4 or 16 bytes each, or empty (no network header, or only a LID).
 struct Endpoints {
   dissect::Bytes source;
   dissect::Bytes destination;
 };
 [[nodiscard]] Endpoints endpoints(const PacketView& packet) noexcept;
 
-/// Message bytes of a transport packet, without pad and without CNP's reserved bytes.
+/// Message bytes of a transport packet, without pad bytes and without a CNP's reserved bytes.
 [[nodiscard]] std::uint32_t message_bytes(const PacketView& packet) noexcept;
 
 /// "v1", "v2_ipv4", "v2_ipv6", "native_ib"; empty for Transport::none.
 [[nodiscard]] std::string_view version_name(dissect::Transport transport) noexcept;
 /// "NVMe-oF", "iSER", "NFS/RDMA", "SMB Direct", "CM", "MAD"; empty for other headers.
 [[nodiscard]] std::string_view upper_layer_name(dissect::HeaderId id) noexcept;
-/// The innermost of them in the packet.
+/// upper_layer_name() of the packet's innermost upper-layer header; empty if it has none.
 [[nodiscard]] std::string_view upper_layer_of(const PacketView& packet) noexcept;
 
 }  // namespace roce::analyze

@@ -7,10 +7,10 @@
 
 namespace roce::analyze {
 
-/// What a packet is at a glance, for whoever keeps an index of all of them. A plain value.
+/// A packet in two bytes, for an index of all packets. A plain value.
 struct PacketGlance {
   enum Bit : std::uint8_t {
-    transport = 1,     ///< it has a BTH; else `opcode` means nothing
+    transport = 1,     ///< it has a BTH; otherwise `opcode` is undefined
     ce = 2,            ///< ECN: congestion experienced
     icrc_wrong = 4,    ///< its ICRC was checked and does not match
     nak = 8,           ///< an AETH with a NAK
@@ -25,7 +25,7 @@ struct PacketGlance {
 };
 static_assert(sizeof(PacketGlance) == 2);
 
-/// Takes the glances of frames `first`, `first` + 1 ... (from 1), in their order.
+/// Receives the glances of frames `first`, `first` + 1 ... (numbers start at 1), in their order.
 using TakeGlances = std::function<void(std::uint64_t first, std::span<const PacketGlance> glances)>;
 
 }  // namespace roce::analyze

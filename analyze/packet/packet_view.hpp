@@ -16,8 +16,8 @@ namespace roce::analyze {
 
 class MarkingPolicy;
 
-/// One packet with all that is known of it, for fields, filters, trees and lines. Borrows
-/// everything; valid as long as the frame's batch.
+/// One packet with all that is known about it, for fields, filters, trees and lines. Owns nothing; valid as
+/// long as the frame's batch.
 struct PacketView {
   std::uint64_t number = 0;  ///< frame.number, from 1
   const capture::Frame* frame = nullptr;
@@ -28,8 +28,8 @@ struct PacketView {
   std::optional<dissect::IcrcResult> icrc;  ///< absent with --no-icrc
   std::optional<std::uint64_t> flow;        ///< roce.flow
   const Verdict* verdict = nullptr;         ///< roce.connection, roce.analysis.*; null = not analysed
-  const MarkingPolicy* policy = nullptr;    ///< of roce.marking.violation; null = none
-  /// frame.comment: what the capture, or its reader, says of it.
+  const MarkingPolicy* policy = nullptr;    ///< for roce.marking.violation; null = none
+  /// frame.comment: comments of the capture file, or of its reader.
   std::span<const std::string_view> comments;
 
   [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }

@@ -10,24 +10,24 @@
 
 namespace roce::analyze {
 
-/// Why a packet was sent again; the words of `roce.analysis.retransmission.cause`.
+/// Why a packet was retransmitted; the values of `roce.analysis.retransmission.cause`.
 enum class Cause : std::uint8_t {
-  none,        ///< it was not
+  none,        ///< it is not a retransmission
   nak,         ///< after a PSN sequence NAK
-  timeout,     ///< after silence
+  timeout,     ///< after the ACK timeout
   rnr,         ///< after an RNR NAK
-  read_retry,  ///< a READ issued again because responses are missing, and every response to it
-  unknown,     ///< the evidence was not captured
+  read_retry,  ///< a READ request retransmitted because responses are missing, and all responses to it
+  unknown,     ///< the cause was not captured
   count_
 };
 inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::count_);
 
-/// Where a transmission was lost; the words of `roce.analysis.lost`.
+/// Where a transmission was lost; the values of `roce.analysis.lost`.
 enum class Lost : std::uint8_t {
   none,
-  before_capture,  ///< sent, but never came to the capture point
-  after_capture,   ///< captured, but never came to its receiver
-  by_capture,      ///< delivered, but the capture missed it
+  before_capture,  ///< lost upstream of the capture point
+  after_capture,   ///< lost downstream of the capture point
+  by_capture,      ///< delivered, but not captured
   count_
 };
 inline constexpr std::size_t lost_count = static_cast<std::size_t>(Lost::count_);
@@ -50,40 +50,40 @@ inline constexpr EnumNames<Lost, lost_count> lost_names({{Lost::none, ""},
   return lost_names[lost];
 }
 
-/// What the analysis says of one packet: the fields `roce.analysis.*`. Frame numbers start at 1;
-/// 0 = there is none. A plain value.
+/// The result of the analysis for one packet: the fields `roce.analysis.*`. Frame numbers start at 1;
+/// 0 = none. A plain value.
 struct Verdict {
   enum Flag : std::uint16_t {
     retransmission = 1,
-    spurious = 2,           ///< a repeat of what had already been acknowledged
+    spurious = 2,           ///< a retransmission of what had already been acknowledged
     duplicate_capture = 4,  ///< the same transmission captured twice
     duplicate_network = 8,  ///< the same transmission delivered twice
-    out_of_order = 16,      ///< late, without having been sent twice
+    out_of_order = 16,      ///< late, but not a retransmission
     ack_unseen = 32,        ///< acknowledges a PSN that was not captured
-    illegal_sequence = 64,  ///< the opcode may not follow the one before
-    wrong_length = 128,     ///< payload against path MTU or announced length
-    b_to_a = 256,           ///< direction, where `connection` is known
+    illegal_sequence = 64,  ///< the opcode must not follow the one before
+    wrong_length = 128,     ///< the payload does not fit the path MTU or the DMA length
+    b_to_a = 256,           ///< direction; valid if `connection` is known
     in_flight_known = 512,
     response_time_known = 1024,
-    msn_backwards = 2048,        ///< an answer that counts fewer messages than one before
-    source_mac_changed = 4096,   ///< another source MAC address than the packet before it had
-    lost_between_points = 8192,  ///< seen here, and not at the next capture point on the way; in lost_after
-    time_backwards = 16384,      ///< older than the packet of its requests and answers before it
+    msn_backwards = 2048,        ///< a response with a lower MSN than one before
+    source_mac_changed = 4096,   ///< another source MAC address than the packet before it
+    lost_between_points = 8192,  ///< seen here, but not at the next capture point; counted in lost_after
+    time_backwards = 16384,      ///< timestamp earlier than that of the packet before it in its PSN space
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
 
-  std::int64_t response_time_ns = 0;         ///< on the packet that answers: since what it answers
+  std::int64_t response_time_ns = 0;         ///< of a response: time since the packet it responds to
   std::uint32_t connection = no_connection;  ///< Connection::id
-  std::uint32_t original = 0;                ///< frame repeated or doubled
-  std::uint32_t request = 0;                 ///< frame answered
-  std::uint32_t response = 0;                ///< frame that answers (forward in time)
+  std::uint32_t original = 0;                ///< frame of which this is a retransmission or duplicate
+  std::uint32_t request = 0;                 ///< frame that this one responds to
+  std::uint32_t response = 0;                ///< frame that responds to this one (later)
   std::uint32_t gap = 0;                     ///< PSNs before this one that were not captured
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
-  // Transmissions whose loss this packet shows. What was lost before the capture point the same side had
-  // sent, what was lost behind it the other one, but for this packet itself.
+  // Transmissions whose loss this packet proves. Those lost upstream of the capture point were sent by the
+  // same side, those lost downstream by the peer, except this packet itself.
   std::uint32_t lost_before = 0;
-  std::uint32_t missed = 0;           ///< by the capture, of its own direction
-  std::uint32_t missed_of_other = 0;  ///< by the capture, of the other direction
+  std::uint32_t missed = 0;           ///< not captured, of its own direction
+  std::uint32_t missed_of_other = 0;  ///< not captured, of the other direction
   std::uint16_t flags = 0;
   Cause cause = Cause::none;
   std::uint8_t lost_after = 0;
@@ -95,7 +95,7 @@ struct Verdict {
     const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, missed + missed_of_other};
     return counts[static_cast<std::size_t>(where)];
   }
-  /// Of `lost_after`, what the packet's own side had sent.
+  /// The part of `lost_after` that the packet's own side had sent: the packet itself, or nothing.
   [[nodiscard]] std::uint32_t lost_itself() const noexcept { return has(lost_between_points) ? 1 : 0; }
   void lose_itself() noexcept {
     if (has(lost_between_points) || lost_after == 0xff) return;

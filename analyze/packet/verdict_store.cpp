@@ -20,23 +20,23 @@
 namespace roce::analyze {
 namespace {
 
-// 16384 verdicts are 768 KiB: few enough system calls, and amending an old one maps little.
+// 16384 verdicts are 768 KiB: few system calls, and changing an old one maps little.
 constexpr unsigned chunk_bits = 14;
 constexpr std::uint64_t chunk_frames = std::uint64_t{1} << chunk_bits;
 
-/// Zero bytes are an empty chunk, as anonymous memory and fresh files deliver them.
+/// An empty chunk is all zero bytes, as in anonymous memory and new files.
 struct Chunk {
   std::array<std::uint64_t, chunk_frames / 64> present;
   std::array<Verdict, chunk_frames> verdicts;
 };
 static_assert(std::is_trivially_copyable_v<Chunk> && std::is_standard_layout_v<Chunk>);
 
-constexpr std::size_t page = 64 * 1024;  // of any machine that we run on, or a multiple
+constexpr std::size_t page = 64 * 1024;  // the page size of all supported machines, or a multiple
 constexpr std::size_t chunk_bytes = (sizeof(Chunk) + page - 1) / page * page;
 
 constexpr std::size_t chunks_in_memory = 8;  // 6 MiB: captures of 131 072 frames need no file
 constexpr std::size_t chunks_mapped = 64;    // of the file: a million frames, 52 MiB
-/// Verdicts name frames in 32 bits; frames beyond have none.
+/// Verdicts have 32-bit frame numbers; later frames have no verdict.
 constexpr std::uint64_t last_frame = std::numeric_limits<std::uint32_t>::max();
 
 class Region {
@@ -62,7 +62,7 @@ class Region {
   Chunk* chunk_ = nullptr;
 };
 
-/// A file without a name, which vanishes with the process however that ends.
+/// An unlinked file, which disappears with the process however that ends.
 class TemporaryFile {
  public:
   TemporaryFile() = default;
@@ -74,11 +74,11 @@ class TemporaryFile {
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
-  /// Makes the file `bytes` longer, with room on the disk: a store into a mapping of a file with
-  /// holes would raise SIGBUS where the disk is full.
+  /// Extends the file by `bytes` and allocates them on disk: a store into a mapping of a sparse file
+  /// would raise SIGBUS on a full disk.
   bool grow(std::uint64_t bytes) {
     if (descriptor_ < 0 && !open()) return false;
-    // Past this limit the kernel does not just refuse, it sends SIGXFSZ.
+    // Beyond this limit the kernel does not only fail, it sends SIGXFSZ.
     rlimit limit{};
     if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         size_ + bytes > limit.rlim_cur) {
@@ -123,10 +123,10 @@ struct VerdictStore::Impl {
     Region region;
   };
 
-  /// By chunk of frame numbers: its place, counted in memory first, then in the file. Chunks get their
-  /// places as they are needed, so that frames that never had a verdict cost nothing.
+  /// Place of each chunk of frame numbers; places in memory come first, then those in the file. A chunk gets
+  /// its place when it is first needed, so that frames without a verdict cost nothing.
   std::vector<std::uint32_t> places;
-  std::uint32_t taken = 0;  ///< places given away
+  std::uint32_t taken = 0;  ///< places in use
   std::vector<Region> memory;
   TemporaryFile file;
   std::vector<Mapped> mapped;
@@ -135,15 +135,14 @@ struct VerdictStore::Impl {
   std::uint64_t current_number = std::numeric_limits<std::uint64_t>::max();  ///< chunk of the last call
   Chunk* current = nullptr;
 
-  /// Connections that turned out to be the other direction of another: each had a flow's packets wait in
-  /// vain before, so they are far fewer than packets.
+  /// Connections that turned out to be the other direction of another one. They are far fewer than packets.
   std::unordered_map<std::uint32_t, std::uint32_t> merged;
 
   std::uint64_t last = last_frame;
   std::uint64_t lost = 0;
   std::uint64_t last_lost = 0;
 
-  /// The chunk, made if `make` says so; nullptr if it is not there or cannot be.
+  /// The chunk; if it does not exist, it is created with `make`, else nullptr. nullptr if that fails.
   Chunk* chunk(std::uint64_t number, bool make) {
     if (number == current_number) return current;
     if (number >= places.size()) {
@@ -159,7 +158,7 @@ struct VerdictStore::Impl {
     return current = found;
   }
 
-  /// A chunk that was once refused stays so: a capture whose verdicts flicker helps nobody.
+  /// A chunk that could not get a place never gets one later, so that verdicts do not come and go.
   std::uint32_t take_place() {
     if (taken < chunks_in_memory) {
       Region region(-1, 0);
@@ -181,7 +180,7 @@ struct VerdictStore::Impl {
       if (oldest == nullptr || m.used < oldest->used) oldest = &m;
     }
     if (mapped.size() < chunks_mapped) oldest = &mapped.emplace_back();
-    // Before the mapping goes away: nothing may lead to it any more.
+    // Before it is unmapped, since nothing may refer to the mapping any more.
     current_number = std::numeric_limits<std::uint64_t>::max();
     *oldest = {};
     Region region(file.descriptor(), (std::uint64_t{place} - memory.size()) * chunk_bytes);
@@ -205,7 +204,7 @@ Verdict* VerdictStore::at(std::uint64_t number) {
   if (number == 0) return nullptr;
   Chunk* const chunk = number <= impl_->last ? impl_->chunk((number - 1) >> chunk_bits, true) : nullptr;
   if (chunk == nullptr) {
-    // Frames come in ascending order the first time; later calls for the same ones do not count.
+    // First calls come in ascending order of frames; later calls for the same frame are not counted.
     if (number > impl_->last_lost) {
       impl_->last_lost = number;
       ++impl_->lost;

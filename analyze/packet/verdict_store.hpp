@@ -9,26 +9,25 @@
 
 namespace roce::analyze {
 
-/// The verdicts of all packets of a capture, by frame number: written by an analysis, which may
-/// correct older ones as it learns more, read in a second pass over the same files. Kept in an
-/// unlinked temporary file beyond a few MiB, so that memory does not grow with the capture. Not
-/// thread-safe.
+/// The verdicts of all packets of a capture, by frame number: written by an analysis, which may correct
+/// older ones later, and read in a second pass over the same files. Beyond a few MiB they are in an unlinked
+/// temporary file, so that memory does not grow with the capture. Not thread-safe.
 class VerdictStore {
  public:
   VerdictStore();
-  /// Keeps none of frames behind `last`.
+  /// Keeps no verdicts of frames after `last`.
   explicit VerdictStore(std::uint64_t last);
   VerdictStore(VerdictStore&&) noexcept;
   VerdictStore& operator=(VerdictStore&&) noexcept;
   ~VerdictStore();
 
-  /// The verdict of frame `number` (from 1) to be read or changed; nullptr for what cannot be kept (no
-  /// space left, see lost()). The pointer lives until the next call.
+  /// The verdict of frame `number` (from 1) for reading and writing; nullptr if it cannot be kept (no space
+  /// left, see lost()). The pointer is valid until the next call.
   [[nodiscard]] Verdict* at(std::uint64_t number);
-  /// The same without making room: nullptr for a frame that never had a verdict.
+  /// The verdict without creating one: nullptr for a frame that never had a verdict.
   [[nodiscard]] const Verdict* find(std::uint64_t number);
 
-  /// What was said of connection `from` is of `to`, as its side b: find() tells it so from now on.
+  /// Verdicts of connection `from` become verdicts of `to`, as its side b, in all later calls of find().
   void merge_connection(std::uint32_t from, std::uint32_t to);
 
   /// Frames whose verdicts could not be kept.

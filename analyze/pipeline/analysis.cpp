@@ -29,14 +29,14 @@ namespace {
 
 using dissect::Dissection;
 
-/// The stages of a batch: read, dissect (and check ICRCs, and select), follow. See Relay.
+/// The stages of a batch: read; dissect, check ICRCs and select; follow. See Relay.
 class Pipeline final : private Relay::Stages {
  public:
   Pipeline(capture::CaptureSource& source, const AnalysisOptions& options, const std::stop_token& stop)
       : source_(source),
         options_(options),
         stop_(stop),
-        // A filter looks at the source's interfaces, which reading changes.
+        // A filter reads the source's interfaces, which reading may change.
         relay_(options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency()),
                options.filter != nullptr, options.publish != nullptr && source.may_wait()),
         batches_(relay_.slots()),
@@ -86,7 +86,7 @@ class Pipeline final : private Relay::Stages {
     return paused ? Relay::Filled::some : Relay::Filled::full;
   }
 
-  /// A file with packets of several points is not in order of time; see TimeOrder.
+  /// A file with packets of several points is not ordered by time; see TimeOrder.
   [[nodiscard]] bool several_points_in_a_file() const {
     const std::vector<capture::InterfaceInfo>& interfaces = source_.interfaces();
     if (interfaces.size() <= source_.files().size()) return false;
@@ -142,7 +142,7 @@ class Pipeline final : private Relay::Stages {
     if (const auto idle_before = followed_.idle.pass(followed_.frames, frames.back().time_ns)) {
       followed_.tracker.retire_idle(*idle_before);
     }
-    batch.read.clear();  // lets go of the memory
+    batch.read.clear();  // releases the memory
     if (interim_) {
       interim_->followed();
       hold.unlock();
@@ -152,7 +152,7 @@ class Pipeline final : private Relay::Stages {
 
   void report_progress() {
     std::unique_lock lock(source_mutex_, std::defer_lock);
-    // A source that waits keeps it locked.
+    // A source that waits for frames keeps it locked.
     if (!interim_) {
       lock.lock();
     } else if (!lock.try_lock()) {
@@ -161,7 +161,7 @@ class Pipeline final : private Relay::Stages {
     options_.progress(source_, followed_.frames);
   }
 
-  /// What is known now, for an interim snapshot.
+  /// Copies the current state for an interim snapshot.
   Interim::Conclude copy() {
     struct Copy {
       Followed followed;
@@ -175,7 +175,7 @@ class Pipeline final : private Relay::Stages {
     };
   }
 
-  /// Follows the packets of a settled batch in order.
+  /// Follows the packets of a dissected and selected batch in order.
   void follow(Batch& batch, std::span<const PacketBrief> packets) {
     const bool order = batch.interleaved;
     for (std::size_t begin = 0; begin < packets.size(); begin += Tracker::group) {
@@ -201,7 +201,7 @@ class Pipeline final : private Relay::Stages {
         if (packets[i].place == Tracker::no_hint) continue;
         const PacketRecord& record = batch.records[packets[i].place];
         if (record.key.dst_qp <= dissect::gsi_qpn) [[unlikely]] {
-          // CM messages are few: only they are dissected again.
+          // Only CM messages, which are few, are dissected again.
           learn(number, frame, stage_.dissect_again(batch, frame));
         }
         if (batch.several_points) followed_.points.see(record, number);
@@ -234,8 +234,8 @@ class Pipeline final : private Relay::Stages {
     }
   }
 
-  /// A filter on flow numbers or upper layers asks for all packets before the one it judges: the
-  /// packets are taken in order, by one thread.
+  /// A filter on flow numbers or upper layers depends on all packets before: so packets are filtered in order
+  /// on one thread.
   void select_and_follow(Batch& batch) {
     const std::vector<capture::Frame>& frames = batch.read.frames;
     const bool order = batch.interleaved;
@@ -268,18 +268,18 @@ class Pipeline final : private Relay::Stages {
   const std::stop_token& stop_;
   Relay relay_;
   std::vector<Batch> batches_;           ///< by slot
-  std::vector<SourceFacts> facts_then_;  ///< by slot, only with `publish`: when its batch had been read
+  std::vector<SourceFacts> facts_then_;  ///< by slot, only with `publish`: after its batch was read
   FlowImages images_;                    ///< put() in stage 3, find() in stage 2
   DissectStage stage_;
 
-  std::mutex source_mutex_;  ///< for source_ and all of stage 1:
+  std::mutex source_mutex_;  ///< protects source_ and the state of stage 1:
   SourceFacts facts_;
   std::uint64_t frames_read_ = 0;
   std::int64_t previous_read_ns_ = 0;
   bool interleaved_ = false;
   bool several_points_ = false;
 
-  // Of stage 3:
+  // State of stage 3:
   Followed followed_;
   std::vector<PacketGlance> glances_;
   SourceFacts facts_now_;           ///< only with `publish`

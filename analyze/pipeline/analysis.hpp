@@ -20,55 +20,56 @@
 
 namespace roce::analyze {
 
+/// Options of analyze(). Pointers are not owned and must outlive the call.
 struct AnalysisOptions {
-  unsigned jobs = 0;  ///< threads, 0 = one a core; never changes the result
+  unsigned jobs = 0;  ///< threads, 0 = one per core; never changes the result
   bool check_icrc = true;
-  std::string filter_text;                      ///< of `filter`, for the report
+  std::string filter_text;                      ///< text of `filter`, for the report
   std::string same_packets;                     ///< see Snapshot
-  const Filter* filter = nullptr;               ///< only what matches is analysed
-  TimeRange times;                              ///< what lies outside is left out
-  std::shared_ptr<const MarkingPolicy> policy;  ///< what packets are judged by; null: nothing
+  const Filter* filter = nullptr;               ///< only matching packets are counted; null: all
+  TimeRange times;                              ///< packets outside are left out
+  std::shared_ptr<const MarkingPolicy> policy;  ///< packets are validated against it; null: none
   std::size_t flow_limit = default_flow_limit;
-  std::size_t epoch_frames = 4096;    ///< handled at once, at most; they and their records stay in the cache
+  std::size_t epoch_frames = 4096;    ///< maximum frames per batch, so that a batch stays in the CPU cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
-  VerdictStore* verdicts = nullptr;   ///< takes what is said of each packet
-  TakeGlances glances;                ///< called on the calling thread; empty: nobody wants them
-  VerdictStore* known = nullptr;      ///< what an analysis of the same files said, for the filter
-  std::uint64_t link_speed_bps = 0;   ///< of the links that pauses are about; 0 = what the capture says
+  VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
+  TakeGlances glances;                ///< called on the calling thread; may be empty
+  VerdictStore* known = nullptr;      ///< verdicts of a former analysis of the same files, for the filter
+  std::uint64_t link_speed_bps = 0;   ///< of links with pauses; 0 = as recorded in the capture
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
-  PriorityMap priorities;                          ///< which priority a packet takes
-  // For live captures, which go on for days:
-  /// Flows and connections without a packet for so long, in packets' time, are no longer followed; 0 = never.
-  /// See Tracker::retire_idle().
+  PriorityMap priorities;                          ///< priorities of packets
+  // For live captures, which may run for days:
+  /// Flows and connections that are idle for so long, by packet times, are no longer followed; 0 = never. See
+  /// Tracker::retire_idle().
   std::chrono::nanoseconds idle_limit{0};
-  std::size_t exchange_limit = default_exchange_limit;  ///< of connection managers: the oldest go
-  /// Frames come as they are captured. Then `clock` shows where the clock that stamps them was set, and
-  /// times behind that are taken as by the clock before.
+  std::size_t exchange_limit = default_exchange_limit;  ///< CM exchanges; the oldest are dropped
+  /// Frames come as they are captured. Steps of the clock of their timestamps are detected by `clock`, and
+  /// later times are corrected by the step.
   bool live = false;
 
-  /// Called between epochs on the calling thread, with the source for its progress. While a source that may
-  /// wait does, with `publish`, calls are left out.
+  /// Called between batches on the calling thread, with the source for its progress. With `publish`, not
+  /// called while the source waits for frames.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 
-  /// Takes interim snapshots: just what the report would be if the capture ended after so many frames, but
-  /// `final` is false. Called on a thread of its own, one call at a time; the last has returned when
-  /// analyze() does. May take as long as it likes: meanwhile there are no others, and following goes on.
-  /// What it throws ends the snapshots, and analyze() throws it in the end.
+  /// Receives interim snapshots: the same as if the capture ended after so many frames, but `final` is false.
+  /// Called on a separate thread, one call at a time; the last call has returned when analyze() returns. It
+  /// may take any time: the analysis continues, further snapshots wait. An exception ends the snapshots, and
+  /// analyze() rethrows it at its end.
   std::function<void(std::shared_ptr<const Snapshot>)> publish;
-  /// From one copy to the next, at least, if frames have come. Longer where making snapshots would take
-  /// more than a tenth of the time.
+  /// Minimum interval between snapshots, if frames have come. Longer if making snapshots would take more than
+  /// a tenth of the time.
   std::chrono::nanoseconds publish_every{std::chrono::milliseconds{250}};
-  /// What measures that; on any thread.
+  /// The clock for these intervals; called on any thread.
   std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
 
-/// What to begin with for a live capture: tables for as many connections as can be looked at every moment,
-/// idle ones retired after five minutes.
+/// Default options for a live capture: smaller tables, so that frequent snapshots are possible, and idle
+/// flows are retired after five minutes.
 [[nodiscard]] AnalysisOptions live_analysis();
 
-/// Reads `source` to its end (or until stopped) and returns what it holds. Never fails: inputs
-/// that cannot be read on are in the snapshot's errors.
+/// Reads `source` to its end (or until `stop`) and returns the results. Never fails: inputs that cannot be
+/// read further are in the snapshot's errors.
 [[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source,
                                                       const AnalysisOptions& options,
                                                       const std::stop_token& stop = {});

@@ -19,13 +19,13 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// What a source says of itself, at one moment. Reading on changes it, on another thread.
+/// Facts of a source at one moment; the source itself is changed by reading, on another thread.
 struct SourceFacts {
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;
   capture::Statistics statistics;
-  std::vector<capture::Error> errors;  ///< that reading has met so far
-  bool any_time = false;               ///< a frame had one; the first of them:
+  std::vector<capture::Error> errors;  ///< read errors so far
+  bool any_time = false;               ///< some frame had a time; the first one:
   std::int64_t first_time_ns = 0;
   ClockSteps clock_steps;
 
@@ -36,12 +36,12 @@ struct SourceFacts {
   }
 };
 
-/// All that is known of the packets followed so far. A copy goes its own way and may be concluded on any
-/// thread while this goes on: it shares nothing but the options, which outlive both.
+/// State of the analysis after the packets followed so far. A copy is independent and may be concluded on any
+/// thread: it shares only the options, which must outlive both.
 struct Followed {
   Followed(const AnalysisOptions& analysis, bool shows_copies, LinkWatch::SpeedOf speed_of);
 
-  /// Follows what waits for its place in the order of time; everything if `all`.
+  /// Follows the packets in `order` that are due; everything with `all`.
   void follow_ordered(bool all);
 
   const AnalysisOptions& options;
@@ -55,7 +55,7 @@ struct Followed {
   std::uint64_t frames = 0;
 };
 
-/// The report, as if the capture ended here.
+/// Makes the snapshot as if the capture ended here.
 [[nodiscard]] std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts);
 
 }  // namespace roce::analyze

@@ -13,23 +13,23 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// Some frames on their way through the pipeline, with all that is known of them so far.
+/// Some frames on their way through the pipeline, with the results so far.
 struct Batch {
   capture::FrameBatch read;
-  capture::BatchComments comments;  ///< of `read`, where a filter is to be asked
-  /// One a frame; may be longer. One without an image has its `place` in `records`, or none.
+  capture::BatchComments comments;  ///< of `read`, if there is a filter
+  /// One per frame; may be longer. Without cached headers (image), `place` is the index in `records` or none.
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
-  std::vector<std::uint32_t> controls;  ///< frames of MAC control and LLDP, ascending
-  /// Of this batch alone: batches are worked on at the same time.
+  std::vector<std::uint32_t> controls;  ///< indices of MAC control and LLDP frames, ascending
+  /// Of this batch only, because batches are processed in parallel.
   Totals totals;
   dissect::Dissection dissection;
-  // What stands before it.
+  // State before the batch.
   std::uint64_t frames_before = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t previous_time_ns = 0;
   bool interleaved = false;     ///< it needs TimeOrder
-  bool several_points = false;  ///< packets of more than one capture point have come
+  bool several_points = false;  ///< packets of more than one capture point have come so far
 };
 
 }  // namespace roce::analyze

@@ -35,7 +35,7 @@ void ClockSteps::mend(std::span<capture::Frame> frames, std::uint64_t number,
           [[unlikely]] {
         const std::int64_t passed = since(clock.given);
         note(number, gap, passed);
-        // Unsigned: any two times are apart by less than 2^64 ns.
+        // Unsigned: the difference of any two times is less than 2^64 ns.
         clock.ahead += static_cast<std::uint64_t>(frame.time_ns) - static_cast<std::uint64_t>(clock.last_ns) -
                        static_cast<std::uint64_t>(passed);
       }

@@ -13,38 +13,37 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// Takes out of the times of a live capture what the clock that stamps them was set forward or back, so that
-/// all that is measured between two packets stays true. A step shows in frames that are further apart than
-/// they can have come: back by more than a second, or ahead by ten seconds more than have passed, which is
-/// more than frames wait for their analysis. Each capture point has a clock of its own.
+/// Corrects the timestamps of a live capture for steps of the clock, so that durations between packets stay
+/// right. A step is a timestamp that is more than a second earlier than the one before, or more than ten
+/// seconds ahead of the elapsed time (longer than frames are buffered). Each capture point has its own clock.
 class ClockSteps {
  public:
   static constexpr std::int64_t back_ns = 1'000'000'000;
   static constexpr std::int64_t ahead_ns = 10'000'000'000;
   static constexpr std::size_t texts_kept = 8;
 
-  /// Frames come from now on.
+  /// The capture begins.
   void begin(std::chrono::steady_clock::time_point now) noexcept { last_call_ = now; }
-  /// Frames that have come now, the first of them number `number` of the capture.
+  /// Corrects the times of frames received at `now`; the first one is frame `number` of the capture.
   void mend(std::span<capture::Frame> frames, std::uint64_t number,
             std::chrono::steady_clock::time_point now);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// "packet 17: set back by 3600 s": of the first ones.
+  /// "packet 17: set back by 3600 s", of the first steps.
   [[nodiscard]] const std::vector<std::string>& texts() const noexcept { return texts_; }
 
  private:
   struct Clock {
     bool any = false;
-    std::int64_t last_ns = 0;  ///< of its last frame, as stamped
-    std::uint64_t ahead = 0;   ///< ns to be taken off, modulo 2^64
-    // That frame came between these, but for the time that frames wait:
+    std::int64_t last_ns = 0;  ///< uncorrected timestamp of its last frame
+    std::uint64_t ahead = 0;   ///< ns to subtract, modulo 2^64
+    // That frame was received between these, except for the time that frames are buffered:
     std::chrono::steady_clock::time_point before;
     std::chrono::steady_clock::time_point given;
   };
   void note(std::uint64_t number, std::int64_t gap_ns, std::int64_t passed_ns);
 
-  static constexpr std::size_t clocks_at_most = 16;  ///< points beyond share one
+  static constexpr std::size_t clocks_at_most = 16;  ///< further points share one
   std::array<Clock, clocks_at_most> clocks_;
   std::chrono::steady_clock::time_point last_call_;
   std::uint64_t count_ = 0;

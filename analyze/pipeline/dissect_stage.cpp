@@ -19,7 +19,7 @@ using dissect::IcrcResult;
 
 namespace {
 
-/// Of a packet that has an ICRC: what the IP layer of its receiver checks first.
+/// Checks the IPv4 header checksum, which the receiver checks before the ICRC.
 void check_header(const capture::Frame& frame, dissect::HeaderId network, std::size_t offset,
                   PacketBrief& packet) {
   if (network != dissect::HeaderId::ipv4 || !packet.has(PacketRecord::valid)) return;
@@ -66,7 +66,7 @@ void DissectStage::work(Batch& batch) const {
   batch.totals.settle();
 }
 
-/// The common frame, where nothing asks for its dissection.
+/// Fast path for the common frame, if its dissection is not needed.
 bool DissectStage::dissect_fast(Batch& batch, std::size_t i) const {
   const capture::Frame& frame = batch.read.frames[i];
   PacketRecord& record = batch.records.back();
@@ -78,7 +78,7 @@ bool DissectStage::dissect_fast(Batch& batch, std::size_t i) const {
   return true;
 }
 
-/// What the short ways leave out. The packet is selected.
+/// Completes a packet of a fast path. The packet is selected.
 IcrcResult DissectStage::finish_packet(const capture::Frame& frame, const FastFrame& facts,
                                        PacketBrief& packet) const {
   packet.flags = static_cast<std::uint8_t>(packet.flags | PacketRecord::selected);
@@ -105,7 +105,7 @@ void DissectStage::glance_at(const Batch& batch, std::vector<PacketGlance>& glan
   for (std::size_t i = 0; i < glances.size(); ++i) {
     const PacketBrief& packet = batch.packets[i];
     PacketGlance& glance = glances[i];
-    if (packet.image != 0) {  // only common packets have one: none of them is congested, damaged or a NAK
+    if (packet.image != 0) {  // only common packets have one: not CE-marked, not damaged, no NAK
       glance = {packet.opcode, PacketGlance::transport};
       continue;
     }
@@ -140,7 +140,7 @@ PacketRecord DissectStage::record_of(const capture::Frame& frame, const PacketBr
 void DissectStage::dissect_one(Batch& batch, std::size_t i) const {
   const capture::Frame& frame = batch.read.frames[i];
   const Dissection& d = dissect_again(batch, frame);
-  // Also of what is not selected: it has its place in the numbering of flows.
+  // Packets that are not selected count for the numbering of flows too.
   make_record(frame, d, batch.records.back());
   if (with_history_ || !options_.times.contains(frame.time_ns, batch.first_time_ns)) return;
   count_if_selected(batch, i, batch.records.back(), std::nullopt);

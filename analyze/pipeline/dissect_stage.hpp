@@ -17,30 +17,30 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// What happens to a batch before its packets are followed: they are dissected, their ICRCs checked, and
-/// those that count are selected. Several batches at a time; `options`, `source` and `images` outlive it.
+/// Stage 2 of a batch: dissects its packets, checks ICRCs and selects the packets that count. Thread-safe for
+/// different batches; `options`, `source` and `images` must outlive it.
 class DissectStage {
  public:
   DissectStage(const AnalysisOptions& options, const capture::CaptureSource& source,
                const FlowImages& images);
 
-  /// Fills all of a batch but what was read. A packet with an image needs no record.
+  /// Fills everything in a batch that is not read from the source. Cached headers replace a packet's record.
   void work(Batch& batch) const;
 
-  /// Whether images of headers would be used.
+  /// Whether cached headers (FlowImages) are used.
   [[nodiscard]] bool wants_images() const noexcept { return images_wanted_; }
-  /// Whether the filter judges a packet by those before it: then nothing is selected here, but by
-  /// count_if_selected(), packet by packet in their order.
+  /// Whether the filter depends on the packets before: then work() selects nothing, and count_if_selected()
+  /// must be called for each packet in order.
   [[nodiscard]] bool with_history() const noexcept { return with_history_; }
 
-  /// Into batch.dissection.
+  /// Dissects a frame into batch.dissection.
   dissect::Dissection& dissect_again(Batch& batch, const capture::Frame& frame) const;
-  /// Counts the packet that is in batch.dissection unless the filter rejects it.
+  /// Counts the packet in batch.dissection unless the filter rejects it.
   void count_if_selected(Batch& batch, std::size_t i, PacketRecord& record,
                          std::optional<std::uint64_t> flow) const;
-  /// What the packets of a batch that work() has filled are, one a frame.
+  /// The glances of a batch after work(), one per frame.
   static void glance_at(const Batch& batch, std::vector<PacketGlance>& glances);
-  /// The whole record of a frame with an image.
+  /// The record of a frame with cached headers.
   [[nodiscard]] PacketRecord record_of(const capture::Frame& frame, const PacketBrief& packet) const;
 
  private:

@@ -10,7 +10,7 @@ namespace roce::analyze {
 std::optional<std::uint64_t> IdleWatch::pass(std::uint64_t number, std::int64_t time_ns) {
   if (limit_ <= 0 || time_ns == capture::no_time) return std::nullopt;
   if (last_time_ns_ && time_ns > *last_time_ns_) {
-    // Unsigned: any two times are apart by less than 2^64 ns.
+    // Unsigned: the difference of any two times is less than 2^64 ns.
     const std::uint64_t step =
         static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(*last_time_ns_);
     elapsed_ns_ += static_cast<std::int64_t>(std::min(step, static_cast<std::uint64_t>(limit_) / 2));

@@ -9,16 +9,15 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// Measures idleness in frames: tells how far back the frames lie that are older than the limit. Times may
-/// jump: what lies between two calls counts for half the limit at most, so that a clock that is set forward
-/// makes nothing idle, and for nothing if they run backwards.
+/// Finds the frame number before which everything is older than the idle limit. Robust against clock steps:
+/// the time between two calls counts as half the limit at most, and as 0 if it is negative.
 class IdleWatch {
  public:
-  /// 0 = nothing is ever idle.
+  /// `limit` 0: nothing is ever idle.
   explicit IdleWatch(std::chrono::nanoseconds limit) : limit_(limit.count()) {}
 
-  /// Frames up to `number` have come, the last at that time (or capture::no_time). Now and then, where it is
-  /// worth looking: the number of a frame; what has not been seen since is idle.
+  /// Frames up to `number` have come, the last with that time (or capture::no_time). From time to time it
+  /// returns a frame number: flows without a packet since that frame are idle.
   [[nodiscard]] std::optional<std::uint64_t> pass(std::uint64_t number, std::int64_t time_ns);
 
  private:
@@ -30,7 +29,7 @@ class IdleWatch {
 
   std::int64_t limit_;
   std::optional<std::int64_t> last_time_ns_;
-  std::int64_t elapsed_ns_ = 0;  ///< of the capture
+  std::int64_t elapsed_ns_ = 0;  ///< corrected duration of the capture
   std::deque<Mark> marks_;       ///< oldest first, an eighth of the limit apart
 };
 

@@ -9,9 +9,9 @@
 namespace roce::analyze {
 namespace {
 
-/// Of the time, snapshots take one part in so many at most.
+/// Snapshots take at most this fraction (1/share) of the time.
 constexpr int share = 10;
-/// How often the thread looks again where it cannot know when it is time.
+/// Polling interval of the thread when it cannot know the time of the next copy.
 constexpr std::chrono::milliseconds shortest_wait{1};
 
 }  // namespace
@@ -21,7 +21,7 @@ Interim::Interim(const AnalysisOptions& options, Copy copy)
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    ended_ = true;  // no thread to be had (limits of a container): the end will be reported
+    ended_ = true;  // no thread available (limits of a container): only the final snapshot is reported
   }
 }
 
@@ -53,7 +53,7 @@ void Interim::followed() {
     const std::lock_guard lock(mutex_);
     const bool first = !std::exchange(changed_, true);
     if (!may_copy()) {
-      if (first && !busy_) wake_.notify_one();  // from now on the thread waits for silence
+      if (first && !busy_) wake_.notify_one();  // from now on the thread waits for idle times
       return;
     }
     busy_ = true;
@@ -68,7 +68,7 @@ void Interim::copy() {
   try {
     copy = copy_();
   } catch (const std::bad_alloc&) {
-    // Following may still have the memory that it needs.
+    // Out of memory for a copy only: the analysis itself may continue.
   }
   {
     const std::lock_guard lock(mutex_);
@@ -81,7 +81,7 @@ void Interim::copy() {
   wake_.notify_one();
 }
 
-/// The next one is not due before `share` times what this one has taken.
+/// The next snapshot is due after `share` times the duration of this one.
 void Interim::rest() {
   next_ = copy_began_ +
           std::max<Time::duration>(options_.publish_every, share * (options_.clock() - copy_began_));
@@ -104,12 +104,12 @@ void Interim::run() {
   }
 }
 
-/// What has changed was not copied although it is time: nothing more has come.
+/// Copies on the publishing thread, because no more frames have come although a copy is due.
 void Interim::copy_in_silence(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::unique_lock following(following_, std::try_to_lock);
   lock.lock();
-  if (!following.owns_lock()) {  // something has come: followed() copies
+  if (!following.owns_lock()) {  // frames have come: followed() copies
     wake_.wait_for(lock, shortest_wait);
     return;
   }
@@ -127,7 +127,7 @@ void Interim::publish_one(std::unique_lock<std::mutex>& lock) {
   std::exception_ptr failure;
   try {
     const std::shared_ptr<const Snapshot> snapshot = conclude();
-    conclude = nullptr;  // and what it was made of
+    conclude = nullptr;  // frees the copy
     lock.lock();
     rest();
     const bool wanted = !ended_;

@@ -14,30 +14,30 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// Publishes interim snapshots while a capture is followed: copies what is known between two batches, and
-/// turns the copy into a snapshot on a thread of its own. The thread that follows copies, for only it knows
-/// when nothing changes; where nothing has come for a while the other one does. Thread-safe as said below.
+/// Publishes interim snapshots of a running analysis: copies the state between two batches, and makes a
+/// snapshot of the copy on a separate thread. The analysis thread copies, because only it knows when the
+/// state is consistent; if no frames come for a while, the other thread does. Thread rules are below.
 class Interim {
  public:
-  /// Turns a copy into a snapshot. Called once, on the thread that publishes.
+  /// Makes a snapshot of a copy. Called once, on the publishing thread.
   using Conclude = std::function<std::shared_ptr<const Snapshot>()>;
-  /// Copies what is known. Called while nothing is followed: with hold() held.
+  /// Copies the state. Called with hold() held.
   using Copy = std::function<Conclude()>;
 
-  /// `options` with `publish` set, which outlive it.
+  /// `options` have `publish` set and must outlive this object.
   Interim(const AnalysisOptions& options, Copy copy);
-  /// Waits until a call of `publish` under way has returned.
+  /// Waits until a running call of `publish` has returned.
   ~Interim();
   Interim(const Interim&) = delete;
   Interim& operator=(const Interim&) = delete;
 
-  /// To be held by the thread that follows while it does: what it changes is not copied meanwhile.
+  /// Must be held by the analysis thread while it changes the state.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(following_); }
-  /// A batch has been followed: copies if it is time to. With hold() held.
+  /// After each batch: copies if it is due. Call with hold() held.
   void followed();
-  /// Publishes no more and waits as the destructor does. Rethrows what publishing has thrown.
+  /// Ends publishing and waits as the destructor does. Rethrows an exception of publishing.
   void end();
-  /// A snapshot is being made or published.
+  /// Whether a snapshot is being made or published.
   [[nodiscard]] bool busy();
 
  private:
@@ -53,16 +53,16 @@ class Interim {
 
   const AnalysisOptions& options_;
   const Copy copy_;
-  std::mutex following_;  ///< locked before the other one
+  std::mutex following_;  ///< locked before mutex_
 
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;
-  bool changed_ = false;  ///< something was followed since the last copy
-  bool busy_ = false;     ///< a copy is made, waits, is being concluded or published
+  bool changed_ = false;  ///< the state has changed since the last copy
+  bool busy_ = false;     ///< a copy is being made, waits, or is being concluded or published
   Conclude waiting_;
   Time copy_began_;
-  Time next_;  ///< not before
+  Time next_;  ///< earliest time of the next copy
   std::exception_ptr failure_;
   std::thread thread_;
 };

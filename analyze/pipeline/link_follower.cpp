@@ -13,7 +13,7 @@
 namespace roce::analyze {
 namespace {
 
-/// A policy knows best which priority a packet takes.
+/// The policy's priority map takes precedence over the options.
 PriorityMap priorities_of(const AnalysisOptions& options) {
   return options.policy ? priority_map_of(options.policy->model()) : options.priorities;
 }
@@ -64,7 +64,7 @@ void LinkWatch::see_control(Batch& batch, std::size_t i, const DissectStage& sta
     return;
   }
   std::uint64_t speed = 0;
-  // Interfaces beyond the last number share it, and reading on changes what it says.
+  // Interfaces beyond the last number share it, so its speed may change while reading.
   constexpr std::uint16_t shared = 0xffff;
   if (frame.interface != shared) speed = speed_of_(frame.interface);
   pauses_.see(number, frame, d, speed);

@@ -15,17 +15,17 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// What ports tell each other (PAUSE, PFC, LLDP), and what comes while they have paused somebody. A point's
-/// frames are in its order, and points do not mix, so this needs no TimeOrder. Batches come in order.
+/// Follows link control frames (PAUSE, PFC, LLDP) and packets during pauses. Frames of one point are in order
+/// and points are independent, so TimeOrder is not needed. Batches must come in order.
 class LinkWatch {
  public:
-  /// Bits a second of an interface, 0 = unknown.
+  /// Speed of an interface in bit/s, 0 = unknown.
   using SpeedOf = std::function<std::uint64_t(std::uint16_t interface)>;
   LinkWatch(const AnalysisOptions& options, SpeedOf speed_of);
 
-  /// A batch whose packets are dissected and selected.
+  /// Processes a batch whose packets are dissected and selected.
   void watch(Batch& batch, const DissectStage& stage);
-  /// Ends it.
+  /// Ends the analysis and writes the results.
   void publish(Snapshot& snapshot, Totals& totals);
 
  private:

@@ -17,7 +17,7 @@ Relay::Relay(unsigned threads, bool fill_alone, bool promptly)
   try {
     for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { loop(); });
   } catch (const std::system_error&) {
-    // No more threads to be had (limits of a container): those there are do, with the same result.
+    // No more threads available (limits of a container): the existing ones give the same result.
   }
 }
 
@@ -36,7 +36,7 @@ bool Relay::may_fill(bool finisher) const {
 }
 
 bool Relay::may_work() const {
-  // Alone, fill() goes on until it has to pause: else only one batch at a time would be worked on.
+  // With fill_alone, fill() continues until it has to pause: otherwise only one batch would be in work.
   return taken_ < filled_ && (!fill_alone_ || paused_ || ended_);
 }
 
@@ -52,7 +52,7 @@ bool Relay::has_job(bool finisher) const {
   return (finisher && may_finish()) || may_work() || may_fill(finisher);
 }
 
-/// What is nearest to its end goes first. The caller is the only one to finish and the others keep it
+/// Jobs of later stages go first. Only the caller finishes batches and the other threads must keep it
 /// supplied, so they fill before the work runs out.
 std::optional<Relay::Job> Relay::pick(bool finisher) {
   if (finisher && may_finish()) {
@@ -83,7 +83,7 @@ void Relay::filled(unsigned slot, Filled result) {
   worked_[slot] = false;
   order_[filled_++ % slots_] = slot;
   if (result == Filled::full && !free_.empty() && !(fill_alone_ && promptly_)) return;
-  // Waking a thread for every slot that gets free would cost more than it brings.
+  // Waking a thread for every free slot would cost more than it gains.
   paused_ = true;
   resume_ = fill_alone_ || result == Filled::some ? slots_ : slots_ / 2;
 }
@@ -94,7 +94,7 @@ void Relay::finished(unsigned slot) {
   if (free_.size() >= resume_) paused_ = false;
 }
 
-/// Does one job without the lock and books what came out.
+/// Does one job without the lock and records the result.
 void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Filled result = Filled::ended;
@@ -134,7 +134,7 @@ void Relay::perform(Job job, std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// After this thread has chosen its own next job: is there one for somebody who sleeps?
+/// After this thread has taken its next job: wakes a sleeping thread if there is another job.
 void Relay::wake() {
   if (sleeping_others_ != 0 && (may_work() || may_fill(false))) others_.notify_one();
   if (caller_sleeps_ && (has_job(true) || over() || quit_)) caller_.notify_one();

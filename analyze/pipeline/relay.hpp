@@ -12,45 +12,44 @@
 
 namespace roce::analyze {
 
-/// Passes batches through three stages on a few threads, without a barrier: while the calling thread
-/// finishes one batch the others fill and work on the next ones, and whoever is free takes what there
-/// is. Batches are finished in the order in which they were filled, so the result does not depend on
-/// the number of threads. A thread with nothing to do sleeps.
+/// Passes batches through three stages on a few threads, without a barrier: while the calling thread finishes
+/// one batch, the others fill and work on the next ones, and a free thread takes the next job. Batches are
+/// finished in the order in which they were filled, so the result does not depend on the number of threads.
+/// Idle threads sleep.
 class Relay {
  public:
   enum class Filled : std::uint8_t {
-    full,   ///< and more may follow at once
-    some,   ///< the next may take long (a pipe): everything is finished before it is asked for
-    ended,  ///< nothing
+    full,   ///< filled; the next fill() returns soon
+    some,   ///< filled; the next fill() may wait long (a pipe), so all batches are finished before it
+    ended,  ///< not filled: end of the input
   };
 
-  /// What happens to a batch. `slot` names its place, below Relay::slots().
+  /// The stages of a batch. `slot` is its index, below Relay::slots().
   class Stages {
    public:
     virtual ~Stages() = default;
-    /// On any thread, one at a time.
+    /// Called on any thread, one call at a time.
     virtual Filled fill(unsigned slot) = 0;
-    /// On any thread, several at a time.
+    /// Called on any thread, in parallel for different slots.
     virtual void work(unsigned slot) = 0;
-    /// On the calling thread of run().
+    /// Called on the calling thread of run(), in order.
     virtual void finish(unsigned slot) = 0;
   };
 
-  /// At most `threads` threads, of which the calling one is the first; fewer where the system does not
-  /// give them. With `fill_alone` nothing else happens during a fill(). With `promptly` what has been filled
-  /// is finished however long the next fill() waits: the calling thread fills only when there is nothing to
-  /// finish.
+  /// At most `threads` threads including the calling one; fewer if the system does not provide them. With
+  /// `fill_alone` nothing else runs during a fill(). With `promptly` filled batches are finished even if the
+  /// next fill() waits: the calling thread fills only when there is nothing to finish.
   Relay(unsigned threads, bool fill_alone, bool promptly = false);
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  /// Batches that may be on their way at once. The one that was free last is filled first, so that a
-  /// single thread stays with one.
+  /// Maximum number of batches in progress. The slot that was freed last is filled first, so that a single
+  /// thread uses only one.
   [[nodiscard]] unsigned slots() const noexcept { return slots_; }
 
-  /// Until fill() has said `ended` and all batches are finished. The first exception of a stage is
-  /// rethrown here. Once.
+  /// Runs until fill() has returned `ended` and all batches are finished. Rethrows the first exception of a
+  /// stage. May be called only once.
   void run(Stages& stages);
 
  private:
@@ -80,18 +79,18 @@ class Relay {
   std::condition_variable others_;
   std::condition_variable caller_;
   Stages* stages_ = nullptr;
-  // Batches are numbered from 0; those below each of these have passed that point.
+  // Batches are numbered from 0; those below each of these numbers have passed that point.
   std::uint64_t filled_ = 0;
   std::uint64_t taken_ = 0;  ///< for work()
   std::uint64_t finished_ = 0;
-  std::vector<unsigned> order_;  ///< slot of each batch on its way, by its number
+  std::vector<unsigned> order_;  ///< slot of each batch in progress, by its number
   std::vector<bool> worked_;     ///< by slot
   std::vector<unsigned> free_;
-  unsigned running_ = 0;  ///< jobs
+  unsigned running_ = 0;  ///< running jobs
   unsigned sleeping_others_ = 0;
   bool filling_ = false;
   bool ended_ = false;
-  bool paused_ = false;  ///< no fill() until so many slots are free:
+  bool paused_ = false;  ///< no fill() until `resume_` slots are free
   std::size_t resume_ = 0;
   bool caller_sleeps_ = false;
   bool quit_ = false;

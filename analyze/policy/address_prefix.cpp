@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned all_bits = 128, v4_offset = 96;
 
-/// What of byte `i` belongs to a prefix of so many bits.
+/// Mask of the bits of byte `i` that belong to a prefix of `bits` bits.
 std::uint8_t mask_of(unsigned bits, std::size_t i) noexcept {
   const unsigned before = static_cast<unsigned>(i) * 8;
   if (bits >= before + 8) return 0xff;

@@ -17,11 +17,11 @@ namespace {
 
 using dissect::Transport;
 
-constexpr std::size_t most_addresses = 256;  // beyond, a list is no longer something to read
+constexpr std::size_t most_addresses = 256;  // a longer list would not be readable
 
 using Counts = std::map<unsigned, std::uint64_t>;
 
-/// What was seen of one class.
+/// The markings seen of one class.
 struct ClassSeen {
   std::uint64_t packets = 0, flows = 0, untagged = 0, of_v2 = 0;
   Counts dscp, ecn, pcp, vlan, ttl;
@@ -56,7 +56,7 @@ void add_row(SeenMarks& seen, ClassSeen& of, Transport transport, const MarkRow&
   if (row.marks.pcp) seen.pcp_of_dscp[row.marks.dscp].insert(*row.marks.pcp);
 }
 
-/// Marks that only another capture point shows: `check` asks for the same there, but for the TTL.
+/// Adds markings that were seen only at another capture point: `check` validates them too, except the TTL.
 void add_copies(SeenMarks& seen, const std::vector<Flow>& flows,
                 const std::vector<FlowAtPoint>& flow_points) {
   auto flow = flows.begin();
@@ -130,7 +130,7 @@ MarkRule rule_of(TrafficClass traffic_class, const ClassSeen& seen) {
     vlan.need = VlanNeed::one_of;
     vlan.ids = *set_of<4096>(seen.vlan);
   }
-  // Another day's congestion is no mistake, and what was marked CE was sent ECN-capable.
+  // CE marks of later congestion are no violation, and CE-marked packets were sent ECN-capable.
   const bool carries_data = traffic_class == TrafficClass::data || traffic_class == TrafficClass::response;
   if (rule.ecn && carries_data && (rule.ecn->contains(ect1) || rule.ecn->contains(ect0))) rule.ecn->add(ce);
   if (rule.ecn && seen.ecn.size() == 1 && rule.ecn->contains(ce)) rule.ecn->add(ect0);
@@ -164,7 +164,7 @@ std::string class_comment(const ClassSeen& seen) {
   return text;
 }
 
-/// The map that the tags show: one priority for each DSCP. Nothing where one DSCP has several.
+/// Learns the priority of each DSCP from the tags. False if one DSCP has several priorities.
 bool learn_map(const SeenMarks& seen, PolicyModel& model) {
   const bool one_each = std::all_of(seen.pcp_of_dscp.begin(), seen.pcp_of_dscp.end(),
                                     [](const auto& entry) { return entry.second.size() == 1; });
@@ -183,24 +183,24 @@ std::string learn_policy(const std::vector<Flow>& flows, const std::vector<FlowA
   PolicyModel model;
   PolicyComments comments;
   model.name = "learned";
-  model.description = "what a known-good capture shows";
+  model.description = "markings of a known-good capture";
   if (seen.v1 == 0 && seen.v2 != 0) model.versions = roce_v2_allowed;
   if (seen.v2 == 0 && seen.v1 != 0) {
     model.versions = roce_v1_allowed;
     model.trust = Trust::pcp;
   }
   comments.top = fmt::format(
-      "Learned from a capture: {} packets in {} flows. Read it before using it: what was wrong there is "
-      "allowed here.\nTo be added by hand: lossless = [...], what PFC protects, which no packet shows.",
+      "Learned from a capture: {} packets in {} flows. Review it before use: markings that were wrong there "
+      "are allowed here.\nAdd by hand: lossless = [...], the priorities with PFC, which packets do not show.",
       seen.v1 + seen.v2, flows.size());
   if (seen.unlisted + unlisted != 0) {
     comments.top +=
-        fmt::format("\n{} packets are not in it: their flows had too many kinds of marks or were too many.",
+        fmt::format("\n{} packets are not included: too many flows, or too many markings in one flow.",
                     seen.unlisted + unlisted);
   }
   if (seen.native != 0)
-    comments.top += fmt::format("\n{} native InfiniBand packets have no such marks.", seen.native);
-  if (learn_map(seen, model)) comments.map = "As the VLAN tags show it.";
+    comments.top += fmt::format("\n{} native InfiniBand packets have no such markings.", seen.native);
+  if (learn_map(seen, model)) comments.map = "As seen in VLAN tags.";
   for (std::size_t i = 0; i < traffic_class_count; ++i) {
     if (seen.classes[i].packets == 0) continue;
     model.classes[i] = rule_of(static_cast<TrafficClass>(i), seen.classes[i]);

@@ -10,11 +10,10 @@
 
 namespace roce::analyze {
 
-/// The policy that the flows of a capture follow, as TOML with counts in comments: for every class that was
-/// seen the marks that were seen, and CE where packets are ECN-capable; who used RoCE, with which P_Keys and
-/// versions; and the map of DSCPs to priorities where tags show one. Nothing in the capture breaks it.
-/// `flow_points` are those of a snapshot, `unlisted` the packets whose flows are not in `flows`: a comment
-/// says so.
+/// Makes a policy from the flows of a capture, as TOML with counts in comments: the markings seen of every
+/// class, with CE where packets are ECN-capable; addresses, P_Keys and versions of RoCE; and the map of DSCPs
+/// to priorities if VLAN tags show one. Nothing in the capture violates it. `flow_points` are those of a
+/// Snapshot; `unlisted` is the number of packets whose flows are not in `flows`, for a comment.
 [[nodiscard]] std::string learn_policy(const std::vector<Flow>& flows,
                                        const std::vector<FlowAtPoint>& flow_points, std::uint64_t unlisted);
 

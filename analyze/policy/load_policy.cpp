@@ -28,7 +28,7 @@ tl::expected<std::string, std::string> read_file(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (file.bad()) return tl::unexpected(std::string("cannot be read"));
   if (text.size() > longest_policy)
-    return tl::unexpected(fmt::format("is larger than {} MiB: no policy", longest_policy >> 20U));
+    return tl::unexpected(fmt::format("is larger than {} MiB", longest_policy >> 20U));
   return text;
 }
 
@@ -64,7 +64,7 @@ tl::expected<std::shared_ptr<const MarkingPolicy>, PolicyErrors> policy_of_text(
                                                                                 const std::string& name) {
   if (text.size() > longest_policy)
     return tl::unexpected(
-        PolicyErrors{{name, 0, 0, fmt::format("is larger than {} MiB: no policy", longest_policy >> 20U)}});
+        PolicyErrors{{name, 0, 0, fmt::format("is larger than {} MiB", longest_policy >> 20U)}});
   auto model = parse_policy(text, name, read_file);
   if (!model) return tl::unexpected(std::move(model.error()));
   auto policy = std::make_shared<MarkingPolicy>(std::move(*model));

@@ -66,7 +66,7 @@ bool applies(const FlowRule& rule, const MarkingSubject& s) noexcept {
          });
 }
 
-/// As the OFED driver looks: what holds for all, what names both ends, the rest.
+/// Order of evaluation as in the OFED driver: rules for all, rules with both ends, the rest.
 int rank_of(const FlowRule& rule) {
   if (rule.src.empty() && rule.dst.empty() && rule.p_keys.empty() && rule.qps.empty()) return 0;
   return !rule.src.empty() && !rule.dst.empty() ? 1 : 2;
@@ -105,9 +105,9 @@ void MarkingPolicy::add_rules() {
   }
 }
 
-/// The value marks what a queue pair sends: requests and all answers. The driver leaves the GSI alone and the
-/// NIC marks CNPs by a setting of their own. ECN bits that are set are those of data; a NIC answers with what
-/// it likes, and 0 says that it marks data as its congestion control is set.
+/// The value applies to what a queue pair sends: requests and all responses. The driver does not change the
+/// GSI, and CNPs have a setting of their own in the NIC. ECN bits that are set apply to data only, not to
+/// acknowledgements; 0 leaves the ECN of data to the NIC's congestion control.
 void MarkingPolicy::add_traffic_class() {
   constexpr auto with_data =
       static_cast<TrafficClasses>(class_bit(TrafficClass::data) | class_bit(TrafficClass::response));
@@ -156,7 +156,7 @@ bool MarkingPolicy::allowed(const dissect::IpAddress& address) const noexcept {
 }
 
 std::uint8_t MarkingPolicy::priority_of(const MarkingSubject& s) const noexcept {
-  // No switch finds a DSCP in RoCE v1.
+  // Switches do not find a DSCP in RoCE v1.
   if (model_.trust == Trust::dscp && is_roce_v2(s.transport)) return priority_of_dscp(model_, s.marks.dscp);
   return s.marks.pcp.value_or(0);
 }
@@ -178,13 +178,13 @@ void MarkingPolicy::test_marks(const MarkingSubject& s, const Effective& e, Judg
                                      : vlan->need == VlanNeed::required || vlan->ids.contains(*marks.vlan));
     if (!good) out.fail(MarkCheck::vlan);
   }
-  // A tag that may not be there has no right priority.
+  // A tag that must not exist has no correct priority.
   if (!marks.pcp || out.broken(MarkCheck::vlan)) return;
   if (const PrioritySet* set = field(e, &MarkRule::pcp); set != nullptr && !set->contains(*marks.pcp))
     out.fail(MarkCheck::pcp);
 }
 
-/// Said of packets whose own marks are as allowed: else the one mistake would be told twice.
+/// Only for packets whose own markings are allowed; otherwise one mistake would be reported twice.
 void MarkingPolicy::test_priority(const MarkingSubject& s, const Effective& e,
                                   Judgement& out) const noexcept {
   const Marks& marks = s.marks;

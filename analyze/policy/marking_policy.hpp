@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges packets by a policy.
+// Validates packets against a policy (docs/policy.md).
 #pragma once
 
 #include <array>
@@ -21,25 +21,25 @@
 
 namespace roce::analyze {
 
-/// What can be wrong with a packet.
+/// The checks of a policy.
 enum class MarkCheck : std::uint8_t {
   dscp,
   ecn,
   pcp,
   vlan,
   ttl,
-  priority,       ///< a switch gives it a priority that is not allowed
-  lossless,       ///< that priority is not lossless, or is and should not be
+  priority,       ///< switches map it to a priority that is not allowed
+  lossless,       ///< that priority is not lossless, or is although it must not be
   pcp_from_tos,   ///< PCP is not (TOS >> 5) & 7
-  pcp_from_dscp,  ///< PCP is not what the DSCP maps to
-  address,        ///< on no allow list
+  pcp_from_dscp,  ///< PCP is not the priority of the DSCP
+  address,        ///< not on the allow list
   p_key,
   version,  ///< of RoCE
   count_
 };
 inline constexpr std::size_t mark_check_count = static_cast<std::size_t>(MarkCheck::count_);
 
-/// What a policy says of one packet, without texts: cheap to make.
+/// Result of a policy for one packet, without texts, so that it is cheap.
 class Judgement {
  public:
   [[nodiscard]] bool broken() const noexcept { return broken_ != 0; }
@@ -53,59 +53,59 @@ class Judgement {
   void fail(MarkCheck check) noexcept {
     broken_ = static_cast<std::uint16_t>(broken_ | 1U << static_cast<unsigned>(check));
   }
-  std::uint16_t broken_ = 0;  ///< bits by MarkCheck
+  std::uint16_t broken_ = 0;  ///< violated checks, bits by MarkCheck
   std::uint16_t rule_ = 0;    ///< 1 + index of the compiled rule that applies; 0: none
 };
 
-/// One rule that a packet breaks.
+/// One rule that a packet violates.
 struct Breach {
   MarkCheck check{};
-  std::string_view key;  ///< "class.data.dscp", "rule.storage.pcp"; lives as long as the policy
+  std::string_view key;  ///< "class.data.dscp", "rule.storage.pcp"; valid as long as the policy
   std::string expected;  ///< "DSCP 26"
   std::string found;     ///< "DSCP 0"
 };
 
-/// A policy ready to judge. Immutable, so threads may share it.
+/// A compiled policy. Immutable once it is in use, so threads may share it.
 class MarkingPolicy {
  public:
   explicit MarkingPolicy(PolicyModel model);
 
   [[nodiscard]] const PolicyModel& model() const noexcept { return model_; }
-  /// The name it was asked for by: a profile or a file. Empty: the model's.
+  /// The name under which it was loaded: a profile or a file. Empty: the model's name applies.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// Native InfiniBand frames are judged by address and P_Key only, RoCE v1 not by DSCP, ECN and TTL: no
-  /// switch looks at its GRH.
+  /// Checks one packet. Native InfiniBand is checked for address and P_Key only, RoCE v1 not for DSCP, ECN
+  /// and TTL, because switches do not evaluate its GRH.
   [[nodiscard]] Judgement test(const MarkingSubject& subject) const noexcept;
-  /// The rule behind a broken check of `judgement`.
+  /// Key of the rule of a violated check of `judgement`.
   [[nodiscard]] std::string_view key(const MarkingSubject& subject, const Judgement& judgement,
                                      MarkCheck check) const noexcept;
-  /// Which priority the policy says that a packet takes.
+  /// The priorities of packets by the policy.
   [[nodiscard]] PriorityMap priority_map() const noexcept;
-  /// All that test() finds, in words.
+  /// The violations that test() finds, with texts.
   [[nodiscard]] std::vector<Breach> judge(const MarkingSubject& subject) const;
-  /// What packets of the class should carry: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if nothing is asked.
+  /// Intended markings of the packet: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if the policy has none.
   [[nodiscard]] std::string expected(const MarkingSubject& subject) const;
 
  private:
-  /// A rule of the model, or of its traffic_class lines, in the order in which rules are tried.
+  /// A rule of the model, or of its traffic_class lines, in the order of evaluation.
   struct Rule {
     FlowRule match;
     std::array<std::string, mark_check_count> keys;
     bool v2_only = false;
     int rank = 0;
   };
-  /// Where each requirement on a packet comes from.
+  /// The rules that apply to a packet.
   struct Effective {
-    const MarkRule* rule = nullptr;  ///< of the rule that applies
+    const MarkRule* rule = nullptr;  ///< of the matching FlowRule; overrides of_class
     const MarkRule* of_class = nullptr;
-    std::size_t class_index = 0;    ///< whose of_class is
+    std::size_t class_index = 0;    ///< the class of of_class
     std::uint16_t rule_number = 0;  ///< as in Judgement
   };
 
   [[nodiscard]] Effective effective(const MarkingSubject& subject) const noexcept;
-  /// What is asked of one mark; nullptr: nothing.
+  /// The requirement on one marking; nullptr if there is none.
   template <class Field>
   [[nodiscard]] static const Field* field(const Effective& e,
                                           std::optional<Field> MarkRule::*member) noexcept {
@@ -127,14 +127,14 @@ class MarkingPolicy {
   std::string name_;
   std::vector<Rule> rules_;
   std::array<std::array<std::string, mark_check_count>, traffic_class_count> class_keys_;
-  std::vector<std::uint64_t> p_keys_;  ///< allowed ones as bits; empty: all
+  std::vector<std::uint64_t> p_keys_;  ///< allowed P_Keys as bits; empty: all
 };
 
-/// The policy of a file, or the profile of that name. Reads at most 4 MiB.
+/// Loads a policy from a profile of that name, else from a file of at most 4 MiB.
 [[nodiscard]] tl::expected<std::shared_ptr<const MarkingPolicy>, PolicyErrors> load_policy(
     const std::string& file_or_profile);
 
-/// A policy that comes with the program.
+/// A built-in policy.
 struct PolicyProfile {
   std::string_view name;
   std::string_view summary;  ///< one line

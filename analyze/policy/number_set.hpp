@@ -8,7 +8,7 @@
 
 namespace roce::analyze {
 
-/// A set of the numbers below N, as bits.
+/// A set of numbers below N, as bits.
 template <std::size_t N>
 class NumberSet {
  public:
@@ -30,7 +30,7 @@ class NumberSet {
   }
   [[nodiscard]] constexpr bool operator==(const NumberSet&) const noexcept = default;
 
-  /// Calls `each` for every run of neighbouring numbers, ascending: its first and its last.
+  /// Calls each(first, last) for every run of consecutive numbers, ascending.
   template <class Each>
   constexpr void for_each_run(Each each) const {
     for (std::size_t first = 0; first < N; ++first) {

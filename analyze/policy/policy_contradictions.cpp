@@ -11,19 +11,19 @@
 namespace roce::analyze {
 namespace {
 
-/// Why no packet can obey these marks, told at `key`; empty where some can.
+/// Why no packet can comply with these markings, reported at `key`; empty if some can.
 struct Contradiction {
   std::string_view key;
   std::string text;
 };
 
 Contradiction contradiction_of(const PolicyModel& model, const MarkRule& marks) {
-  // RoCE v1 has the priority of its tag, whatever is trusted.
+  // RoCE v1 has the priority of its tag, whatever `trust` is.
   const bool by_dscp = model.trust == Trust::dscp && (model.versions & roce_v2_allowed) != 0;
   const auto is_lossless = [&](unsigned priority) {
     return model.lossless && model.lossless->contains(priority);
   };
-  std::optional<PrioritySet> led_to;  // by the mark that is trusted
+  std::optional<PrioritySet> led_to;  // priorities of the allowed values of the trusted marking
   if (by_dscp && marks.dscp) {
     led_to.emplace();
     for (unsigned dscp = 0; dscp < DscpSet::limit; ++dscp) {
@@ -40,16 +40,15 @@ Contradiction contradiction_of(const PolicyModel& model, const MarkRule& marks) 
   };
   const std::string_view mark = by_dscp ? "DSCP" : "PCP";
   if (led_to && marks.priority && !any(*led_to, [&](unsigned p) { return marks.priority->contains(p); })) {
-    return {"priority",
-            fmt::format("no {} that is allowed here leads to a priority that is{}", mark,
-                        by_dscp ? ": see [dscp_to_priority], DSCP >> 3 where that says nothing" : "")};
+    return {"priority", fmt::format("no {} allowed here maps to an allowed priority{}", mark,
+                                    by_dscp ? ": see [dscp_to_priority], the default is DSCP >> 3" : "")};
   }
   if (!marks.lossless || !model.lossless) return {};
   const bool wanted = *marks.lossless;
   for (const std::optional<PrioritySet>& set : {led_to, marks.priority}) {
     if (set && !any(*set, [&](unsigned p) { return is_lossless(p) == wanted; })) {
       return {"lossless",
-              fmt::format("no priority that is allowed here{} is {}lossless",
+              fmt::format("no priority allowed here{} is {}lossless",
                           marks.priority ? "" : fmt::format(" by its {}", mark), wanted ? "" : "not ")};
     }
   }
@@ -63,7 +62,7 @@ void check_whole(const TomlNode& root, const PolicyModel& model, Mistakes& mista
     const Contradiction wrong = contradiction_of(model, marks);
     for (const TomlEntry& entry : table.entries) {
       if (entry.key == "lossless" && !model.lossless) {
-        mistakes.add(entry.place, "the policy does not say which priorities are lossless: lossless = [3]");
+        mistakes.add(entry.place, "the policy does not define the lossless priorities: lossless = [3]");
       } else if (entry.key == wrong.key) {
         mistakes.add(entry.value.place, wrong.text);
       }

@@ -7,8 +7,8 @@
 // Internal to the reader of policies.
 namespace roce::analyze {
 
-/// What only the whole can tell: a class that must be lossless, and no priority is; marks that exclude each
-/// other. `root` is what `model` was read of without a mistake.
+/// Checks that need the whole policy: a class that must be lossless without a lossless priority; markings
+/// that exclude each other. `root` is the document from which `model` was read without a mistake.
 void check_whole(const TomlNode& root, const PolicyModel& model, Mistakes& mistakes);
 
 }  // namespace roce::analyze

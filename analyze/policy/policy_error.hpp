@@ -7,9 +7,9 @@
 
 namespace roce::analyze {
 
-/// A mistake in a policy: where, and what was expected there.
+/// An error in a policy: its position and what was expected there.
 struct PolicyError {
-  std::string file;        ///< as it was named
+  std::string file;        ///< as given by the user
   std::size_t line = 0;    ///< from 1; 0: the file as a whole
   std::size_t column = 0;  ///< from 1, in characters
   std::string message;
@@ -19,9 +19,9 @@ struct PolicyError {
   [[nodiscard]] bool operator==(const PolicyError&) const = default;
 };
 
-/// In the order of the file; never empty where it stands for a failure.
+/// In the order of the file; not empty as the error of an expected.
 using PolicyErrors = std::vector<PolicyError>;
-/// More are not told: one mistake may cause many.
+/// Maximum number of errors reported, because one mistake may cause many.
 inline constexpr std::size_t policy_errors_kept = 20;
 
 }  // namespace roce::analyze

@@ -58,7 +58,7 @@ std::vector<std::string> announced_against(const PolicyModel& policy, const Dcbx
   constexpr Version versions[] = {{PacketVersion::v2, roce_v2_allowed, "RoCE"},
                                   {PacketVersion::v1, roce_v1_allowed, "RoCE v1"}};
   for (const Version& each : versions) {
-    // A version that the policy does not allow is no matter of priorities.
+    // For a version that the policy does not allow, priorities do not matter.
     if ((policy.versions & each.allowed) == 0) continue;
     const std::uint8_t roce = announced_roce_priorities(settings, each.version);
     if (const auto wanted = data_priorities_of(policy); wanted && (roce & ~*wanted) != 0) {
@@ -66,7 +66,7 @@ std::vector<std::string> announced_against(const PolicyModel& policy, const Dcbx
           fmt::format("{} on {} instead of {}", each.name, priorities_text(roce), priorities_text(*wanted)));
     }
   }
-  // Where a port does not trust the DSCP, its table of them says nothing.
+  // The DSCP map does not matter if ports do not trust the DSCP.
   if (policy.trust != Trust::dscp) return texts;
   const PriorityMap announced = with_announced_dscps(priority_map_of(policy), settings);
   for (std::uint8_t dscp = 0; dscp < announced.by_dscp.size(); ++dscp) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy against what ports do and announce, where single packets have no say.
+// Compares a policy with what ports do and announce (PFC, DCBX), independent of single packets.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace roce::analyze {
 
-/// Which priority a packet takes where the policy holds.
+/// The priorities of packets by the policy.
 [[nodiscard]] PriorityMap priority_map_of(const PolicyModel& policy) noexcept;
-/// Bits of the priorities that are lossless; nothing where the policy does not say.
+/// Bits of the lossless priorities; absent if the policy does not define them.
 [[nodiscard]] std::optional<std::uint8_t> lossless_of(const PolicyModel& policy) noexcept;
-/// Bits of the priorities that RoCE data may take: those the policy names, else those of its DSCPs; nothing
-/// where it says neither.
+/// Bits of the priorities that RoCE data may have: those in the policy, else those of its DSCPs; absent if it
+/// has neither.
 [[nodiscard]] std::optional<std::uint8_t> data_priorities_of(const PolicyModel& policy) noexcept;
 
-/// What a port announces otherwise than the policy has it, in words: "PFC on 4 instead of 3".
+/// Differences between a port's announcement and the policy, as texts: "PFC on 4 instead of 3".
 [[nodiscard]] std::vector<std::string> announced_against(const PolicyModel& policy,
                                                          const DcbxSettings& settings);
 

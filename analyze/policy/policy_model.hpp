@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy says, as its file has it: docs/policy.md.
+// A policy as in its file: docs/policy.md.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace roce::analyze {
 
-/// The bit of a P_Key that tells full members from limited ones. IBTA 10.9.1.1.
+/// The membership bit of a P_Key: set for full members, IBTA 10.9.1.1.
 inline constexpr std::uint16_t p_key_membership = 0x8000;
 
-/// Which mark a switch or NIC takes the priority from.
+/// The marking by which switches and NICs determine the priority.
 enum class Trust : std::uint8_t { dscp, pcp };
 
 /// RoCE versions, as bits.
@@ -26,9 +26,9 @@ enum RoceVersion : std::uint8_t { roce_v1_allowed = 1, roce_v2_allowed = 2 };
 
 enum class VlanNeed : std::uint8_t {
   any,        ///< tagged or not
-  required,   ///< tagged, a priority tag (VLAN 0) included
+  required,   ///< tagged, including a priority tag (VLAN 0)
   forbidden,  ///< untagged
-  one_of,     ///< tagged with one of some VLANs
+  one_of,     ///< tagged with one of `ids`
 };
 struct VlanRule {
   VlanNeed need = VlanNeed::any;
@@ -36,15 +36,15 @@ struct VlanRule {
   [[nodiscard]] bool operator==(const VlanRule&) const = default;
 };
 
-/// What is allowed; what is absent is not judged.
+/// Allowed markings; an absent one is not checked.
 struct MarkRule {
   std::optional<DscpSet> dscp;
   std::optional<EcnSet> ecn;
   std::optional<PrioritySet> pcp;  ///< of tagged packets
   std::optional<VlanRule> vlan;
   std::optional<TtlSet> ttl;
-  std::optional<PrioritySet> priority;  ///< that a switch gives the packet, see Trust
-  std::optional<bool> lossless;         ///< that priority must be lossless, or must not
+  std::optional<PrioritySet> priority;  ///< to which a switch maps the packet, see Trust
+  std::optional<bool> lossless;         ///< whether that priority must be lossless or must not
 
   [[nodiscard]] bool operator==(const MarkRule&) const = default;
   [[nodiscard]] bool empty() const { return *this == MarkRule{}; }
@@ -62,7 +62,7 @@ struct QpRange {
   [[nodiscard]] bool operator==(const QpRange&) const = default;
 };
 
-/// Marks of some endpoints or flows, in place of those of their class. An empty list asks for nothing.
+/// Markings for some endpoints or flows, instead of those of their class. An empty list matches everything.
 struct FlowRule {
   std::string name;  ///< unique
   std::vector<AddressPrefix> src, dst;
@@ -74,9 +74,9 @@ struct FlowRule {
   [[nodiscard]] bool operator==(const FlowRule&) const = default;
 };
 
-/// A rule of the OFED file traffic_class: docs/policy.md says what the driver makes of it.
+/// A rule of the OFED file traffic_class; docs/policy.md describes how the driver applies it.
 struct TrafficClassRule {
-  std::optional<AddressPrefix> src, dst;  ///< neither: the global value
+  std::optional<AddressPrefix> src, dst;  ///< both absent: the global value
   std::uint8_t tos = 0;                   ///< DSCP x 4 + ECN
   [[nodiscard]] bool operator==(const TrafficClassRule&) const = default;
 };
@@ -86,15 +86,15 @@ struct PolicyModel {
   std::string description;
   std::uint8_t versions = roce_v1_allowed | roce_v2_allowed;
   Trust trust = Trust::dscp;
-  std::optional<PrioritySet> lossless;                           ///< priorities that PFC protects
+  std::optional<PrioritySet> lossless;                           ///< priorities with PFC
   std::array<std::optional<std::uint8_t>, 64> dscp_to_priority;  ///< absent: DSCP >> 3
   std::array<std::optional<MarkRule>, traffic_class_count> classes;
   std::vector<FlowRule> rules;
   std::vector<TrafficClassRule> traffic_class;
-  std::optional<std::vector<AddressPrefix>> addresses;  ///< that may use RoCE
+  std::optional<std::vector<AddressPrefix>> addresses;  ///< allowed to use RoCE
   std::optional<std::vector<std::uint16_t>> p_keys;     ///< without the membership bit
   bool pcp_from_tos = false;                            ///< PCP must be SL & 7, SL being TOS >> 5
-  bool pcp_from_dscp = false;                           ///< PCP must be what the DSCP maps to
+  bool pcp_from_dscp = false;                           ///< PCP must be the priority of the DSCP
 
   [[nodiscard]] bool operator==(const PolicyModel&) const = default;
 };

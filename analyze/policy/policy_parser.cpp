@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_rules = 1000;
 constexpr std::uint64_t last_qpn = 0xff'ffff;  // QPNs have 24 bits
 
-/// Where a table's keys are put, and what their readers need.
+/// Destination of a table's keys, and what their readers need.
 struct MarkTarget {
   MarkRule& marks;
   Mistakes& mistakes;
@@ -111,8 +111,8 @@ std::vector<AddressPrefix> read_addresses(const TomlNode& node, Mistakes& mistak
                  out.push_back(*prefix);
                } else {
                  mistakes.add(item.place,
-                              fmt::format("{} is no address: expected IPv4, IPv6 or a GID, alone or with a "
-                                          "/length",
+                              fmt::format("{} is not a valid address: expected IPv4, IPv6 or a GID, alone or "
+                                          "with a /length",
                                           toml_string(item.text)));
                }
              });
@@ -152,7 +152,7 @@ constexpr MarkRow_ mark_rows[] = {
      [](const TomlNode& v, MarkTarget& t) { assign(t.marks.lossless, read_boolean(v, t.mistakes)); }},
 };
 
-/// The same keys in a rule.
+/// Row of a marking key for the keys of a rule.
 template <std::size_t i>
 void rule_mark(const TomlNode& value, RuleTarget& target) {
   MarkTarget marks{target.rule.marks, target.mistakes};
@@ -202,7 +202,7 @@ void read_text(const TomlNode& value, std::string& to, Mistakes& mistakes) {
   if (value.kind == TomlNode::Kind::string) {
     to = value.text;
   } else {
-    mistakes.add(value.place, fmt::format("expected a text in quotes, not {}", kind_text(value)));
+    mistakes.add(value.place, fmt::format("expected a string in quotes, not {}", kind_text(value)));
   }
 }
 
@@ -261,14 +261,14 @@ void read_class_table(const TomlNode& value, PolicyTarget& t) {
   }
 }
 
-/// Of the value of a table's key; of the table where it has none.
+/// Place of the value of a table's key; of the table if it does not have the key.
 TextPlace place_of_key(const TomlNode& table, std::string_view key) {
   const auto at = std::find_if(table.entries.begin(), table.entries.end(),
                                [key](const TomlEntry& entry) { return entry.key == key; });
   return at != table.entries.end() ? at->value.place : table.place;
 }
 
-/// Whether all of them are IPv4, or all are not; nothing of both or none.
+/// Whether all of them are IPv4 (true) or none is (false); absent if mixed or empty.
 std::optional<bool> all_ipv4(const std::vector<AddressPrefix>& prefixes) {
   // A prefix shorter than that of IPv4 holds addresses of both kinds.
   constexpr unsigned before_ipv4 = 96;
@@ -288,32 +288,32 @@ bool has_conditions(const FlowRule& rule) {
   return !rule.src.empty() || !rule.dst.empty() || !rule.p_keys.empty() || !rule.qps.empty();
 }
 
-/// Rules that no packet comes to: one without conditions is tried first and takes all of its classes.
+/// Reports rules that never match: a rule without conditions is evaluated first and matches its classes.
 void find_dead_rules(const TomlNode& value, PolicyTarget& t) {
   const std::vector<FlowRule>& rules = t.model.rules;
   const auto mistaken = [&](std::size_t i, std::string_view why) {
     t.mistakes.add(value.items[i].place,
                    fmt::format("the rule '{}' can never apply: {}", rules[i].name, why));
   };
-  unsigned global = 0;  // classes that rules without conditions take
+  unsigned global = 0;  // classes matched by rules without conditions
   std::string_view first;
   for (const FlowRule& rule : rules) {
     if (has_conditions(rule)) continue;
     global |= rule.classes;
     if (first.empty()) first = rule.name;
   }
-  unsigned before = 0;  // those that such rules above this one take
+  unsigned before = 0;  // classes matched by such rules above this one
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const FlowRule& rule = rules[i];
     const bool conditions = has_conditions(rule);
     if ((rule.classes & ~(conditions ? global : before)) == 0) {
-      mistaken(i, fmt::format("rules without src, dst, p_key and qp ('{}') are tried first and take all "
-                              "packets of its classes; give marks for all in [class.data], [class.ack] ...",
+      mistaken(i, fmt::format("rules without src, dst, p_key and qp ('{}') are evaluated first and match all "
+                              "packets of its classes; set markings for all in [class.data], [class.ack] ...",
                               first));
     }
     if (!conditions) before |= rule.classes;
     const auto from = all_ipv4(rule.src), to = all_ipv4(rule.dst);
-    if (from && to && *from != *to) mistaken(i, "no packet goes from IPv4 to IPv6 or back");
+    if (from && to && *from != *to) mistaken(i, "src and dst are not of the same IP version");
   }
 }
 
@@ -337,10 +337,10 @@ void read_rules(const TomlNode& value, PolicyTarget& t) {
     if (t.mistakes.errors.size() != before) continue;
     if (rule.marks.empty())
       t.mistakes.add(item.place,
-                     "a rule without marks: expected dscp, ecn, pcp, vlan, ttl, priority or lossless");
+                     "a rule without markings: expected dscp, ecn, pcp, vlan, ttl, priority or lossless");
     for (std::size_t i = 0; i + 1 < t.model.rules.size(); ++i) {
       if (t.model.rules[i].name != rule.name) continue;
-      t.mistakes.add(place_of_key(item, "name"), fmt::format("a second rule of the name '{}'", rule.name));
+      t.mistakes.add(place_of_key(item, "name"), fmt::format("a second rule with the name '{}'", rule.name));
       break;
     }
   }
@@ -381,7 +381,7 @@ void read_traffic_class(const TomlNode& value, PolicyTarget& t) {
   read_texts(value, "line of a traffic_class file", t.mistakes, [&](const TomlNode& item) {
     PolicyErrors errors;
     t.lines.add(item.text, errors);
-    // Behind the opening quote.
+    // After the opening quote.
     for (const PolicyError& e : errors)
       t.mistakes.add({item.place.line, item.place.column + e.column}, e.message);
   });
@@ -400,7 +400,7 @@ constexpr KeyRow<PolicyTarget> policy_rows[] = {
     {"lossless",
      [](const TomlNode& v, PolicyTarget& t) {
        if (v.kind == TomlNode::Kind::array && v.items.empty()) {
-         t.model.lossless.emplace();  // none is
+         t.model.lossless.emplace();  // an empty list: none is lossless
        } else {
          assign(t.model.lossless, read_set<8>(v, priority_kind, t.mistakes));
        }

@@ -13,25 +13,25 @@
 
 namespace roce::analyze {
 
-/// A file that a policy names, or what is wrong with it (one sentence).
+/// Returns the content of a file that a policy refers to, or an error message.
 using ReadPolicyFile = std::function<tl::expected<std::string, std::string>(const std::string& path)>;
 
-/// A policy in TOML, or an OFED traffic_class file, whichever the text is. `file` is its name in messages;
-/// `read` gives other files that it names.
+/// Parses a policy in TOML or an OFED traffic_class file, whichever the text is. `file` is its name for error
+/// messages; `read` reads other files that it refers to.
 [[nodiscard]] tl::expected<PolicyModel, PolicyErrors> parse_policy(std::string_view text,
                                                                    const std::string& file,
                                                                    const ReadPolicyFile& read);
 
-/// Comments in a policy that is written: whole lines without the #, separated by line breaks.
+/// Comments for policy_toml(): whole lines without the #, separated by newlines.
 struct PolicyComments {
   std::string top;
   std::array<std::string, traffic_class_count> classes;
   std::string map;
   std::string allow;
 };
-/// The policy as TOML; parse_policy() makes the same model of it.
+/// The policy as TOML; parse_policy() returns the same model for it.
 [[nodiscard]] std::string policy_toml(const PolicyModel& model, const PolicyComments& comments = {});
-/// The keys of a MarkRule, a line each.
+/// Appends the keys of a MarkRule, one line each.
 void append_mark_rule(std::string& out, const MarkRule& marks);
 
 }  // namespace roce::analyze

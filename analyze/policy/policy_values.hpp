@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internal to the parser: values of a policy's keys, with the place of each mistake.
+// Internal to the parser: reads values of a policy's keys and reports errors with their position.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 
 namespace roce::analyze {
 
-/// Collects what is wrong.
+/// Collects errors, policy_errors_kept at most.
 class Mistakes {
  public:
   explicit Mistakes(std::string file) : file_(std::move(file)) {}
@@ -38,17 +38,17 @@ class Mistakes {
   std::string file_;
 };
 
-/// "; did you mean 'dscp'?", or nothing.
+/// "; did you mean 'dscp'?", or empty.
 [[nodiscard]] inline std::string meant_text(std::string_view typed, std::span<const std::string_view> words) {
   const std::string_view meant = capture::nearest_word(typed, words);
   return meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant);
 }
 
-/// What a number may be.
+/// Range and notation of a number.
 struct NumberKind {
   std::string_view what;      ///< "DSCP"
-  std::uint64_t first = 0;    ///< least
-  std::uint64_t last = 0;     ///< largest
+  std::uint64_t first = 0;    ///< lowest value
+  std::uint64_t last = 0;     ///< highest value
   std::string_view expected;  ///< "0 to 63, a name (af31) or a range (\"24-28\")"
   std::optional<std::uint64_t> (*named)(std::string_view word) = nullptr;
 };
@@ -85,11 +85,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// Calls `use(first, last)` for a number, a range or a list of them; false if there was a mistake.
+/// Calls use(first, last) for a number, a range or a list of these; false after an error.
 template <class Use>
 bool read_numbers(const TomlNode& node, const NumberKind& kind, Mistakes& mistakes, Use use) {
   const auto wrong = [&](std::string_view shown) {
-    mistakes.add(node.place, fmt::format("{} is no {}: expected {}", shown, kind.what, kind.expected));
+    mistakes.add(node.place,
+                 fmt::format("{} is not a valid {}: expected {}", shown, kind.what, kind.expected));
     return false;
   };
   const auto in_bounds = [&](std::uint64_t value) { return value >= kind.first && value <= kind.last; };
@@ -141,12 +142,12 @@ bool read_numbers(const TomlNode& node, const NumberKind& kind, Mistakes& mistak
   }
 }
 
-/// A list of texts, or one.
+/// Calls use(node) for a string or every string of a list.
 template <class Use>
 void read_texts(const TomlNode& node, std::string_view what, Mistakes& mistakes, Use use) {
   if (node.kind == TomlNode::Kind::string) return use(node);
   if (node.kind != TomlNode::Kind::array) {
-    mistakes.add(node.place, fmt::format("{} is no {}", kind_text(node), what));
+    mistakes.add(node.place, fmt::format("{} is not a valid {}", kind_text(node), what));
     return;
   }
   if (node.items.empty()) mistakes.add(node.place, fmt::format("an empty list: expected {}", what));
@@ -154,7 +155,7 @@ void read_texts(const TomlNode& node, std::string_view what, Mistakes& mistakes,
     if (item.kind == TomlNode::Kind::string) {
       use(item);
     } else {
-      mistakes.add(item.place, fmt::format("{} is no {}", kind_text(item), what));
+      mistakes.add(item.place, fmt::format("{} is not a valid {}", kind_text(item), what));
     }
   }
 }
@@ -165,7 +166,7 @@ void read_texts(const TomlNode& node, std::string_view what, Mistakes& mistakes,
   return std::nullopt;
 }
 
-/// The index of the text in `words`, or a mistake.
+/// The index of the string in `words`; reports an error if it is not there.
 [[nodiscard]] inline std::optional<std::size_t> read_word(const TomlNode& node,
                                                           std::span<const std::string_view> words,
                                                           Mistakes& mistakes) {
@@ -183,14 +184,14 @@ void read_texts(const TomlNode& node, std::string_view what, Mistakes& mistakes,
   return std::nullopt;
 }
 
-/// One key of a table.
+/// One key of a table and its reader.
 template <class Target>
 struct KeyRow {
   std::string_view name;
   void (*read)(const TomlNode& value, Target& target);
 };
 
-/// Reads the keys of a table by their rows. `where` names the table: "[class.data]".
+/// Reads the keys of a table by their rows. `where` is the table's name for messages: "[class.data]".
 template <class Target>
 void read_keys(const TomlNode& table, std::string_view where, std::span<const KeyRow<Target>> rows,
                Target& target, Mistakes& mistakes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a policy expects of a packet, and what the packet shows instead, in words.
+// Texts for what a policy expects of a packet, and for what the packet has instead.
 #include <fmt/format.h>
 
 #include "analyze/base/address_text.hpp"
@@ -31,7 +31,7 @@ std::string_view version_of(dissect::Transport transport) {
 
 }  // namespace
 
-// The order of MarkCheck is that of the texts.
+// In the order of MarkCheck.
 std::string MarkingPolicy::expected_text(const MarkingSubject& s, const Effective& e, MarkCheck check) const {
   const auto from = [&](auto member, const auto& text) {
     const auto* value = field(e, member);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy as TOML: the other way of policy_parser.cpp.
+// Writes a policy as TOML, the reverse of policy_parser.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace roce::analyze {
 namespace {
 
-/// "26" or "[24, 26]"; a single part stands without brackets.
+/// "26" or "[24, 26]": a single part has no brackets.
 std::string list_of(const std::vector<std::string>& parts) {
   if (parts.size() == 1) return parts.front();
   return fmt::format("[{}]", fmt::join(parts, ", "));
@@ -47,7 +47,7 @@ std::string addresses(const std::vector<AddressPrefix>& prefixes) {
   return list_of(parts);
 }
 
-/// Runs of neighbours as ranges. With the membership bit, as full members have it.
+/// Consecutive P_Keys as ranges, with the membership bit of full members.
 std::string p_keys(const std::vector<std::uint16_t>& keys) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < keys.size();) {
@@ -79,7 +79,7 @@ void line(std::string& out, std::string_view key, std::string_view value) {
   out += fmt::format("{} = {}\n", key, value);
 }
 
-/// What no comment may hold, control characters but for the tab, becomes "?".
+/// Control characters other than tab, which comments must not contain, become "?".
 void append_comment(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

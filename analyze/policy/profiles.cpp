@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies that come with the program: what vendors' guides configure. Each is a file to start from.
+// Built-in policies after vendors' configuration guides. Each can be used as a template for a file.
 #include <algorithm>
 
 #include "analyze/policy/marking_policy.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr PolicyProfile profiles[] = {
     {"nvidia", "NVIDIA Cumulus and Onyx \"RoCE\": DSCP 26 on priority 3, CNP DSCP 48 on priority 6",
-     R"toml(# NVIDIA Cumulus Linux and Onyx with RoCE switched on, ConnectX as its guides configure it.
-# Trust is L3: the DSCP chooses the priority. PCP is judged where there is a tag.
+     R"toml(# NVIDIA Cumulus Linux and Onyx with RoCE enabled, ConnectX configured by its guides.
+# Trust is L3: the DSCP determines the priority. PCP is validated on tagged packets.
 name = "nvidia"
 description = "NVIDIA Cumulus and Onyx RoCE: DSCP 26 on priority 3, CNP DSCP 48 on priority 6"
 trust = "dscp"
@@ -20,7 +20,7 @@ lossless = 3
 26 = 3
 48 = 6
 
-# SEND, WRITE, READ requests; READ responses too, which carry data. CE is the network's mark, and legitimate.
+# SEND, WRITE, READ requests; READ responses carry data too. CE is allowed: congested switches set it.
 [class.data]
 dscp = 26
 ecn = ["ect0", "ect1", "ce"]
@@ -33,7 +33,7 @@ ecn = ["ect0", "ect1", "ce"]
 pcp = 3
 lossless = true
 
-# ACKs and atomics may be ECN-capable or not, but a switch that marks them would slow nobody down.
+# ACKs and atomics may be ECN-capable or not, but a CE mark on them would have no effect.
 [class.ack]
 dscp = 26
 ecn = ["not_ect", "ect0", "ect1"]
@@ -49,7 +49,7 @@ ecn = ["not_ect", "ect0", "ect1"]
 pcp = 6
 )toml"},
     {"broadcom-thor2", "Broadcom Thor 2: DSCP 26 on priority 3, CNP DSCP 48 on priority 7",
-     R"toml(# Broadcom Thor 2 (BCM576xx) as its RoCE guide configures it.
+     R"toml(# Broadcom Thor 2 (BCM576xx) configured by its RoCE guide.
 name = "broadcom-thor2"
 description = "Broadcom Thor 2: DSCP 26 on priority 3, CNP DSCP 48 on priority 7"
 trust = "dscp"
@@ -78,8 +78,8 @@ dscp = 48
 pcp = 7
 )toml"},
     {"cisco-nxos", "Cisco NX-OS: DSCP 24 or 26 in the no-drop class CoS 3, CNP DSCP 48",
-     R"toml(# Cisco Nexus with its RoCE guide: a no-drop class for CoS 3. The guide has DSCP 24; many NICs are left at 26.
-# Name the one that your class map matches.
+     R"toml(# Cisco Nexus by its RoCE guide: no-drop class for CoS 3. The guide has DSCP 24; many NICs use 26.
+# Use the one that your class map matches.
 name = "cisco-nxos"
 description = "Cisco NX-OS: DSCP 24 (26 is common) in the no-drop class CoS 3, CNP DSCP 48"
 trust = "dscp"
@@ -131,14 +131,14 @@ pcp = 3
 dscp = ["cs3", 26]
 pcp = 3
 
-# Not behind the data that it is to slow down.
+# Not in the queue of the data that CNPs are to slow down.
 [class.cnp]
 priority = ["0-2", "4-7"]
 lossless = false
 )toml"},
     {"sonic", "SONiC default: lossless priorities 3 and 4 by DSCP 3 and 4, ACK queue 6, CNP queue 5",
-     R"toml(# SONiC as its default buffer and QoS templates have it: the DSCPs 3 and 4 are lossless.
-# 46 and 48 are what the default map gives queues 5 and 6.
+     R"toml(# SONiC with its default buffer and QoS templates: DSCP 3 and 4 are lossless.
+# The default map assigns DSCP 46 and 48 to queues 5 and 6.
 name = "sonic"
 description = "SONiC default: DSCP 3 and 4 on the lossless priorities 3 and 4, ACK queue 6, CNP queue 5"
 trust = "dscp"
@@ -175,7 +175,7 @@ priority = 6
 priority = 5
 )toml"},
     {"gaudi3", "Intel Gaudi 3: data DSCP 24 on priority 2, ACK DSCP 16 on priority 3",
-     R"toml(# Intel Gaudi 3: data and acknowledgements in queues of their own.
+     R"toml(# Intel Gaudi 3: data and acknowledgements in separate queues.
 name = "gaudi3"
 description = "Intel Gaudi 3: data DSCP 24 on priority 2, ACK DSCP 16 on priority 3"
 trust = "dscp"
@@ -195,7 +195,7 @@ pcp = 3
 priority = 3
 )toml"},
     {"huawei-hccl", "Huawei HCCL: traffic class 132, that is DSCP 33",
-     R"toml(# Huawei Ascend: HCCL_RDMA_TC is 132 unless set otherwise, DSCP 33. HCCL_RDMA_SL gives the priority (4).
+     R"toml(# Huawei Ascend: HCCL_RDMA_TC is 132 by default, DSCP 33. HCCL_RDMA_SL is the priority (4).
 name = "huawei-hccl"
 description = "Huawei HCCL: traffic class 132 (DSCP 33)"
 trust = "dscp"
@@ -210,7 +210,7 @@ dscp = 33
 dscp = 33
 )toml"},
     {"ucx", "UCX recipe: traffic class 106, that is DSCP 26 and ECT(0)",
-     R"toml(# The UCX recipe: UCX_IB_TRAFFIC_CLASS=106, DSCP 26 and ECT(0). A congested switch makes CE of ECT(0).
+     R"toml(# The UCX recipe: UCX_IB_TRAFFIC_CLASS=106 (DSCP 26, ECT(0)). Congested switches set CE.
 name = "ucx"
 description = "UCX recipe: traffic class 106 (DSCP 26 and ECT(0))"
 trust = "dscp"

@@ -11,15 +11,15 @@
 
 namespace roce::analyze {
 
-/// What a policy judges, of a valid record.
+/// The input of MarkingPolicy::test() for a valid record.
 [[nodiscard]] MarkingSubject subject_of(const PacketRecord& record) noexcept;
-/// Of packets of a flow that are marked alike.
+/// For packets of a flow with the same markings.
 [[nodiscard]] MarkingSubject subject_of(const FlowKey& flow, const MarkRow& row) noexcept;
 
-/// Of a packet that belongs to the transport; nothing for others.
+/// For a packet with a BTH; absent for others.
 [[nodiscard]] std::optional<MarkingSubject> subject_of(const PacketView& packet) noexcept;
 
-/// What PacketView::policy says of the packet; nothing without one.
+/// Violations of PacketView::policy by the packet; empty without a policy.
 [[nodiscard]] std::vector<Breach> breaches_of(const PacketView& packet);
 
 }  // namespace roce::analyze

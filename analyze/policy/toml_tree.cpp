@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-// toml++ 3.3 asserts what it then handles as an error ("[/x]"), and lets clang assume it in release builds:
-// its assertions are about hostile input, so they are switched off, in every build alike.
+// toml++ 3.3 asserts conditions that it then handles as errors ("[/x]"), and lets clang assume them in
+// release builds. Hostile input can violate them, so the assertions are switched off in every build.
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_assert(true)
 #define TOML_HEADER_ONLY 1
@@ -25,7 +25,7 @@ bool before(const TextPlace& a, const TextPlace& b) {
   return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
 
-/// toml++ bounds how deep values nest (TOML_MAX_NESTED_VALUES).
+/// The recursion is bounded by toml++ (TOML_MAX_NESTED_VALUES).
 TomlNode node_of(const toml::node& from) {
   TomlNode node;
   node.place = place_of_node(from.source());
@@ -52,7 +52,7 @@ TomlNode node_of(const toml::node& from) {
   return node;
 }
 
-/// TOML allows no control characters but tab and line ends anywhere. The place of the first one; line 0:
+/// Position of the first control character other than tab and line ends, which TOML does not allow; line 0 if
 /// there is none.
 TextPlace control_character(std::string_view text) {
   TextPlace place{1, 1};
@@ -75,7 +75,7 @@ std::string_view kind_text(const TomlNode& node) noexcept {
   using enum TomlNode::Kind;
   static constexpr EnumNames<TomlNode::Kind, 6> names({{table, "a table"},
                                                        {array, "a list"},
-                                                       {string, "a text"},
+                                                       {string, "a string"},
                                                        {integer, "a whole number"},
                                                        {boolean, "true or false"},
                                                        {other, "a fraction or a date"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TOML document with the place of each part of it; all that this program wants of TOML.
+// A TOML document with the position of each part. Hides toml++.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct TomlEntry {
 /// "a table", "a number with a fraction" ...: for messages.
 [[nodiscard]] std::string_view kind_text(const TomlNode& node) noexcept;
 
-/// The document's table, or where it is no TOML.
+/// The document's table, or the position of a syntax error. Not more than toml++'s nesting limit.
 [[nodiscard]] tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text);
 
 /// The text as a TOML string, with its quotes.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// Without the blanks around it.
+/// Without leading and trailing blanks.
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
@@ -44,7 +44,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 enum class Field : std::uint8_t { tclass, src_ip, dst_ip, src_ip6, dst_ip6, count_ };
 constexpr std::string_view field_names[] = {"tclass", "src_ip", "dst_ip", "src_ip6", "dst_ip6"};
 
-/// What one line says.
+/// The content of one line.
 struct Line {
   std::optional<std::int64_t> tclass;
   std::optional<AddressPrefix> src, dst;
@@ -52,7 +52,7 @@ struct Line {
   unsigned seen = 0;  ///< fields, as bits
 };
 
-/// Characters, not bytes.
+/// Column in characters, not bytes.
 std::size_t column_of(std::string_view line, std::string_view part) {
   std::size_t column = 1;
   for (const char* at = line.data(); at < part.data(); ++at) {
@@ -67,7 +67,7 @@ class LineParser {
 
   std::optional<Line> parse() {
     std::string_view rest = trimmed(line_);
-    // What the file says when it is read: "Global tclass=106".
+    // The driver's output format: "Global tclass=106".
     constexpr std::string_view global = "Global ";
     global_ = rest.starts_with(global);
     if (global_) rest = trimmed(rest.substr(global.size()));
@@ -109,7 +109,7 @@ class LineParser {
     if (row == std::end(field_names)) return unknown(name);
     const std::string_view behind = item.substr(equals + 1);
     const std::string_view value = trimmed(behind);
-    // Without a value a mistake stands where it should be.
+    // Without a value, the error is at the position where it should be.
     return take(static_cast<Field>(row - std::begin(field_names)), value.empty() ? behind : value, name);
   }
 
@@ -132,8 +132,8 @@ class LineParser {
     if (field == Field::tclass) {
       out_.tclass = number_of(value);
       if (out_.tclass && *out_.tclass >= -1 && *out_.tclass <= 255) return true;
-      fail(where, fmt::format("'{}' is no traffic class: expected 0 to 255 (DSCP x 4 + ECN), or -1 to remove",
-                              value));
+      fail(where,
+           fmt::format("'{}' is not a tclass: expected 0 to 255 (DSCP x 4 + ECN), or -1 to remove", value));
       return false;
     }
     return take_address(field, value, where);
@@ -144,7 +144,7 @@ class LineParser {
     const bool source = field == Field::src_ip || field == Field::src_ip6;
     const std::optional<AddressPrefix> prefix = AddressPrefix::parse(value);
     if (!prefix) {
-      fail(where, fmt::format("'{}' is no IPv{} address, alone or with a /length", value, v6 ? 6 : 4));
+      fail(where, fmt::format("'{}' is not an IPv{} address, alone or with a /length", value, v6 ? 6 : 4));
       return false;
     }
     const bool is_v6 = value.find(':') != std::string_view::npos;
@@ -154,7 +154,7 @@ class LineParser {
       return false;
     }
     (source ? out_.src : out_.dst) = *prefix;
-    // The driver looks for the rule to replace by address only, whatever the length.
+    // The driver finds the rule to replace by address only, whatever the prefix length.
     (source ? out_.src_key : out_.dst_key) = AddressPrefix(prefix->address(), 128).text();
     return true;
   }
@@ -181,7 +181,7 @@ void for_each_line(std::string_view text, Each each) {
   }
 }
 
-/// The place in the order of precedence.
+/// Position in the order of precedence.
 int rank_of_action(const TrafficClassRule& rule) {
   if (!rule.src && !rule.dst) return 0;
   if (rule.src && rule.dst) return 1;

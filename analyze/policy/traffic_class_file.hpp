@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file /sys/class/infiniband/DEV/tc/PORT/traffic_class of MLNX_OFED: as it is read, and as it is
-// written line by line.
+// The file /sys/class/infiniband/DEV/tc/PORT/traffic_class of MLNX_OFED, in its formats for reading and for
+// writing.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace roce::analyze {
 
-/// Rules of all lines, as the driver keeps them: a later line replaces or removes (-1) an earlier one of the
-/// same addresses. In the order of precedence: the global value; rules with source and destination; with a
-/// destination, the longest prefix first; with a source.
+/// The rules of all lines as the driver keeps them: a later line replaces or removes (-1) an earlier one with
+/// the same addresses. Order of precedence: the global value; rules with source and destination; with a
+/// destination, longest prefix first; with a source.
 class TrafficClassLines {
  public:
-  static constexpr std::size_t limit = 1000;  ///< rules; the driver itself has room for 40
+  static constexpr std::size_t limit = 1000;  ///< rules; the driver's own limit is 40
 
   /// A line without its end. Comments (#) and empty lines say nothing. A mistake goes to `errors`, its file
   /// and line to be filled in, its column from 1.
   void add(std::string_view line, PolicyErrors& errors);
-  /// Lines of a whole file. `file` is its name in messages.
+  /// Adds the lines of a whole file. `file` is its name for messages.
   void add_file(std::string_view text, const std::string& file, PolicyErrors& errors);
   [[nodiscard]] std::vector<TrafficClassRule> take();
 
@@ -35,7 +35,7 @@ class TrafficClassLines {
   std::vector<Entry> entries_;
 };
 
-/// Whether the text's first line that says something is one of such a file, and not TOML.
+/// Whether the first line that is neither empty nor a comment is of a traffic_class file, not of TOML.
 [[nodiscard]] bool is_traffic_class_file(std::string_view text);
 
 /// "tclass=106", "tclass=16,src_ip=1.1.1.2,dst_ip=1.1.1.0/24".

@@ -12,7 +12,7 @@
 namespace roce::analyze {
 namespace {
 
-constexpr std::size_t most_values = 256;  // told apart of one rule; what is beyond is counted
+constexpr std::size_t most_values = 256;  // distinguished per rule; packets with further ones are counted
 
 struct Entry {
   RuleBreach breach;
@@ -54,7 +54,7 @@ void add_found(Entry& entry, std::string text, std::uint64_t packets) {
   }
 }
 
-/// The most frequent values, and the sum of the rest.
+/// Keeps the most frequent values and the sum of the rest.
 void choose_found(Entry& entry) {
   std::vector<RuleBreach::Found>& found = entry.breach.found;
   for (auto& [text, packets] : entry.found) found.push_back({text, packets});
@@ -67,7 +67,7 @@ void choose_found(Entry& entry) {
   }
 }
 
-/// Of several rules that a cell breaks, or of several flows in it, what the first violation was.
+/// Sets the row's verdict; of several flows in it, the first violation is kept.
 void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject, const std::vector<Breach>& broken,
                 Marking& cell) {
   constexpr std::string_view ok = "ok", violation = "violation";
@@ -82,7 +82,7 @@ void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject, cons
   cell.verdict = broken.empty() ? ok : violation;
 }
 
-/// Breaches by point, check and key.
+/// Violations by point, check and key.
 class Entries {
  public:
   explicit Entries(std::optional<std::uint16_t> point = std::nullopt) : point_(point) {}
@@ -122,8 +122,8 @@ class Entries {
   std::vector<RuleBreach*> of_flow_;
 };
 
-/// Whether the flow's own packets of that class are marked alike in what the check looks at; also where it is
-/// no matter of the way: what a tag and a TTL are to be differs from link to link.
+/// Whether the flow's own packets of that class have the same values for the check. Also true for checks that
+/// do not apply at other points: tag and TTL differ from link to link.
 bool is_own(const std::vector<MarkRow>& own, const MarkRow& row, MarkCheck check, Trust trust) {
   const auto any = [&](auto&& alike) {
     return std::any_of(own.begin(), own.end(), [&](const MarkRow& known) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rules of a policy the flows of a capture break.
+// The rules of a policy that the flows of a capture violate.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace roce::analyze {
 
-/// All packets that break one rule in one way.
+/// All packets that violate one rule.
 struct RuleBreach {
   static constexpr std::size_t named =
-      8;  ///< flows, addresses and values that are named; the rest is counted
+      8;  ///< flows, addresses and values that are listed; the rest is only counted
 
-  /// What was found instead, with how many packets.
+  /// A value found instead of the expected one, with its packets.
   struct Found {
     std::string text;
     std::uint64_t packets = 0;
@@ -33,28 +33,29 @@ struct RuleBreach {
   };
 
   MarkCheck check{};
-  /// Of copies that this capture point shows (capture::Frame::point), marked otherwise than where their flows
-  /// are followed; none: of packets that are followed.
+  /// Set: the packets are copies at this capture point (capture::Frame::point) with other markings than at
+  /// the point where their flows are followed. Absent: packets of the point where flows are followed.
   std::optional<std::uint16_t> point;
-  std::string_view key;       ///< as long as the policy lives
-  std::string expected;       ///< of the first of them
-  MarkingSubject example;     ///< the first of them
-  std::uint64_t packets = 0;  ///< without copies that the capture made
+  std::string_view key;       ///< valid as long as the policy
+  std::string expected;       ///< for the first packet
+  MarkingSubject example;     ///< the first packet
+  std::uint64_t packets = 0;  ///< without duplicates made by the capture
   std::uint64_t flow_count = 0;
   std::vector<FlowBreach> flows;             ///< the first ones
   std::vector<Found> found;                  ///< the most frequent ones
-  std::uint64_t found_otherwise = 0;         ///< packets of others
+  std::uint64_t found_otherwise = 0;         ///< packets with values that are not in `found`
   std::vector<std::uint64_t> first_packets;  ///< ascending
   std::optional<std::int64_t> first_time_ns;
-  std::optional<std::int64_t> last_time_ns;  ///< of their flows: see latest_time()
+  std::optional<std::int64_t> last_time_ns;  ///< upper bound, see latest_time()
 };
 
-/// By the order of MarkCheck, then by key. Fills what the policy says of the matrix of these flows: what it
-/// expects and, of what it judges, "ok" or "violation". A cell with packets of both kinds is a violation.
+/// Violations of all flows, in the order of MarkCheck, then by key. Also fills `expected` and, for what the
+/// policy covers, `verdict` ("ok" or "violation") of the rows of these flows' matrix. A row with packets of
+/// both kinds is a violation.
 [[nodiscard]] std::vector<RuleBreach> find_breaches(const MarkingPolicy& policy,
                                                     const std::vector<Flow>& flows, MarkingMatrix& matrix);
-/// The same of copies at other capture points: DSCP, ECN and priorities. What a tag or TTL is to be holds
-/// where a flow is followed: it differs from link to link. By capture point, then as above.
+/// Violations of copies at other capture points, by capture point, then as above. DSCP, ECN and priorities
+/// only: tags and TTL differ from link to link and are checked where the flow is followed.
 [[nodiscard]] std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy,
                                                               const std::vector<Flow>& flows,
                                                               const std::vector<FlowAtPoint>& flow_points);

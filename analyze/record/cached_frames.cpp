@@ -28,7 +28,7 @@ template <class Word>
   return part_at<std::uint64_t>(p);
 }
 
-/// The headers of such a frame.
+/// The headers of a plain frame, as words for FlowImages.
 template <class Plain, bool Tagged>
 [[gnu::always_inline]] inline auto words_of(const capture::Frame& frame, std::uint32_t network) noexcept {
   constexpr bool is_v4 = Plain::Header::id == HeaderId::ipv4;
@@ -67,20 +67,20 @@ template <class Plain, bool Tagged>
   return header;
 }
 
-/// What an opcode says of a packet of a known flow.
+/// Properties of an opcode that take() needs for a packet with cached headers.
 struct KnownOpcode {
   enum class What : std::uint8_t {
-    unknown,  ///< not common: left to others
+    unknown,  ///< not common: not taken here
     request,
     request_with_reth,
     ack,
   };
   std::uint64_t facts = 0;         ///< BriefFacts
-  std::uint32_t payload_bits = 0;  ///< all, where there may be one
+  std::uint32_t payload_bits = 0;  ///< a mask: all ones if the packet may have a payload
   What what = What::unknown;
-  bool shows_upper = false;         ///< its payload may begin with the header of an upper layer
+  bool shows_upper = false;         ///< its payload may begin with an upper-layer header
   std::uint8_t headers_size = 0;    ///< bytes between BTH and payload
-  std::uint8_t extended_begin = 0;  ///< of RETH or AETH, behind the BTH
+  std::uint8_t extended_begin = 0;  ///< offset of RETH or AETH after the BTH
 };
 static_assert(sizeof(KnownOpcode) == 16);
 
@@ -118,7 +118,7 @@ const std::array<KnownOpcode, 256>& known_opcodes() noexcept {
   return table;
 }
 
-/// One of KnownFrames::take().
+/// One call of KnownFrames::take().
 template <bool CheckIcrc>
 struct TakeKnown {
   const FlowImages& images;
@@ -141,7 +141,7 @@ struct TakeKnown {
     const FlowImages::Found known = images.find(words_of<Plain, Tagged>(frame, start.network));
     if (known.image == 0) return false;
 
-    // The lengths lie inside each other and leave room for the headers, which were captured.
+    // The lengths are consistent and cover the headers, which were captured.
     constexpr std::uint32_t network_size = Plain::Header::size, udp_and_bth = Udp::size + Bth::size,
                             icrc_size = Icrc::size, most_payload = 0xffff;
     const std::uint32_t wire = frame.wire;
@@ -166,7 +166,7 @@ struct TakeKnown {
       brief.virtual_address = 0;
       brief.r_key = brief.dma_length = brief.aeth = 0;
       if (row.what == What::ack) {
-        // Others than these speak of credits.
+        // Any other syndrome grants credits.
         constexpr std::uint32_t syndrome_bits = 0x7f00'0000, no_credits = 0x1f00'0000;
         brief.aeth = load_be32(extended);
         if ((brief.aeth & syndrome_bits) != no_credits) return false;
@@ -246,7 +246,7 @@ std::size_t take_known(const FlowImages& images, std::span<const capture::Frame>
   return i;
 }
 
-/// put_image() of such a frame.
+/// put_image() of a plain frame.
 struct PutImage {
   FlowImages& images;
   FlowImages::Alike alike;
@@ -254,7 +254,7 @@ struct PutImage {
 
   template <class Plain, bool Tagged>
   bool take(const capture::Frame& frame, PlainStart start) const {
-    // Of a packet that came the general way: its image would be that of the headers around it.
+    // A packet of the general path may be in a tunnel: the outer headers must not be cached for it.
     if (!is_plain<Plain>(frame, start)) return false;
     number = images.put(words_of<Plain, Tagged>(frame, start.network), alike);
     return true;
@@ -275,7 +275,7 @@ std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::ui
   constexpr unsigned flags_alike = PacketBrief::valid | PacketBrief::tagged | PacketBrief::fecn |
                                    PacketBrief::becn | PacketBrief::has_ports;
   constexpr unsigned more_alike = PacketBrief::has_ip_id | PacketBrief::dont_fragment;
-  // What is known is also selected, and no length contradicts another.
+  // A frame with cached headers is also selected, and its lengths are consistent.
   BriefFacts facts;
   facts.flags = static_cast<std::uint8_t>((record.flags & flags_alike) | PacketBrief::selected);
   facts.more = static_cast<std::uint8_t>((record.more & more_alike) | PacketBrief::payload_whole);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shortest way: frames whose headers are those of a flow that is followed (FlowImages), and whose opcode
-// is that of a common packet. What such a frame says beyond its image is copied out, and nothing else is
-// looked at. Internal to the pipeline.
+// The fastest path, for frames whose headers match the cached headers of a flow (FlowImages) and whose opcode
+// is that of a common packet: only the fields that differ from packet to packet are read. Internal to the
+// pipeline.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace roce::analyze {
 
-/// The last fields of a PacketBrief, as one word: parts of them are put together with `|`.
+/// The last fields of a PacketBrief as one word, so that it can be assembled with `|`.
 struct BriefFacts {
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
@@ -28,7 +28,7 @@ struct BriefFacts {
   std::uint8_t common = 0;
 
   [[nodiscard]] std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
-  /// A field of `bytes` bytes, `offset` bytes from the beginning, as part of the word.
+  /// A field of `Bytes` bytes at byte offset `Offset`, as part of the word.
   template <std::size_t Offset, std::size_t Bytes>
   [[nodiscard, gnu::always_inline]] static std::uint64_t at(std::uint64_t value) noexcept {
     constexpr std::size_t below =
@@ -36,7 +36,7 @@ struct BriefFacts {
     return value << 8U * below;
   }
   [[gnu::always_inline]] static void store(std::uint64_t word, PacketBrief& brief) noexcept {
-    // Into the fields from ip_id on, which are the last ones: all of them at once.
+    // Writes ip_id and all fields after it at once.
     std::memcpy(reinterpret_cast<char*>(&brief) + offsetof(PacketBrief, ip_id), &word, sizeof word);
   }
 };
@@ -49,13 +49,14 @@ static_assert(offsetof(PacketBrief, opcode) - offsetof(PacketBrief, ip_id) == of
               offsetof(PacketBrief, upper) - offsetof(PacketBrief, ip_id) == offsetof(BriefFacts, upper) &&
               offsetof(PacketBrief, common) - offsetof(PacketBrief, ip_id) == offsetof(BriefFacts, common));
 
-/// Several threads at a time; `images` outlives it.
+/// Thread-safe. `images` must outlive it.
 class KnownFrames {
  public:
   KnownFrames(const FlowImages& images, bool check_icrc) : images_(images), check_icrc_(check_icrc) {}
 
-  /// Fills the briefs of `frames` from `begin` on, up to the first one that is not known, which is returned;
-  /// frames.size() if all are. They are selected, common, and counted in `totals`. `packets`: one a frame.
+  /// Fills the briefs of `frames` from `begin` up to the first frame without cached headers. Returns that
+  /// frame's index, or frames.size(). The frames taken are selected, common, and counted in `totals`.
+  /// `packets` has one element per frame.
   [[nodiscard]] std::size_t take(std::span<const capture::Frame> frames, std::size_t begin,
                                  PacketBrief* packets, Totals& totals) const;
 
@@ -64,18 +65,17 @@ class KnownFrames {
   bool check_icrc_;
 };
 
-/// Lets its headers be known: of a frame of which make_record_fast() made `record`, of the flow at `place`.
-/// Returns the image's number; 0 if it has none, as one that is marked CE.
+/// Caches the headers of a frame, of which make_record_fast() made `record`, for the flow at `place`. Returns
+/// the number of the cache entry; 0 if it is not cached, as for CE-marked frames.
 [[nodiscard]] std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::uint32_t place,
                                       const PacketRecord& record);
 
-/// Asks for what take() and others look at first, of a frame that comes soon: it is in memory, not in the
-/// cache.
+/// Prefetches the headers of a frame that will be processed soon.
 inline void prefetch_headers(const capture::Frame& frame) noexcept {
   __builtin_prefetch(frame.data);
-  __builtin_prefetch(frame.data + 64);  // may lie behind the frame; prefetching never faults
+  __builtin_prefetch(frame.data + 64);  // may be beyond the frame; prefetching never faults
 }
-/// How many frames ahead of the one that is looked at.
+/// How many frames ahead prefetch_headers() is called.
 inline constexpr std::size_t headers_ahead = 6;
 
 }  // namespace roce::analyze

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common frame: Ethernet, at most two tags, IPv4 without options or IPv6 without extension headers, UDP
-// to 4791, and a BTH. Where its headers stand is known without walking them. Internal to this folder.
+// to 4791, and a BTH. The offsets of its headers are known without parsing them. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace roce::analyze {
 
-/// Header, next protocol and end of an IPv4 datagram, as the short ways want them.
+/// Checks and fields of a plain IPv4 header, for the fast paths.
 struct PlainIpv4 {
   using Header = dissect::Ipv4;
   static constexpr dissect::Transport transport = dissect::Transport::roce_v2_ipv4;
 
-  /// No options, no fragment, UDP, and a length.
+  /// No options, not a fragment, and UDP.
   [[nodiscard, gnu::always_inline]] static bool accepts(const std::uint8_t* p) noexcept {
     constexpr std::uint8_t version_and_length = 4U << 4U | Header::size / 4;
     static_assert(Header::version.bit == 0 && Header::hdr_len.bit == 4);
-    // MF and the fragment's offset: all but the two first bits.
+    // MF and the fragment offset: all but the first two bits.
     static_assert(Header::mf.bit == Header::flags.bit + 2 && Header::frag_offset.end_byte() == 8);
     constexpr std::uint16_t fragment_bits = 0x3fff;
     return p[0] == version_and_length && dissect::read<Header::proto>(p) == dissect::ip_proto_udp &&
@@ -56,14 +56,13 @@ struct PlainIpv6 {
   }
 };
 
-/// Where the headers of a frame stand: the network header at `network`, behind tags of which `vlan` is the
-/// innermost.
+/// Positions in a frame: the offset of the network header, and the innermost tag before it or nullptr.
 struct PlainStart {
   std::uint32_t network;
   const std::uint8_t* vlan;
 };
 
-/// Up to the BTH.
+/// Whether the headers up to the BTH were captured.
 template <class Plain>
 [[nodiscard, gnu::always_inline]] inline bool has_headers(const capture::Frame& frame,
                                                           PlainStart start) noexcept {
@@ -71,7 +70,7 @@ template <class Plain>
   return frame.captured >= start.network + Plain::Header::size + Udp::size + Bth::size;
 }
 
-/// Whether what stands there is RoCE v2 of a queue pair, and nothing else: no tunnel.
+/// Whether RoCE v2 of a queue pair other than 0 and 1 is at `start`, without a tunnel.
 template <class Plain>
 [[nodiscard, gnu::always_inline]] inline bool is_plain(const capture::Frame& frame,
                                                        PlainStart start) noexcept {
@@ -81,7 +80,7 @@ template <class Plain>
   const std::uint8_t* const udp = ip + Plain::Header::size;
   const std::uint8_t* const bth = udp + Udp::size;
   if (!Plain::accepts(ip) || read<Udp::dstport>(udp) != udp_port_roce_v2) return false;
-  // Management datagrams, which are walked further, go to the queue pairs 0 and 1.
+  // Management datagrams, which are dissected further, go to the queue pairs 0 and 1.
   return read<Bth::tver>(bth) == 0 && read<Bth::destqp>(bth) > gsi_qpn;
 }
 
@@ -107,8 +106,8 @@ template <class Take>
   return false;
 }
 
-/// Hands the frame to `take`, which has bool take<Plain, bool Tagged>(frame, start): false if there is no
-/// network header to look at, or if `take` says so.
+/// Passes the frame to take.take<Plain, Tagged>(frame, start) and returns its result; false if the frame has
+/// no plain network header.
 template <class Take>
 [[gnu::always_inline]] inline bool take_frame(const capture::Frame& frame, const Take& take) {
   using namespace dissect;
@@ -116,11 +115,11 @@ template <class Take>
   if (frame.link_type != link_ethernet || frame.captured < ethernet_size + plain_tags_at_most * tag_size) {
     return false;
   }
-  // Without tags every header has its place at compile time.
+  // Without tags every offset is known at compile time.
   const std::uint16_t type = read<Ethernet::type>(frame.data);
   if (type == ethertype_ipv4) return take.template take<PlainIpv4, false>(frame, {ethernet_size, nullptr});
   if (type == ethertype_ipv6) return take.template take<PlainIpv6, false>(frame, {ethernet_size, nullptr});
-  // A copy, so that nobody sees `take` itself: then it needs no memory.
+  // A copy, so that the address of `take` does not escape and it can stay in registers.
   return is_vlan_tag(type) && take_tagged_frame(frame, type, Take(take));
 }
 

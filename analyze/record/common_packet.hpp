@@ -11,15 +11,15 @@
 // Internal to the tracker.
 namespace roce::analyze {
 
-/// What nearly all packets are, as far as they show it themselves; PacketRecord::common. The tracker has a
-/// short way for them.
+/// The kinds of packets that nearly all packets are, for which the tracker has a fast path; value of
+/// PacketRecord::common.
 enum class Common : std::uint8_t {
   no,
   request,  ///< RC or XRC SEND or WRITE
-  ack,      ///< a positive acknowledgement that says nothing of credits
+  ack,      ///< a positive acknowledgement without end-to-end credits
 };
 
-/// Whether the opcode can be of a common packet.
+/// The kind by the opcode alone; the packet's other fields may make it uncommon.
 [[nodiscard]] inline Common common_by_opcode(std::uint8_t opcode) noexcept {
   static const std::array<Common, 256> table = [] {
     using dissect::Operation;
@@ -39,7 +39,7 @@ enum class Common : std::uint8_t {
   return table[opcode];
 }
 
-/// For a packet that is complete: its ICRC looked at, selected or not.
+/// The kind of a packet whose record is complete, i.e. its ICRC is checked and `selected` is set.
 [[nodiscard]] inline Common common_of(const PacketBrief& r, std::uint8_t traffic_class) noexcept {
   constexpr unsigned ce = 3;
   constexpr std::uint32_t no_credits = 31;

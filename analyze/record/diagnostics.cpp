@@ -19,80 +19,80 @@ using enum DiagnosticSeverity;
 
 constexpr Row rows[] = {
     {DiagnosticId::cut_before_bth, "cut_before_bth", data_loss,
-     "Datagrams to UDP port 4791 whose captured bytes end before the BTH is whole: they cannot be analysed "
-     "and are not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the "
+     "Datagrams to UDP port 4791 that are truncated before the end of the BTH: they cannot be analysed and "
+     "are not counted as RoCE. Capture with a larger snap length (tcpdump -s 0; 128 bytes hold the "
      "headers)."},
     {DiagnosticId::cut_by_capture, "cut_by_capture", info,
-     "Packets whose captured bytes end before the packet does (snap length). Headers that were captured are "
-     "used; payloads and ICRC of these packets are not checked."},
+     "Packets truncated by the snap length. The captured headers are used; payload and ICRC of these packets "
+     "are not checked."},
     {DiagnosticId::contradicts_itself, "contradicts_itself", info,
-     "Frames whose own length fields leave no room for a header they announce. They were read up to there."},
+     "Frames whose own length fields leave no room for a header that they announce. They are dissected up to "
+     "there."},
     {DiagnosticId::too_deep, "too_deep", info,
-     "Frames with more headers than are followed; read up to that depth."},
+     "Frames with more headers than the dissector follows. They are dissected up to that depth."},
     {DiagnosticId::unknown_link_type, "unknown_link_type", data_loss,
-     "Frames of a link type that is not understood. Capture with Ethernet, raw IP, Linux cooked, InfiniBand "
-     "or ERF."},
+     "Frames of an unsupported link type. Capture with Ethernet, raw IP, Linux cooked, InfiniBand or ERF."},
     {DiagnosticId::encrypted, "encrypted", data_loss,
-     "MACsec frames with encryption: nothing behind the SecTAG can be read. Capture behind the decrypting "
-     "port."},
+     "Encrypted MACsec frames: nothing after the SecTAG can be read. Capture where the traffic is "
+     "decrypted."},
     {DiagnosticId::fragment, "ip_fragment", data_loss,
-     "IP fragments of UDP datagrams. Only the first of each shows whether it is RoCE, which must not be "
+     "IP fragments of UDP datagrams. Only the first fragment shows whether it is RoCE, which must not be "
      "fragmented: compare the RDMA path MTU with the interface MTU of the hosts (ip link show) and of the "
      "switches between them."},
     {DiagnosticId::short_roce_datagram, "short_roce_datagram", info,
-     "Datagrams to UDP port 4791 too short for a BTH and an ICRC; not counted as RoCE."},
+     "Datagrams to UDP port 4791 that are too short for a BTH and an ICRC; not counted as RoCE."},
     {DiagnosticId::only_source_port, "only_source_port_4791", info,
-     "Datagrams from, but not to, UDP port 4791. RoCE v2 is told by its destination port; these were not "
-     "taken for it."},
+     "Datagrams from, but not to, UDP port 4791. RoCE v2 is identified by its destination port, so they are "
+     "not counted as RoCE."},
     {DiagnosticId::cut_on_the_way, "cut_on_the_way", data_loss,
-     "Packets shorter on the wire than their own length says: a mirror or a NIC cut them before the capture. "
-     "Headers are used, the ICRC is not checkable. Raise the mirror's truncation size."},
+     "Packets shorter on the wire than their own length field: a mirror or a NIC truncated them before the "
+     "capture. Headers are used, the ICRC is not checkable. Raise the mirror's truncation size."},
     {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
-     "Datagrams whose UDP length passes the end of the IP packet or is too small for its own header; the IP "
-     "length was used."},
+     "Datagrams whose UDP length exceeds the IP packet or is smaller than the UDP header; the IP length is "
+     "used."},
     {DiagnosticId::zero_ip_length, "zero_ip_length", info,
-     "IP packets with length 0, as captured before segmentation offload; the frame's end was used."},
+     "IP packets with length 0, as captured before segmentation offload; the frame's length is used."},
     {DiagnosticId::unknown_opcode, "unknown_opcode", info,
-     "Packets with a reserved or manufacturer opcode; decoded up to the BTH."},
+     "Packets with a reserved or manufacturer opcode; dissected up to the BTH."},
     {DiagnosticId::transport_version, "transport_version", info,
      "Packets whose transport header version (TVer) is not 0."},
     {DiagnosticId::icrc_soft_roce_flush, "icrc_soft_roce_flush", info,
-     "FLUSH packets with the ICRC of Linux Soft-RoCE, which feeds their headers twice. Its own peers accept "
-     "it; other implementations drop the packet."},
+     "FLUSH packets with the ICRC of Linux Soft-RoCE, which includes their headers twice. Soft-RoCE peers "
+     "accept it; other implementations drop the packet."},
     {DiagnosticId::ip_checksum, "ip_checksum", info,
-     "RoCE packets with a wrong IPv4 header checksum, which their receiver discards. Where all of a sender "
-     "are, the capture was made before its NIC wrote them."},
+     "RoCE packets with a wrong IPv4 header checksum, which their receiver discards. If all packets of a "
+     "sender have one, they were captured before its NIC filled in the checksum (offload)."},
     {DiagnosticId::vcrc_mismatch, "vcrc_mismatch", info,
-     "Native InfiniBand frames whose variant CRC does not match; some captures hold zeros or the ICRC in its "
+     "Native InfiniBand frames with a wrong variant CRC; some captures hold zeros or the ICRC in its "
      "place."},
     {DiagnosticId::gid_disagrees, "gid_disagrees", info,
-     "Packets with a link-local GID that encodes another MAC address or VLAN than the frame carries at that "
+     "Packets with a link-local GID that encodes another MAC address or VLAN than the frame has at that "
      "end."},
     {DiagnosticId::flows_evicted, "flows_evicted", data_loss,
-     "Flows that left the bounded table because too many were active; their counters are only in the "
-     "totals."},
+     "Flows evicted from the flow table, which is bounded, because too many were active; their counters are "
+     "only in the totals."},
     {DiagnosticId::flows_retired, "flows_retired", info,
      "Flows of a live capture that were idle for long and are no longer followed; their counters are only in "
-     "the totals. One that goes on is listed as a new one."},
+     "the totals. A flow that continues later is listed as a new one."},
     {DiagnosticId::clock_stepped, "clock_stepped", data_loss,
-     "The clock that stamps the packets was set forward or back during the capture. Times behind that are "
-     "shown as by the clock before, so that durations are right; files that are written hold what the clock "
-     "said. Let the clock be slewed, not stepped (chrony, phc2sys)."},
+     "The clock of the timestamps was set forward or back during the capture. Later times are shown as by "
+     "the clock before the step, so that durations are right; files that are written keep the original "
+     "timestamps. Let the clock be slewed, not stepped (chrony, phc2sys)."},
     {DiagnosticId::several_points, "several_points", info,
-     "Connections that several capture points show. Each is followed at one of them, and its figures are "
-     "those of that point; packets of the others count as duplicates made by the capture, or prove a loss "
-     "between two points."},
+     "Connections seen at several capture points. Each is followed at one of them, and its figures are those "
+     "of that point; packets of the others count as duplicates made by the capture, or prove a loss between "
+     "two points."},
     {DiagnosticId::clocks_differ, "clocks_differ", info,
-     "Capture points whose clocks differ, by packets that both have seen. Each connection is followed at one "
-     "of them, so no verdict and no latency depends on that; times of packets of different points do not "
-     "compare. Synchronise the clocks (PTP, NTP)."},
+     "Capture points whose clocks differ, as shown by packets that both captured. Each connection is "
+     "followed at one point, so no verdict and no latency depends on that; times of packets of different "
+     "points are not comparable. Synchronise the clocks (PTP, NTP)."},
     {DiagnosticId::order_by_clocks, "order_by_clocks", data_loss,
-     "Connections whose two directions were captured in different files only, or by interfaces whose clocks "
-     "put answers before their requests: what came before what follows from two clocks, and cannot be "
+     "Connections whose two directions were captured only in different files, or by interfaces whose clocks "
+     "put responses before their requests: the order of their packets depends on two clocks and cannot be "
      "checked. The confidence of their findings is lower. Capture both directions at one place."},
     {DiagnosticId::link_ports, "link_ports", data_loss,
-     "PAUSE, PFC and LLDP frames of more ports than are followed (1024): they are in no figure of pauses and "
-     "of DCBX."},
+     "PAUSE, PFC and LLDP frames of more ports than are followed (1024): the figures of pauses and DCBX do "
+     "not include them."},
     {DiagnosticId::input_failed, "input_failed", error,
      "An input could not be read to its end; everything before that point was analysed."},
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that was skipped, repaired or could not be used, one row of a table each.
+// Diagnostics: everything that was skipped, corrected or could not be used. One row each in diagnostics.cpp,
+// and in docs/diagnostics.md.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace roce::analyze {
 enum class DiagnosticSeverity : std::uint8_t { info, data_loss, error };
 [[nodiscard]] std::string_view severity_name(DiagnosticSeverity severity) noexcept;
 
-/// What dissecting and analysing can meet; the capture layer has rows of its own (capture::Incident).
+/// Diagnostics of dissection and analysis; those of reading captures are capture::Incident.
 enum class DiagnosticId : std::uint8_t {
   cut_before_bth,
   cut_by_capture,
@@ -48,7 +49,7 @@ enum class DiagnosticId : std::uint8_t {
 };
 inline constexpr std::size_t diagnostic_count = static_cast<std::size_t>(DiagnosticId::count_);
 
-/// Counters of one thread or of the whole; plain sums, so the order of merging does not matter.
+/// Counters of one thread, or merged. Sums, so the order of merging does not matter.
 class DiagnosticCounts {
  public:
   void add(DiagnosticId id, std::uint64_t n = 1) noexcept { counts_[static_cast<std::size_t>(id)] += n; }
@@ -63,16 +64,16 @@ class DiagnosticCounts {
   std::array<std::uint64_t, diagnostic_count> counts_{};
 };
 
-/// One line of the report's `diagnostics`.
+/// One line of the report's `diagnostics`. The views are constant strings.
 struct Diagnostic {
   std::string_view id;
   DiagnosticSeverity severity{};
   std::uint64_t count = 0;
   std::string_view help;
-  std::vector<std::string> details;  ///< what happened where, for errors
+  std::vector<std::string> details;  ///< of errors: what happened and where
 };
 
-/// All rows with a count, errors first, then data loss, then information; in table order within.
+/// All diagnostics with a count above 0: errors first, then data loss, then info; in table order within.
 [[nodiscard]] std::vector<Diagnostic> list_diagnostics(const DiagnosticCounts& counts,
                                                        const capture::Statistics& capture,
                                                        const std::vector<capture::Error>& errors);

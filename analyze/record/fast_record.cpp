@@ -10,7 +10,7 @@ using namespace dissect;
 
 namespace {
 
-/// The extended header of `size` bytes, `offset` behind the BTH; nullptr if there is none or not all of it.
+/// The extended header of `size` bytes, `offset` bytes after the BTH; nullptr if it is absent or truncated.
 [[gnu::always_inline]] inline const std::uint8_t* extended(const std::uint8_t* frame,
                                                            std::uint32_t behind_bth, std::uint32_t offset,
                                                            std::uint32_t size,
@@ -19,8 +19,8 @@ namespace {
   return offset == OpcodeInfo::absent || begin + size > available ? nullptr : frame + begin;
 }
 
-/// Fills `parts` and `facts` for a frame that Plain accepts, but for what only a whole record asks for. False
-/// where there is something to say that the short way does not.
+/// Fills `parts` and `facts` for a frame that Plain accepts, without what only a whole record needs. False if
+/// the frame needs the general path.
 template <class Plain>
 [[gnu::always_inline]] inline bool lay_out(const capture::Frame& frame, PlainStart start, RecordParts& parts,
                                            FastFrame& facts) noexcept {
@@ -32,7 +32,7 @@ template <class Plain>
   const std::uint8_t* const base = frame.data;
   const std::uint8_t* const ip = base + start.network;
 
-  // The lengths lie inside each other and leave room for the headers: else there is something to say.
+  // The lengths must be consistent and cover the headers; otherwise the frame gets a diagnostic.
   const std::uint32_t ip_end = start.network + Plain::length(ip);
   const std::uint32_t end = udp + read<Udp::length>(base + udp);
   if (ip_end > frame.wire || end > ip_end) return false;
@@ -67,7 +67,7 @@ template <class Plain>
   return true;
 }
 
-/// make_record_fast() of such a frame.
+/// make_record_fast() of a plain frame.
 struct TakeRecord {
   PacketRecord& record;
   FastFrame& facts;

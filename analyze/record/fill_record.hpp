@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PacketRecord is made of. Two ways lead here: the general one over a Dissection
-// (packet_record.cpp) and the short one for the common frame (fast_record.cpp). Both only find where
-// things stand; how a record is filled from that is written once. Internal to this folder.
+// Fills a PacketRecord from the positions of a packet's headers. Those come from a Dissection in the general
+// path (packet_record.cpp) and from fixed offsets in the fast path for the common frame (fast_record.cpp).
+// Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace roce::analyze {
 
-/// What tells one place of capture from another, mixed to 32 bits.
+/// A 32-bit hash of what differs between places of capture; see PacketBrief::path.
 class PathHash {
  public:
   explicit PathHash(std::uint32_t point) noexcept : state_(0x9e3779b97f4a7c15U ^ point) {}
@@ -48,7 +48,7 @@ class PathHash {
   std::uint64_t state_;
 };
 
-/// Where the parts of a transport packet begin; nullptr for what is not there, or not whole.
+/// The headers of a transport packet; nullptr for those that are absent or truncated.
 struct RecordParts {
   dissect::HeaderId network_id = dissect::HeaderId::ipv4;
   dissect::Transport transport = dissect::Transport::none;
@@ -59,16 +59,16 @@ struct RecordParts {
   const std::uint8_t* remote = nullptr;  ///< RETH or AtomicETH, which begin with the same two fields
   const std::uint8_t* aeth = nullptr;
   const std::uint8_t* payload = nullptr;
-  std::uint32_t payload_there = 0;   ///< bytes at `payload`, pad bytes included
+  std::uint32_t payload_there = 0;   ///< captured bytes at `payload`, pad bytes included
   std::uint32_t payload_length = 0;  ///< as declared, pad bytes included
   std::uint64_t source_mac = 0;
   std::uint32_t path = 0;
   bool fragmented = false;
-  bool lengths_agree = true;  ///< none is missing or contradicts another
+  bool lengths_agree = true;  ///< no length field is missing or contradicts another
 };
 
-/// The words of an address. A key put together from numbers stays in registers until it is stored and
-/// hashed; one put together from bytes would have to be read back before its stores have arrived.
+/// The words of an address. A key assembled from numbers stays in registers until it is stored and hashed;
+/// assembled from bytes it would be read back while its stores are still pending.
 struct AddressWords {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
@@ -141,13 +141,13 @@ struct AddressWords {
   return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::hlim>(network);
 }
 
-/// Only the payload's own header tells an upper layer: of reliable SENDs whose message begins here.
+/// Whether the payload may begin with an upper-layer header: a reliable SEND that begins a message.
 [[nodiscard]] inline bool may_show_upper(const dissect::OpcodeInfo& info) noexcept {
   return info.operation == dissect::Operation::send && info.service == dissect::Service::rc &&
          info.starts_message();
 }
 
-/// dissect::Ulp of such a payload. `there` bytes of the `payload` bytes at `p` were captured.
+/// dissect::Ulp of a payload of `payload` bytes at `p`, of which `there` bytes were captured.
 [[nodiscard, gnu::always_inline]] inline std::uint8_t upper_of(const dissect::OpcodeInfo& info,
                                                                const std::uint8_t* p, std::uint32_t payload,
                                                                std::uint32_t there) noexcept {
@@ -157,8 +157,8 @@ struct AddressWords {
   return size == 0 ? std::uint8_t{0} : static_cast<std::uint8_t>(recognise({p, size}));
 }
 
-/// Fills every field of `brief`, which is part of a record; the ICRC counts as not checked yet. Inlined into
-/// all ways, so that what one of them knows at compile time costs nothing there.
+/// Fills every field of `brief`, which is part of a record; the ICRC is set to not checkable. Inlined into
+/// all callers, so that what a caller knows at compile time costs nothing.
 [[gnu::always_inline]] inline void fill_brief(const capture::Frame& frame, const RecordParts& parts,
                                               PacketBrief& brief) noexcept {
   using namespace dissect;
@@ -177,7 +177,7 @@ struct AddressWords {
   brief.opcode = opcode;
   brief.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);
   brief.common = 0;
-  // Products, not branches: these bits are as good as random.
+  // Products instead of branches, which would often be mispredicted.
   flags |= unsigned{PacketBrief::ack_requested} * read<Bth::a>(parts.bth);
   flags |= unsigned{PacketBrief::fecn} * read<Bth::fecn>(parts.bth);
   flags |= unsigned{PacketBrief::becn} * read<Bth::becn>(parts.bth);
@@ -215,14 +215,14 @@ struct AddressWords {
   brief.more = static_cast<std::uint8_t>(more);
 }
 
-/// Fills every field of `record`, in the same way.
+/// Fills every field of `record`, likewise inlined.
 [[gnu::always_inline]] inline void fill_record(const capture::Frame& frame, const RecordParts& parts,
                                                PacketRecord& record) noexcept {
   using namespace dissect;
   fill_brief(frame, parts, record);
   const FlowKey::Words key = key_words(parts.network_id, parts.network, parts.bth, parts.transport);
-  // Word by word and without a loop: the whole at once would be put together in memory and read back
-  // before its parts have arrived there.
+  // Word by word and without a loop: as a whole it would be assembled in memory and read back while the
+  // stores of its parts are still pending.
   auto* const key_bytes = reinterpret_cast<std::uint8_t*>(&record.key);
   std::memcpy(key_bytes, &key[0], 8);
   std::memcpy(key_bytes + 8, &key[1], 8);

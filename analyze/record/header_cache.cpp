@@ -11,7 +11,7 @@ std::uint32_t FlowImages::put(std::uint64_t hash, std::span<const std::uint64_t>
   constexpr auto relaxed = std::memory_order_relaxed;
   constexpr auto release = std::memory_order_release;
   if (++last_number_ == 0) ++last_number_;
-  // That of the same flow, an empty one, or the older one.
+  // The slot of the same flow, an empty one, or the older one.
   unsigned chosen = 0;
   std::uint32_t oldest = 0;
   for (unsigned way = 0; way < ways; ++way) {

@@ -13,28 +13,27 @@
 // Internal to the pipeline.
 namespace roce::analyze {
 
-/// The bytes of a frame's headers that nearly all packets of a flow have alike, as words of memory: all up
-/// to the BTH's destination queue pair but lengths, checksums, the IPv4 ID and what the BTH says of the
-/// single packet. The ethertypes among them determine how many there are.
+/// The header bytes that nearly all packets of a flow have in common, as words of memory: everything up to
+/// the BTH's destination queue pair except lengths, checksums, the IPv4 ID and the BTH fields of the single
+/// packet. The ethertypes among them determine their number.
 template <std::size_t Count>
 struct HeaderWords {
   std::array<std::uint64_t, Count> words;
   std::uint32_t point;  ///< capture::Frame::point
 
-  /// Its high bits are the best.
+  /// The high bits are the best mixed ones.
   [[nodiscard, gnu::always_inline]] std::uint64_t hash() const noexcept {
-    // The last words hold the address, the ports and the queue pair; the first ones hardly differ. What
-    // differs most stands in high halves, most of which a product throws away.
+    // The last words hold the address, the ports and the queue pair; the first ones hardly differ. The bits
+    // that differ most are in high halves, most of which a product loses.
     static_assert(Count >= 3);
     return (std::rotl(words[Count - 3], 32) + words[Count - 2]) * 0x9e3779b97f4a7c15U +
            std::rotl(words[Count - 1], 32) * 0xd6e8feb86659fd93U;
   }
 };
 
-/// Which headers belong to which flow: what the thread that follows has learned, for the threads that
-/// dissect. A frame whose headers are known needs neither a key nor comparisons later on. It only saves
-/// work: what it says may be outdated, which shows by the image's number, and it forgets. find() on any
-/// thread, put() on one at a time.
+/// Cached headers of flows: filled by the thread that follows the packets, read by the threads that dissect.
+/// A frame with cached headers needs no flow key. The cache only saves work: an entry may be evicted or
+/// outdated, which its number reveals. find() on any thread, put() on one thread at a time. Fixed size.
 class FlowImages {
  public:
   FlowImages();
@@ -42,14 +41,14 @@ class FlowImages {
   FlowImages(const FlowImages&) = delete;
   FlowImages& operator=(const FlowImages&) = delete;
 
-  /// What all frames with the same headers have in common.
+  /// Facts common to all frames with the same headers.
   struct Alike {
-    std::uint32_t place = 0;  ///< of the flow
+    std::uint32_t place = 0;  ///< of the flow in the FlowTable
     std::uint32_t path = 0;   ///< PacketBrief::path
-    std::uint64_t facts = 0;  ///< for the caller's use: BriefFacts
+    std::uint64_t facts = 0;  ///< opaque here: BriefFacts
   };
   struct Found {
-    std::uint32_t image = 0;  ///< its number; 0: there is none
+    std::uint32_t image = 0;  ///< number of the cache entry; 0: none
     Alike alike;
   };
   template <std::size_t Count>
@@ -60,7 +59,7 @@ class FlowImages {
     for (unsigned way = 0; way < ways; ++way) {
       const Image& image = images_[slot_of(hash, way)];
       const std::uint64_t name = image.name.load(acquire);
-      // One by one, last first: most of what is not alike differs there.
+      // One by one, last first: different headers mostly differ there.
       const bool alike = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return ((image.words[Count - 1 - I].load(acquire) == header.words[Count - 1 - I]) && ...);
       }
@@ -69,14 +68,14 @@ class FlowImages {
       const auto seen = std::bit_cast<SeenAt>(image.seen.load(acquire));
       const std::uint64_t facts = image.facts.load(acquire);
       const auto [number, place] = std::bit_cast<Name>(name);
-      // put() clears the name before it changes anything else; that of an image being changed is 0.
+      // put() clears the name before it changes anything else; the name of an entry being changed is 0.
       if (seen.point == header.point && image.name.load(std::memory_order_relaxed) == name) {
         return {number, {place, seen.path, facts}};
       }
     }
     return {};
   }
-  /// Frames with these headers are so. Returns the image's number: never 0, and another each time.
+  /// Adds an entry. Returns its number: never 0, and another one each time.
   template <std::size_t Count>
   std::uint32_t put(const HeaderWords<Count>& header, const Alike& alike) {
     return put(header.hash(), header.words, header.point, alike);
@@ -84,7 +83,7 @@ class FlowImages {
 
  private:
   static constexpr std::size_t most_words = 9;
-  // Pairs that are read and written at once.
+  // Pairs that are read and written atomically.
   struct Name {
     std::uint32_t number = 0;
     std::uint32_t place = 0;
@@ -97,10 +96,11 @@ class FlowImages {
     std::atomic<std::uint64_t> name = 0;
     std::atomic<std::uint64_t> seen = 0;
     std::atomic<std::uint64_t> facts = 0;
-    std::array<std::atomic<std::uint64_t>, most_words> words{};  ///< of untagged IPv4 all in one line
+    std::array<std::atomic<std::uint64_t>, most_words> words{};  ///< untagged IPv4 fits the cache line
   };
-  // Each has a slot in either half, by other bits of its hash. Two in one set would do for few flows only: of
-  // a thousand some share their set with two others, and push each other out again and again.
+  // Each entry has one possible slot in either half, by different bits of its hash. Sets of two slots would
+  // do for few flows only: of a thousand some would share a set with two others and evict each other
+  // repeatedly.
   static constexpr unsigned ways = 2;
   static constexpr unsigned slot_bits = 12;
   [[nodiscard, gnu::always_inline]] static std::size_t slot_of(std::uint64_t hash, unsigned way) noexcept {

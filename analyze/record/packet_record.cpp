@@ -12,8 +12,8 @@ using namespace dissect;
 
 namespace {
 
-/// Bytes of a header that are the same for all packets that took one way past one place: no
-/// checksums, sequence numbers, times or ports chosen by a hash.
+/// Bytes of a header that are equal for all packets of one path at one place: no checksums, sequence
+/// numbers, times or hashed source ports.
 struct PathBytes {
   HeaderId id;
   std::uint8_t begin;
@@ -44,7 +44,7 @@ void add_network(PathHash& path, const Layer& layer, const std::uint8_t* p, bool
   }
 }
 
-/// The innermost network header's addresses are the flow's; all else before the transport is its way.
+/// The addresses of the innermost network header belong to the flow; all else before the transport is path.
 std::uint32_t path_of(const capture::Frame& frame, const Dissection& d) noexcept {
   PathHash path(frame.point);
   for (std::size_t i = 0; i <= d.network; ++i) {
@@ -61,8 +61,8 @@ std::uint32_t path_of(const capture::Frame& frame, const Dissection& d) noexcept
   return path.value();
 }
 
-/// The sender's address on the link, if its link header carries the network header without a tunnel
-/// between them; else it is another machine's.
+/// The sender's MAC address, if there is no tunnel between the link header and the network header; with one
+/// it is the address of another device.
 std::uint64_t source_mac_of(const std::uint8_t* base, const Dissection& d) noexcept {
   for (std::size_t i = d.network; i-- > 0;) {
     const std::uint8_t* p = base + d.layers[i].offset;
@@ -83,7 +83,7 @@ std::uint64_t source_mac_of(const std::uint8_t* base, const Dissection& d) noexc
   return 0;
 }
 
-/// Whether the lengths leave no doubt how many bytes the sender put into the packet.
+/// Whether the length fields agree on the size of the packet.
 bool lengths_agree(const Dissection& d) noexcept {
   return !d.has(Note::fragmented) && !d.has(Note::zero_ip_length) && !d.has(Note::udp_length_mismatch) &&
          d.stop != Stop::contradicts_itself;

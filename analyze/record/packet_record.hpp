@@ -14,8 +14,8 @@
 
 namespace roce::analyze {
 
-/// One direction to one destination queue pair. VLAN and tunnel are not part of it: one flow
-/// captured inside and outside of a tunnel is still one flow.
+/// Key of a flow: one direction to one destination queue pair. VLAN and tunnel are not part of it: a flow
+/// captured inside and outside of a tunnel is one flow.
 struct FlowKey {
   dissect::IpAddress src;
   dissect::IpAddress dst;
@@ -26,17 +26,17 @@ struct FlowKey {
   [[nodiscard]] bool operator==(const FlowKey& other) const noexcept {
     return std::memcmp(this, &other, sizeof *this) == 0;
   }
-  /// The key as numbers, as they lie in memory.
+  /// The key's memory as numbers.
   using Words = std::array<std::uint64_t, 5>;
   [[nodiscard]] std::uint64_t hash() const noexcept {
     Words words;
     std::memcpy(words.data(), this, sizeof words);
     return hash_of(words);
   }
-  /// Each word times a constant of its own, then mixed. Most words of an IPv4 key are constant, which a
-  /// compiler sees where this is inlined.
+  /// Each word times its own constant, then mixed. Most words of an IPv4 key are constant, which the
+  /// compiler uses when this is inlined.
   [[nodiscard, gnu::always_inline]] static std::uint64_t hash_of(const Words& words) noexcept {
-    // An IPv4 address stands in the high half, where a product would lose most of its bits.
+    // An IPv4 address is in the high half, where a product would lose most of its bits.
     std::uint64_t h =
         std::rotl(words[0], 32) * 0x9e3779b97f4a7c15U + std::rotl(words[1], 32) * 0xff51afd7ed558ccdU;
     h += std::rotl(words[2], 32) * 0xc4ceb9fe1a85ec53U + std::rotl(words[3], 32) * 0xd6e8feb86659fd93U;
@@ -47,34 +47,34 @@ struct FlowKey {
 };
 static_assert(sizeof(FlowKey) == 40 && std::has_unique_object_representations_v<FlowKey>);
 
-/// What differs from packet to packet of a flow: plain values, copied out of the frame. A cache line, for it
-/// goes from one core to another.
+/// The facts of a packet that differ within a flow: plain values, copied out of the frame. One cache line,
+/// because it is passed from one core to another.
 struct alignas(64) PacketBrief {
   enum Flag : std::uint8_t {
-    valid = 1,     ///< a transport packet; else the rest means nothing
-    tagged = 2,    ///< vlan_id and pcp are there
-    has_aeth = 4,  ///< aeth is there (not cut)
+    valid = 1,     ///< a transport packet; otherwise the rest is undefined
+    tagged = 2,    ///< vlan_id and pcp are valid
+    has_aeth = 4,  ///< aeth is valid (not truncated)
     ack_requested = 8,
     fecn = 16,
     becn = 32,
-    selected = 128,  ///< counts: inside the time range and the filter, where there are any
-    has_ports = 64,  ///< udp_source is there
+    selected = 128,  ///< counted: inside the time range and accepted by the filter, if any
+    has_ports = 64,  ///< udp_source is valid
   };
 
   /// Bits of `more`.
   enum More : std::uint8_t {
-    has_ip_id = 1,       ///< IPv4: ip_id is there
+    has_ip_id = 1,       ///< IPv4: ip_id is valid
     dont_fragment = 2,   ///< IPv4's DF
     fragmented = 4,      ///< the first fragment of a datagram
-    has_reth = 8,        ///< virtual_address, r_key and dma_length are there: a RETH or AtomicETH
-    payload_whole = 16,  ///< `payload` is what the sender sent: no length is missing or contradicts another
+    has_reth = 8,        ///< virtual_address, r_key and dma_length are valid: a RETH or AtomicETH
+    payload_whole = 16,  ///< `payload` is reliable: no length field is missing or contradicts another
     bad_header = 32,     ///< its IPv4 header checksum is wrong
-    left_out = 64,       ///< by the filter, though inside the time range
+    left_out = 64,       ///< rejected by the filter, though inside the time range
   };
-  static constexpr std::uint32_t atomic_bytes = 8;  ///< what an atomic operation touches: its dma_length
+  static constexpr std::uint32_t atomic_bytes = 8;  ///< size of an atomic operation: its dma_length
 
-  /// In the year 2116: no sum or difference of times up to here overflows. What a file says beyond that is
-  /// no time of a packet.
+  /// In the year 2116: no sum or difference of times up to here overflows. Later timestamps of a file are
+  /// not valid times of packets.
   static constexpr std::int64_t latest_ns = (std::int64_t{1} << 62U) - 1;
 
   std::int64_t time_ns = 0;
@@ -83,35 +83,35 @@ struct alignas(64) PacketBrief {
   std::uint32_t dma_length = 0;
   std::uint32_t psn = 0;      ///< 24 bits
   std::uint32_t wire = 0;     ///< bytes on the wire
-  std::uint32_t payload = 0;  ///< message bytes as declared, without pad
+  std::uint32_t payload = 0;  ///< message bytes by the length fields, without pad
   std::uint32_t aeth = 0;     ///< syndrome in the high byte, MSN below
-  /// Differs where the same transmission is seen at another place: a hash of the capture point,
-  /// the cooked header's interface, MAC addresses, VLAN, tunnels and hop limit.
+  /// Identifies the place where the transmission was captured: a hash of the capture point, the cooked
+  /// header's interface, MAC addresses, VLAN, tunnels and hop limit.
   std::uint32_t path = 0;
   std::uint32_t point = 0;  ///< capture::Frame::point
-  /// What FlowImages::find() said of it: then it is all there is of the packet. 0: it is part of a record.
+  /// Number of the packet's FlowImages entry; then there is no PacketRecord of it. 0: part of a record.
   std::uint32_t image = 0;
-  std::uint32_t place = 0;  ///< in the flow table, by that image
+  std::uint32_t place = 0;  ///< in the flow table, by that entry
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
   std::uint8_t flags = 0;
   std::uint8_t more = 0;
   std::uint8_t icrc = 0;    ///< dissect::CrcStatus
-  std::uint8_t upper = 0;   ///< dissect::Ulp that the payload's own header shows
-  std::uint8_t common = 0;  ///< Common, where it was looked for
+  std::uint8_t upper = 0;   ///< dissect::Ulp by the payload's own header
+  std::uint8_t common = 0;  ///< Common, if it was determined
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags & flag) != 0; }
   [[nodiscard]] bool has(More fact) const noexcept { return (more & fact) != 0; }
   [[nodiscard]] bool icrc_wrong() const noexcept {
     return icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
   }
-  /// Its receiver throws it away, for its ICRC or its IPv4 header checksum is wrong.
+  /// Its receiver discards it, because its ICRC or its IPv4 header checksum is wrong.
   [[nodiscard]] bool damaged() const noexcept { return icrc_wrong() || has(bad_header); }
 };
 static_assert(sizeof(PacketBrief) == 64 && std::is_trivially_copyable_v<PacketBrief>);
 
-/// All that the trackers need of one transport packet; lives for an epoch. The second cache line is what
-/// nearly all packets of a flow have alike.
+/// All that the trackers need of one transport packet; valid while its batch is processed. The second cache
+/// line holds what nearly all packets of a flow have in common.
 struct PacketRecord : PacketBrief {
   FlowKey key;
   std::uint64_t key_hash = 0;
@@ -125,8 +125,8 @@ struct PacketRecord : PacketBrief {
   [[nodiscard]] std::uint16_t vlan_id() const noexcept { return tag & 0xfffU; }
   [[nodiscard]] std::uint8_t pcp() const noexcept { return static_cast<std::uint8_t>(tag >> 13U); }
 
-  /// Everything that is counted by value: port, tag, traffic class, TTL and P_Key, and which of them are
-  /// there. Equal looks mean equal marks.
+  /// All fields that are counted by value: port, tag, traffic class, TTL and P_Key, and which of them are
+  /// valid. Equal looks mean equal markings.
   struct Look {
     std::uint64_t word = 0;
     std::uint8_t flags = 0;
@@ -137,7 +137,7 @@ struct PacketRecord : PacketBrief {
                 std::uint64_t{ttl} << 40U | std::uint64_t{p_key} << 48U,
             static_cast<std::uint8_t>((flags & look_flags) | (more & look_more) << look_more_shift)};
   }
-  /// A record with these marks and nothing else.
+  /// A record with these markings and nothing else.
   [[nodiscard]] static PacketRecord of_look(const Look& look) noexcept {
     PacketRecord record;
     record.udp_source = static_cast<std::uint16_t>(look.word);
@@ -158,15 +158,15 @@ struct PacketRecord : PacketBrief {
 };
 static_assert(sizeof(PacketRecord) == 128 && std::is_trivially_copyable_v<PacketRecord>);
 
-/// The flow of a dissected transport packet: its addresses, destination queue pair and transport.
+/// The flow key of a dissected transport packet: its addresses, destination queue pair and transport.
 [[nodiscard]] FlowKey ends_of(const std::uint8_t* frame, const dissect::Dissection& dissection) noexcept;
 
-/// DSCP and ECN of a dissected transport packet, as IPv4's TOS has them: of IPv4, IPv6 or the GRH;
+/// DSCP and ECN of a dissected transport packet, in the layout of the IPv4 TOS: of IPv4, IPv6 or the GRH;
 /// 0 for native InfiniBand without GRH.
 [[nodiscard]] std::uint8_t traffic_class_of(const std::uint8_t* frame,
                                             const dissect::Dissection& dissection) noexcept;
 
-/// Fills `record` from a dissected frame; without Flag::valid if it holds no transport packet.
+/// Fills `record` from a dissected frame; Flag::valid is not set if the frame holds no transport packet.
 void make_record(const capture::Frame& frame, const dissect::Dissection& dissection,
                  PacketRecord& record) noexcept;
 

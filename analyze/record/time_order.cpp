@@ -6,11 +6,11 @@
 namespace roce::analyze {
 
 void TimeOrder::push(const PacketRecord& record, std::uint64_t number) {
-  constexpr std::size_t interfaces_at_most = 256;  // beyond that they share a place
+  constexpr std::size_t interfaces_at_most = 256;  // further ones share a slot
   const std::size_t index = record.point % interfaces_at_most;
   if (index >= interfaces_.size()) interfaces_.resize(index + 1);
   Entry entry{record.time_ns, {record, number}};
-  if (entry.time_ns == capture::no_time) entry.time_ns = last_time_ns_;  // stays behind its neighbour
+  if (entry.time_ns == capture::no_time) entry.time_ns = last_time_ns_;  // stays after its predecessor
   last_time_ns_ = entry.time_ns;
   last_number_ = number;
   Interface& interface = interfaces_[index];
@@ -22,7 +22,7 @@ void TimeOrder::push(const PacketRecord& record, std::uint64_t number) {
 }
 
 bool TimeOrder::all_came_to(std::int64_t time_ns) const noexcept {
-  constexpr std::uint64_t silent = 4096;  // frames without one of an interface: it is not waited for
+  constexpr std::uint64_t silent = 4096;  // an interface without a frame among so many is not waited for
   return std::all_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& interface) {
     return !interface.any || interface.time_ns >= time_ns || last_number_ - interface.number > silent;
   });

@@ -9,10 +9,10 @@
 
 namespace roce::analyze {
 
-/// Records of several interfaces in order of time. dumpcap writes each interface's packets in order, but
-/// those of one interface may stand in the file before earlier ones of another. A record waits until
-/// every interface that still delivers has come as far; bounded: beyond `limit` the earliest go
-/// anyway. Not thread-safe.
+/// Sorts records of several interfaces by time. dumpcap writes each interface's packets in order, but packets
+/// of one interface may precede earlier ones of another. A record is buffered until every interface that
+/// still delivers has reached its time; at most `limit` records, beyond that the earliest are released.
+/// Not thread-safe.
 class TimeOrder {
  public:
   static constexpr std::size_t limit = 16 * 1024;
@@ -23,8 +23,8 @@ class TimeOrder {
   };
 
   void push(const PacketRecord& record, std::uint64_t number);
-  /// The next record whose turn has come; false if all must wait. At the end of the input (`all`) none
-  /// waits any longer.
+  /// Takes the next record that is due; false if all must wait. At the end of the input, `all` releases the
+  /// rest.
   bool pop(Waiting& next, bool all = false);
 
  private:
@@ -32,7 +32,7 @@ class TimeOrder {
     std::int64_t time_ns = 0;
     Waiting waiting;
   };
-  /// For a heap with the earliest on top; equal times go by frame number.
+  /// For a heap with the earliest on top; equal times in the order of frame numbers.
   static bool later(const Entry& a, const Entry& b) noexcept {
     if (a.time_ns != b.time_ns) return a.time_ns > b.time_ns;
     return a.waiting.number > b.waiting.number;

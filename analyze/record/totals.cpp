@@ -94,7 +94,7 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
   }
 }
 
-/// Each thread kept its own first ones, so the first of the union are the first of all.
+/// Each thread kept its own first numbers, so the lowest of the union are the first of all.
 void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint64_t>& others) {
   numbers.insert(numbers.end(), others.begin(), others.end());
   std::sort(numbers.begin(), numbers.end());

@@ -17,7 +17,7 @@
 
 namespace roce::analyze {
 
-/// What the frames are that hold no RDMA transport.
+/// Kinds of frames without an RDMA transport.
 enum class OtherTraffic : std::uint8_t {
   tcp,
   udp,
@@ -35,7 +35,7 @@ enum class OtherTraffic : std::uint8_t {
 inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(OtherTraffic::count_);
 [[nodiscard]] std::string_view other_traffic_name(OtherTraffic kind) noexcept;
 
-/// Sums over all packets; one a thread, merged in the end. Order does not matter.
+/// Sums over all packets; one object per thread, merged at the end. Order does not matter.
 struct Totals {
   static constexpr std::size_t kept_mismatches = 10;
 
@@ -58,7 +58,7 @@ struct Totals {
   std::uint64_t untagged = 0;
   std::array<std::uint64_t, other_traffic_count> others{};
   DiagnosticCounts diagnostics;
-  /// Numbers of the first packets with a wrong ICRC, ascending.
+  /// Numbers of the first packets with a wrong ICRC, ascending; at most `kept_mismatches`.
   std::vector<std::uint64_t> icrc_mismatches;
   /// Numbers of the first IP fragments of UDP datagrams, ascending.
   std::vector<std::uint64_t> fragments;
@@ -67,7 +67,7 @@ struct Totals {
   /// not checked.
   void count(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
              const PacketRecord& record, const dissect::IcrcResult* icrc);
-  /// What a packet is counted by, beside its opcode.
+  /// The properties, beside the opcode, by which a packet is counted.
   struct Marks {
     std::uint8_t traffic_class = 0;
     std::uint8_t transport = 0;  ///< dissect::Transport
@@ -78,15 +78,14 @@ struct Totals {
       return std::bit_cast<std::uint32_t>(*this) == std::bit_cast<std::uint32_t>(other);
     }
   };
-  /// Counts one frame that the short way has taken. `cut`: by the capture; `icrc`: as above, then its status
-  /// need not be in `marks`. Frames alike are counted together: settle() before anything is read.
+  /// Counts one frame of the fast path. `cut`: truncated; `icrc`: as in count(), its status need not be in
+  /// `marks`. Frames with equal marks are counted together: call settle() before reading.
   void count_fast(std::uint64_t number, const capture::Frame& frame, std::uint8_t opcode, Marks marks,
                   bool cut, const dissect::IcrcResult* icrc);
-  /// Frames of RDMA transports in a row that have a time. Summed up apart, for sums that others cannot see
-  /// stay in registers.
+  /// Sums over consecutive RDMA frames that have a time. A local object, so that the sums stay in registers.
   class Run {
    public:
-    /// `time_ns`: of the first one.
+    /// `time_ns`: of the first frame.
     explicit Run(std::int64_t time_ns) noexcept : first_time_ns_(time_ns), last_time_ns_(time_ns) {}
     [[gnu::always_inline]] void add(const capture::Frame& frame) noexcept {
       bytes_ += frame.wire;
@@ -106,8 +105,9 @@ struct Totals {
     std::int64_t last_time_ns_;
   };
   void count_run(std::uint64_t frames, const Run& run) noexcept;
-  /// What count_run() leaves out of each frame: as count_fast(), the ICRC in `marks`, and not wrong.
+  /// Counts of a frame what count_run() does not: as count_fast(), with the ICRC, not a mismatch, in `marks`.
   void count_known(std::uint8_t opcode, Marks marks, bool cut) noexcept;
+  /// Adds the frames with equal marks that are not counted yet.
   void settle() noexcept;
   void merge(const Totals& other);
 
@@ -118,8 +118,8 @@ struct Totals {
   void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,
                        const dissect::IcrcResult* icrc);
 
-  Marks alike_;                      ///< of frames in a row,
-  std::uint32_t alike_packets_ = 0;  ///< not counted yet
+  Marks alike_;                      ///< marks of the last frames in a row
+  std::uint32_t alike_packets_ = 0;  ///< their number, not counted yet
 };
 
 inline void Totals::count_frame(const capture::Frame& frame) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table of flows, connections ... is made of: one row of a constant table a column. Text tables, CSV,
-// JSON's sort order and the window all read the same tables.
+// Columns of the tables of flows, connections ...: each column is one row of a constant table, which text
+// tables, CSV, HTML, the sort order of JSON and the window all use.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +13,23 @@
 
 namespace roce::analyze {
 
-/// Priority of a column that is shown in CSV and on request only.
+/// Priority of a column that is shown only in CSV and on request.
 inline constexpr std::uint8_t hidden_column = 255;
 
 template <class Row>
 struct Column {
   std::string_view name;     ///< stable, snake_case: for --sort and CSV
-  std::string_view heading;  ///< of a text table
+  std::string_view heading;  ///< in tables
   std::string_view help;
   bool right = false;  ///< aligned right
-  /// Priority in a text table: 0 = always, higher numbers leave first when the terminal is narrow;
-  /// hidden_column: never by itself.
+  /// Priority in a text table: 0 = always shown, higher numbers are dropped first on a narrow terminal;
+  /// hidden_column: only on request.
   std::uint8_t priority = 0;
-  /// Sorts numbers, largest first; null for columns that sort by text.
+  /// Sort key, largest first; null for columns that sort by text.
   double (*number)(const Row&) = nullptr;
-  /// For people ("1.46 MB"); empty = nothing to say.
+  /// For display ("1.46 MB"); may be empty.
   std::string (*text)(const Row&) = nullptr;
-  /// For machines ("1462345"); null = as text.
+  /// For CSV ("1462345"); null = as `text`.
   std::string (*exact)(const Row&) = nullptr;
 
   [[nodiscard]] std::string machine_text(const Row& row) const {
@@ -37,7 +37,7 @@ struct Column {
   }
 };
 
-/// A column of counts; people see nothing where machines see 0.
+/// A column of counts; 0 is empty in `text`.
 template <class Row, std::uint64_t (*get)(const Row&)>
 [[nodiscard]] constexpr Column<Row> count_column(std::string_view name, std::string_view heading,
                                                  std::string_view help, std::uint8_t priority) {
@@ -64,11 +64,10 @@ template <class Row>
   return nullptr;
 }
 
-/// Sorts by a column: numbers descending, texts ascending; ties stay in their order. Reversed with
-/// `reverse`.
+/// Sorts by a column: numbers descending, texts ascending, stable. `reverse` reverses the result.
 template <class Row>
 void sort_rows(std::vector<const Row*>& rows, const Column<Row>& column, bool reverse) {
-  // Each key is made once: texts are costly and a table may have 100 000 rows.
+  // Each key is computed once: texts are costly and a table may have 100 000 rows.
   struct Key {
     double number = 0;
     std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of the table of findings, one row each; see columns.hpp.
+// The table of findings, see columns.hpp.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace roce::analyze {
 using FindingColumn = Column<Finding>;
 [[nodiscard]] std::span<const FindingColumn> finding_columns() noexcept;
 
-/// What identifies a finding from one snapshot to the next: its rule and its subject.
+/// Identifies a finding across snapshots: its rule and its subject.
 [[nodiscard]] std::string finding_key(const Finding& finding);
 
-/// Up to the first full stop that ends a sentence.
+/// The text up to the first full stop that ends a sentence.
 [[nodiscard]] std::string first_sentence(const std::string& text);
 
 }  // namespace roce::analyze

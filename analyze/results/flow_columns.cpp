@@ -49,7 +49,7 @@ std::string opcode_list(const Flow& flow) {
   return text;
 }
 
-/// The text of a time or what follows from one; empty for a flow whose packets have no times.
+/// The text of a time or duration; empty for a flow whose packets have no timestamps.
 template <class Text>
 std::string if_timed(const Flow& flow, Text text) {
   return flow.any_time ? text(flow) : std::string();
@@ -85,7 +85,7 @@ using F = const Flow&;
 constexpr FlowColumn columns_of_flows[] = {
     {"id", "flow", "number of the flow", true, 0, [](F f) { return -static_cast<double>(f.id); },
      [](F f) { return std::to_string(f.id); }, nullptr},
-    {"connection", "conn", "connection that the flow is a direction of", true, 4,
+    {"connection", "conn", "connection to which the flow belongs", true, 4,
      [](F f) { return f.connection ? static_cast<double>(*f.connection) : -1; },
      [](F f) { return f.connection ? std::to_string(*f.connection) : std::string(); }, nullptr},
     {"src", "source", "source address", false, 0, nullptr, [](F f) { return address_text(f.key.src); },
@@ -98,9 +98,9 @@ constexpr FlowColumn columns_of_flows[] = {
     {"service", "type", "transport service", false, 1, nullptr,
      [](F f) { return f.service_known ? std::string(dissect::service_name(f.service)) : std::string("CNP"); },
      nullptr},
-    {"upper", "carries", "upper-layer protocol, where the CM exchange or its own header makes it certain",
-     false, 1, nullptr, [](F f) { return std::string(dissect::ulp_name(f.upper)); }, nullptr},
-    {"version", "version", "what carries the transport", false, hidden_column, nullptr,
+    {"upper", "ULP", "upper-layer protocol, by the CM exchange or by its own header", false, 1, nullptr,
+     [](F f) { return std::string(dissect::ulp_name(f.upper)); }, nullptr},
+    {"version", "version", "RoCE version, or native InfiniBand", false, hidden_column, nullptr,
      [](F f) { return std::string(version_name(f.key.transport)); }, nullptr},
     {"vlan", "VLAN", "VLAN of the first tagged packet", true, 6,
      [](F f) { return f.vlan ? static_cast<double>(*f.vlan) : -1; },
@@ -111,52 +111,54 @@ constexpr FlowColumn columns_of_flows[] = {
      [](F f) { return std::to_string(f.packets); }, nullptr},
     {"bytes", "bytes", "bytes on the wire", true, 3, [](F f) { return static_cast<double>(f.bytes); },
      [](F f) { return bytes_text(f.bytes); }, [](F f) { return std::to_string(f.bytes); }},
-    {"payload_bytes", "payload", "message bytes, without headers and pad", true, 1,
+    {"payload_bytes", "payload", "message bytes, without headers and pad bytes", true, 1,
      [](F f) { return static_cast<double>(f.payload_bytes); },
      [](F f) { return bytes_text(f.payload_bytes); }, [](F f) { return std::to_string(f.payload_bytes); }},
     {"messages", "messages", "messages that ended in the capture", true, 2,
      [](F f) { return static_cast<double>(f.messages); }, [](F f) { return std::to_string(f.messages); },
      nullptr},
-    {"rate_bps", "rate", "mean rate from its first to its last packet", true, 2, rate,
+    {"rate_bps", "rate", "mean rate from first to last packet", true, 2, rate,
      [](F f) { return f.packets > 1 && f.any_time ? rate_text(rate(f)) : std::string(); },
      [](F f) { return fmt::format("{:.0f}", rate(f)); }},
-    count_column<Flow, flow_retransmitted>("retransmitted", "resent", "packets sent again", 1),
+    count_column<Flow, flow_retransmitted>("retransmitted", "retrans", "retransmitted packets", 1),
     count_column<Flow, flow_repeated_after<Cause::nak>>(
-        "retransmitted_nak", "after NAK", "packets sent again after a PSN sequence NAK", hidden_column),
-    count_column<Flow, flow_repeated_after<Cause::timeout>>(
-        "retransmitted_timeout", "after timeout", "packets sent again after silence", hidden_column),
-    count_column<Flow, flow_repeated_after<Cause::rnr>>("retransmitted_rnr", "after RNR",
-                                                        "packets sent again after an RNR NAK", hidden_column),
-    count_column<Flow, flow_repeated_after<Cause::read_retry>>(
-        "retransmitted_read_retry", "READ retried", "READs issued again, and the responses to them",
-        hidden_column),
-    count_column<Flow, flow_repeated_after<Cause::unknown>>("retransmitted_unknown", "resent, why unknown",
-                                                            "packets sent again for a reason not captured",
+        "retransmitted_nak", "after NAK", "packets retransmitted after a PSN sequence NAK", hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::timeout>>("retransmitted_timeout", "after timeout",
+                                                            "packets retransmitted after an ACK timeout",
                                                             hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::rnr>>(
+        "retransmitted_rnr", "after RNR", "packets retransmitted after an RNR NAK", hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::read_retry>>(
+        "retransmitted_read_retry", "READ retries", "retransmitted READ requests and the responses to them",
+        hidden_column),
+    count_column<Flow, flow_repeated_after<Cause::unknown>>(
+        "retransmitted_unknown", "unknown cause", "packets retransmitted for a cause that was not captured",
+        hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::spurious>>(
-        "spurious", "spurious", "repeats of what had already been acknowledged", 4),
-    count_column<Flow, lost_packets>("lost", "lost", "transmissions lost", 1),
-    count_column<Flow, flow_lost_at<Lost::before_capture>>(
-        "lost_before_capture", "lost before", "transmissions that never came to the capture point",
-        hidden_column),
+        "spurious", "spurious", "retransmissions of what had already been acknowledged", 4),
+    count_column<Flow, lost_packets>("lost", "lost", "lost transmissions", 1),
+    count_column<Flow, flow_lost_at<Lost::before_capture>>("lost_before_capture", "lost upstream",
+                                                           "transmissions lost upstream of the capture point",
+                                                           hidden_column),
     count_column<Flow, flow_lost_at<Lost::after_capture>>(
-        "lost_after_capture", "lost after", "transmissions lost behind the capture point", hidden_column),
-    count_column<Flow, flow_lost_at<Lost::by_capture>>(
-        "lost_by_capture", "not captured", "transmissions that were delivered, but missed by the capture",
+        "lost_after_capture", "lost downstream", "transmissions lost downstream of the capture point",
         hidden_column),
+    count_column<Flow, flow_lost_at<Lost::by_capture>>("lost_by_capture", "not captured",
+                                                       "transmissions that were delivered, but not captured",
+                                                       hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::out_of_order>>(
-        "out_of_order", "reordered", "packets that came late without having been sent twice", 4),
+        "out_of_order", "reordered", "packets out of order that are not retransmissions", 4),
     count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_captures>>(
-        "duplicate_captures", "mirrored", "transmissions captured once more; in no other count", 5),
+        "duplicate_captures", "copies", "transmissions captured more than once; in no other count", 5),
     count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_network>>(
-        "duplicate_network", "doubled", "transmissions that the network delivered twice", hidden_column),
+        "duplicate_network", "duplicated", "transmissions duplicated by the network", hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::gaps>>(
-        "gaps", "gaps", "PSNs that were not captured in their place", hidden_column),
+        "gaps", "gaps", "PSNs that were not captured in sequence", hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::wasted_packets>>(
-        "wasted_packets", "wasted", "packets delivered behind a loss, thrown away and sent again",
+        "wasted_packets", "wasted", "packets delivered out of sequence, discarded and retransmitted",
         hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::wasted_bytes>>(
-        "wasted_bytes", "wasted bytes", "their bytes on the wire", hidden_column),
+        "wasted_bytes", "wasted bytes", "bytes of these packets on the wire", hidden_column),
     {"first_psn", "first PSN", "PSN of its first packet", true, 4,
      [](F f) { return static_cast<double>(f.first_psn); }, [](F f) { return std::to_string(f.first_psn); },
      nullptr},
@@ -176,7 +178,7 @@ constexpr FlowColumn columns_of_flows[] = {
      [](F f) { return static_cast<double>(f.last_time_ns); },
      [](F f) { return if_timed(f, [](F g) { return time_text(g.last_time_ns); }); },
      [](F f) { return if_timed(f, [](F g) { return std::to_string(g.last_time_ns); }); }},
-    {"duration_ns", "duration", "from its first to its last packet", true, 5,
+    {"duration_ns", "duration", "from first to last packet", true, 5,
      [](F f) { return static_cast<double>(span_ns(f.first_time_ns, f.last_time_ns)); },
      [](F f) {
        return if_timed(f, [](F g) { return duration_text(span_ns(g.first_time_ns, g.last_time_ns)); });

@@ -21,13 +21,13 @@ std::uint64_t count(H h) {
 
 constexpr HostColumn columns_of_hosts[] = {
     {"address", "host", "address", false, 0, nullptr, [](H h) { return h.address; }, nullptr},
-    count_column<HostRow, count<&HostRow::connections>>("connections", "conns", "connections that end here",
+    count_column<HostRow, count<&HostRow::connections>>("connections", "conns", "connections of this address",
                                                         0),
     count_column<HostRow, count<&HostRow::sent_packets>>("packets", "packets", "packets it sent", 0),
     {"bytes", "sent", "bytes it sent, on the wire", true, 0,
      [](H h) { return static_cast<double>(h.sent_bytes); }, [](H h) { return bytes_text(h.sent_bytes); },
      [](H h) { return std::to_string(h.sent_bytes); }},
-    count_column<HostRow, count<&HostRow::resent>>("resent", "resent", "packets it sent again", 0),
+    count_column<HostRow, count<&HostRow::resent>>("resent", "retrans", "packets it retransmitted", 0),
     count_column<HostRow, count<&HostRow::lost>>("lost", "lost", "packets it sent that were lost", 0),
     count_column<HostRow, count<&HostRow::naks>>("naks", "NAKs", "NAKs and RNR NAKs it received", 0),
 };
@@ -40,7 +40,7 @@ std::uint64_t trouble(H h) {
 
 std::vector<std::optional<Severity>> connection_severities(const Snapshot& snapshot) {
   std::vector<std::optional<Severity>> worst(snapshot.connections.size());
-  // Ids are numbers of rows as long as none has left the bounded table.
+  // Ids are row numbers as long as no connection was evicted.
   const auto place = [&](std::uint32_t id) {
     const auto at = std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), id,
                                      [](const Connection& c, std::uint32_t wanted) { return c.id < wanted; });

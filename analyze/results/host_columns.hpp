@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts: the addresses that connections have at their ends, with what went wrong there. One row a column, see
-// columns.hpp.
+// The table of hosts, i.e. addresses with connections, and their errors; see columns.hpp.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +19,20 @@ struct HostRow {
   std::uint64_t connections = 0;
   std::uint64_t sent_packets = 0;
   std::uint64_t sent_bytes = 0;   ///< on the wire
-  std::uint64_t resent = 0;       ///< packets it sent again
+  std::uint64_t resent = 0;       ///< packets it retransmitted
   std::uint64_t lost = 0;         ///< transmissions it sent that were lost
-  std::uint64_t naks = 0;         ///< it received, RNR NAKs included
-  std::optional<Severity> worst;  ///< of the findings that name its connections
+  std::uint64_t naks = 0;         ///< NAKs it received, including RNR NAKs
+  std::optional<Severity> worst;  ///< of the findings about its connections
 };
 
-/// Those with most trouble first, then by bytes. Only hosts with connections.
+/// Hosts with most errors first, then by bytes. Only hosts with connections.
 [[nodiscard]] std::vector<HostRow> host_rows(const Snapshot& snapshot);
 
 using HostColumn = Column<HostRow>;
 [[nodiscard]] std::span<const HostColumn> host_columns() noexcept;
 
-/// By place in Snapshot::connections: the worst finding that names it. A failed one is an error whatever was
-/// found.
+/// By index in Snapshot::connections: the worst finding about it. A failed connection always has
+/// Severity::error.
 [[nodiscard]] std::vector<std::optional<Severity>> connection_severities(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

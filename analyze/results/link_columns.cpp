@@ -15,8 +15,7 @@ namespace {
 using P = const PauseRow&;
 using D = const DcbxRow&;
 
-/// When a pause ends by itself, and all that follows from it, is known with the link's speed only: empty
-/// without.
+/// Empty without the link speed, since the end of a pause that expires depends on it.
 template <class Get>
 std::string if_known(P row, Get get) {
   return is_speed_known(*row.port) ? get(row.counts()) : std::string();
@@ -64,7 +63,7 @@ constexpr PauseColumn pauses[] = {
      [](P r) { return mac_text(r.port->mac); }, nullptr},
     {"kind", "kind", "pfc or pause (global)", false, 0, nullptr,
      [](P r) { return std::string(r.lane == PausePort::global ? "pause" : "pfc"); }, nullptr},
-    {"priority", "priority", "0 to 7; empty: PAUSE, which stops them all", true, 0,
+    {"priority", "priority", "0 to 7; empty: global PAUSE", true, 0,
      [](P r) { return r.lane == PausePort::global ? -1.0 : static_cast<double>(r.lane); },
      [](P r) { return r.lane == PausePort::global ? std::string() : std::to_string(r.lane); }, nullptr},
     {"point", "point", "capture point", true, 3, [](P r) { return static_cast<double>(r.port->point); },
@@ -77,20 +76,20 @@ constexpr PauseColumn pauses[] = {
        return is_speed_known(*r.port) ? rate_text(static_cast<double>(r.port->speed_bps)) : std::string();
      },
      [](P r) { return is_speed_known(*r.port) ? std::to_string(r.port->speed_bps) : std::string(); }},
-    count_column<PauseRow, xoffs>("xoff", "XOFF", "frames that pause it, with refreshes", 0),
-    count_column<PauseRow, xons>("xon", "XON", "frames that end the pause", 1),
+    count_column<PauseRow, xoffs>("xoff", "XOFF", "XOFF frames, including refreshes", 0),
+    count_column<PauseRow, xons>("xon", "XON", "XON frames", 1),
     {"pauses", "pauses", "from XOFF to XON or expiry; empty: the link speed is unknown", true, 2,
      number_of<&PauseLane::pauses>, known_count<&PauseLane::pauses>, nullptr},
-    {"refreshed", "refreshed", "XOFFs while it was paused", true, hidden_column,
-     number_of<&PauseLane::refreshed>, known_count<&PauseLane::refreshed>, nullptr},
+    {"refreshed", "refreshed", "XOFFs while paused", true, hidden_column, number_of<&PauseLane::refreshed>,
+     known_count<&PauseLane::refreshed>, nullptr},
     {"expired", "expired", "pauses that ended without XON", true, hidden_column,
      number_of<&PauseLane::expired>, known_count<&PauseLane::expired>, nullptr},
-    {"needless_xon", "needless XON", "XONs while it was not paused", true, hidden_column,
+    {"needless_xon", "spurious XON", "XONs while not paused", true, hidden_column,
      number_of<&PauseLane::needless_xon>, known_count<&PauseLane::needless_xon>, nullptr},
     {"paused_ns", "paused", "time paused; empty: the link speed is unknown", true, 0,
      [](P r) { return static_cast<double>(r.counts().paused_ns); }, known_time<&PauseLane::paused_ns>,
      known_ns<&PauseLane::paused_ns>},
-    {"duty", "duty", "share of the capture's time, 0 to 1; empty: unknown", true, 1,
+    {"duty", "duty", "share of the capture's time paused, 0 to 1; empty: unknown", true, 1,
      [](P r) { return duty(r).value_or(0); },
      [](P r) { return duty(r) ? fmt::format("{:.1f} %", 100 * *duty(r)) : std::string(); },
      [](P r) { return duty(r) ? fmt::format("{}", *duty(r)) : std::string(); }},
@@ -100,16 +99,17 @@ constexpr PauseColumn pauses[] = {
     {"longest_packet", "longest packet", "number of the XOFF that began the longest one", true, hidden_column,
      [](P r) { return -static_cast<double>(r.counts().longest_packet); },
      [](P r) { return std::to_string(r.counts().longest_packet); }, nullptr},
-    {"paused_quanta", "quanta", "time paused in quanta; where the link speed is unknown, at most so many",
-     true, 2, [](P r) { return static_cast<double>(paused_quanta(*r.port, r.counts())); },
+    {"paused_quanta", "quanta", "time paused in quanta; an upper bound if the link speed is unknown", true, 2,
+     [](P r) { return static_cast<double>(paused_quanta(*r.port, r.counts())); },
      [](P r) { return std::to_string(paused_quanta(*r.port, r.counts())); }, nullptr},
     {"paused_at_end", "at end", "whether it was paused when the capture ended", false, hidden_column, nullptr,
      [](P r) {
        return if_known(r, [](const PauseLane& l) { return std::string(l.paused_at_end ? "true" : "false"); });
      },
      nullptr},
-    count_column<PauseRow, storms>("storms", "storms", "pauses as long as --pause-storm or longer", 2),
-    {"traffic_while_paused", "packets meanwhile", "RoCE packets to the port while it was paused", true, 2,
+    count_column<PauseRow, storms>("storms", "storms", "pauses of at least --pause-storm", 2),
+    {"traffic_while_paused", "packets while paused",
+     "RoCE packets to the port on this priority while it was paused", true, 2,
      [](P r) { return static_cast<double>(r.counts().overrun.count); },
      [](P r) { return if_known(r, [](const PauseLane& l) { return std::to_string(l.overrun.count); }); },
      nullptr},
@@ -124,7 +124,7 @@ std::string version_text(DcbxRow::Version version) {
   return std::string(names[version]);
 }
 
-/// What a port says of itself may hold any bytes.
+/// A text of a port, which may hold any bytes, made printable.
 template <std::string DcbxPort::*text>
 std::string said(D row) {
   std::string out;
@@ -142,7 +142,7 @@ std::string classes(D row) {
   return settings.ets ? fmt::format("{}", fmt::join(settings.ets->class_of, " ")) : std::string();
 }
 
-/// Bits of priorities as "3" or "3 4": a comma would part columns.
+/// Bits of priorities as "3" or "3 4", without commas because of CSV.
 std::string priority_list(std::uint8_t bits) {
   std::string text;
   for (unsigned p = 0; p < 8; ++p) {
@@ -189,17 +189,17 @@ constexpr DcbxColumn announcements[] = {
      [](D r) { return mac_text(r.port->mac); }, nullptr},
     {"point", "point", "capture point", true, 3, [](D r) { return static_cast<double>(r.port->point); },
      [](D r) { return std::to_string(r.port->point); }, nullptr},
-    {"system", "system", "its name, as it says", false, 1, nullptr, said<&DcbxPort::system>, nullptr},
-    {"port_id", "port id", "LLDP's port ID", false, 1, nullptr, said<&DcbxPort::port>, nullptr},
-    {"chassis", "chassis", "LLDP's chassis ID", false, hidden_column, nullptr, said<&DcbxPort::chassis>,
+    {"system", "system", "LLDP system name", false, 1, nullptr, said<&DcbxPort::system>, nullptr},
+    {"port_id", "port id", "LLDP port ID", false, 1, nullptr, said<&DcbxPort::port>, nullptr},
+    {"chassis", "chassis", "LLDP chassis ID", false, hidden_column, nullptr, said<&DcbxPort::chassis>,
      nullptr},
-    {"description", "description", "of the port, as it says", false, hidden_column, nullptr,
+    {"description", "description", "LLDP port description", false, hidden_column, nullptr,
      said<&DcbxPort::description>, nullptr},
-    {"version", "version", "ieee (802.1Q) or cee; empty: it announces no DCBX", false, 0, nullptr,
+    {"version", "version", "ieee (802.1Q) or cee; empty: no DCBX announced", false, 0, nullptr,
      [](D r) { return version_text(r.version); }, nullptr},
-    {"pfc", "PFC on", "priorities that are lossless, none, or empty: not announced", false, 0, nullptr,
-     pfc_text, nullptr},
-    {"pfc_willing", "willing", "whether it takes the other end's PFC", false, 1, nullptr,
+    {"pfc", "PFC on", "priorities with PFC, none, or empty: not announced", false, 0, nullptr, pfc_text,
+     nullptr},
+    {"pfc_willing", "willing", "whether it accepts the peer's PFC settings", false, 1, nullptr,
      [](D r) {
        const std::optional<DcbxPfc>& pfc = r.settings().pfc;
        return pfc ? std::string(pfc->willing ? "true" : "false") : std::string();
@@ -211,8 +211,7 @@ constexpr DcbxColumn announcements[] = {
        return pfc ? std::string(pfc->in_use ? "true" : "false") : std::string();
      },
      nullptr},
-    {"pfc_max_classes", "PFC classes", "lossless priorities that it can have at once", true, hidden_column,
-     nullptr,
+    {"pfc_max_classes", "PFC classes", "maximum number of priorities with PFC", true, hidden_column, nullptr,
      [](D r) {
        const std::optional<DcbxPfc>& pfc = r.settings().pfc;
        return pfc ? std::to_string(pfc->max_classes) : std::string();
@@ -226,15 +225,15 @@ constexpr DcbxColumn announcements[] = {
      applications_text, nullptr},
     {"ets_class", "ETS class", "traffic class of each priority", false, hidden_column, nullptr, classes,
      nullptr},
-    {"ets_bandwidth", "ETS bandwidth", "percent of each traffic class", false, 3, nullptr, bandwidths,
-     nullptr},
-    {"ttl", "TTL", "seconds that it is valid, of the last frame", true, hidden_column,
+    {"ets_bandwidth", "ETS bandwidth", "bandwidth of each traffic class in percent", false, 3, nullptr,
+     bandwidths, nullptr},
+    {"ttl", "TTL", "validity of the last frame in seconds", true, hidden_column,
      [](D r) { return static_cast<double>(r.port->ttl); }, [](D r) { return std::to_string(r.port->ttl); },
      nullptr},
     count_column<DcbxRow, frames>("frames", "frames", "LLDP frames of the port", 2),
     count_column<DcbxRow, changed>("changed", "changed",
-                                   "of them, those that say something else than the one before", 2),
-    {"first_packet", "first packet", "number of the first of them", true, 3,
+                                   "of them, those with other settings than the one before", 2),
+    {"first_packet", "first packet", "number of the first frame", true, 3,
      [](D r) { return -static_cast<double>(r.port->frames.frames[0]); },
      [](D r) { return std::to_string(r.port->frames.frames[0]); }, nullptr},
 };

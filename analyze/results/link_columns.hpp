@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of pauses and of what ports announce: one row a column, see columns.hpp.
+// The tables of pauses and of DCBX announcements, see columns.hpp.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace roce::analyze {
 
-/// One priority of one port, or its global PAUSE. Borrows the snapshot.
+/// One priority of one port, or its global PAUSE. Refers to the snapshot.
 struct PauseRow {
   const Snapshot* snapshot = nullptr;
   const PausePort* port = nullptr;
@@ -24,8 +24,8 @@ using PauseColumn = Column<PauseRow>;
 /// By port, in order of first appearance, and priority.
 [[nodiscard]] std::vector<PauseRow> pause_rows(const Snapshot& snapshot);
 
-/// What one port announces in one version of DCBX; of a port that announces nothing, that. Borrows the
-/// snapshot.
+/// Announcements of one port in one version of DCBX; one row with Version::none for a port without any.
+/// Refers to the snapshot.
 struct DcbxRow {
   enum class Version : std::uint8_t { none, ieee, cee };
   const DcbxPort* port = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a table are wanted, in which order: what --sort, --reverse and --top say.
+// Selection and order of a table's rows: --sort, --reverse and --top.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 namespace roce::analyze {
 
 struct Listing {
-  std::string sort;  ///< a column's name, empty = by number
+  std::string sort;  ///< a column's name; empty: the table's own order
   bool reverse = false;
   std::size_t top = 0;  ///< 0 = all
 };
 
-/// The rows that a listing asks for, in its order. An unknown sort column counts as none.
+/// The selected rows in their order. An unknown sort column is ignored.
 template <class Row>
 [[nodiscard]] std::vector<const Row*> listed(const std::vector<Row>& all,
                                              std::span<const Column<Row>> columns, const Listing& listing) {

@@ -13,10 +13,11 @@ std::string end_text(const std::optional<dissect::IpAddress>& end) {
 }
 
 constexpr MarkingColumn columns_of_markings[] = {
-    {"class", "class", "what the packets are for", false, 0, nullptr,
+    {"class", "class", "traffic class: data, ack, response, atomic, cm, cnp or other", false, 0, nullptr,
      [](M m) { return std::string(traffic_class_name(m.traffic_class)); }, nullptr},
-    {"src", "source", "who sends them", false, 0, nullptr, [](M m) { return end_text(m.src); }, nullptr},
-    {"dst", "destination", "to whom", false, 0, nullptr, [](M m) { return end_text(m.dst); }, nullptr},
+    {"src", "source", "source address", false, 0, nullptr, [](M m) { return end_text(m.src); }, nullptr},
+    {"dst", "destination", "destination address", false, 0, nullptr, [](M m) { return end_text(m.dst); },
+     nullptr},
     {"dscp", "DSCP", "DSCP, 0 to 63", true, 0, [](M m) { return static_cast<double>(m.dscp); },
      [](M m) { return std::to_string(m.dscp); }, nullptr},
     {"pcp", "PCP", "priority in the VLAN tag; empty: untagged", true, 0,
@@ -26,14 +27,14 @@ constexpr MarkingColumn columns_of_markings[] = {
      [](M m) { return std::string(ecn_key(m.ecn)); }},
     {"packets", "packets", "packets", true, 0, [](M m) { return static_cast<double>(m.packets); },
      [](M m) { return std::to_string(m.packets); }, nullptr},
-    {"flows", "flows", "flows that have such packets", true, 1,
-     [](M m) { return static_cast<double>(m.flows); }, [](M m) { return std::to_string(m.flows); }, nullptr},
-    {"first_packet", "first packet", "number of the first of them", true, 2,
+    {"flows", "flows", "flows with such packets", true, 1, [](M m) { return static_cast<double>(m.flows); },
+     [](M m) { return std::to_string(m.flows); }, nullptr},
+    {"first_packet", "first packet", "number of the first packet", true, 2,
      [](M m) { return -static_cast<double>(m.first_packet); },
      [](M m) { return std::to_string(m.first_packet); }, nullptr},
-    {"expected", "expected", "what the policy wants; empty without one", false, 3, nullptr,
+    {"expected", "expected", "markings that the policy intends; empty without a policy", false, 3, nullptr,
      [](M m) { return m.expected; }, nullptr},
-    {"verdict", "verdict", "what the policy says of it; empty without one", false, 1, nullptr,
+    {"verdict", "verdict", "ok or violation; empty without a policy", false, 1, nullptr,
      [](M m) { return m.verdict; }, nullptr},
 };
 

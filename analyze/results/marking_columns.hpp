@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of marks: one row a column, see columns.hpp.
+// The table of markings, see columns.hpp.
 #pragma once
 
 #include <span>

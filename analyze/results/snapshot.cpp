@@ -9,7 +9,7 @@ namespace roce::analyze {
 std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
   std::optional<std::uint64_t> sum;
   for (const capture::InterfaceInfo& interface : interfaces) {
-    // What packets say of drops before them matters only where no statistics block says more.
+    // Drop counts of packets matter only without a statistics block.
     std::optional<std::uint64_t> told_by_packets;
     if (!interface.dropped_by_interface && !interface.dropped_by_kernel &&
         interface.dropped_before_packets != 0) {

@@ -92,7 +92,7 @@ void append_field_meaning(std::string& out, const dissect::Field& field, std::ui
   out += " [";
   row->append(out, value, bytes);
   if (out.size() == begin + 2) {
-    out.resize(begin);  // nothing to say of this value
+    out.resize(begin);  // no explanation for this value
   } else {
     out += ']';
   }

@@ -69,7 +69,7 @@ void PacketJson::append(std::string& out, const PacketView& packet) {
   used_ = 0;
   const auto computed = [&](const std::vector<FieldRef>& fields) {
     for (const FieldRef field : fields) {
-      if (slot_of_field_[field.index()] != 0) continue;  // asked for twice
+      if (slot_of_field_[field.index()] != 0) continue;  // requested twice
       scratch_.clear();
       extract(packet, field, scratch_);
       for (const Value& value : scratch_) add(field, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet as one JSON object: keys are field names, values numbers, strings, true or false;
-// repeated fields are arrays, outermost first. Always valid UTF-8 and valid JSON.
+// A packet as one JSON object: keys are field names; values are numbers, strings, true or false; fields with
+// several values are arrays, outermost first. Always valid UTF-8 and valid JSON. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,10 @@ namespace roce::analyze {
 
 class PacketJson {
  public:
-  /// Every field that the packet has, in the order of the headers, frame.* before and roce.* behind
-  /// them. Left out: names that only gather others (ip.addr), and the bytes of whole headers and of
-  /// the payload, which `fields` can ask for.
+  /// All fields of the packet in the order of its headers, frame.* before and roce.* after them. Not
+  /// included, but possible in `fields`: combined fields (ip.addr), and the bytes of headers and payload.
   PacketJson();
-  /// These fields only; absent ones have no key.
+  /// These fields only; fields that a packet does not have are omitted.
   explicit PacketJson(std::vector<FieldRef> fields);
 
   /// Appends one object and a newline.
@@ -34,9 +33,9 @@ class PacketJson {
   };
 
   bool all_ = false;
-  std::vector<FieldRef> before_;  ///< computed fields of the frame, or the fields asked for
-  std::vector<FieldRef> behind_;  ///< the other computed ones
-  std::vector<Slot> slots_;       ///< of the present packet, the first used_ valid; kept for their memory
+  std::vector<FieldRef> before_;  ///< frame.*, or the requested fields
+  std::vector<FieldRef> behind_;  ///< the other computed fields
+  std::vector<Slot> slots_;       ///< of the current packet; the first used_ are valid, the rest is reused
   std::size_t used_ = 0;
   std::vector<std::uint32_t> slot_of_field_;  ///< slot + 1, 0 = none, by FieldRef::index()
   Values scratch_;

@@ -56,7 +56,7 @@ void append_date(std::string& out, const ch::year_month_day& date) {
   out.push_back(' ');
 }
 
-/// Digits behind the point that the capture's clock has.
+/// Decimal places of the capture's timestamps.
 unsigned decimals_of(const PacketView& packet) {
   constexpr std::uint64_t microseconds = 1'000'000;
   return packet.interface != nullptr && packet.interface->ticks_per_second <= microseconds ? 6 : 9;
@@ -87,7 +87,7 @@ void append_mac_or_ip(std::string& out, dissect::Bytes bytes) {
   }
 }
 
-/// Addresses for the two columns: network, else Ethernet's, else LIDs.
+/// Addresses for the two columns: IP or GID, else MAC, else LID.
 void append_endpoint(std::string& out, const PacketView& packet, bool source) {
   const Dissection& d = *packet.dissection;
   const Endpoints ends = endpoints(packet);
@@ -209,7 +209,7 @@ std::optional<TimeFormat> time_format_of(std::string_view word) noexcept {
 }
 
 void PacketLine::pad(std::string& out, Column column, std::size_t width, bool right, std::size_t begin) {
-  constexpr std::size_t widest = 40;  // one long name must not push every line after it away
+  constexpr std::size_t widest = 40;  // one long value must not widen all lines after it
   std::size_t& wanted = widths_[column];
   wanted = std::max(wanted, std::min(width, widest));
   if (width >= wanted) return;
@@ -227,7 +227,7 @@ void PacketLine::append_time(std::string& out, const PacketView& packet) {
   }
   const unsigned decimals = decimals_of(packet);
   const std::int64_t now = packet.frame->time_ns;
-  // Unsigned: times of hostile captures may be further apart than a signed difference can say.
+  // Unsigned: in invalid captures the difference of two times may exceed a signed number.
   const auto since = [now](std::int64_t earlier) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(earlier));
   };
@@ -292,7 +292,7 @@ void PacketLine::append_transport(std::string& out, const PacketView& packet) {
   append_transport_words(out, packet);
 }
 
-/// What stands behind the PSN, each after two spaces. append_operation() has left the words of a CM message.
+/// The details after the PSN, each after two spaces.
 void PacketLine::append_transport_words(std::string& out, const PacketView& packet) {
   const Dissection& d = *packet.dissection;
   const std::uint8_t* bth = bth_of(packet);
@@ -327,7 +327,7 @@ void PacketLine::append_transport_words(std::string& out, const PacketView& pack
     append_hex_number(out, packet.icrc->computed, 8);
     out += ']';
   } else if (packet.icrc && packet.icrc->soft_roce_flush) {
-    out += "  [ICRC as Soft-RoCE makes it]";
+    out += "  [ICRC of Soft-RoCE]";
   }
 }
 
@@ -341,7 +341,7 @@ void PacketLine::append_other(std::string& out, const PacketView& packet) {
     if (d.stop == dissect::Stop::fragment) {
       out += "later IP fragment";
     } else if (d.has(dissect::Note::cut_before_bth)) {
-      out += "RoCE, cut";
+      out += "RoCE, truncated";
     } else {
       out += "not RoCE";
     }

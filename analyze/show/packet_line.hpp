@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line a packet, as an engineer reads a capture: who, what, which PSN, and what is remarkable.
+// One line per packet: number, time, addresses, operation, queue pair, PSN, and notes.
 #pragma once
 
 #include <array>
@@ -16,40 +16,40 @@ namespace roce::analyze {
 /// The time column, by tshark's names for -t.
 enum class TimeFormat : std::uint8_t {
   relative,       ///< r: seconds since the first frame
-  delta,          ///< d: seconds since the frame before
+  delta,          ///< d: seconds since the previous frame
   epoch,          ///< e: seconds since 1970
-  absolute,       ///< a: time of day here
+  absolute,       ///< a: local time of day
   absolute_date,  ///< ad: with the date
   utc,            ///< u: time of day in UTC
   utc_date,       ///< ud: with the date
 };
 
-/// "r", "d", "e", "a", "ad", "u", "ud"; nothing for other words.
+/// For "r", "d", "e", "a", "ad", "u", "ud"; absent for other words.
 [[nodiscard]] std::optional<TimeFormat> time_format_of(std::string_view word) noexcept;
 
-/// Writes lines. The columns of addresses and operations are as wide as the widest seen so far, so
-/// that the lines of a capture stand under each other without a first pass. One per output.
+/// Formats lines. The columns of addresses and operations are as wide as the widest value so far, so that
+/// lines are aligned without a first pass. One object per output; not thread-safe.
 class PacketLine {
  public:
   explicit PacketLine(TimeFormat format = TimeFormat::relative) : time_(format) {}
 
   /// Appends the line of one packet, without a newline.
   void append(std::string& out, const PacketView& packet);
-  /// The time alone, not padded.
+  /// Only the time, without padding.
   void append_time(std::string& out, const PacketView& packet);
-  // For tables, which pad themselves:
-  /// An address: of the network, else Ethernet's, else a LID.
+  // Single columns without padding, for tables:
+  /// The address: IP or GID, else MAC, else LID.
   static void append_source(std::string& out, const PacketView& packet);
   static void append_destination(std::string& out, const PacketView& packet);
-  /// "RC RDMA WRITE Only", "CM"; nothing for packets without a BTH.
+  /// "RC RDMA WRITE Only", "CM"; empty for packets without a BTH.
   void append_operation(std::string& out, const PacketView& packet);
-  /// All of the line that stands behind operation, queue pair and PSN.
+  /// The part of the line after operation, queue pair and PSN.
   void append_info(std::string& out, const PacketView& packet);
 
  private:
   enum Column : std::uint8_t { number, time, source, destination, operation, column_count };
 
-  /// Fills up the column that began at `begin` of `out`, where it has `width` characters.
+  /// Pads the column that begins at `begin` of `out` and has `width` characters.
   void pad(std::string& out, Column column, std::size_t width, bool right = false, std::size_t begin = 0);
   void append_transport(std::string& out, const PacketView& packet);
   void append_transport_words(std::string& out, const PacketView& packet);
@@ -57,7 +57,7 @@ class PacketLine {
 
   TimeFormat time_;
   std::array<std::size_t, column_count> widths_{5, 11, 9, 9, 20};
-  std::int64_t zone_quarter_ = INT64_MIN;  ///< the quarter of an hour that zone_seconds_ is of
+  std::int64_t zone_quarter_ = INT64_MIN;  ///< the quarter of an hour for which zone_seconds_ is valid
   std::int64_t zone_seconds_ = 0;
   std::string scratch_;
 };

@@ -11,7 +11,7 @@ struct FlagMark {
   Verdict::Flag flag;
   std::string_view text;
 };
-/// Flags that need no number beside them.
+/// Flags without a number.
 constexpr FlagMark flag_marks[] = {
     {Verdict::out_of_order, "Out of order"},         {Verdict::ack_unseen, "ACK of unseen PSN"},
     {Verdict::illegal_sequence, "Illegal sequence"}, {Verdict::wrong_length, "Wrong length"},
@@ -22,7 +22,7 @@ constexpr FlagMark flag_marks[] = {
 std::string_view lost_words(Lost lost) noexcept {
   using enum Lost;
   static constexpr EnumNames<Lost, 4> names(
-      {{none, ""}, {before_capture, "before"}, {after_capture, "after"}, {by_capture, "by"}});
+      {{none, ""}, {before_capture, "Loss upstream"}, {after_capture, "Loss downstream"}, {by_capture, "Loss in capture"}});
   return names[lost];
 }
 
@@ -61,9 +61,8 @@ void append_analysis_marks(std::string& out, const PacketView& packet) {
   for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture}) {
     const std::uint32_t count = v.lost(where);
     if (count == 0) continue;
-    out += "  [Lost ";
+    out += "  [";
     out += lost_words(where);
-    out += " capture";
     if (count > 1) {
       out += ": ";
       append_decimal(out, count);

@@ -32,13 +32,13 @@ using dissect::Layer;
 
 constexpr std::size_t longest_value = 256;  // bytes of a field shown; all are in the hex dump
 
-/// Bytes cut to what a line can hold.
+/// Bytes, truncated to longest_value.
 void append_bytes(std::string& out, dissect::Bytes bytes) {
   append_hex(out, bytes.first(std::min(bytes.size(), longest_value)));
   if (bytes.size() > longest_value) out += "...";
 }
 
-/// ".10. .... = " for fields that share their bytes with others.
+/// ".10. .... = " for fields that share bytes with others.
 void append_bit_pattern(std::string& out, const Field& field, dissect::Bytes bytes) {
   if (field.bits == 0 || (field.bit % 8U == 0 && field.bits % 8U == 0) || bytes.size() > 4) return;
   const std::size_t first = field.bit % 8U, end = first + field.bits;
@@ -79,7 +79,7 @@ void append_field_value(std::string& out, const Field& field, const Value& value
   append_value(out, facts, value);
 }
 
-/// ", Src: 10.77.0.1, Dst: 10.77.0.2" behind the title of headers that have two ends.
+/// ", Src: 10.77.0.1, Dst: 10.77.0.2" after the title of headers with addresses or ports.
 void append_ends(std::string& out, const HeaderInfo& header, const std::uint8_t* p, std::size_t length) {
   struct Ends {
     HeaderId id;
@@ -134,7 +134,7 @@ class Builder {
     return line;
   }
 
-  /// Layers as the bytes stand, outer before inner; the CRCs, which end the frame, last.
+  /// Layers in the order of their bytes, outer before inner; the CRCs at the end of the frame last.
   [[nodiscard]] std::vector<Layer> by_offset() const {
     const auto all = packet_.dissection->all();
     std::vector<Layer> layers(all.begin(), all.end());
@@ -164,7 +164,7 @@ class Builder {
     }
   }
 
-  /// Before all else, as Wireshark has them: somebody wanted them to be read.
+  /// Comments come first, as in Wireshark.
   void comments() {
     if (packet_.comments.empty()) return;
     add(0, "Packet comments", "frame.comment");
@@ -263,8 +263,7 @@ class Builder {
     if (packet_.icrc) {
       text += " [";
       if (packet_.icrc->soft_roce_flush) {
-        text +=
-            "as Linux Soft-RoCE makes it on FLUSH, which enters BTH, FETH and RETH twice; by the standard ";
+        text += "as computed by Linux Soft-RoCE for FLUSH, with BTH, FETH and RETH twice; by the standard ";
         append_hex_number(text, packet_.icrc->computed, 8);
       } else {
         text += dissect::crc_status_name(packet_.icrc->status);
@@ -288,7 +287,7 @@ class Builder {
       if (row.facts.type == ValueType::presence) continue;
       computed(row.facts.label, row.facts.name, row.facts.type == ValueType::time ? " seconds" : "");
     }
-    if (lines_.size() == title + 1) lines_.pop_back();  // nothing to say
+    if (lines_.size() == title + 1) lines_.pop_back();  // no results
   }
 
   void marking() {
@@ -307,7 +306,7 @@ class Builder {
     }
     std::string words;
     append_unknown_words(words, packet_);
-    if (!words.empty()) add(0, "[Not followed: " + words + "]", "roce.stop");
+    if (!words.empty()) add(0, "[Not dissected: " + words + "]", "roce.stop");
     words.clear();
     append_dissection_notes(words, packet_);
     if (const std::size_t text = words.find_first_not_of(' '); text != std::string::npos)

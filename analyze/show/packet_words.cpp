@@ -26,7 +26,7 @@ using dissect::HeaderId;
 using dissect::Layer;
 using dissect::read;
 
-/// IBTA A11.2: prefix, IP protocol, port.
+/// Service ID, IBTA A11.2: prefix, IP protocol, port.
 void append_service(std::string& out, std::uint64_t service_id) {
   if (service_id >> 24U != dissect::ip_cm_service_prefix) {
     out += " service ";
@@ -140,7 +140,7 @@ void append_text_field(std::string& out, const PacketView& packet, const Layer& 
   }
 }
 
-/// What an unknown_type is a number of: the kind of header that stands before it.
+/// The kind of number of Dissection::unknown_type, by the last header.
 enum class NumberOf : std::uint8_t { ethertype, ip_protocol, udp_port, other };
 
 NumberOf unknown_number_of(const Layer& last) {
@@ -183,10 +183,10 @@ constexpr NoteText note_texts[] = {
     {dissect::Note::short_roce_datagram, "too short for RoCE"},
     {dissect::Note::only_source_port, "from the RoCE port, not to it"},
     {dissect::Note::fragmented, "IP fragment"},
-    {dissect::Note::cut_on_the_way, "cut before it was captured"},
-    {dissect::Note::udp_length_mismatch, "UDP length passes the IP length"},
+    {dissect::Note::cut_on_the_way, "truncated before it was captured"},
+    {dissect::Note::udp_length_mismatch, "UDP length exceeds the IP length"},
     {dissect::Note::transport_version, "transport version is not 0"},
-    {dissect::Note::cut_before_bth, "cut before the BTH"},
+    {dissect::Note::cut_before_bth, "truncated before the BTH"},
 };
 
 void append_note(std::string& out, std::string_view text, std::string_view where = {}) {
@@ -229,7 +229,7 @@ void append_upper_words(std::string& out, const PacketView& packet) {
       }
       continue;
     }
-    // What a header is for is the first of its fields whose value has a name.
+    // The first field whose value has a name describes the header.
     for (const Field& field : dissect::header_info(layer.id).fields) {
       if (field.names.empty() || field.bits == 1) continue;
       const auto value = read_value(field, packet.frame->data + layer.offset, layer.length);
@@ -243,7 +243,7 @@ void append_upper_words(std::string& out, const PacketView& packet) {
 
 namespace {
 
-/// " (335.5 µs)" where the link's speed is known.
+/// " (335.5 µs)" if the link speed is known.
 void append_pause_time(std::string& out, const PacketView& packet, unsigned quanta) {
   const std::uint64_t speed = packet.interface != nullptr ? packet.interface->speed_bps : 0;
   if (speed == 0 || quanta == 0) return;

@@ -36,8 +36,8 @@ Kind kind_of(const PacketRecord& record, const dissect::OpcodeInfo& info) noexce
   }
 }
 
-/// What is kept of a stream that is longer than there is room for: each `stride`-th, where `stride` doubles
-/// when the room is full. Which ones these are depends on the stream alone.
+/// A bounded sample of a stream: every `stride`-th item, where `stride` doubles when the limit is reached.
+/// The selection depends only on the stream.
 template <class Item>
 class Thinned {
  public:
@@ -69,7 +69,7 @@ class Tracing {
       : source_(source),
         verdicts_(verdicts),
         options_(options),
-        // Half of the room for either, so that neither pushes the other out.
+        // Half of the limit for either kind, so that neither displaces the other.
         plain_(options.limit / 2),
         remarkable_(options.limit / 2),
         operations_(options.limit),
@@ -131,7 +131,7 @@ class Tracing {
     dissect(frame);
     PacketRecord r;
     make_record(frame, dissection_, r);
-    if (!r.has(PacketRecord::valid)) return;  // another file by now
+    if (!r.has(PacketRecord::valid)) return;  // the file has changed
     const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
     TracePoint point;
     point.time_ns = r.time_ns;
@@ -169,19 +169,19 @@ class Tracing {
     }
   }
 
-  /// PSN and message.
+  /// Sets PSN and message of the point.
   void place(TracePoint& point, const PacketRecord& r) {
     if (point.kind == Kind::request &&
         dissect::opcode_info(r.opcode).operation == dissect::Operation::read_request && options_.pmtu != 0 &&
         r.has(PacketRecord::has_reth)) {
-      // IBTA 9.7.5.2.1: as many as it has responses.
+      // As many PSNs as responses, IBTA 9.7.5.2.1.
       point.psns = (r.dma_length - (r.dma_length != 0 ? 1U : 0U)) / options_.pmtu + 1U;
-      // Longer than a message may be (IBTA 9.7.7), it leads nowhere.
+      // A length above the maximum of a message (IBTA 9.7.7) is invalid.
       constexpr std::uint32_t longest = 1U << 31U;
       if (r.dma_length > longest) point.psns = 1;
     }
     TracedMessages& messages = messages_[point.space()];
-    // What nobody takes may say anything.
+    // The PSN of a damaged packet may be wrong: it must not move the window.
     point.psn = messages.place(r.psn, point.psns, !point.has(TracePoint::damaged));
     if (point.kind == Kind::request) {
       messages.request(point);
@@ -236,8 +236,8 @@ class Tracing {
     mark_lost();
   }
 
-  /// Which transmission of a PSN an answer, or a request for another answer, says was lost behind the
-  /// capture point: the last one of the other side before it.
+  /// Marks the transmissions that were lost downstream of the capture point: a response, or a request for
+  /// another response, proves the loss of the peer's last transmission of that PSN before it.
   void mark_lost() {
     using Transmission = std::tuple<unsigned, bool, std::int64_t>;  // sender, answer, PSN
     struct Hash {

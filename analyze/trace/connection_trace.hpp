@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection packet by packet, with what the analysis says of each: what graphs and ladders draw.
+// All packets of one connection with their verdicts, for graphs and sequence diagrams.
 #pragma once
 
 #include <array>
@@ -24,32 +24,32 @@ namespace roce::analyze {
 struct TracePoint {
   enum class Kind : std::uint8_t {
     request,
-    response,     ///< carries what was asked for: of READ, atomics, FLUSH and ATOMIC WRITE
+    response,     ///< response to a READ, atomic, FLUSH or ATOMIC WRITE
     acknowledge,  ///< positive
     nak,
     rnr_nak,
-    cut_answer,  ///< one of the three; the capture cut off its AETH
+    cut_answer,  ///< acknowledge, nak or rnr_nak with a truncated AETH
     cnp,         ///< in no PSN space
-    other,       ///< an opcode that nobody defined
+    other,       ///< an undefined opcode
     count_
   };
   enum Mark : std::uint8_t {
     b_to_a = 1,       ///< sent by side b
-    ce = 2,           ///< marked CE by the network
-    damaged = 4,      ///< thrown away by its receiver: its ICRC or IPv4 header checksum is wrong
-    lost_behind = 8,  ///< captured, and lost on the rest of its way, as this or another packet shows
+    ce = 2,           ///< CE-marked
+    damaged = 4,      ///< discarded by its receiver: its ICRC or IPv4 header checksum is wrong
+    lost_behind = 8,  ///< lost downstream of the capture point, as this or another packet proves
     ack_requested = 16,
     starts_message = 32,
     ends_message = 64,
-    no_psn = 128,  ///< `psn` means nothing
+    no_psn = 128,  ///< `psn` is undefined
   };
 
-  std::int64_t time_ns = 0;  ///< capture::no_time where the packet has none
-  /// Extended to 64 bits, so that it orders; the low 24 bits are those of the BTH.
+  std::int64_t time_ns = 0;  ///< capture::no_time if the packet has none
+  /// Extended to 64 bits, so that it does not wrap around; the low 24 bits are those of the BTH.
   std::int64_t psn = 0;
   std::uint64_t packet = 0;   ///< frame.number
-  std::uint32_t psns = 1;     ///< that it takes: those of the responses for a READ request
-  std::uint32_t bytes = 0;    ///< of the message, in this packet
+  std::uint32_t psns = 1;     ///< number of PSNs it uses: those of the responses for a READ request
+  std::uint32_t bytes = 0;    ///< message bytes in this packet
   std::uint32_t wire = 0;     ///< bytes on the wire
   std::uint32_t message = 0;  ///< number of the message in its PSN space, from 1; 0 = not known
   std::uint8_t opcode = 0;
@@ -62,21 +62,21 @@ struct TracePoint {
   void set(Mark mark) noexcept { marks = static_cast<std::uint8_t>(marks | mark); }
   [[nodiscard]] unsigned side() const noexcept { return has(b_to_a) ? 1 : 0; }  ///< that sent it
   [[nodiscard]] bool answers() const noexcept { return kind >= Kind::response && kind <= Kind::cut_answer; }
-  /// The side whose requests its PSN counts.
+  /// The requester of its PSN space.
   [[nodiscard]] unsigned space() const noexcept { return answers() ? side() ^ 1U : side(); }
-  /// Another record of a packet that has been counted.
+  /// A duplicate made by the capture.
   [[nodiscard]] bool is_copy() const noexcept { return verdict.has(Verdict::duplicate_capture); }
-  /// The PSNs before this one are acknowledged by it; only of what answers(). Of a cut answer: none.
+  /// It acknowledges all PSNs before this one; only if answers(). None for a cut_answer.
   [[nodiscard]] std::int64_t acknowledged() const noexcept {
     if (kind == Kind::cut_answer) return std::numeric_limits<std::int64_t>::min();
     return kind == Kind::nak || kind == Kind::rnr_nak ? psn : psn + 1;
   }
-  /// Something to look at: such points stay when others are left out.
+  /// Errors and other remarkable packets, which are kept when other points are left out.
   [[nodiscard]] bool remarkable() const noexcept;
 };
 static_assert(sizeof(TracePoint) == 96);
 
-/// A message that was completed, from its first packet to its acknowledgement or last response.
+/// A completed message, from its first packet to its acknowledgement or last response.
 struct TracedOperation {
   std::int64_t start_ns = 0;
   std::int64_t latency_ns = 0;
@@ -86,41 +86,41 @@ struct TracedOperation {
   std::uint32_t message = 0;  ///< as TracePoint::message
   OperationKind kind = OperationKind::send;
   std::uint8_t side = 0;  ///< the requester
-  bool retried = false;   ///< some of it was sent again
+  bool retried = false;   ///< some packet was retransmitted
 };
 
-/// A port stops the one at the other end of its link.
+/// A pause of the port at the other end of a link.
 struct TracedPause {
   static constexpr std::uint8_t all_priorities = 8;  ///< PAUSE
 
   std::int64_t from_ns = 0;
   std::int64_t to_ns = 0;
-  std::uint64_t mac = 0;     ///< in the low 48 bits, of the port that asks for it
+  std::uint64_t mac = 0;     ///< in the low 48 bits, of the port that sent the XOFF
   std::uint64_t packet = 0;  ///< the XOFF that began it
   std::uint8_t priority = 0;
-  bool timed = true;  ///< false: no link speed is known, and it lasts at least as long
+  bool timed = true;  ///< false: the link speed is unknown, so the duration is a lower bound
 };
 
-/// Immutable when made.
+/// Result of trace_connection().
 struct ConnectionTrace {
   std::uint32_t connection = 0;
-  std::vector<TracePoint> points;  ///< by time; where packets without a time are among them, by number
+  std::vector<TracePoint> points;           ///< by time; by number if some packets have no time
   std::vector<TracedOperation> operations;  ///< by the packet that completed them
   std::vector<TracedPause> pauses;          ///< on priorities that the connection uses, by time
-  /// By sender, of all packets of the connection: as Snapshot::series, but for `lost`: by who sent what was
-  /// lost.
+  /// By sender, of all packets of the connection, as Snapshot::series; `lost` is by the sender of the lost
+  /// packets.
   std::array<Series, 2> sent;
   std::uint64_t packets = 0;  ///< of the connection, copies included
-  /// Of so many packets without anything remarkable one was kept, and of so many remarkable ones: powers
-  /// of two, 1 where there is room for all.
+  /// One of `stride` packets was kept, and one of `remarkable_stride` remarkable ones: powers of two, 1 if
+  /// all were kept.
   std::uint32_t stride = 1;
   std::uint32_t remarkable_stride = 1;
   std::uint32_t operation_stride = 1;
   std::uint64_t pauses_left_out = 0;
-  std::uint64_t without_verdict = 0;  ///< of all packets, those whose verdict could not be kept: no room
+  std::uint64_t without_verdict = 0;  ///< packets whose verdict was not kept (VerdictStore::lost())
   bool timed = true;                  ///< every packet has a time
-  std::uint64_t frames = 0;           ///< read, whatever they are
-  bool stopped = false;               ///< it ends where reading was stopped
+  std::uint64_t frames = 0;           ///< frames read, of any kind
+  bool stopped = false;               ///< reading was stopped before the end
 
   [[nodiscard]] bool complete() const noexcept { return stride == 1 && remarkable_stride == 1; }
 };
@@ -130,18 +130,18 @@ struct TraceOptions {
 
   std::uint32_t connection = 0;       ///< Connection::id
   std::uint32_t pmtu = 0;             ///< Connection::pmtu
-  std::size_t limit = default_limit;  ///< of points, and of operations
+  std::size_t limit = default_limit;  ///< maximum of points, and of operations
   std::size_t pause_limit = 10'000;
   PriorityMap priorities;
-  std::uint64_t link_speed_bps = 0;  ///< for pauses; 0 = what the capture says
+  std::uint64_t link_speed_bps = 0;  ///< for pauses; 0 = as recorded in the capture
   bool check_icrc = true;
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
-  /// Called now and then on the calling thread.
+  /// Called from time to time on the calling thread.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };
 
-/// Reads `source` once more, from its beginning, and takes what belongs to the connection. `verdicts` are
-/// those of an analysis of the same frames. Never fails: inputs that cannot be read on end where they do.
+/// Reads `source` again from its beginning and collects the packets of the connection. `verdicts` are those
+/// of an analysis of the same frames. Never fails: an input that cannot be read further ends there.
 [[nodiscard]] ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
                                                const TraceOptions& options, const std::stop_token& stop = {});
 

@@ -39,7 +39,7 @@ void TracedMessages::begin(const TracePoint& point) {
   message.own_answer = message.kind > OperationKind::write;
   if (message.own_answer) message.last = point.psn + point.psns - 1;
   message.number = ++count_;
-  // One that was sent again before its first packet was captured began nobody knows when.
+  // If the first captured packet is a retransmission, the start is unknown.
   message.retried = point.verdict.has(Verdict::retransmission);
   message.measured = !message.retried;
   if (messages_.size() == limit) {
@@ -48,7 +48,7 @@ void TracedMessages::begin(const TracePoint& point) {
   }
   const auto place = std::upper_bound(messages_.begin(), messages_.end(), message.first,
                                       [](std::int64_t at, const Message& m) { return at < m.first; });
-  // What comes that late belongs to nothing that is still to be told apart.
+  // A packet that late cannot be assigned to a message any more.
   if (messages_.end() - place > static_cast<std::ptrdiff_t>(open_limit)) return;
   open_ = std::min(open_, static_cast<std::size_t>(place - messages_.begin()));
   messages_.insert(place, std::move(message));
@@ -61,7 +61,7 @@ void TracedMessages::request(TracePoint& point) {
   const bool again =
       point.verdict.has(Verdict::retransmission) || point.verdict.has(Verdict::duplicate_network);
   const bool starts = point.has(TracePoint::starts_message);
-  // A READ issued again for the rest of its responses begins inside of it.
+  // A READ retransmitted for the rest of its responses begins inside of it.
   const bool inside = message != nullptr && again && (message->own_answer || message->last >= 0);
   if (starts && (message == nullptr || (message->first != point.psn && !inside))) {
     begin(point);
@@ -129,7 +129,7 @@ void TracedMessages::finish(std::vector<TracedOperation>& done) {
   answered_.clear();
 }
 
-/// All answers were captured, but did not all arrive.
+/// All responses were captured, but some were lost downstream.
 void TracedMessages::ask_again(Message& message, const TracePoint& point) {
   const auto found = std::find_if(answered_.begin(), answered_.end(), [&](const TracedOperation& operation) {
     return operation.message == message.number;
@@ -138,13 +138,13 @@ void TracedMessages::ask_again(Message& message, const TracePoint& point) {
   answered_.erase(found);
   message.ended = false;
   message.answered = point.psn;
-  // A requester that keeps what it got asks for what is missing alone.
+  // A requester with selective repeat requests only what is missing.
   const std::int64_t rest = point.psn + std::max<std::int64_t>(point.psns, 1);
   if (message.last - rest >= static_cast<std::int64_t>(early_limit)) return;
   for (std::int64_t got = rest; got <= message.last; ++got) message.early.insert(got);
 }
 
-/// Response packets may come twice and out of order; the last PSN that was missing completes it.
+/// Response packets may come twice and out of order; the last missing PSN completes the message.
 void TracedMessages::respond(Message& message, const TracePoint& point, std::vector<TracedOperation>& done) {
   if (message.ended || !message.own_answer || message.last < 0) return;
   if (point.psn > message.answered) {
@@ -174,7 +174,7 @@ void TracedMessages::answer(TracePoint& point, std::vector<TracedOperation>& don
   bool gapless = true;
   for (std::size_t i = open_; i < messages_.size(); ++i) {
     Message& one = messages_[i];
-    // Acknowledged with the next one begun, it lacks what the capture missed.
+    // Acknowledged while the next message has begun: its end was not captured.
     const bool incomplete = one.last < 0 && i + 1 < messages_.size() && messages_[i + 1].first <= before;
     if (incomplete) one.ended = true;
     if (!one.ended && (one.last < 0 || one.last >= before)) break;

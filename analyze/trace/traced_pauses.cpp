@@ -55,7 +55,7 @@ void TracedPauses::pause(std::uint64_t port, std::uint8_t priority, std::uint16_
   const std::int64_t until = time_ns + quanta_to_ns(quanta, speed_bps != 0 ? speed_bps : fastest_link_bps);
   constexpr std::size_t lane_limit = 4096;
   if (const auto again = open_.find({port, priority}); again != open_.end()) {
-    again->second.to_ns = until;  // the time starts again, whatever was left of it
+    again->second.to_ns = until;  // a refresh replaces the remaining time
   } else if (open_.size() < lane_limit) {
     constexpr std::uint64_t address = 0xffff'ffff'ffff;
     open_[{port, priority}] = {time_ns, until, port & address, number, priority, speed_bps != 0};

@@ -13,16 +13,16 @@
 // Internal to connection_trace.cpp.
 namespace roce::analyze {
 
-/// When which port paused its neighbour. Counts nothing: that is PauseTracker's.
+/// Collects the pauses of all ports. Counters are in PauseTracker.
 class TracedPauses {
  public:
   explicit TracedPauses(std::size_t limit) : limit_(limit) {}
 
-  /// Whether the frame may be one, seen without dissecting it: Ethernet, with one tag at most.
+  /// Whether the frame may be PAUSE or PFC, without dissection: Ethernet with at most one tag.
   [[nodiscard]] static bool may_be_one(const capture::Frame& frame) noexcept;
   void see(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
            std::uint64_t speed_bps);
-  /// Those of these priorities (a bit each, [8] = PAUSE), by time; none goes on after `last_ns`.
+  /// Pauses of these priorities (a bit each, bit 8 = PAUSE), by time, ending at `last_ns` at the latest.
   [[nodiscard]] std::vector<TracedPause> finish(std::uint32_t priorities, std::int64_t last_ns);
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
 

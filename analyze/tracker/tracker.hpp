@@ -20,79 +20,77 @@
 
 namespace roce::analyze {
 
+/// Options of a Tracker.
 struct TrackerOptions {
   std::size_t flow_limit = FlowTable::default_limit;
-  /// Where verdicts go, with corrections of older ones; null = nowhere. Must outlive the tracker.
+  /// Receives verdicts and later corrections of them; null = none. Not owned; must outlive the tracker.
   VerdictStore* verdicts = nullptr;
-  /// Common packets are followed on a shorter way, to the same result; off only to prove that.
+  /// Use the fast path for common packets, which gives the same result; off only for tests.
   bool short_way = true;
-  /// Other capture points will show the same packets, perhaps much later: all are remembered for that.
+  /// Copies from other capture points may come, possibly much later: keep the state to recognise them.
   bool copies_expected = false;
 };
 
-/// Follows every flow and connection packet by packet: pairs the two directions, tells new from
-/// repeated, lost from late, and measures operations. Packets come in the order of the capture. Every
-/// packet is followed, also those that a filter leaves out; only selected ones are counted. Not
-/// thread-safe, and needs no other thread: the result depends on the packets alone.
+/// Follows every flow and connection packet by packet: pairs the two directions, detects retransmissions,
+/// losses and reordering, and measures operations (docs/decisions/0002). Packets must be passed in the order
+/// of the capture, including those that a filter rejects; only selected ones are counted. Not thread-safe;
+/// the result depends only on the packets.
 class Tracker {
  public:
   explicit Tracker(const TrackerOptions& options = {});
-  /// Knows the same and goes its own way from here, but tells nobody what is said of packets.
+  /// An independent copy of the state, without a VerdictStore.
   Tracker(const Tracker& other);
   Tracker(Tracker&&) noexcept;
   Tracker& operator=(Tracker&&) noexcept;
   ~Tracker();
 
-  /// What track() touches of a flow is spread over memory, and each place is known only from the one
-  /// before it. This asks for all of it, step by step for a whole group, the first of `packets`, so that the
-  /// waits overlap. Changes nothing but speed. A packet without an image has its `place` in `records`, or
-  /// `no_hint`.
+  /// Prefetches the memory that track() needs for the first `group` of `packets`. A flow's state is spread
+  /// over memory and each address is found in the one before, so this goes step by step for the whole group
+  /// and the waits overlap. Does not change the result. `place` of a packet without cached headers (image) is
+  /// its index in `records`, or `no_hint`.
   static constexpr std::size_t group = 16;
-  /// Gives a hint for each of them.
+  /// A hint for each packet of a group, for track().
   using Hints = std::array<std::uint32_t, group>;
   void approach(std::span<const PacketBrief> packets, std::span<const PacketRecord> records,
                 Hints& hints) const;
   static constexpr std::uint32_t no_hint = FlowTable::none;
 
-  /// One valid record, frame `number`. Whether it counts is its `selected` flag. Returns the place of its
-  /// flow if an image of its headers would save work with the packets to come: see use_image(); else
-  /// `no_hint`.
+  /// Follows one valid record of frame `number`; its `selected` flag decides whether it is counted. Returns
+  /// the place of its flow if its headers should be cached (see use_image()), else `no_hint`.
   std::uint32_t track(const PacketRecord& record, std::uint64_t number, std::uint32_t hint = no_hint);
-  /// Packets that look like the one before, which track() has asked this for, come with this image from
-  /// now on.
+  /// After track() returned `place`: further packets with the same headers have this cache entry (image).
   void use_image(std::uint32_t place, std::uint32_t image) noexcept;
-  /// The same for a common packet of which only this is known, with its image: false, and nothing done, if
-  /// the whole record is needed.
+  /// Follows a common packet with cached headers. Returns false without any effect if its PacketRecord is
+  /// needed: then call track().
   bool track_known(const PacketBrief& packet, std::uint64_t number);
 
-  /// track() for tools that take one packet at a time: returns what can be said at once, without what
-  /// later packets will teach.
+  /// track() for a single pass: returns the verdict so far, without corrections by later packets.
   Verdict track_one(const PacketRecord& record, std::uint64_t number);
 
-  /// A CM exchange has named both queue pairs; to be told before the packets that follow.
+  /// Reports a CM exchange with both queue pairs, before the packets that follow it. `index`:
+  /// CmTracker::index_of().
   void connected(const CmExchange& exchange, std::uint32_t index);
 
-  /// Flows and whole connections of which no packet has come since that frame leave, and count as departed.
-  /// Those with something wrong stay for as long as they fill no more than half of the table, for findings
-  /// tell of them.
+  /// Evicts flows and connections without a packet since that frame and adds them to Result::departed. Those
+  /// with errors stay, because findings refer to them, as long as they fill at most half of the table.
   void retire_idle(std::uint64_t frame);
 
-  /// The number of a valid record's flow; a new flow gets the next one.
+  /// The id of a valid record's flow; a new flow gets the next one.
   [[nodiscard]] std::uint64_t flow_id(const PacketRecord& record);
 
-  /// Ends the analysis. Afterwards the tracker is empty.
+  /// Result of finish().
   struct Result {
-    std::vector<Flow> flows;              ///< by id, with packets that count
-    std::vector<Connection> connections;  ///< by id, with a flow that is listed
+    std::vector<Flow> flows;              ///< by id, those with counted packets
+    std::vector<Connection> connections;  ///< by id, those with a listed flow
     Series series;
-    Congestion congestion;            ///< but for the sums over flows
-    std::vector<ClockOffset> clocks;  ///< of pairs of capture points that show the same packets
+    Congestion congestion;            ///< without the sums over flows, see sum_up()
+    std::vector<ClockOffset> clocks;  ///< of pairs of capture points with common packets
     Departed departed;
-    std::uint64_t unlisted_copies = 0;    ///< of flows that are not listed, for nothing else of them counts
-    std::uint64_t forgotten_packets = 0;  ///< PSNs whose frame number left the bounded memory unconfirmed
+    std::uint64_t unlisted_copies = 0;    ///< copies of flows without other counted packets
+    std::uint64_t forgotten_packets = 0;  ///< PSNs dropped from the bounded memory before acknowledgement
   };
-  /// `end_ns`: the time of the last frame of any kind, so that silence at the end counts; none =
-  /// that of the last RDMA packet.
+  /// Ends the analysis; the tracker is empty afterwards. `end_ns`: the time of the last frame of any kind, so
+  /// that missing responses at the end are detected; none = that of the last RDMA packet.
   [[nodiscard]] Result finish(std::optional<std::int64_t> end_ns = std::nullopt);
 
  private:

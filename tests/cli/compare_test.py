@@ -35,7 +35,7 @@ class Compare(unittest.TestCase):
     def test_text_has_verdict_losses_and_clocks(self):
         text, errors = run(*LOSS)
         for words in ("Packets lost between the points", "46 of 3669 packets", "B's clock is", "lost between",
-                      "for a loss between them"):
+                      "after a loss between the points"):
             self.assertIn(words, text)
         self.assertEqual(errors, "")
 

@@ -204,7 +204,7 @@ class Wire(unittest.TestCase):
                 checks = checks_of(path, folder, "B", moved, own, span)["wire"]["checks"]
                 check = next(c for c in checks if c["counter"] == "sent_pkts")
                 self.assertEqual(check["verdict"], verdict, (retries, more, check))
-                self.assertEqual("repeats" in check["why"], verdict == "explained", check)
+                self.assertEqual("retransmissions" in check["why"], verdict == "explained", check)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was captured: names and facts.
+// Facts of the capture.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace roce::analyze::html {
 namespace {
 
-constexpr std::size_t most = 20;  // files and interfaces told of
+constexpr std::size_t most = 20;  // files and interfaces listed
 
 void fact(Page& page, std::string_view name, std::string_view text) {
   if (text.empty()) return;
   page.html.open("tr").element("th", name, {{"scope", "row"}}).element("td", text).close().line_break();
 }
 
-/// A figure that scripts may want as well.
+/// A figure, with its value for scripts.
 void figure(Page& page, std::string_view name, std::uint64_t value, std::string_view text) {
   page.html.open("tr").element("th", name, {{"scope", "row"}});
   page.html.element("td", text, {{"data-value", std::to_string(value)}}).close().line_break();
@@ -29,7 +29,7 @@ void figure(Page& page, std::string_view name, std::uint64_t value, std::string_
 
 using Counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// "a 12, b 3": the most frequent first, zeros left out.
+/// "a 12, b 3": the most frequent first, without zeros.
 std::string listing(Counts counts) {
   std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
   std::stable_sort(counts.begin(), counts.end(),
@@ -80,7 +80,7 @@ void write_packets(Page& page) {
   const Totals& t = s.totals;
   if (t.packets != s.frames_read) {
     const std::string by = s.filter.empty() ? std::string("the time range") : "filter " + s.filter;
-    fact(page, "Chosen", fmt::format("{}: {} of {} packets", by, t.packets, s.frames_read));
+    fact(page, "Selected", fmt::format("{}: {} of {} packets", by, t.packets, s.frames_read));
   }
   figure(
       page, "Packets", t.packets,
@@ -88,15 +88,14 @@ void write_packets(Page& page) {
           ? std::string("no packets")
           : fmt::format("{}, {} on the wire, {}", plural(t.packets, "packet", "packets"), bytes_text(t.bytes),
                         t.captured_bytes < t.bytes ? bytes_text(t.captured_bytes) + " of it captured"
-                                                   : std::string("captured whole")));
+                                                   : std::string("captured completely")));
   if (t.packets == 0) return;
   fact(page, "Time",
-       t.any_time
-           ? fmt::format("{} from {}", duration_text(span_ns(t.first_time_ns, t.last_time_ns)),
-                         time_text(t.first_time_ns))
-           : std::string("the capture carries no times: nothing is said of rates, latencies and waits"));
+       t.any_time ? fmt::format("{} from {}", duration_text(span_ns(t.first_time_ns, t.last_time_ns)),
+                                time_text(t.first_time_ns))
+                  : std::string("the capture has no timestamps: no rates, latencies and waiting times"));
   fact(page, "Dropped",
-       !s.dropped()        ? std::string("the file does not say what was dropped while capturing")
+       !s.dropped()        ? std::string("the file has no drop statistics")
        : *s.dropped() == 0 ? std::string("no packets dropped while capturing")
                            : plural(*s.dropped(), "packet", "packets") + " DROPPED while capturing");
 }
@@ -116,10 +115,10 @@ void write_roce(Page& page) {
   if (t.roce_packets == 0) {
     figure(page, "RoCE", 0,
            t.packets == s.frames_read && t.packets != 0
-               ? "none in this capture. If RDMA ran meanwhile, the NIC kept it from the capture: RDMA is "
-                 "offloaded past the kernel. Capture at a mirror port of the switch, or on the RDMA device "
+               ? "none in this capture. If there was RDMA traffic, the NIC hid it from the capture, because "
+                 "RDMA bypasses the kernel. Capture at a mirror port of the switch, or on the RDMA device "
                  "itself."
-               : "none in what was selected");
+               : "none in the selected packets");
     return;
   }
   Counts versions, tunnels, opcodes, dscp, pcp{{"untagged", t.untagged}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong: each finding with its evidence and its commands; and what the report does not speak for.
+// Findings with their evidence and commands; what was not checked; diagnostics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace roce::analyze::html {
 namespace {
 
-/// Each severity has a shape of its own.
+/// Each severity has its own symbol.
 std::string_view sign_of(Severity severity) {
   constexpr std::string_view signs[] = {"●", "◆", "▲", "■"};
   return signs[static_cast<std::size_t>(severity)];
@@ -48,7 +48,7 @@ void write_finding_connections(Page& page, const Finding& finding) {
 
 void write_advice(Page& page, const Finding& finding) {
   if (finding.advice.empty()) return;
-  // Standard input cannot be read again; FILE stands for what was piped.
+  // Standard input cannot be read again, so the commands keep the placeholder FILE.
   std::vector<std::string> files;
   for (const capture::FileInfo& file : page.snapshot.files) files.push_back(file.path);
   constexpr std::size_t most = 20;
@@ -88,10 +88,13 @@ void write_one_finding(Page& page, const Finding& finding, std::size_t place) {
 void write_not_judged(Page& page) {
   if (!page.snapshot.policy) return;
   HtmlWriter& html = page.html;
-  html.open("p").text("Judged by policy ").element("code", page.snapshot.policy->model().name).close();
+  html.open("p")
+      .text("Validated against policy ")
+      .element("code", page.snapshot.policy->model().name)
+      .close();
   const std::vector<std::string> texts = not_judged(page.snapshot);
   if (texts.empty()) return;
-  html.element("h3", "What was not judged").open("ul").line_break();
+  html.element("h3", "Not validated").open("ul").line_break();
   for (const std::string& text : texts) html.element("li", text).line_break();
   html.close().line_break();
 }
@@ -109,7 +112,7 @@ void write_findings(Page& page) {
     if (page.snapshot.totals.roce_packets != 0)
       html.element("p", checked.empty() ? "None. " : fmt::format("None. Checked: {}.", checked)).line_break();
     else
-      html.element("p", "None: there are no RoCE packets to judge.").line_break();
+      html.element("p", "None: there are no RoCE packets.").line_break();
   }
   for (std::size_t i = 0; i < shown; ++i) write_one_finding(page, findings[i], i);
   const std::uint64_t left = findings.size() - shown + page.snapshot.findings_dropped;
@@ -129,7 +132,7 @@ void write_doubts(Page& page) {
   const Snapshot& s = page.snapshot;
   if (s.diagnostics.empty()) return;
   HtmlWriter& html = page.html;
-  constexpr std::size_t most = 20;  // details of one
+  constexpr std::size_t most = 20;  // details per diagnostic
   html.open("section", {{"id", "doubts"}}).element("h2", "Skipped or doubtful").line_break();
   html.open("div", {{"class", "table"}}).open("table", {{"border", page.is_document() ? "1" : ""}});
   html.open("thead").open("tr");

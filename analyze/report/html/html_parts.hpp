@@ -13,7 +13,7 @@
 
 namespace roce::analyze::html {
 
-/// What all parts write to.
+/// The output and input of all parts.
 struct Page {
   HtmlWriter html;
   const Snapshot& snapshot;
@@ -32,7 +32,7 @@ void write_timeline(Page& page);
 void write_tables(Page& page);
 void write_doubts(Page& page);
 
-/// "+1.203896 s" after the first packet, as `packets` has it and --from takes it.
+/// "+1.203896 s" after the first packet, as shown by `packets` and accepted by --from.
 [[nodiscard]] std::string since_start(const Snapshot& snapshot, std::int64_t time_ns);
 
 }  // namespace roce::analyze::html

@@ -29,7 +29,7 @@ using html::Page;
 
 struct Headline {
   std::string line;
-  std::string_view kind;  ///< class of the style sheet; empty: nothing was judged
+  std::string_view kind;  ///< class in the style sheet; empty without RoCE packets
 };
 
 Headline headline_of(const Snapshot& s) {
@@ -63,7 +63,7 @@ void write_navigation(Page& page) {
       {"#connections", "Connections", !s.connections.empty()},
       {"#hosts", "Hosts", !s.connections.empty()},
       {"#flows", "Flows", !s.flows.empty()},
-      {"#markings", "Marks", !s.markings.rows.empty()},
+      {"#markings", "Markings", !s.markings.rows.empty()},
       {"#pauses", "Pauses", !s.pauses.ports.empty()},
       {"#dcbx", "DCBX", !s.dcbx.ports.empty()},
       {"#doubts", "Skipped or doubtful", !s.diagnostics.empty()}};
@@ -80,7 +80,7 @@ void write_head(Page& page, const std::string& title) {
   html.open("html", {{"xmlns", "http://www.w3.org/1999/xhtml"}, {"lang", "en"}}).line_break();
   html.open("head").empty("meta", {{"charset", "utf-8"}});
   if (!page.is_document()) {
-    // Whatever a capture smuggles into its names: nothing runs, nothing is loaded.
+    // Whatever untrusted names a capture contains: no script runs, nothing is loaded.
     html.empty("meta", {{"http-equiv", "Content-Security-Policy"},
                         {"content", "default-src 'none'; style-src 'unsafe-inline'"}});
     html.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the page looks. Colours are those of Okabe and Ito, as in the window; none is the only sign of what it
-// means.
+// The style sheet. Colours are those of Okabe and Ito, as in the window, and never the only distinction.
 #include "analyze/report/html/html_parts.hpp"
 
 namespace roce::analyze::html {

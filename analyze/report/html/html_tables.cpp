@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of connections, hosts, flows, marks, pauses and DCBX: the columns of the text report.
+// The tables of connections, hosts, flows, markings, pauses and DCBX, with the columns of the text report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void write_cell(Page& page, const Column<Row>& column, const Row& row) {
                      {"align", page.is_document() && column.right ? "right" : ""}});
 }
 
-/// A column is left out where people see nothing in it, and in a document where it would not fit.
+/// A column is left out if all its texts are empty, and in a document if it would not fit.
 template <class Row>
 std::vector<const Column<Row>*> shown_columns(const Page& page, std::span<const Column<Row>> columns,
                                               const std::vector<const Row*>& rows) {
@@ -51,7 +51,7 @@ std::vector<const Column<Row>*> shown_columns(const Page& page, std::span<const 
 
 struct Heading {
   std::string_view id, title;
-  std::string text;  ///< below the title
+  std::string text;  ///< text below the title
 };
 
 template <class Row>
@@ -87,7 +87,7 @@ void write_table(Page& page, const Heading& heading, std::span<const Column<Row>
   page.step();
 }
 
-/// The first of `all` by `before`, at most as many as are listed.
+/// The first `top` of `all` in the order `before`.
 template <class Row, class Before>
 std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t top, Before before) {
   std::vector<const Row*> rows;
@@ -103,7 +103,7 @@ std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t
   return first_sightings(all, top, [](const Row&, const Row&) { return false; });
 }
 
-/// "12 connections", or "the 200 with most trouble of 1234 (all: roceanalyze connections FILE)".
+/// "12 connections", or "the 200 with most problems of 1234 connections (all: roceanalyze connections FILE)".
 std::string how_many(std::size_t shown, std::size_t all, std::string_view what, std::string_view order,
                      std::string_view command) {
   if (shown == all) return fmt::format("{} {}", all, what);
@@ -134,7 +134,7 @@ void write_connections(Page& page) {
       page,
       {"connections", "Connections",
        how_many(rows.size(), all.size(), "connections (both directions between two queue pairs)",
-                " with most trouble", "connections")},
+                " with most problems", "connections")},
       connection_columns(), rows, kind);
 }
 
@@ -145,7 +145,7 @@ void write_hosts(Page& page) {
   write_table<HostRow>(page,
                        {"hosts", "Hosts",
                         how_many(rows.size(), all.size(), "addresses at the ends of connections",
-                                 " with most trouble", "connections")},
+                                 " with most problems", "connections")},
                        host_columns(), rows, [](const HostRow& row) { return kind_of(row.worst); });
 }
 
@@ -168,8 +168,8 @@ void write_flow_marks(Page& page) {
                                     [](const Marking& a, const Marking& b) { return a.packets > b.packets; });
   write_table<Marking>(
       page,
-      {"markings", "Marks",
-       how_many(rows.size(), all.size(), "rows of class, direction and marks", " largest", "markings")},
+      {"markings", "Markings",
+       how_many(rows.size(), all.size(), "rows by class, direction and markings", " largest", "markings")},
       marking_columns(), rows,
       [](const Marking& row) -> std::string_view { return row.verdict == "violation" ? "warning" : ""; });
 }
@@ -178,17 +178,17 @@ void write_links(Page& page) {
   const std::vector<PauseRow> pauses = pause_rows(page.snapshot);
   if (!pauses.empty()) {
     const auto rows = first_sightings(pauses, page.options.top);
-    write_table<PauseRow>(page,
-                          {"pauses", "Pauses",
-                           how_many(rows.size(), pauses.size(),
-                                    "ports and priorities that PAUSE or PFC stops", " first", "pauses")},
-                          pause_columns(), rows, nullptr);
+    write_table<PauseRow>(
+        page,
+        {"pauses", "Pauses",
+         how_many(rows.size(), pauses.size(), "ports and priorities with PAUSE or PFC", " first", "pauses")},
+        pause_columns(), rows, nullptr);
   }
   const std::vector<DcbxRow> dcbx = dcbx_rows(page.snapshot);
   if (!dcbx.empty()) {
     const auto rows = first_sightings(dcbx, page.options.top);
     write_table<DcbxRow>(
-        page, {"dcbx", "DCBX", how_many(rows.size(), dcbx.size(), "announcements by LLDP", " first", "dcbx")},
+        page, {"dcbx", "DCBX", how_many(rows.size(), dcbx.size(), "LLDP announcements", " first", "dcbx")},
         dcbx_columns(), rows, nullptr);
   }
 }

@@ -12,7 +12,7 @@
 namespace roce::analyze::html {
 namespace {
 
-constexpr std::size_t most_steps = 800;  // more would not be seen, only stored
+constexpr std::size_t most_steps = 800;  // more would not be visible
 constexpr double width = 1000, left = 78, right = 12, plot = width - left - right;
 struct Panel {
   double top, height;
@@ -20,7 +20,7 @@ struct Panel {
 constexpr Panel rates{26, 150}, events{222, 80};
 constexpr double height = 338;
 
-/// Sums over steps of equal width, but for the last, which may be shorter.
+/// Sums over steps of equal width; the last one may be shorter.
 struct Steps {
   std::vector<Series::Bucket> steps;
   double from = 0;   ///< seconds since the first packet
@@ -50,7 +50,7 @@ Steps steps_of(const Snapshot& s) {
 }
 
 struct Line {
-  std::string_view kind;  ///< class of the style sheet
+  std::string_view kind;  ///< class in the style sheet
   std::string_view name;
   double (*value)(const Series::Bucket&, double seconds);
   bool area = false;
@@ -61,7 +61,7 @@ constexpr Line rate_lines[] = {
     {"goodput", "goodput",
      [](const Series::Bucket& b, double s) { return 8 * static_cast<double>(b.goodput_bytes) / s; }}};
 constexpr Line event_lines[] = {
-    {"retransmitted", "resent",
+    {"retransmitted", "retransmitted",
      [](const Series::Bucket& b, double) { return static_cast<double>(b.retransmitted); }, true},
     {"lost", "lost", [](const Series::Bucket& b, double) { return static_cast<double>(b.lost); }},
     {"ce", "CE", [](const Series::Bucket& b, double) { return static_cast<double>(b.ce); }},
@@ -73,7 +73,7 @@ double highest(const Steps& steps, const Line& line) {
   return most;
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is not less.
+/// The smallest of 1, 2 and 5 times a power of ten that is not less than `value`.
 double rounded_up(double value) {
   if (!(value > 0)) return 1;
   const double unit = std::pow(10, std::floor(std::log10(value)));
@@ -94,7 +94,7 @@ double y_of(const Panel& panel, double value, double top) {
   return panel.top + panel.height * (1 - value / top);
 }
 
-/// A path of steps: each value holds from its time to the next. Steps of one height are one piece.
+/// A path of steps: each value extends from its time to the next. Equal values are merged.
 std::string path_of(const Steps& steps, const Line& line, const Panel& panel, double top) {
   std::string path = fmt::format("M{:.1f} ", left);
   double before = -1;
@@ -121,7 +121,7 @@ void write_line(Page& page, std::string_view kind, double x1, double y1, double 
                            {"y2", coordinate(y2)}});
 }
 
-/// Its lines with a scale and a legend. What never happened needs no colour explained.
+/// The lines with a scale and a legend. Lines without events are not in the legend.
 void write_panel(Page& page, const Steps& steps, const Panel& panel, std::span<const Line> lines,
                  bool is_rate) {
   double most = 0;
@@ -200,8 +200,7 @@ void write_timeline(Page& page) {
   write_panel(page, steps, events, event_lines, false);
   html.close();
   const auto step_ns = static_cast<std::int64_t>(steps.width * 1e9);
-  html.element("p", "Each step is " + duration_text(step_ns) + "; of all RoCE packets.",
-               {{"class", "quiet"}});
+  html.element("p", "Each step is " + duration_text(step_ns) + "; all RoCE packets.", {{"class", "quiet"}});
   html.close().line_break();
   page.step();
 }

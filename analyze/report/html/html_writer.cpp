@@ -8,12 +8,12 @@
 namespace roce::analyze {
 namespace {
 
-/// Characters of one byte that are markup.
+/// Single-byte characters that are markup.
 constexpr std::pair<char, std::string_view> entities[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
-/// Characters in UTF-8 that are valid but not wanted: those that make text look other than it is, and those
-/// that are no characters and that XML forbids.
+/// Valid UTF-8 that must not be in the output: characters that disguise text, and noncharacters that XML
+/// forbids.
 constexpr std::pair<std::string_view, std::string_view> unwanted[] = {
     {"\xe2\x80\xaa", "\\u202a"}, {"\xe2\x80\xab", "\\u202b"}, {"\xe2\x80\xac", "\\u202c"},
     {"\xe2\x80\xad", "\\u202d"}, {"\xe2\x80\xae", "\\u202e"}, {"\xe2\x81\xa6", "\\u2066"},
@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> unwanted[] = {
 
 template <class Table>
 std::string_view replacement(const Table& table, std::string_view text, std::size_t& length) {
-  for (const auto& row : table) {  // clang 14 knows no structured bindings in a requires
+  for (const auto& row : table) {  // clang 14 does not support structured bindings in a requires
     if (!text.starts_with(row.first)) continue;
     if constexpr (requires { row.first.size(); }) length = row.first.size();
     return row.second;
@@ -33,7 +33,7 @@ std::string_view replacement(const Table& table, std::string_view text, std::siz
 }  // namespace
 
 void append_html_escaped(std::string& out, std::string_view text) {
-  // Backslashes are text here; all else that a terminal must not see, a page must not either.
+  // Backslashes are plain text here; all other escapes are the same as for a terminal.
   std::string shown;
   while (true) {
     const std::size_t slash = text.find('\\');

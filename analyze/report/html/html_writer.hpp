@@ -8,13 +8,13 @@
 
 namespace roce::analyze {
 
-/// Text between tags and in attributes, whatever it holds: valid UTF-8, no markup, nothing that XML forbids.
-/// Control characters, bytes that are no UTF-8 and characters that turn the direction of writing are shown
-/// as \xNN and \uNNNN.
+/// Appends untrusted text for element content and attributes: the result is valid UTF-8, without markup and
+/// characters that XML forbids. Control characters, bytes that are not UTF-8 and characters that change the
+/// text direction become \xNN and \uNNNN.
 void append_html_escaped(std::string& out, std::string_view text);
 
-/// Appends HTML to a string that is well-formed XML too. Names of tags and attributes are the caller's,
-/// texts and values are escaped.
+/// Appends HTML that is also well-formed XML to a string. Names of tags and attributes must be valid; texts
+/// and values are escaped.
 class HtmlWriter {
  public:
   struct Attribute {
@@ -25,16 +25,16 @@ class HtmlWriter {
 
   explicit HtmlWriter(std::string& out) : out_(out) {}
 
-  /// `tag` must outlive the element: a literal.
+  /// `tag` must outlive the element, e.g. a literal.
   HtmlWriter& open(std::string_view tag, Attributes attributes = {});
   HtmlWriter& close();  ///< the innermost element
   HtmlWriter& text(std::string_view text);
-  /// An element with nothing but text.
+  /// An element that contains only text.
   HtmlWriter& element(std::string_view tag, std::string_view text, Attributes attributes = {});
-  /// An element that has no content, as <br/>.
+  /// An element without content, such as <br/>.
   HtmlWriter& empty(std::string_view tag, Attributes attributes = {});
   HtmlWriter& line_break();           ///< in the source
-  HtmlWriter& raw(std::string_view);  ///< as it is: texts of our own only
+  HtmlWriter& raw(std::string_view);  ///< not escaped: for constant texts only
 
  private:
   void begin(std::string_view tag, Attributes attributes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of connections and of what the communication managers said.
+// The JSON of connections and CM exchanges.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -50,7 +50,7 @@ void write_service(JsonWriter& json, const CmExchange& cm) {
   name.empty() ? json.null_field("service_name") : json.field("service_name", name);
 }
 
-/// What the exchange agreed on; both `cm` of a connection and an exchange have these keys.
+/// Negotiated parameters: keys of both `cm` of a connection and an exchange.
 void write_parameters(JsonWriter& json, const CmExchange& cm) {
   cm.pmtu != 0 ? json.field("pmtu", cm.pmtu) : json.null_field("pmtu");
   write_optional(json, "retry_count", cm.retry_count);
@@ -59,7 +59,7 @@ void write_parameters(JsonWriter& json, const CmExchange& cm) {
   if (cm.req) {
     json.field("traffic_class", cm.traffic_class).field("sl", cm.sl);
   } else {
-    json.null_field("traffic_class").null_field("sl");  // only the REQ tells
+    json.null_field("traffic_class").null_field("sl");  // they are only in the REQ
   }
   write_optional(json, "reject_reason", cm.reject_reason);
 }
@@ -80,7 +80,7 @@ void write_cm(JsonWriter& json, const ConnectionRow& row) {
   json.end_object();
 }
 
-/// Both requesters' histograms as one.
+/// The histograms of both requesters, merged.
 void write_merged(JsonWriter& json, std::string_view key, const Connection& c,
                   Histogram RequesterTrouble::*member) {
   Histogram sum = (*c.requester[0].trouble).*member;
@@ -175,7 +175,7 @@ void write_events(JsonWriter& json, const Events& events) {
   json.end_object();
 }
 
-/// One side: what it sent, what it requested and how that was answered.
+/// One side: the packets it sent, its requests and the responses to them.
 void write_side(JsonWriter& json, const ConnectionRow& row, std::size_t side) {
   const Connection& c = *row;
   const Requester& r = c.requester[side];

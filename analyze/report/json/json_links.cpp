@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ports tell each other, as JSON: pauses and DCBX.
+// The JSON of pauses and DCBX.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -39,7 +39,7 @@ void write_packets(JsonWriter& json, const Sightings& sightings) {
   json.end_row();
 }
 
-/// 0 to 7; null for PAUSE, which stops them all.
+/// 0 to 7; null for global PAUSE.
 void write_priority(JsonWriter& json, unsigned lane) {
   json.field("kind", lane == PausePort::global ? "pause" : "pfc");
   lane == PausePort::global ? json.null_field("priority") : json.field("priority", lane);
@@ -56,7 +56,7 @@ void write_lane(JsonWriter& json, const Snapshot& s, const PausePort& port, unsi
   write_place(json, s, port.point, port.interface);
   known ? json.field("link_speed_bps", port.speed_bps) : json.null_field("link_speed_bps");
   json.field("xoff", lane.xoff.count).field("xon", lane.xon.count);
-  // When a pause ended by itself is known with the speed only.
+  // The end of a pause that expired is known only with the link speed.
   const auto counted = [&](std::string_view key, std::uint64_t count) {
     known ? json.field(key, count) : json.null_field(key);
   };

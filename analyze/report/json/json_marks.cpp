@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of marks and congestion.
+// The JSON of markings and congestion.
 #include <algorithm>
 #include <string>
 #include <vector>

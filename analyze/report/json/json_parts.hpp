@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the report's JSON, for whoever writes an object with some of them. Each writes one key with
-// its value.
+// The parts of the report's JSON. Each function writes keys with their values into an open object.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 
 namespace roce::analyze {
 
-/// {packets, bytes, nak, timeout, ...}, spurious, out_of_order ...: the keys of sequence analysis that flows
-/// and connections share.
+/// {packets, bytes, nak, timeout, ...}, spurious, out_of_order ...: the keys of the sequence analysis that
+/// flows and connections share.
 void write_sequence(JsonWriter& json, const SequenceCounts& counts);
 /// {count, min, p50, p90, p99, max}, all 0 when empty.
 void write_quantiles(JsonWriter& json, std::string_view key, const Histogram& histogram);
@@ -34,14 +33,14 @@ void write_series(JsonWriter& json, const Snapshot& snapshot);
 void write_markings(JsonWriter& json, const Snapshot& snapshot, const Listing& listing = {});
 /// "congestion": {...}
 void write_congestion(JsonWriter& json, const Snapshot& snapshot);
-/// "congestion": {"a": ..., "b": ...} of a connection; null for a side of which nothing is to be said.
+/// "congestion": {"a": ..., "b": ...} of a connection; null for a side without CE marks and CNPs.
 void write_congestion(JsonWriter& json, const Connection& connection);
 /// "marks": [...] of a flow
 void write_marks(JsonWriter& json, const Flow& flow);
-/// "points" of one flow: what each capture point shows of it; empty where there is but one.
+/// "points" of one flow: its packets at each capture point; empty if there is only one.
 void write_points(JsonWriter& json, const Snapshot& snapshot, const Flow& flow);
 
-/// A time in nanoseconds since the epoch, null where there is none.
+/// A time in nanoseconds since the epoch, or null.
 void write_time(JsonWriter& json, std::string_view key, std::optional<std::int64_t> time_ns);
 template <class T>
 void write_optional(JsonWriter& json, std::string_view key, const std::optional<T>& value) {

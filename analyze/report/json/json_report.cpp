@@ -63,7 +63,7 @@ void write_capture_facts(JsonWriter& json, const Snapshot& s) {
     json.end_object();
   }
   json.end_array();
-  // Counts are numbers by contract; whether the capture says anything about drops is a fact of its own.
+  // Counts are numbers by contract; drop_statistics shows whether the capture has any.
   json.field("dropped", s.dropped().value_or(0)).field("drop_statistics", s.dropped().has_value());
   json.end_object();
 }
@@ -189,7 +189,7 @@ void write_diagnostics(JsonWriter& json, const Snapshot& s) {
   json.end_array();
 }
 
-/// The first lines of every object.
+/// The first keys of every object.
 void begin(JsonWriter& json, const Snapshot& snapshot) {
   json.begin_object().field("schema", "roceanalyze/1").field("final", snapshot.final);
 }
@@ -253,7 +253,7 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
-/// A part of the report: what `write` writes, between what all of them begin and end with.
+/// A part of the report: common first keys, the keys of `write`, diagnostics.
 template <class Write>
 static void page_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink, Write write) {
   JsonWriter json(sink.text, pretty);
@@ -304,7 +304,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_findings(json, snapshot);
   write_series(json, snapshot);
   write_diagnostics(json, snapshot);
-  // What of the above this version computes; the other keys are there by contract, empty.
+  // The parts that this version computes; other keys exist by contract, but are empty.
   json.key("analysed").begin_row();
   for (const std::string_view part : {"capture", "roce", "flows", "connections", "cm_exchanges", "congestion",
                                       "dcbx", "markings", "findings", "series", "diagnostics"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A snapshot as JSON: schema "roceanalyze/1" (docs/output.md). Each function writes one object with a newline
-// at its end; the same snapshot gives the same bytes.
+// A snapshot as JSON: schema "roceanalyze/1" (docs/output.md). Each *_json function writes one object and a
+// newline. Equal snapshots give equal bytes.
 #pragma once
 
 #include "analyze/report/report_sink.hpp"
@@ -11,7 +11,7 @@ namespace roce::analyze {
 
 class JsonWriter;
 
-/// One finding, as the report has it.
+/// One object of the report's `findings`.
 void write_finding(JsonWriter& json, const Finding& finding);
 
 /// The whole report.
@@ -23,10 +23,10 @@ void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, c
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `connections`, `cm_exchanges` and `diagnostics`.
 void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
-/// What the report's `congestion` has of pauses, and `diagnostics`.
+/// The pauses of the report's `congestion`, and `diagnostics`.
 void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
-/// The report's `dcbx` and `diagnostics`. Its links count the ports, so all of them are there, in order of
-/// first appearance, whatever the listing.
+/// The report's `dcbx` and `diagnostics`. Its links refer to ports by index, so all ports are written, in the
+/// order of first appearance; the listing is ignored.
 void dcbx_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 
 }  // namespace roce::analyze

@@ -149,7 +149,7 @@ TEST_F(AnalysisFields, a_word_that_a_field_never_says_is_an_error) {
   ASSERT_FALSE(typo);
   EXPECT_EQ(typo.error().column, 23U);
   EXPECT_EQ(typo.error().message,
-            "roce.analysis.lost is never after; expected before_capture, after_capture, by_capture");
+            "roce.analysis.lost has no value after; expected before_capture, after_capture, by_capture");
   EXPECT_FALSE(Filter::compile("roce.direction in {a_to_b, c_to_d}"));
   EXPECT_FALSE(Filter::compile("roce.icrc.status != \"bad\""));
   EXPECT_TRUE(Filter::compile("roce.analysis.lost contains after"));
@@ -160,7 +160,7 @@ TEST_F(AnalysisFields, a_word_that_a_field_never_says_is_an_error) {
 TEST_F(AnalysisFields, lines_bear_short_marks) {
   EXPECT_EQ(line().find('['), std::string::npos);
   verdict_ = retransmission();
-  EXPECT_NE(line().find("  [Retransmission of 123, nak]  [Lost after capture]"), std::string::npos) << line();
+  EXPECT_NE(line().find("  [Retransmission of 123, nak]  [Loss downstream]"), std::string::npos) << line();
   verdict_.set(Verdict::spurious);
   verdict_.original = 0;
   verdict_.cause = Cause::timeout;
@@ -168,7 +168,7 @@ TEST_F(AnalysisFields, lines_bear_short_marks) {
   verdict_ = {};
   verdict_.gap = 3;
   verdict_.lost_before = 3;
-  EXPECT_TRUE(line().ends_with("  [Gap 3]  [Lost before capture: 3]")) << line();
+  EXPECT_TRUE(line().ends_with("  [Gap 3]  [Loss upstream: 3]")) << line();
   verdict_ = {};
   verdict_.set(Verdict::duplicate_capture);
   verdict_.original = 6;

@@ -107,7 +107,7 @@ TEST(HostDifference, OtherHostsAndTimes) {
   const auto nameless = difference_findings(before, after, difference(before, after));
   ASSERT_NE(find(nameless, "host_other_host"), nullptr);
   EXPECT_EQ(find(nameless, "host_other_host")->explanation,
-            "The earlier snapshot is of rail01, the other does not say of which host it is.");
+            "The earlier snapshot is of rail01, the other one has no host name.");
 }
 
 /// Every counter of the recorded machines is known, but for those that say nothing.

@@ -88,25 +88,25 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(HostFactsJson, WrongFilesAreRefusedWithThePlace) {
-  EXPECT_EQ(error_of("hello"), "f.json: is no JSON: a snapshot is made by roceanalyze host --snapshot FILE");
+  EXPECT_EQ(error_of("hello"), "f.json: is not JSON: make a snapshot with roceanalyze host --snapshot FILE");
   EXPECT_EQ(error_of("[1]"), "f.json: an object was expected");
-  EXPECT_NE(error_of("{}").find("no snapshot of a host"), std::string::npos);
+  EXPECT_NE(error_of("{}").find("not a snapshot of a host"), std::string::npos);
   EXPECT_NE(error_of(R"({"schema":"roceanalyze/1"})").find("roceanalyze/1"), std::string::npos);
   const std::string head = R"({"schema":"roceanalyze-host/1",)";
   EXPECT_EQ(error_of(head + R"("devices":[{"ports":[{"number":"1"}]}]})"),
-            "f.json: devices[0].ports[0].number: a whole number that fits was expected");
+            "f.json: devices[0].ports[0].number: a whole number in range was expected");
   EXPECT_EQ(error_of(head + R"("netdevs":[{"mtu":-1}]})"),
-            "f.json: netdevs[0].mtu: a whole number that fits was expected");
+            "f.json: netdevs[0].mtu: a whole number in range was expected");
   EXPECT_EQ(error_of(head + R"("netdevs":[{"mtu":4294967296}]})"),
-            "f.json: netdevs[0].mtu: a whole number that fits was expected");
+            "f.json: netdevs[0].mtu: a whole number in range was expected");
   EXPECT_EQ(error_of(head + R"("netdevs":[{"ethtool":{"a":1.5}}]})"),
-            "f.json: netdevs[0].ethtool.a: a whole number that fits was expected");
+            "f.json: netdevs[0].ethtool.a: a whole number in range was expected");
   EXPECT_EQ(error_of(head + R"("devices":[{"ports":[{"gids":[{"gid":"x"}]}]}]})"),
             "f.json: devices[0].ports[0].gids[0].gid: a GID was expected");
   EXPECT_EQ(error_of(head + R"("netdevs":[{"dcb":{"ets":{"tc_algorithm":[0,0,0,0,0,0,0,0,0]}}}]})"),
             "f.json: netdevs[0].dcb.ets.tc_algorithm[8]: more than 8 numbers");
   EXPECT_EQ(error_of(head + R"("unknown":[],"time":null,"devices":[]})"), "none");
-  EXPECT_EQ(error_of(std::string(100'000, '[')).substr(0, 20), "f.json: is no JSON: ");
+  EXPECT_EQ(error_of(std::string(100'000, '[')).substr(0, 21), "f.json: is not JSON: ");
 }
 
 TEST(HostFactsJson, CutAnywhereItIsRefused) {

@@ -280,8 +280,7 @@ TEST(Packets, lines_bear_marks_unless_told_not_to) {
   options.filter = "frame.number in {57, 153}";
   Result result = run(options);
   EXPECT_NE(result.out.find("[Gap 1]\n"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("[Retransmission, nak]  [Lost before capture]\n"), std::string::npos)
-      << result.out;
+  EXPECT_NE(result.out.find("[Retransmission, nak]  [Loss upstream]\n"), std::string::npos) << result.out;
   options.no_analysis = true;
   result = run(options);
   EXPECT_EQ(result.lines(), 2U);
