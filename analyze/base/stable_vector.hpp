@@ -11,20 +11,20 @@ namespace roce::analyze {
 
 /// A vector whose elements keep their addresses when it grows.
 template <class T>
-class Chunks {
+class StableVector {
  public:
-  Chunks() noexcept = default;
-  Chunks(const Chunks& other) : size_(other.size_) {
+  StableVector() noexcept = default;
+  StableVector(const StableVector& other) : size_(other.size_) {
     chunks_.reserve(other.chunks_.size());
     for (std::size_t i = 0; i < size_; i += mask + 1) {
       chunks_.push_back(std::make_unique<T[]>(mask + 1));
       std::copy_n(other.chunks_[i >> shift].get(), std::min(size_ - i, mask + 1), chunks_.back().get());
     }
   }
-  Chunks(Chunks&&) noexcept = default;
-  Chunks& operator=(const Chunks&) = delete;
-  Chunks& operator=(Chunks&&) noexcept = default;
-  ~Chunks() = default;
+  StableVector(StableVector&&) noexcept = default;
+  StableVector& operator=(const StableVector&) = delete;
+  StableVector& operator=(StableVector&&) noexcept = default;
+  ~StableVector() = default;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return chunks_[i >> shift][i & mask]; }

@@ -130,14 +130,14 @@ std::vector<PairDifferences> by_pair(const std::vector<Match>& matches) {
   return pairs;
 }
 
-void set_direction(FlowBook& book, const PairDifferences& pair, unsigned direction) {
+void set_direction(SentBefore& book, const PairDifferences& pair, unsigned direction) {
   if (AddressPair* known = book.pair(pair.src, pair.dst)) known->direction = direction;
 }
 
 /// By TTL, if there is a router between the points. Otherwise the direction with the larger time difference
 /// passes A first: delays are not negative, so the clock offset adds to them in one direction and is
 /// subtracted in the other.
-void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) {
+void tell_directions(const std::vector<PairDifferences>& pairs, SentBefore& book) {
   bool any = false;
   for (const PairDifferences& pair : pairs) {
     const auto back = std::find_if(pairs.begin(), pairs.end(), [&](const PairDifferences& other) {
@@ -163,7 +163,7 @@ void tell_directions(const std::vector<PairDifferences>& pairs, FlowBook& book) 
   for (const PairDifferences& pair : pairs) set_direction(book, pair, pairs.front().least >= 0 ? 0 : 1);
 }
 
-std::int64_t shift_of(const std::vector<PairDifferences>& pairs, FlowBook& book) {
+std::int64_t shift_of(const std::vector<PairDifferences>& pairs, SentBefore& book) {
   std::optional<std::int64_t> least, largest;
   for (const PairDifferences& pair : pairs) {
     const AddressPair* known = book.pair(pair.src, pair.dst);
@@ -238,7 +238,7 @@ bool is_doubled(const std::deque<PointPacket>& packets, const Occurrences& at_ot
 }  // namespace
 
 Alignment align(PointReader& a, PointReader& b, const ComparePoint& again_a, const ComparePoint& again_b,
-                const CompareOptions& options, FlowBook& book) {
+                const CompareOptions& options, SentBefore& book) {
   Alignment alignment;
   const std::deque<PointPacket>& first_a = a.look_ahead(beginning);
   const std::deque<PointPacket>& first_b = b.look_ahead(beginning);

@@ -19,6 +19,6 @@ struct Alignment {
 /// Searches packets of one capture's beginning in the other capture: in its beginning first, then in all of
 /// it if it can be reopened. Records in `book` the order in which pairs of addresses pass the points.
 [[nodiscard]] Alignment align(PointReader& a, PointReader& b, const ComparePoint& again_a,
-                              const ComparePoint& again_b, const CompareOptions& options, FlowBook& book);
+                              const ComparePoint& again_b, const CompareOptions& options, SentBefore& book);
 
 }  // namespace roce::analyze

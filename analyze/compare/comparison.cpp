@@ -70,7 +70,7 @@ void Comparison::take(unsigned side) {
   seen.opcode = packet.opcode;
   seen.flags = packet.flags;
   seen.point = side & 1U;
-  if (seen.flow != FlowBook::none) book_.count_kind(seen.flow, packet.opcode);
+  if (seen.flow != SentBefore::none) book_.count_kind(seen.flow, packet.opcode);
   readers_[side].take();
   mark_if_doubled(seen);
   while (window_.full()) handle_front(true);
@@ -117,7 +117,7 @@ void Comparison::handle_front(bool early) {
   } else if (!seen.is(PacketSeen::handled)) {
     if (!seen.is(PacketSeen::resolved)) {
       unsigned direction = 0;
-      if (seen.flow != FlowBook::none) direction = book_.pair_of(seen.flow).direction.value_or(0);
+      if (seen.flow != SentBefore::none) direction = book_.pair_of(seen.flow).direction.value_or(0);
       window_.resolve(place, shift_.value() + usual_[direction]);
     }
     if (window_.fellow_of(place) == nullptr && !seen.has(PointPacket::damaged)) {
@@ -168,7 +168,7 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
   const std::uint32_t flow = damaged_a ? b.flow : a.flow;
   const std::int64_t difference = b.time_ns - a.time_ns;
   unsigned direction = difference >= shift_.value() ? 0 : 1;
-  if (flow != FlowBook::none) {
+  if (flow != SentBefore::none) {
     AddressPair& pair = book_.pair_of(flow);
     if (!pair.direction) pair.direction = direction;
     direction = *pair.direction;
@@ -184,7 +184,7 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
   } else {
     compare_marks(direction, a, b);
   }
-  if (flow == FlowBook::none) {
+  if (flow == SentBefore::none) {
     ++result_.untracked;
     return;
   }
@@ -239,7 +239,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   PacketSeen& seen = window_.at(place);
   seen.set(PacketSeen::handled);
   if (early) ++result_.window_exceeded;
-  if (seen.flow == FlowBook::none) {
+  if (seen.flow == SentBefore::none) {
     ++result_.untracked;
     return;
   }

@@ -47,7 +47,7 @@ class Comparison {
   const CompareOptions options_;
   const ComparePoint points_[2];
   PointReader readers_[2];
-  FlowBook book_;
+  SentBefore book_;
   Alignment alignment_;
   ClockShift shift_{0, false};
   CompareWindow window_;

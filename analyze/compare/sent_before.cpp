@@ -88,7 +88,7 @@ constexpr std::size_t most_open = 64;
 
 /// The last transmission of a PSN. A direct-mapped cache: a PSN with the same slot replaces it.
 struct Slot {
-  std::uint32_t flow = FlowBook::none;
+  std::uint32_t flow = SentBefore::none;
   std::uint32_t psn_space = 0;  ///< PSN and Space
   std::uint32_t lost = 0;       ///< index in the list plus one, if it was lost and is listed
   bool arrived = false;
@@ -115,7 +115,7 @@ bool is_answer(const dissect::OpcodeInfo& info) noexcept {
 
 }  // namespace
 
-struct FlowBook::Impl {
+struct SentBefore::Impl {
   tsl::robin_map<FlowKey, std::uint32_t, SentKeyHash> places;
   tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
   std::vector<SentFlow> flows;
@@ -239,10 +239,10 @@ struct FlowBook::Impl {
   }
 };
 
-FlowBook::FlowBook() : impl_(std::make_unique<Impl>()) {}
-FlowBook::~FlowBook() = default;
+SentBefore::SentBefore() : impl_(std::make_unique<Impl>()) {}
+SentBefore::~SentBefore() = default;
 
-AddressPair* FlowBook::pair(const dissect::IpAddress& src, const dissect::IpAddress& dst) {
+AddressPair* SentBefore::pair(const dissect::IpAddress& src, const dissect::IpAddress& dst) {
   const PairKey key{src, dst};
   const auto found = impl_->pair_places.find(key);
   if (found != impl_->pair_places.end()) return &impl_->pairs[found->second];
@@ -254,7 +254,7 @@ AddressPair* FlowBook::pair(const dissect::IpAddress& src, const dissect::IpAddr
   return &made;
 }
 
-void FlowBook::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
+void SentBefore::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
   const SentFlow& state = impl_->flows[flow];
   AddressPair& pair = impl_->pairs[state.pair];
   const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
@@ -264,7 +264,7 @@ void FlowBook::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
   if (cm || is_answer(info)) ++pair.answers;
 }
 
-std::uint32_t FlowBook::place_of(const FlowKey& key) {
+std::uint32_t SentBefore::place_of(const FlowKey& key) {
   const auto found = impl_->places.find(key);
   if (found != impl_->places.end()) return found->second;
   if (impl_->flows.size() >= most_flows) return none;
@@ -278,18 +278,18 @@ std::uint32_t FlowBook::place_of(const FlowKey& key) {
   return place;
 }
 
-const FlowKey& FlowBook::key_of(std::uint32_t flow) const noexcept {
+const FlowKey& SentBefore::key_of(std::uint32_t flow) const noexcept {
   return impl_->flows[flow].key;
 }
-AddressPair& FlowBook::pair_of(std::uint32_t flow) noexcept {
+AddressPair& SentBefore::pair_of(std::uint32_t flow) noexcept {
   return impl_->pairs[impl_->flows[flow].pair];
 }
-std::vector<AddressPair>& FlowBook::pairs() noexcept {
+std::vector<AddressPair>& SentBefore::pairs() noexcept {
   return impl_->pairs;
 }
 
-void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_place,
-                    std::vector<LostPacket>& lost, CompareDirection& direction) {
+void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_place,
+                      std::vector<LostPacket>& lost, CompareDirection& direction) {
   SentFlow& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
   if (passage.arrived) impl_->order(flow, passage, direction);
@@ -303,7 +303,7 @@ void FlowBook::sent(const Passage& passage, std::optional<std::uint32_t> lost_pl
   impl_->repeats(passage.flow, flow.sequence[space], space, passage, lost_place, lost, direction);
 }
 
-bool FlowBook::arrived(const LostPacket& lost) {
+bool SentBefore::arrived(const LostPacket& lost) {
   // More than any sender may have in flight.
   constexpr std::int32_t far = 1 << 16;
   const dissect::OpcodeInfo& info = dissect::opcode_info(lost.opcode);

@@ -24,7 +24,7 @@ struct AddressPair {
   std::uint64_t listed = 0;  ///< of them, those in the list of lost packets before any was matched
 };
 
-/// A packet at the first point, for FlowBook::sent().
+/// A packet at the first point, for SentBefore::sent().
 struct Passage {
   std::uint32_t flow = 0;
   std::uint8_t opcode = 0;
@@ -37,16 +37,16 @@ struct Passage {
 };
 
 /// Finds retransmissions and reordering. Bounded; not thread-safe.
-class FlowBook {
+class SentBefore {
  public:
   static constexpr std::size_t most_flows = std::size_t{1} << 16U;
   static constexpr std::size_t most_pairs = std::size_t{1} << 16U;
   static constexpr std::uint32_t none = 0xffff'ffff;
 
-  FlowBook();
-  ~FlowBook();
-  FlowBook(const FlowBook&) = delete;
-  FlowBook& operator=(const FlowBook&) = delete;
+  SentBefore();
+  ~SentBefore();
+  SentBefore(const SentBefore&) = delete;
+  SentBefore& operator=(const SentBefore&) = delete;
 
   /// Counts a packet of the flow as request or response of its pair of addresses.
   void count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept;

@@ -106,7 +106,7 @@ struct RnrStats {
 };
 
 /// Causes of spurious retransmissions.
-enum class Needless : std::uint8_t {
+enum class SpuriousReason : std::uint8_t {
   timer,        ///< the acknowledgement was lost or late
   unheard_nak,  ///< a NAK that acknowledged it was lost, so the timer expired
   nak,          ///< the requester goes back further than the PSN of the NAK
@@ -141,7 +141,7 @@ struct RequesterTrouble {
   std::uint64_t timeouts = 0;
   std::uint64_t read_timeouts = 0;
   std::uint64_t responses_anew = 0;  ///< to retransmitted READs that the responder had not executed before
-  std::array<std::uint64_t, static_cast<std::size_t>(Needless::count_)> needless{};  ///< by cause
+  std::array<std::uint64_t, static_cast<std::size_t>(SpuriousReason::count_)> needless{};  ///< by cause
   DeepPtr<RnrStats> rnr;                                                             ///< only with RNR NAKs
   Histogram nak_generation_ns;  ///< packet after the gap to the NAK, at the capture point
   Histogram nak_reaction_ns;    ///< NAK to the first retransmitted packet

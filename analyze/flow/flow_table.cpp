@@ -10,13 +10,13 @@ namespace roce::analyze {
 
 struct FlowTable::Index {
   struct Hash {
-    const Chunks<Flow>* flows;
+    const StableVector<Flow>* flows;
     std::size_t operator()(std::uint32_t place) const noexcept { return (*flows)[place].key.hash(); }
     std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
   };
   struct Equal {
     using is_transparent = void;
-    const Chunks<Flow>* flows;
+    const StableVector<Flow>* flows;
     bool operator()(std::uint32_t a, std::uint32_t b) const noexcept { return a == b; }
     bool operator()(std::uint32_t place, const FlowKey& key) const noexcept {
       return (*flows)[place].key == key;
@@ -26,7 +26,7 @@ struct FlowTable::Index {
     }
   };
 
-  explicit Index(const Chunks<Flow>& flows) : places(0, Hash{&flows}, Equal{&flows}) {}
+  explicit Index(const StableVector<Flow>& flows) : places(0, Hash{&flows}, Equal{&flows}) {}
 
   tsl::robin_set<std::uint32_t, Hash, Equal, std::allocator<std::uint32_t>, true> places;
 };

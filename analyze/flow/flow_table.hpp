@@ -79,7 +79,7 @@ class FlowTable {
   void remember(std::uint64_t hash, std::uint32_t place) const noexcept;
 
   const std::size_t limit_;
-  Chunks<Flow> flows_;  ///< by place
+  StableVector<Flow> flows_;  ///< by place
   std::unique_ptr<Index> index_;
   mutable std::vector<std::array<Recent, 2>> recent_;  ///< by hash: the last flows found, newest first
   std::vector<std::uint32_t> unused_;                  ///< places that were freed

@@ -8,7 +8,7 @@
 namespace roce::analyze {
 
 /// A packet in two bytes, for an index of all packets. A plain value.
-struct PacketGlance {
+struct PacketSummary {
   enum Bit : std::uint8_t {
     transport = 1,     ///< it has a BTH; otherwise `opcode` is undefined
     ce = 2,            ///< ECN: congestion experienced
@@ -23,9 +23,9 @@ struct PacketGlance {
 
   [[nodiscard]] bool has(Bit bit) const noexcept { return (bits & bit) != 0; }
 };
-static_assert(sizeof(PacketGlance) == 2);
+static_assert(sizeof(PacketSummary) == 2);
 
 /// Receives the glances of frames `first`, `first` + 1 ... (numbers start at 1), in their order.
-using TakeGlances = std::function<void(std::uint64_t first, std::span<const PacketGlance> glances)>;
+using TakeSummaries = std::function<void(std::uint64_t first, std::span<const PacketSummary> summaries)>;
 
 }  // namespace roce::analyze

@@ -132,9 +132,9 @@ class Pipeline final : private Relay::Stages {
     } else {
       follow(batch, {batch.packets.data(), frames.size()});
     }
-    if (options_.glances) {
+    if (options_.summaries) {
       DissectStage::glance_at(batch, glances_);
-      options_.glances(batch.frames_before + 1, glances_);
+      options_.summaries(batch.frames_before + 1, glances_);
     }
     followed_.links.watch(batch, stage_);
     followed_.totals.merge(batch.totals);
@@ -162,9 +162,9 @@ class Pipeline final : private Relay::Stages {
   }
 
   /// Copies the current state for an interim snapshot.
-  Interim::Conclude copy() {
+  InterimSnapshots::Conclude copy() {
     struct Copy {
-      Followed followed;
+      AnalysisState followed;
       SourceFacts facts;
     };
     auto copy = std::make_shared<Copy>(Copy{followed_, facts_now_});
@@ -269,7 +269,7 @@ class Pipeline final : private Relay::Stages {
   Relay relay_;
   std::vector<Batch> batches_;           ///< by slot
   std::vector<SourceFacts> facts_then_;  ///< by slot, only with `publish`: after its batch was read
-  FlowImages images_;                    ///< put() in stage 3, find() in stage 2
+  HeaderCache images_;                   ///< put() in stage 3, find() in stage 2
   DissectStage stage_;
 
   std::mutex source_mutex_;  ///< protects source_ and the state of stage 1:
@@ -280,10 +280,10 @@ class Pipeline final : private Relay::Stages {
   bool several_points_ = false;
 
   // State of stage 3:
-  Followed followed_;
-  std::vector<PacketGlance> glances_;
+  AnalysisState followed_;
+  std::vector<PacketSummary> glances_;
   SourceFacts facts_now_;           ///< only with `publish`
-  std::optional<Interim> interim_;  ///< last: its thread copies the others
+  std::optional<InterimSnapshots> interim_;  ///< last: its thread copies the others
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct AnalysisOptions {
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
-  TakeGlances glances;                ///< called on the calling thread; may be empty
+  TakeSummaries summaries;            ///< called on the calling thread; may be empty
   VerdictStore* known = nullptr;      ///< verdicts of a former analysis of the same files, for the filter
   std::uint64_t link_speed_bps = 0;   ///< of links with pauses; 0 = as recorded in the capture
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm

@@ -9,19 +9,20 @@
 
 namespace roce::analyze {
 
-Followed::Followed(const AnalysisOptions& analysis, bool shows_copies, LinkWatch::SpeedOf speed_of)
+AnalysisState::AnalysisState(const AnalysisOptions& analysis, bool shows_copies,
+                             LinkFollower::SpeedOf speed_of)
     : options(analysis),
       tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
       managers(analysis.exchange_limit),
       idle(analysis.idle_limit),
       links(analysis, std::move(speed_of)) {}
 
-void Followed::follow_ordered(bool all) {
+void AnalysisState::follow_ordered(bool all) {
   TimeOrder::Waiting next;
   while (order.pop(next, all)) tracker.track(next.record, next.number);
 }
 
-std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
+std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts) {
   const AnalysisOptions& options = followed.options;
   Totals& totals = followed.totals;
   CmTracker& managers = followed.managers;
@@ -86,10 +87,10 @@ std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts) {
   snapshot->totals = std::move(totals);
   if (options.policy) {
     snapshot->policy = options.policy;
-    snapshot->breaches = find_breaches(*options.policy, snapshot->flows, snapshot->markings);
-    for (RuleBreach& breach :
-         find_breaches_elsewhere(*options.policy, snapshot->flows, snapshot->flow_points)) {
-      snapshot->breaches.push_back(std::move(breach));
+    snapshot->violations = find_violations(*options.policy, snapshot->flows, snapshot->markings);
+    for (RuleViolation& violation :
+         find_violations_elsewhere(*options.policy, snapshot->flows, snapshot->flow_points)) {
+      snapshot->violations.push_back(std::move(violation));
     }
   }
   find_all(*snapshot);

@@ -38,8 +38,8 @@ struct SourceFacts {
 
 /// State of the analysis after the packets followed so far. A copy is independent and may be concluded on any
 /// thread: it shares only the options, which must outlive both.
-struct Followed {
-  Followed(const AnalysisOptions& analysis, bool shows_copies, LinkWatch::SpeedOf speed_of);
+struct AnalysisState {
+  AnalysisState(const AnalysisOptions& analysis, bool shows_copies, LinkFollower::SpeedOf speed_of);
 
   /// Follows the packets in `order` that are due; everything with `all`.
   void follow_ordered(bool all);
@@ -50,12 +50,12 @@ struct Followed {
   IdleWatch idle;
   TimeOrder order;
   FlowPoints points;
-  LinkWatch links;
+  LinkFollower links;
   Totals totals;
   std::uint64_t frames = 0;
 };
 
 /// Makes the snapshot as if the capture ended here.
-[[nodiscard]] std::shared_ptr<Snapshot> conclude(Followed&& followed, SourceFacts&& facts);
+[[nodiscard]] std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts);
 
 }  // namespace roce::analyze

@@ -31,7 +31,7 @@ void check_header(const capture::Frame& frame, dissect::HeaderId network, std::s
 }  // namespace
 
 DissectStage::DissectStage(const AnalysisOptions& options, const capture::CaptureSource& source,
-                           const FlowImages& images)
+                           const HeaderCache& images)
     : options_(options),
       source_(source),
       known_(images, options.check_icrc),
@@ -99,31 +99,31 @@ void DissectStage::count_fast(Batch& batch, std::size_t i, const PacketBrief& pa
   if (packet.has(PacketRecord::bad_header)) batch.totals.diagnostics.add(DiagnosticId::ip_checksum);
 }
 
-void DissectStage::glance_at(const Batch& batch, std::vector<PacketGlance>& glances) {
+void DissectStage::glance_at(const Batch& batch, std::vector<PacketSummary>& summaries) {
   constexpr unsigned congested = 3;
-  glances.assign(batch.read.frames.size(), PacketGlance{});
-  for (std::size_t i = 0; i < glances.size(); ++i) {
+  summaries.assign(batch.read.frames.size(), PacketSummary{});
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
     const PacketBrief& packet = batch.packets[i];
-    PacketGlance& glance = glances[i];
+    PacketSummary& summary = summaries[i];
     if (packet.image != 0) {  // only common packets have one: not CE-marked, not damaged, no NAK
-      glance = {packet.opcode, PacketGlance::transport};
+      summary = {packet.opcode, PacketSummary::transport};
       continue;
     }
     if (packet.place == Tracker::no_hint) continue;
     const PacketRecord& r = batch.records[packet.place];
-    unsigned bits = PacketGlance::transport;
-    if ((r.traffic_class & 3U) == congested) bits |= PacketGlance::ce;
-    if (r.icrc_wrong()) bits |= PacketGlance::icrc_wrong;
-    if (r.key.dst_qp <= dissect::gsi_qpn) bits |= PacketGlance::management;
+    unsigned bits = PacketSummary::transport;
+    if ((r.traffic_class & 3U) == congested) bits |= PacketSummary::ce;
+    if (r.icrc_wrong()) bits |= PacketSummary::icrc_wrong;
+    if (r.key.dst_qp <= dissect::gsi_qpn) bits |= PacketSummary::management;
     if (r.has(PacketRecord::has_aeth)) {
       const dissect::AethKind kind = dissect::aeth_kind(static_cast<std::uint8_t>(r.aeth >> 24U));
-      if (kind == dissect::AethKind::nak) bits |= PacketGlance::nak;
-      if (kind == dissect::AethKind::rnr_nak) bits |= PacketGlance::rnr_nak;
+      if (kind == dissect::AethKind::nak) bits |= PacketSummary::nak;
+      if (kind == dissect::AethKind::rnr_nak) bits |= PacketSummary::rnr_nak;
     }
-    glance = {r.opcode, static_cast<std::uint8_t>(bits)};
+    summary = {r.opcode, static_cast<std::uint8_t>(bits)};
   }
   for (const std::uint32_t i : batch.controls) {
-    glances[i].bits = static_cast<std::uint8_t>(glances[i].bits | PacketGlance::link_control);
+    summaries[i].bits = static_cast<std::uint8_t>(summaries[i].bits | PacketSummary::link_control);
   }
 }
 

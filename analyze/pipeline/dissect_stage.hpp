@@ -22,12 +22,12 @@ namespace roce::analyze {
 class DissectStage {
  public:
   DissectStage(const AnalysisOptions& options, const capture::CaptureSource& source,
-               const FlowImages& images);
+               const HeaderCache& images);
 
   /// Fills everything in a batch that is not read from the source. Cached headers replace a packet's record.
   void work(Batch& batch) const;
 
-  /// Whether cached headers (FlowImages) are used.
+  /// Whether cached headers (HeaderCache) are used.
   [[nodiscard]] bool wants_images() const noexcept { return images_wanted_; }
   /// Whether the filter depends on the packets before: then work() selects nothing, and count_if_selected()
   /// must be called for each packet in order.
@@ -39,7 +39,7 @@ class DissectStage {
   void count_if_selected(Batch& batch, std::size_t i, PacketRecord& record,
                          std::optional<std::uint64_t> flow) const;
   /// The glances of a batch after work(), one per frame.
-  static void glance_at(const Batch& batch, std::vector<PacketGlance>& glances);
+  static void glance_at(const Batch& batch, std::vector<PacketSummary>& summaries);
   /// The record of a frame with cached headers.
   [[nodiscard]] PacketRecord record_of(const capture::Frame& frame, const PacketBrief& packet) const;
 
@@ -55,7 +55,7 @@ class DissectStage {
 
   const AnalysisOptions& options_;
   const capture::CaptureSource& source_;
-  const KnownFrames known_;
+  const CachedFrames known_;
   dissect::Options dissect_options_;
   bool with_history_ = false;
   bool any_bound_ = false;  ///< --from or --to

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds shortest_wait{1};
 
 }  // namespace
 
-Interim::Interim(const AnalysisOptions& options, Copy copy)
+InterimSnapshots::InterimSnapshots(const AnalysisOptions& options, Copy copy)
     : options_(options), copy_(std::move(copy)), next_(options.clock() + options.publish_every) {
   try {
     thread_ = std::thread([this] { run(); });
@@ -25,21 +25,21 @@ Interim::Interim(const AnalysisOptions& options, Copy copy)
   }
 }
 
-Interim::~Interim() {
+InterimSnapshots::~InterimSnapshots() {
   stop();
 }
 
-void Interim::end() {
+void InterimSnapshots::end() {
   stop();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-bool Interim::busy() {
+bool InterimSnapshots::busy() {
   const std::lock_guard lock(mutex_);
   return busy_;
 }
 
-void Interim::stop() {
+void InterimSnapshots::stop() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -48,7 +48,7 @@ void Interim::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Interim::followed() {
+void InterimSnapshots::followed() {
   {
     const std::lock_guard lock(mutex_);
     const bool first = !std::exchange(changed_, true);
@@ -62,7 +62,7 @@ void Interim::followed() {
 }
 
 /// With hold() held and busy_ set.
-void Interim::copy() {
+void InterimSnapshots::copy() {
   const Time began = options_.clock();
   Conclude copy;
   try {
@@ -82,12 +82,12 @@ void Interim::copy() {
 }
 
 /// The next snapshot is due after `share` times the duration of this one.
-void Interim::rest() {
+void InterimSnapshots::rest() {
   next_ = copy_began_ +
           std::max<Time::duration>(options_.publish_every, share * (options_.clock() - copy_began_));
 }
 
-void Interim::run() {
+void InterimSnapshots::run() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
     if (waiting_) {
@@ -105,7 +105,7 @@ void Interim::run() {
 }
 
 /// Copies on the publishing thread, because no more frames have come although a copy is due.
-void Interim::copy_in_silence(std::unique_lock<std::mutex>& lock) {
+void InterimSnapshots::copy_in_silence(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::unique_lock following(following_, std::try_to_lock);
   lock.lock();
@@ -121,7 +121,7 @@ void Interim::copy_in_silence(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Interim::publish_one(std::unique_lock<std::mutex>& lock) {
+void InterimSnapshots::publish_one(std::unique_lock<std::mutex>& lock) {
   Conclude conclude = std::exchange(waiting_, nullptr);
   lock.unlock();
   std::exception_ptr failure;

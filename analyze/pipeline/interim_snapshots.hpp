@@ -17,7 +17,7 @@ namespace roce::analyze {
 /// Publishes interim snapshots of a running analysis: copies the state between two batches, and makes a
 /// snapshot of the copy on a separate thread. The analysis thread copies, because only it knows when the
 /// state is consistent; if no frames come for a while, the other thread does. Thread rules are below.
-class Interim {
+class InterimSnapshots {
  public:
   /// Makes a snapshot of a copy. Called once, on the publishing thread.
   using Conclude = std::function<std::shared_ptr<const Snapshot>()>;
@@ -25,11 +25,11 @@ class Interim {
   using Copy = std::function<Conclude()>;
 
   /// `options` have `publish` set and must outlive this object.
-  Interim(const AnalysisOptions& options, Copy copy);
+  InterimSnapshots(const AnalysisOptions& options, Copy copy);
   /// Waits until a running call of `publish` has returned.
-  ~Interim();
-  Interim(const Interim&) = delete;
-  Interim& operator=(const Interim&) = delete;
+  ~InterimSnapshots();
+  InterimSnapshots(const InterimSnapshots&) = delete;
+  InterimSnapshots& operator=(const InterimSnapshots&) = delete;
 
   /// Must be held by the analysis thread while it changes the state.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(following_); }

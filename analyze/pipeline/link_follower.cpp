@@ -34,10 +34,10 @@ bool is_selected_transport(const Batch& batch, std::size_t i) {
 
 }  // namespace
 
-LinkWatch::LinkWatch(const AnalysisOptions& options, SpeedOf speed_of)
+LinkFollower::LinkFollower(const AnalysisOptions& options, SpeedOf speed_of)
     : priorities_(priorities_of(options)), speed_of_(std::move(speed_of)), pauses_(pause_options(options)) {}
 
-void LinkWatch::watch(Batch& batch, const DissectStage& stage) {
+void LinkFollower::watch(Batch& batch, const DissectStage& stage) {
   const std::vector<capture::Frame>& frames = batch.read.frames;
   std::size_t next = 0;
   const auto control_at = [&] { return next < batch.controls.size() ? batch.controls[next] : frames.size(); };
@@ -54,7 +54,7 @@ void LinkWatch::watch(Batch& batch, const DissectStage& stage) {
   }
 }
 
-void LinkWatch::see_control(Batch& batch, std::size_t i, const DissectStage& stage) {
+void LinkFollower::see_control(Batch& batch, std::size_t i, const DissectStage& stage) {
   const capture::Frame& frame = batch.read.frames[i];
   const std::uint64_t number = batch.frames_before + i + 1;
   const dissect::Dissection& d = stage.dissect_again(batch, frame);
@@ -70,7 +70,7 @@ void LinkWatch::see_control(Batch& batch, std::size_t i, const DissectStage& sta
   pauses_.see(number, frame, d, speed);
 }
 
-void LinkWatch::publish(Snapshot& snapshot, Totals& totals) {
+void LinkFollower::publish(Snapshot& snapshot, Totals& totals) {
   snapshot.pauses = pauses_.finish(totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt);
   snapshot.dcbx = links_.finish();
   snapshot.priorities = priorities_;

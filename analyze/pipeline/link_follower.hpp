@@ -17,11 +17,11 @@ namespace roce::analyze {
 
 /// Follows link control frames (PAUSE, PFC, LLDP) and packets during pauses. Frames of one point are in order
 /// and points are independent, so TimeOrder is not needed. Batches must come in order.
-class LinkWatch {
+class LinkFollower {
  public:
   /// Speed of an interface in bit/s, 0 = unknown.
   using SpeedOf = std::function<std::uint64_t(std::uint16_t interface)>;
-  LinkWatch(const AnalysisOptions& options, SpeedOf speed_of);
+  LinkFollower(const AnalysisOptions& options, SpeedOf speed_of);
 
   /// Processes a batch whose packets are dissected and selected.
   void watch(Batch& batch, const DissectStage& stage);

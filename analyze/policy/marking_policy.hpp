@@ -58,7 +58,7 @@ class Judgement {
 };
 
 /// One rule that a packet violates.
-struct Breach {
+struct Violation {
   MarkCheck check{};
   std::string_view key;  ///< "class.data.dscp", "rule.storage.pcp"; valid as long as the policy
   std::string expected;  ///< "DSCP 26"
@@ -84,7 +84,7 @@ class MarkingPolicy {
   /// The priorities of packets by the policy.
   [[nodiscard]] PriorityMap priority_map() const noexcept;
   /// The violations that test() finds, with texts.
-  [[nodiscard]] std::vector<Breach> judge(const MarkingSubject& subject) const;
+  [[nodiscard]] std::vector<Violation> judge(const MarkingSubject& subject) const;
   /// Intended markings of the packet: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if the policy has none.
   [[nodiscard]] std::string expected(const MarkingSubject& subject) const;
 

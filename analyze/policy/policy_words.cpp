@@ -109,18 +109,18 @@ std::string MarkingPolicy::found_text(const MarkingSubject& s, MarkCheck check) 
   return {};
 }
 
-std::vector<Breach> MarkingPolicy::judge(const MarkingSubject& subject) const {
+std::vector<Violation> MarkingPolicy::judge(const MarkingSubject& subject) const {
   const Judgement judgement = test(subject);
-  std::vector<Breach> breaches;
-  if (!judgement.broken()) return breaches;
+  std::vector<Violation> violations;
+  if (!judgement.broken()) return violations;
   const Effective e = effective(subject);
   for (std::size_t i = 0; i < mark_check_count; ++i) {
     const auto check = static_cast<MarkCheck>(i);
     if (!judgement.broken(check)) continue;
-    breaches.push_back({check, key(subject, judgement, check), expected_text(subject, e, check),
-                        found_text(subject, check)});
+    violations.push_back({check, key(subject, judgement, check), expected_text(subject, e, check),
+                          found_text(subject, check)});
   }
-  return breaches;
+  return violations;
 }
 
 std::string MarkingPolicy::expected(const MarkingSubject& subject) const {

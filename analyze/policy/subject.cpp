@@ -44,10 +44,10 @@ std::optional<MarkingSubject> subject_of(const PacketView& packet) noexcept {
   return subject_of(record);
 }
 
-std::vector<Breach> breaches_of(const PacketView& packet) {
+std::vector<Violation> violations_of(const PacketView& packet) {
   if (packet.policy == nullptr) return {};
   const std::optional<MarkingSubject> subject = subject_of(packet);
-  return subject ? packet.policy->judge(*subject) : std::vector<Breach>();
+  return subject ? packet.policy->judge(*subject) : std::vector<Violation>();
 }
 
 }  // namespace roce::analyze

@@ -20,6 +20,6 @@ namespace roce::analyze {
 [[nodiscard]] std::optional<MarkingSubject> subject_of(const PacketView& packet) noexcept;
 
 /// Violations of PacketView::policy by the packet; empty without a policy.
-[[nodiscard]] std::vector<Breach> breaches_of(const PacketView& packet);
+[[nodiscard]] std::vector<Violation> violations_of(const PacketView& packet);
 
 }  // namespace roce::analyze

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_values = 256;  // distinguished per rule; packets with further ones are counted
 
 struct Entry {
-  RuleBreach breach;
+  RuleViolation violation;
   std::map<std::string, std::uint64_t> found;
 };
 
@@ -23,24 +23,26 @@ void keep_first(std::vector<std::uint64_t>& packets, std::uint64_t packet) {
   const auto at = std::lower_bound(packets.begin(), packets.end(), packet);
   if (at != packets.end() && *at == packet) return;
   packets.insert(at, packet);
-  if (packets.size() > RuleBreach::named) packets.pop_back();
+  if (packets.size() > RuleViolation::named) packets.pop_back();
 }
 
-void add_time(RuleBreach& breach, std::int64_t time_ns) {
+void add_time(RuleViolation& violation, std::int64_t time_ns) {
   if (time_ns == capture::no_time) return;
-  breach.first_time_ns = std::min(breach.first_time_ns.value_or(time_ns), time_ns);
-  breach.last_time_ns = std::max(breach.last_time_ns.value_or(time_ns), time_ns);
+  violation.first_time_ns = std::min(violation.first_time_ns.value_or(time_ns), time_ns);
+  violation.last_time_ns = std::max(violation.last_time_ns.value_or(time_ns), time_ns);
 }
 
-void add_flow(RuleBreach& breach, std::uint64_t flow, const MarkRow& row) {
-  const auto known = std::find_if(breach.flows.begin(), breach.flows.end(),
-                                  [flow](const RuleBreach::FlowBreach& each) { return each.flow == flow; });
-  if (known != breach.flows.end()) {
+void add_flow(RuleViolation& violation, std::uint64_t flow, const MarkRow& row) {
+  const auto known =
+      std::find_if(violation.flows.begin(), violation.flows.end(),
+                   [flow](const RuleViolation::FlowViolation& each) { return each.flow == flow; });
+  if (known != violation.flows.end()) {
     known->packets += row.packets;
     known->first_packet = std::min(known->first_packet, row.first_packet);
     return;
   }
-  if (breach.flows.size() < RuleBreach::named) breach.flows.push_back({flow, row.packets, row.first_packet});
+  if (violation.flows.size() < RuleViolation::named)
+    violation.flows.push_back({flow, row.packets, row.first_packet});
 }
 
 void add_found(Entry& entry, std::string text, std::uint64_t packets) {
@@ -50,32 +52,32 @@ void add_found(Entry& entry, std::string text, std::uint64_t packets) {
   } else if (entry.found.size() < most_values) {
     entry.found.emplace(std::move(text), packets);
   } else {
-    entry.breach.found_otherwise += packets;
+    entry.violation.found_otherwise += packets;
   }
 }
 
 /// Keeps the most frequent values and the sum of the rest.
 void choose_found(Entry& entry) {
-  std::vector<RuleBreach::Found>& found = entry.breach.found;
+  std::vector<RuleViolation::Found>& found = entry.violation.found;
   for (auto& [text, packets] : entry.found) found.push_back({text, packets});
-  std::stable_sort(found.begin(), found.end(), [](const RuleBreach::Found& a, const RuleBreach::Found& b) {
-    return a.packets > b.packets;
-  });
-  while (found.size() > RuleBreach::named) {
-    entry.breach.found_otherwise += found.back().packets;
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const RuleViolation::Found& a, const RuleViolation::Found& b) { return a.packets > b.packets; });
+  while (found.size() > RuleViolation::named) {
+    entry.violation.found_otherwise += found.back().packets;
     found.pop_back();
   }
 }
 
 /// Sets the row's verdict; of several flows in it, the first violation is kept.
-void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject, const std::vector<Breach>& broken,
-                Marking& cell) {
+void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject,
+                const std::vector<Violation>& broken, Marking& cell) {
   constexpr std::string_view ok = "ok", violation = "violation";
   if (cell.verdict == violation || (broken.empty() && cell.verdict == ok)) return;
   std::string expected = policy.expected(subject);
-  for (const Breach& breach : broken) {
-    if (expected.find(breach.expected) != std::string::npos) continue;
-    expected += (expected.empty() ? "" : ", ") + breach.expected;
+  for (const Violation& violation : broken) {
+    if (expected.find(violation.expected) != std::string::npos) continue;
+    expected += (expected.empty() ? "" : ", ") + violation.expected;
   }
   if (expected.empty()) return;
   cell.expected = std::move(expected);
@@ -88,14 +90,14 @@ class Entries {
   explicit Entries(std::optional<std::uint16_t> point = std::nullopt) : point_(point) {}
 
   void begin_flow() { of_flow_.clear(); }
-  void add(const Flow& flow, const MarkRow& row, const MarkingSubject& subject, Breach&& breach) {
-    const auto [at, fresh] = entries_.try_emplace({breach.check, breach.key});
-    RuleBreach& rule = at->second.breach;
+  void add(const Flow& flow, const MarkRow& row, const MarkingSubject& subject, Violation&& violation) {
+    const auto [at, fresh] = entries_.try_emplace({violation.check, violation.key});
+    RuleViolation& rule = at->second.violation;
     if (fresh || row.first_packet < rule.first_packets.front()) {
-      rule.check = breach.check;
+      rule.check = violation.check;
       rule.point = point_;
-      rule.key = breach.key;
-      rule.expected = std::move(breach.expected);
+      rule.key = violation.key;
+      rule.expected = std::move(violation.expected);
       rule.example = subject;
     }
     rule.packets += row.packets;
@@ -103,23 +105,23 @@ class Entries {
     add_time(rule, row.first_time_ns);
     add_time(rule, latest_time(flow, row));
     add_flow(rule, flow.id, row);
-    add_found(at->second, std::move(breach.found), row.packets);
+    add_found(at->second, std::move(violation.found), row.packets);
     if (std::find(of_flow_.begin(), of_flow_.end(), &rule) == of_flow_.end()) {
       of_flow_.push_back(&rule);
       ++rule.flow_count;
     }
   }
-  void move_to(std::vector<RuleBreach>& breaches) {
+  void move_to(std::vector<RuleViolation>& violations) {
     for (auto& [key, entry] : entries_) {
       choose_found(entry);
-      breaches.push_back(std::move(entry.breach));
+      violations.push_back(std::move(entry.violation));
     }
   }
 
  private:
   std::optional<std::uint16_t> point_;
   std::map<std::pair<MarkCheck, std::string_view>, Entry> entries_;
-  std::vector<RuleBreach*> of_flow_;
+  std::vector<RuleViolation*> of_flow_;
 };
 
 /// Whether the flow's own packets of that class have the same values for the check. Also true for checks that
@@ -151,27 +153,28 @@ bool is_own(const std::vector<MarkRow>& own, const MarkRow& row, MarkCheck check
 
 }  // namespace
 
-std::vector<RuleBreach> find_breaches(const MarkingPolicy& policy, const std::vector<Flow>& flows,
-                                      MarkingMatrix& matrix) {
+std::vector<RuleViolation> find_violations(const MarkingPolicy& policy, const std::vector<Flow>& flows,
+                                           MarkingMatrix& matrix) {
   Entries entries;
   for (const Flow& flow : flows) {
     entries.begin_flow();
     for (const MarkRow& row : flow.marks()) {
       if (row.packets == 0) continue;
       const MarkingSubject subject = subject_of(flow.key, row);
-      std::vector<Breach> broken;
+      std::vector<Violation> broken;
       if (policy.test(subject).broken()) broken = policy.judge(subject);
       if (Marking* cell = matrix.find(flow, row)) judge_cell(policy, subject, broken, *cell);
-      for (Breach& breach : broken) entries.add(flow, row, subject, std::move(breach));
+      for (Violation& violation : broken) entries.add(flow, row, subject, std::move(violation));
     }
   }
-  std::vector<RuleBreach> breaches;
-  entries.move_to(breaches);
-  return breaches;
+  std::vector<RuleViolation> violations;
+  entries.move_to(violations);
+  return violations;
 }
 
-std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy, const std::vector<Flow>& flows,
-                                                const std::vector<FlowAtPoint>& flow_points) {
+std::vector<RuleViolation> find_violations_elsewhere(const MarkingPolicy& policy,
+                                                     const std::vector<Flow>& flows,
+                                                     const std::vector<FlowAtPoint>& flow_points) {
   std::map<std::uint16_t, Entries> by_point;
   for (const FlowAtPoint& there : flow_points) {
     const auto flow =
@@ -184,15 +187,15 @@ std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy, con
     for (const MarkRow& row : there.otherwise) {
       const MarkingSubject subject = subject_of(flow->key, row);
       if (!policy.test(subject).broken()) continue;
-      for (Breach& breach : policy.judge(subject)) {
-        if (!is_own(own, row, breach.check, policy.model().trust))
-          entries.add(*flow, row, subject, std::move(breach));
+      for (Violation& violation : policy.judge(subject)) {
+        if (!is_own(own, row, violation.check, policy.model().trust))
+          entries.add(*flow, row, subject, std::move(violation));
       }
     }
   }
-  std::vector<RuleBreach> breaches;
-  for (auto& [point, entries] : by_point) entries.move_to(breaches);
-  return breaches;
+  std::vector<RuleViolation> violations;
+  for (auto& [point, entries] : by_point) entries.move_to(violations);
+  return violations;
 }
 
 }  // namespace roce::analyze

@@ -17,7 +17,7 @@
 namespace roce::analyze {
 
 /// All packets that violate one rule.
-struct RuleBreach {
+struct RuleViolation {
   static constexpr std::size_t named =
       8;  ///< flows, addresses and values that are listed; the rest is only counted
 
@@ -26,7 +26,7 @@ struct RuleBreach {
     std::string text;
     std::uint64_t packets = 0;
   };
-  struct FlowBreach {
+  struct FlowViolation {
     std::uint64_t flow = 0;  ///< id
     std::uint64_t packets = 0;
     std::uint64_t first_packet = 0;
@@ -41,7 +41,7 @@ struct RuleBreach {
   MarkingSubject example;     ///< the first packet
   std::uint64_t packets = 0;  ///< without duplicates made by the capture
   std::uint64_t flow_count = 0;
-  std::vector<FlowBreach> flows;             ///< the first ones
+  std::vector<FlowViolation> flows;          ///< the first ones
   std::vector<Found> found;                  ///< the most frequent ones
   std::uint64_t found_otherwise = 0;         ///< packets with values that are not in `found`
   std::vector<std::uint64_t> first_packets;  ///< ascending
@@ -52,12 +52,12 @@ struct RuleBreach {
 /// Violations of all flows, in the order of MarkCheck, then by key. Also fills `expected` and, for what the
 /// policy covers, `verdict` ("ok" or "violation") of the rows of these flows' matrix. A row with packets of
 /// both kinds is a violation.
-[[nodiscard]] std::vector<RuleBreach> find_breaches(const MarkingPolicy& policy,
-                                                    const std::vector<Flow>& flows, MarkingMatrix& matrix);
+[[nodiscard]] std::vector<RuleViolation> find_violations(const MarkingPolicy& policy,
+                                                         const std::vector<Flow>& flows,
+                                                         MarkingMatrix& matrix);
 /// Violations of copies at other capture points, by capture point, then as above. DSCP, ECN and priorities
 /// only: tags and TTL differ from link to link and are checked where the flow is followed.
-[[nodiscard]] std::vector<RuleBreach> find_breaches_elsewhere(const MarkingPolicy& policy,
-                                                              const std::vector<Flow>& flows,
-                                                              const std::vector<FlowAtPoint>& flow_points);
+[[nodiscard]] std::vector<RuleViolation> find_violations_elsewhere(
+    const MarkingPolicy& policy, const std::vector<Flow>& flows, const std::vector<FlowAtPoint>& flow_points);
 
 }  // namespace roce::analyze

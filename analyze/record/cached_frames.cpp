@@ -28,7 +28,7 @@ template <class Word>
   return part_at<std::uint64_t>(p);
 }
 
-/// The headers of a plain frame, as words for FlowImages.
+/// The headers of a plain frame, as words for HeaderCache.
 template <class Plain, bool Tagged>
 [[gnu::always_inline]] inline auto words_of(const capture::Frame& frame, std::uint32_t network) noexcept {
   constexpr bool is_v4 = Plain::Header::id == HeaderId::ipv4;
@@ -91,8 +91,8 @@ const std::array<KnownOpcode, 256>& known_opcodes() noexcept {
     for (unsigned i = 0; i < rows.size(); ++i) {
       const auto opcode = static_cast<std::uint8_t>(i);
       const OpcodeInfo& info = opcode_info(opcode);
-      const Common common = common_by_opcode(opcode);
-      if (common == Common::no) continue;
+      const CommonPacket common = common_by_opcode(opcode);
+      if (common == CommonPacket::no) continue;
       KnownOpcode& row = rows[i];
       BriefFacts facts;
       facts.opcode = opcode;
@@ -100,7 +100,7 @@ const std::array<KnownOpcode, 256>& known_opcodes() noexcept {
       row.headers_size = info.headers_size;
       row.payload_bits = info.has_payload ? 0xffff'ffff : 0;
       row.shows_upper = may_show_upper(info);
-      if (common == Common::ack) {
+      if (common == CommonPacket::ack) {
         row.what = What::ack;
         row.extended_begin = info.aeth_offset;
         facts.flags = PacketBrief::has_aeth;
@@ -118,10 +118,10 @@ const std::array<KnownOpcode, 256>& known_opcodes() noexcept {
   return table;
 }
 
-/// One call of KnownFrames::take().
+/// One call of CachedFrames::take().
 template <bool CheckIcrc>
 struct TakeKnown {
-  const FlowImages& images;
+  const HeaderCache& images;
   const std::array<KnownOpcode, 256>& opcodes;
   PacketBrief& brief;
   Totals& totals;
@@ -138,7 +138,7 @@ struct TakeKnown {
     const std::uint8_t* const bth = udp + Udp::size;
     const KnownOpcode& row = opcodes[bth[0]];
     if (row.what == What::unknown) return false;
-    const FlowImages::Found known = images.find(words_of<Plain, Tagged>(frame, start.network));
+    const HeaderCache::Found known = images.find(words_of<Plain, Tagged>(frame, start.network));
     if (known.image == 0) return false;
 
     // The lengths are consistent and cover the headers, which were captured.
@@ -232,7 +232,7 @@ struct TakeKnown {
 };
 
 template <bool CheckIcrc>
-std::size_t take_known(const FlowImages& images, std::span<const capture::Frame> frames, std::size_t begin,
+std::size_t take_known(const HeaderCache& images, std::span<const capture::Frame> frames, std::size_t begin,
                        PacketBrief* packets, Totals& totals) {
   const std::array<KnownOpcode, 256>& opcodes = known_opcodes();
   if (begin == frames.size()) return begin;
@@ -248,8 +248,8 @@ std::size_t take_known(const FlowImages& images, std::span<const capture::Frame>
 
 /// put_image() of a plain frame.
 struct PutImage {
-  FlowImages& images;
-  FlowImages::Alike alike;
+  HeaderCache& images;
+  HeaderCache::Alike alike;
   std::uint32_t& number;
 
   template <class Plain, bool Tagged>
@@ -263,13 +263,13 @@ struct PutImage {
 
 }  // namespace
 
-std::size_t KnownFrames::take(std::span<const capture::Frame> frames, std::size_t begin, PacketBrief* packets,
-                              Totals& totals) const {
+std::size_t CachedFrames::take(std::span<const capture::Frame> frames, std::size_t begin,
+                               PacketBrief* packets, Totals& totals) const {
   return check_icrc_ ? take_known<true>(images_, frames, begin, packets, totals)
                      : take_known<false>(images_, frames, begin, packets, totals);
 }
 
-std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::uint32_t place,
+std::uint32_t put_image(HeaderCache& images, const capture::Frame& frame, std::uint32_t place,
                         const PacketRecord& record) {
   if ((record.traffic_class & 3U) == static_cast<unsigned>(Ecn::ce)) return 0;  // not common, whatever it is
   constexpr unsigned flags_alike = PacketBrief::valid | PacketBrief::tagged | PacketBrief::fecn |

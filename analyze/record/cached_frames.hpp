@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest path, for frames whose headers match the cached headers of a flow (FlowImages) and whose opcode
-// is that of a common packet: only the fields that differ from packet to packet are read. Internal to the
-// pipeline.
+// The fastest path, for frames whose headers match the cached headers of a flow (HeaderCache) and whose
+// opcode is that of a common packet: only the fields that differ from packet to packet are read. Internal to
+// the pipeline.
 #pragma once
 
 #include <bit>
@@ -50,9 +50,9 @@ static_assert(offsetof(PacketBrief, opcode) - offsetof(PacketBrief, ip_id) == of
               offsetof(PacketBrief, common) - offsetof(PacketBrief, ip_id) == offsetof(BriefFacts, common));
 
 /// Thread-safe. `images` must outlive it.
-class KnownFrames {
+class CachedFrames {
  public:
-  KnownFrames(const FlowImages& images, bool check_icrc) : images_(images), check_icrc_(check_icrc) {}
+  CachedFrames(const HeaderCache& images, bool check_icrc) : images_(images), check_icrc_(check_icrc) {}
 
   /// Fills the briefs of `frames` from `begin` up to the first frame without cached headers. Returns that
   /// frame's index, or frames.size(). The frames taken are selected, common, and counted in `totals`.
@@ -61,13 +61,13 @@ class KnownFrames {
                                  PacketBrief* packets, Totals& totals) const;
 
  private:
-  const FlowImages& images_;
+  const HeaderCache& images_;
   bool check_icrc_;
 };
 
 /// Caches the headers of a frame, of which make_record_fast() made `record`, for the flow at `place`. Returns
 /// the number of the cache entry; 0 if it is not cached, as for CE-marked frames.
-[[nodiscard]] std::uint32_t put_image(FlowImages& images, const capture::Frame& frame, std::uint32_t place,
+[[nodiscard]] std::uint32_t put_image(HeaderCache& images, const capture::Frame& frame, std::uint32_t place,
                                       const PacketRecord& record);
 
 /// Prefetches the headers of a frame that will be processed soon.

@@ -13,26 +13,26 @@ namespace roce::analyze {
 
 /// The kinds of packets that nearly all packets are, for which the tracker has a fast path; value of
 /// PacketRecord::common.
-enum class Common : std::uint8_t {
+enum class CommonPacket : std::uint8_t {
   no,
   request,  ///< RC or XRC SEND or WRITE
   ack,      ///< a positive acknowledgement without end-to-end credits
 };
 
 /// The kind by the opcode alone; the packet's other fields may make it uncommon.
-[[nodiscard]] inline Common common_by_opcode(std::uint8_t opcode) noexcept {
-  static const std::array<Common, 256> table = [] {
+[[nodiscard]] inline CommonPacket common_by_opcode(std::uint8_t opcode) noexcept {
+  static const std::array<CommonPacket, 256> table = [] {
     using dissect::Operation;
-    std::array<Common, 256> kinds{};
+    std::array<CommonPacket, 256> kinds{};
     for (unsigned i = 0; i < kinds.size(); ++i) {
       const dissect::OpcodeInfo& info = dissect::opcode_info(static_cast<std::uint8_t>(i));
       if (!info.defined || (info.service != dissect::Service::rc && info.service != dissect::Service::xrc)) {
         continue;
       }
       const bool request = info.operation == Operation::send || info.operation == Operation::write;
-      kinds[i] = request                                    ? Common::request
-                 : info.operation == Operation::acknowledge ? Common::ack
-                                                            : Common::no;
+      kinds[i] = request                                    ? CommonPacket::request
+                 : info.operation == Operation::acknowledge ? CommonPacket::ack
+                                                            : CommonPacket::no;
     }
     return kinds;
   }();
@@ -40,19 +40,20 @@ enum class Common : std::uint8_t {
 }
 
 /// The kind of a packet whose record is complete, i.e. its ICRC is checked and `selected` is set.
-[[nodiscard]] inline Common common_of(const PacketBrief& r, std::uint8_t traffic_class) noexcept {
+[[nodiscard]] inline CommonPacket common_of(const PacketBrief& r, std::uint8_t traffic_class) noexcept {
   constexpr unsigned ce = 3;
   constexpr std::uint32_t no_credits = 31;
-  const Common kind = common_by_opcode(r.opcode);
+  const CommonPacket kind = common_by_opcode(r.opcode);
   const bool nothing_special = r.has(PacketRecord::selected) && (traffic_class & 3U) != ce && !r.damaged() &&
                                r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
-  if (!nothing_special) return Common::no;
-  if (kind == Common::ack && (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
-    return Common::no;
+  if (!nothing_special) return CommonPacket::no;
+  if (kind == CommonPacket::ack &&
+      (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
+    return CommonPacket::no;
   }
   return kind;
 }
-[[nodiscard]] inline Common common_of(const PacketRecord& r) noexcept {
+[[nodiscard]] inline CommonPacket common_of(const PacketRecord& r) noexcept {
   return common_of(r, r.traffic_class);
 }
 

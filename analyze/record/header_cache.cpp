@@ -3,11 +3,11 @@
 
 namespace roce::analyze {
 
-FlowImages::FlowImages() : images_(std::size_t{ways} << slot_bits) {}
-FlowImages::~FlowImages() = default;
+HeaderCache::HeaderCache() : images_(std::size_t{ways} << slot_bits) {}
+HeaderCache::~HeaderCache() = default;
 
-std::uint32_t FlowImages::put(std::uint64_t hash, std::span<const std::uint64_t> words, std::uint32_t point,
-                              const Alike& alike) {
+std::uint32_t HeaderCache::put(std::uint64_t hash, std::span<const std::uint64_t> words, std::uint32_t point,
+                               const Alike& alike) {
   constexpr auto relaxed = std::memory_order_relaxed;
   constexpr auto release = std::memory_order_release;
   if (++last_number_ == 0) ++last_number_;

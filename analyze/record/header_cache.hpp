@@ -34,12 +34,12 @@ struct HeaderWords {
 /// Cached headers of flows: filled by the thread that follows the packets, read by the threads that dissect.
 /// A frame with cached headers needs no flow key. The cache only saves work: an entry may be evicted or
 /// outdated, which its number reveals. find() on any thread, put() on one thread at a time. Fixed size.
-class FlowImages {
+class HeaderCache {
  public:
-  FlowImages();
-  ~FlowImages();
-  FlowImages(const FlowImages&) = delete;
-  FlowImages& operator=(const FlowImages&) = delete;
+  HeaderCache();
+  ~HeaderCache();
+  HeaderCache(const HeaderCache&) = delete;
+  HeaderCache& operator=(const HeaderCache&) = delete;
 
   /// Facts common to all frames with the same headers.
   struct Alike {

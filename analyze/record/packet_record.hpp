@@ -89,7 +89,7 @@ struct alignas(64) PacketBrief {
   /// header's interface, MAC addresses, VLAN, tunnels and hop limit.
   std::uint32_t path = 0;
   std::uint32_t point = 0;  ///< capture::Frame::point
-  /// Number of the packet's FlowImages entry; then there is no PacketRecord of it. 0: part of a record.
+  /// Number of the packet's HeaderCache entry; then there is no PacketRecord of it. 0: part of a record.
   std::uint32_t image = 0;
   std::uint32_t place = 0;  ///< in the flow table, by that entry
   std::uint16_t ip_id = 0;

@@ -10,7 +10,7 @@
 
 namespace roce::analyze {
 
-std::string checked_text(const Snapshot& s) {
+std::string what_was_checked(const Snapshot& s) {
   std::vector<std::string> parts;
   if (!s.connections.empty()) {
     parts.push_back("losses, retransmissions and answers in " +

@@ -3,8 +3,8 @@
 
 namespace roce::analyze {
 
-Assessment assess(const Snapshot& s) {
-  Assessment assessment;
+CaptureHealth capture_health(const Snapshot& s) {
+  CaptureHealth assessment;
   assessment.anything = s.totals.roce_packets != 0 || !s.findings.empty();
   // Both lists begin with the most severe.
   assessment.whole = s.diagnostics.empty() || s.diagnostics.front().severity == DiagnosticSeverity::info;

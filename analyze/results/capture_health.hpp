@@ -13,7 +13,7 @@ namespace roce::analyze {
 /// The overall state of a capture: what reports, screens and the window begin with, and its colour. A capture
 /// that was truncated, damaged or only analysed in part is not healthy just because nothing was found in the
 /// rest.
-struct Assessment {
+struct CaptureHealth {
   bool anything = false;          ///< there was something to judge: a RoCE packet or a finding
   bool whole = true;              ///< false: data was lost or an input failed, see Snapshot::diagnostics
   std::optional<Severity> worst;  ///< of the findings
@@ -34,6 +34,6 @@ struct Assessment {
   }
 };
 
-[[nodiscard]] Assessment assess(const Snapshot& snapshot);
+[[nodiscard]] CaptureHealth capture_health(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

@@ -50,7 +50,7 @@ std::string_view why_name(FindingNews::Why why) noexcept {
   return names[why];
 }
 
-bool FindingWatch::may_tell_new(std::string_view rule, Time now) {
+bool NewFindings::may_tell_new(std::string_view rule, Time now) {
   Rule& known = rules_[rule];
   if (known.subjects == 0 || now - known.since >= limits_.quiet) known = {now, 0};
   if (known.subjects >= limits_.subjects_a_rule) return false;
@@ -58,7 +58,7 @@ bool FindingWatch::may_tell_new(std::string_view rule, Time now) {
   return true;
 }
 
-std::vector<FindingNews> FindingWatch::look(const Snapshot& snapshot, Time now) {
+std::vector<FindingNews> NewFindings::look(const Snapshot& snapshot, Time now) {
   using Why = FindingNews::Why;
   std::vector<FindingNews> news;
   held_back_ = 0;
@@ -91,7 +91,7 @@ std::vector<FindingNews> FindingWatch::look(const Snapshot& snapshot, Time now) 
 }
 
 /// Keeps half of the bound: those seen last and, of equals, those reported last.
-void FindingWatch::forget(Time now) {
+void NewFindings::forget(Time now) {
   std::vector<std::pair<Time, Time>> order;
   order.reserve(told_.size());
   for (const auto& [key, told] : told_) order.emplace_back(told.seen, told.at);

@@ -33,7 +33,7 @@ struct FindingNews {
 /// whatever numbers of connections and hosts the subject counts. Bounded and rate-limited: what was reported
 /// is not reported again for a while, and a rule with ever new subjects reports the rest later, if they still
 /// exist. Not thread-safe.
-class FindingWatch {
+class NewFindings {
  public:
   using Time = std::chrono::steady_clock::time_point;
   struct Limits {
@@ -46,8 +46,8 @@ class FindingWatch {
     std::chrono::nanoseconds forgotten_after = std::chrono::minutes(10);
     std::size_t kept = 4096;  ///< findings; those absent longest are forgotten first
   };
-  FindingWatch() : FindingWatch(Limits{}) {}
-  explicit FindingWatch(const Limits& limits) : limits_(limits) {}
+  NewFindings() : NewFindings(Limits{}) {}
+  explicit NewFindings(const Limits& limits) : limits_(limits) {}
 
   /// Takes the next snapshot, published at `now`, and returns what to report of it, in the snapshot's order.
   [[nodiscard]] std::vector<FindingNews> look(const Snapshot& snapshot, Time now);

@@ -56,7 +56,7 @@ struct Snapshot {
   MarkingMatrix markings;                 ///< of the listed flows
   Congestion congestion;
   std::shared_ptr<const MarkingPolicy> policy;  ///< packets were validated against it; null: none
-  std::vector<RuleBreach> breaches;             ///< violations of its rules
+  std::vector<RuleViolation> violations;        ///< violations of its rules
   std::vector<Finding> findings;                ///< most severe first
   std::uint64_t findings_dropped = 0;           ///< findings beyond the limit
   std::vector<Diagnostic> diagnostics;

@@ -17,7 +17,7 @@ unsigned seen_side(const Connection& half) noexcept {
   return half.flow[0] ? 0 : 1;
 }
 
-Halves::Halves(const Snapshot& snapshot) {
+UnpairedConnections::UnpairedConnections(const Snapshot& snapshot) {
   for (const Connection& connection : snapshot.connections) {
     if (!is_half(connection)) continue;
     const unsigned side = seen_side(connection);
@@ -27,7 +27,7 @@ Halves::Halves(const Snapshot& snapshot) {
   }
 }
 
-bool Halves::other_may_be_there(const Connection& connection) const {
+bool UnpairedConnections::other_may_be_there(const Connection& connection) const {
   if (!is_half(connection)) return false;
   if (connection.pairing.ambiguous) return true;
   const unsigned side = seen_side(connection);

@@ -11,9 +11,9 @@ namespace roce::analyze {
 /// The connections of a snapshot with one direction only: whether the other direction was not captured, or
 /// may be there and was left unpaired because too few answers, or several candidate flows, prove nothing.
 /// Keeps no reference to the snapshot.
-class Halves {
+class UnpairedConnections {
  public:
-  explicit Halves(const Snapshot& snapshot);
+  explicit UnpairedConnections(const Snapshot& snapshot);
 
   /// Whether another unpaired connection between the same two hosts, in the opposite direction, has the
   /// answers or requests that this one lacks. False for a connection with both directions.

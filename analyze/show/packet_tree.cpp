@@ -105,10 +105,10 @@ void append_ends(std::string& out, const HeaderInfo& header, const std::uint8_t*
 }
 
 /// "[Marking violation: class.data.dscp: DSCP 26 expected, DSCP 0 found]"
-std::string breach_text(const Breach& breach) {
+std::string violation_text(const Violation& violation) {
   std::string text = "[Marking violation: ";
-  text.append(breach.key).append(": ").append(breach.expected).append(" expected, ");
-  return text.append(breach.found).append(" found]");
+  text.append(violation.key).append(": ").append(violation.expected).append(" expected, ");
+  return text.append(violation.found).append(" found]");
 }
 
 class Builder {
@@ -291,8 +291,8 @@ class Builder {
   }
 
   void marking() {
-    for (const Breach& breach : breaches_of(packet_)) {
-      add(0, breach_text(breach), "roce.marking.violation");
+    for (const Violation& violation : violations_of(packet_)) {
+      add(0, violation_text(violation), "roce.marking.violation");
     }
   }
 

@@ -41,7 +41,7 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
 /// One of a known connection that comes in its place. False: not done.
 [[gnu::always_inline]] inline bool Tracker::Impl::follow_next(const PacketBrief& packet, std::uint64_t number,
                                                               FlowState& state, Verdict& verdict) {
-  const bool ack = packet.common == static_cast<std::uint8_t>(Common::ack);
+  const bool ack = packet.common == static_cast<std::uint8_t>(CommonPacket::ack);
   PsnSpace* const space = state.spaces[ack ? 1 : 0];
   if (space == nullptr) return false;
   return ack ? space->next_ack(packet, number, shared, verdict)
@@ -61,7 +61,7 @@ template <bool Tell>
   Series::Bucket& bucket = shared.series.at(packet.time_ns);
   ++bucket.packets;
   bucket.bytes += packet.wire;
-  if (packet.common != static_cast<std::uint8_t>(Common::ack)) {
+  if (packet.common != static_cast<std::uint8_t>(CommonPacket::ack)) {
     bucket.goodput_bytes += packet.payload;
     bucket.in_flight_max = std::max(bucket.in_flight_max, verdict.in_flight);
   }
@@ -84,7 +84,7 @@ template <bool Tell>
   if (flow.packets == 0) [[unlikely]]
     state.first_frame = number;  // those before were not selected
   if (flow.count(record, number)) state.image = 0;
-  if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(Common::request)) {
+  if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(CommonPacket::request)) {
     note_request(place, record);
   }
   if (tell) {

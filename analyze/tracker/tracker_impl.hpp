@@ -93,7 +93,7 @@ struct alignas(64) FlowState {
   std::uint64_t first_frame = 0;  ///< that counts
   DeepPtr<Unpaired> unpaired;
   DeepPtr<PlainFlow> plain_flow;
-  /// Number of the one that shows what its packets look like by now; 0 = none. See FlowImages.
+  /// Number of the one that shows what its packets look like by now; 0 = none. See HeaderCache.
   std::uint32_t image = 0;
   std::uint8_t side : 1 = 0;
   std::uint8_t wrong_icrcs : 2 = 0;    ///< of its first packets, before any was right; counted up to 3
@@ -311,8 +311,8 @@ struct Tracker::Impl {
   const bool short_way;
   bool copies_expected = false;  ///< from now on
   bool tell = false;             ///< somebody wants to know what is said of each packet
-  Chunks<FlowState> states;      ///< by place
-  Chunks<Track> tracks;
+  StableVector<FlowState> states;  ///< by place
+  StableVector<Track> tracks;
   std::vector<std::uint32_t> unused_tracks;
   std::uint32_t next_connection = 0;  ///< Connection::id
   UnpairedFlows unpaired;

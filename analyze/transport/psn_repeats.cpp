@@ -340,11 +340,13 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   if (op != nullptr) op->retried = true;
 }
 
-Needless PsnSpace::needless_by(Cause cause) const noexcept {
-  if (cause == Cause::nak) return Needless::nak;
-  if (cause == Cause::rnr) return Needless::rnr;
-  if (cause == Cause::read_retry) return Needless::read_answer;
-  return run_implied_ ? Needless::atomic_answer : run_unheard_nak_ ? Needless::unheard_nak : Needless::timer;
+SpuriousReason PsnSpace::needless_by(Cause cause) const noexcept {
+  if (cause == Cause::nak) return SpuriousReason::nak;
+  if (cause == Cause::rnr) return SpuriousReason::rnr;
+  if (cause == Cause::read_retry) return SpuriousReason::read_answer;
+  return run_implied_       ? SpuriousReason::atomic_answer
+         : run_unheard_nak_ ? SpuriousReason::unheard_nak
+                            : SpuriousReason::timer;
 }
 
 /// Go-back-N sends what had come as well: the receiver threw it away, or has it twice.

@@ -195,7 +195,7 @@ class alignas(64) PsnSpace {
     return std::uint64_t{request_facts_.late} * 64U >= request_facts_.single;
   }
   void remember_repeat(Step& s, const Again& again, Cause cause);
-  [[nodiscard]] Needless needless_by(Cause cause) const noexcept;
+  [[nodiscard]] SpuriousReason needless_by(Cause cause) const noexcept;
   void count_waste(Step& s, const Again& again, Cause cause, bool spurious);
   void end_run(const Step& s, const Again& again);
   void late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole);

@@ -11,15 +11,15 @@ namespace roce::capture {
 /// An array that one thread appends to while others read. Readers learn which elements exist from a count
 /// that the appending thread publishes with release order. Elements never move and begin as 0. Where elements
 /// change after that, T is an atomic.
-template <class T, unsigned ChunkBits = 16, std::size_t Chunks = std::size_t{1} << 15U>
+template <class T, unsigned ChunkBits = 16, std::size_t StableVector = std::size_t{1} << 15U>
 class GrowingArray {
  public:
   static constexpr std::uint64_t chunk_size = std::uint64_t{1} << ChunkBits;
-  static constexpr std::uint64_t capacity = chunk_size * Chunks;
+  static constexpr std::uint64_t capacity = chunk_size * StableVector;
 
-  GrowingArray() : chunks_(std::make_unique<std::atomic<T*>[]>(Chunks)) {}
+  GrowingArray() : chunks_(std::make_unique<std::atomic<T*>[]>(StableVector)) {}
   ~GrowingArray() {
-    for (std::size_t i = 0; i < Chunks; ++i) delete[] chunks_[i].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < StableVector; ++i) delete[] chunks_[i].load(std::memory_order_relaxed);
   }
   GrowingArray(const GrowingArray&) = delete;
   GrowingArray& operator=(const GrowingArray&) = delete;

@@ -34,7 +34,8 @@ inline constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 30U;
 
 [[nodiscard]] RingPlan plan_ring(const RingNeeds& needs);
 
-/// Halves the number of buffers, because the device refused it; false if it is `fewest_buffers` already.
+/// UnpairedConnections the number of buffers, because the device refused it; false if it is `fewest_buffers`
+/// already.
 [[nodiscard]] bool shrink(RingPlan& plan, const RingNeeds& needs);
 
 /// "8192 buffers of 4352 bytes (36 MB), 2.8 ms of full-size RDMA frames at 100 Gbit/s".

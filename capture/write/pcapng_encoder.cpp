@@ -54,9 +54,9 @@ class BlockBuilder {
   void time(std::uint16_t code, std::optional<std::int64_t> time_ns) {
     if (!time_ns || *time_ns < 0) return;
     const auto ticks = static_cast<std::uint64_t>(*time_ns);
-    const std::array<std::uint32_t, 2> halves = {static_cast<std::uint32_t>(ticks >> 32U),
-                                                 static_cast<std::uint32_t>(ticks)};
-    option(code, halves.data(), sizeof halves);
+    const std::array<std::uint32_t, 2> unpaired = {static_cast<std::uint32_t>(ticks >> 32U),
+                                                   static_cast<std::uint32_t>(ticks)};
+    option(code, unpaired.data(), sizeof unpaired);
   }
   void end_options() { add(std::uint32_t{0}); }
   void end() {

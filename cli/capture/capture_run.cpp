@@ -146,7 +146,7 @@ class CaptureRun {
     none->final = false;
     return none;
   }();
-  analyze::FindingWatch watch_;
+  analyze::NewFindings watch_;
   TriggerWatch triggers_;
   std::shared_ptr<const Snapshot> final_;
 

@@ -30,7 +30,7 @@ class TriggerWatch {
   /// `words` must be valid by trigger_error().
   explicit TriggerWatch(const std::vector<std::string>& words);
 
-  /// `news`: result of FindingWatch for the same snapshot.
+  /// `news`: result of NewFindings for the same snapshot.
   [[nodiscard]] std::vector<TriggerEvent> look(const analyze::Snapshot& snapshot,
                                                const std::vector<analyze::FindingNews>& news);
 

@@ -29,7 +29,7 @@ namespace roce::cli {
 namespace {
 
 using analyze::Finding;
-using analyze::RuleBreach;
+using analyze::RuleViolation;
 using analyze::Snapshot;
 
 struct CheckOptions {

@@ -62,7 +62,7 @@ class Screen {
 };
 
 std::string_view verdict_code(const Snapshot& s) {
-  const analyze::Assessment assessment = analyze::assess(s);
+  const analyze::CaptureHealth assessment = analyze::capture_health(s);
   return assessment.good() ? "1;32" : codes[static_cast<std::size_t>(assessment.level())];
 }
 
@@ -195,7 +195,7 @@ void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
 }  // namespace
 
 std::string verdict_line(const Snapshot& s) {
-  const analyze::Assessment assessment = analyze::assess(s);
+  const analyze::CaptureHealth assessment = analyze::capture_health(s);
   if (!assessment.anything) return "no RoCE packets yet";
   std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
   if (text.empty()) text = "nothing wrong found";

@@ -203,11 +203,11 @@ void write_connections(Page& page, const Snapshot& s, const ReportStyle& style) 
   const auto count = [&rows](auto&& test) {
     return static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), test));
   };
-  const analyze::Halves halves(s);
+  const analyze::UnpairedConnections open(s);
   const std::uint64_t unpaired =
-      count([&](const ConnectionRow& row) { return halves.other_may_be_there(*row); });
+      count([&](const ConnectionRow& row) { return open.other_may_be_there(*row); });
   const std::uint64_t half =
-      count([&](const ConnectionRow& row) { return !row->paired() && !halves.other_may_be_there(*row); });
+      count([&](const ConnectionRow& row) { return !row->paired() && !open.other_may_be_there(*row); });
   if (half != 0) page.line(fmt::format("{} captured in one direction only", half));
   if (unpaired != 0) {
     page.line(fmt::format(

@@ -133,11 +133,11 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
 
 void write_verdict(Page& page, const Snapshot& s) {
   const std::vector<Finding>& findings = s.findings;
-  const analyze::Assessment assessment = analyze::assess(s);
+  const analyze::CaptureHealth assessment = analyze::capture_health(s);
   page.section("Verdict", assessment.good() ? "1;32" : style_of(assessment.level()).code);
   if (!assessment.anything) return page.line(assessment.nothing("no RoCE packets"));
   if (findings.empty()) {
-    const std::string checked = analyze::checked_text(s);
+    const std::string checked = analyze::what_was_checked(s);
     page.line(fmt::format("nothing wrong found {}{}{}{}", where_text(s), assessment.but(),
                           checked.empty() ? "" : ". Checked: ", checked));
     return;

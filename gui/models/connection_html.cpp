@@ -72,7 +72,7 @@ Facts pairing(const Snapshot& s, const analyze::Connection& c) {
     if (p.has(evidence))
       reasons << to_qt(analyze::evidence_name(evidence)).replace(QLatin1Char('_'), QLatin1Char(' '));
   }
-  if (analyze::Halves(s).other_may_be_there(c))
+  if (analyze::UnpairedConnections(s).other_may_be_there(c))
     return {
         {ConnectionWords::tr("Pairing"),
          ConnectionWords::tr(

@@ -186,7 +186,7 @@ std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
 }
 
 Health health_of(const Snapshot& s) {
-  const analyze::Assessment assessment = analyze::assess(s);
+  const analyze::CaptureHealth assessment = analyze::capture_health(s);
   const QString so_far = s.final ? QString() : HealthWords::tr(" so far");
   Health health;
   health.shown = assessment.anything || !assessment.whole;
@@ -221,7 +221,7 @@ QStringList what_was_lost(const Snapshot& s) {
   QStringList lines;
   for (const capture::Error& error : s.errors) lines << to_qt(error_text(error));
   // A failed input has its own error; all diagnostics are among the facts.
-  if (lines.isEmpty() && !analyze::assess(s).whole) lines << diagnostic_text(s.diagnostics.front());
+  if (lines.isEmpty() && !analyze::capture_health(s).whole) lines << diagnostic_text(s.diagnostics.front());
   return lines;
 }
 

@@ -8,18 +8,18 @@
 
 namespace roce::gui {
 
-using analyze::PacketGlance;
+using analyze::PacketSummary;
 using analyze::Verdict;
 
-PacketMarks::PacketMarks(const PacketGlance& glance) noexcept {
-  if (glance.has(PacketGlance::transport)) word_ = glance.opcode;
-  set(transport, glance.has(PacketGlance::transport));
-  set(ce, glance.has(PacketGlance::ce));
-  set(icrc_wrong, glance.has(PacketGlance::icrc_wrong));
-  set(nak, glance.has(PacketGlance::nak));
-  set(rnr_nak, glance.has(PacketGlance::rnr_nak));
-  set(management, glance.has(PacketGlance::management));
-  set(link_control, glance.has(PacketGlance::link_control));
+PacketMarks::PacketMarks(const PacketSummary& summary) noexcept {
+  if (summary.has(PacketSummary::transport)) word_ = summary.opcode;
+  set(transport, summary.has(PacketSummary::transport));
+  set(ce, summary.has(PacketSummary::ce));
+  set(icrc_wrong, summary.has(PacketSummary::icrc_wrong));
+  set(nak, summary.has(PacketSummary::nak));
+  set(rnr_nak, summary.has(PacketSummary::rnr_nak));
+  set(management, summary.has(PacketSummary::management));
+  set(link_control, summary.has(PacketSummary::link_control));
 }
 
 PacketMarks PacketMarks::with(const Verdict& v) const noexcept {

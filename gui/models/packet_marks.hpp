@@ -51,7 +51,7 @@ class PacketMarks {
 
   constexpr PacketMarks() noexcept = default;
   constexpr explicit PacketMarks(std::uint64_t word) noexcept : word_(word) {}
-  explicit PacketMarks(const analyze::PacketGlance& glance) noexcept;
+  explicit PacketMarks(const analyze::PacketSummary& summary) noexcept;
 
   /// The same packet with the final verdict of the analysis.
   [[nodiscard]] PacketMarks with(const analyze::Verdict& verdict) const noexcept;

@@ -29,18 +29,18 @@ std::unique_ptr<capture::CaptureSource> PacketStore::watch(std::unique_ptr<captu
 void PacketStore::prepare(analyze::AnalysisOptions& options) {
   policy_ = options.policy;
   options.verdicts = verdicts_.get();
-  options.glances = [this](std::uint64_t first, std::span<const analyze::PacketGlance> glances) {
-    take(first, glances);
+  options.summaries = [this](std::uint64_t first, std::span<const analyze::PacketSummary> summaries) {
+    take(first, summaries);
   };
 }
 
-void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketGlance> glances) {
+void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketSummary> summaries) {
   // Frames that could not be kept are not listed.
   const std::uint64_t kept = frames_->size();
-  const std::uint64_t end = std::min(first + glances.size(), kept + 1);
+  const std::uint64_t end = std::min(first + summaries.size(), kept + 1);
   const bool any_comments = frames_->any_comments();
   for (std::uint64_t number = first; number < end; ++number) {
-    PacketMarks marks(glances[number - first]);
+    PacketMarks marks(summaries[number - first]);
     if (any_comments && frames_->has_comments(number)) marks = marks.with_comments();
     marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
     meanings_.make((number - 1) / block_packets)

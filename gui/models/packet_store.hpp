@@ -82,7 +82,7 @@ class PacketStore {
   [[nodiscard]] std::shared_ptr<const FlowIds> flow_ids() const;
 
  private:
-  void take(std::uint64_t first, std::span<const analyze::PacketGlance> glances);
+  void take(std::uint64_t first, std::span<const analyze::PacketSummary> summaries);
   void learn(std::uint64_t number);
   void mark_commented(std::uint64_t number, bool commented);
 

@@ -20,10 +20,10 @@ void require(bool condition) {
 }
 
 void judge(const MarkingPolicy& policy, const MarkingSubject& subject) {
-  const std::vector<Breach> breaches = policy.judge(subject);
-  require(policy.test(subject).broken() == !breaches.empty());
-  for (const Breach& breach : breaches)
-    require(!breach.key.empty() && !breach.expected.empty() && !breach.found.empty());
+  const std::vector<Violation> violations = policy.judge(subject);
+  require(policy.test(subject).broken() == !violations.empty());
+  for (const Violation& violation : violations)
+    require(!violation.key.empty() && !violation.expected.empty() && !violation.found.empty());
   (void)policy.expected(subject);
 }
 

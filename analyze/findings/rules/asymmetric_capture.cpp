@@ -34,12 +34,12 @@ bool goes_on_unanswered(const Connection& connection, unsigned side) {
 }  // namespace
 
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
-  const Halves halves(snapshot);
+  const UnpairedConnections unpaired(snapshot);
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
     if (connection.paired() || !acknowledges(connection.service)) continue;
     const unsigned side = seen_side(connection);
-    if (!goes_on_unanswered(connection, side) || halves.other_may_be_there(connection)) continue;
+    if (!goes_on_unanswered(connection, side) || unpaired.other_may_be_there(connection)) continue;
     Case found;
     found.connection = &connection;
     found.side = side;

@@ -14,14 +14,14 @@ unsigned tos_for_dscp(const MarkRule& marks) {
 }
 
 /// Where the DSCP of a class is set.
-std::string dscp_advice(const PolicyModel& policy, const RuleBreach& breach) {
-  const MarkRule marks = wanted_marks(policy, breach);
+std::string dscp_advice(const PolicyModel& policy, const RuleViolation& violation) {
+  const MarkRule marks = wanted_marks(policy, violation);
   const unsigned dscp = first_of(marks.dscp).value_or(0);
   const unsigned tos = tos_for_dscp(marks);
   constexpr std::string_view rewritten =
       "If the host sends it correctly, a switch rewrites it: check its class map and the trust mode of the "
       "port.";
-  switch (breach.example.traffic_class) {
+  switch (violation.example.traffic_class) {
     case TrafficClass::cnp:
       return fmt::format(
           "Set the DSCP of CNPs on the host that sends them: echo {} > "
@@ -43,7 +43,7 @@ std::string dscp_advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_dscp(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::dscp}, Severity::warning, dscp_advice);
+  report_violations(snapshot, sink, {MarkCheck::dscp}, Severity::warning, dscp_advice);
 }
 
 }  // namespace roce::analyze

@@ -6,18 +6,18 @@
 namespace roce::analyze {
 namespace {
 
-std::string ecn_advice(const PolicyModel& policy, const RuleBreach& breach) {
+std::string ecn_advice(const PolicyModel& policy, const RuleViolation& violation) {
   constexpr unsigned ce = 3;
-  if (breach.example.marks.ecn == ce) {
+  if (violation.example.marks.ecn == ce) {
     return "A switch on the path marks them: remove the queue of these packets from its ECN (WRED) profile, "
            "or map them to a queue without one; only data should be marked CE.";
   }
-  const MarkRule marks = wanted_marks(policy, breach);
+  const MarkRule marks = wanted_marks(policy, violation);
   constexpr unsigned ect0 = 2, ect1 = 1;
   const unsigned ecn = marks.ecn && marks.ecn->contains(ect0)   ? ect0
                        : marks.ecn && marks.ecn->contains(ect1) ? ect1
                                                                 : 0;
-  const unsigned dscp = first_of(marks.dscp).value_or(breach.example.marks.dscp);
+  const unsigned dscp = first_of(marks.dscp).value_or(violation.example.marks.dscp);
   const unsigned priority =
       first_of(marks.priority).value_or(priority_of_dscp(policy, static_cast<std::uint8_t>(dscp)));
   return fmt::format(
@@ -31,7 +31,7 @@ std::string ecn_advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_ecn(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::ecn}, Severity::warning, ecn_advice);
+  report_violations(snapshot, sink, {MarkCheck::ecn}, Severity::warning, ecn_advice);
 }
 
 }  // namespace roce::analyze

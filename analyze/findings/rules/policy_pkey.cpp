@@ -4,7 +4,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string pkey_advice(const PolicyModel&, const RuleBreach&) {
+std::string pkey_advice(const PolicyModel&, const RuleViolation&) {
   return "Check which P_Keys the port has (cat /sys/class/infiniband/DEV/ports/PORT/pkeys/*) and which index "
          "the application uses (pkey_index, NCCL_IB_PKEY, UCX_IB_PKEY). On Ethernet no switch checks the "
          "P_Key: tenants are separated by VLANs or access lists.";
@@ -13,7 +13,7 @@ std::string pkey_advice(const PolicyModel&, const RuleBreach&) {
 }  // namespace
 
 void find_policy_pkey(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::p_key}, Severity::error, pkey_advice);
+  report_violations(snapshot, sink, {MarkCheck::p_key}, Severity::error, pkey_advice);
 }
 
 }  // namespace roce::analyze

@@ -7,14 +7,14 @@ namespace roce::analyze {
 namespace {
 
 /// The priority that the packets should get; the first that fits.
-std::optional<unsigned> wanted_priority(const PolicyModel& policy, const RuleBreach& breach) {
-  const MarkRule marks = wanted_marks(policy, breach);
+std::optional<unsigned> wanted_priority(const PolicyModel& policy, const RuleViolation& violation) {
+  const MarkRule marks = wanted_marks(policy, violation);
   if (const auto priority = first_of(marks.priority)) return priority;
   return marks.lossless.value_or(false) ? first_of(policy.lossless) : std::nullopt;
 }
 
-std::string priority_advice(const PolicyModel& policy, const RuleBreach& breach) {
-  const std::optional<unsigned> priority = wanted_priority(policy, breach);
+std::string priority_advice(const PolicyModel& policy, const RuleViolation& violation) {
+  const std::optional<unsigned> priority = wanted_priority(policy, violation);
   const std::string pfc = policy.lossless
                               ? fmt::format("; lossless: mlnx_qos -i NETDEV --pfc {}", pfc_list(policy))
                               : std::string();
@@ -24,7 +24,7 @@ std::string priority_advice(const PolicyModel& policy, const RuleBreach& breach)
         "(show_gids), and with that service level (--sl, NCCL_IB_SL, UCX_IB_SL){}.",
         priority ? fmt::format(", and should carry {}", *priority) : std::string(), pfc);
   }
-  const unsigned dscp = breach.example.marks.dscp;
+  const unsigned dscp = violation.example.marks.dscp;
   if (!priority) {
     return fmt::format(
         "Give these packets a DSCP that maps elsewhere, or map DSCP {} to another priority on NICs and "
@@ -40,8 +40,8 @@ std::string priority_advice(const PolicyModel& policy, const RuleBreach& breach)
 }  // namespace
 
 void find_policy_priority(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::priority, MarkCheck::lossless}, Severity::warning,
-                  priority_advice);
+  report_violations(snapshot, sink, {MarkCheck::priority, MarkCheck::lossless}, Severity::warning,
+                    priority_advice);
 }
 
 }  // namespace roce::analyze

@@ -6,8 +6,8 @@
 namespace roce::analyze {
 namespace {
 
-std::string ttl_advice(const PolicyModel& policy, const RuleBreach& breach) {
-  const unsigned ttl = first_of(wanted_marks(policy, breach).ttl).value_or(64);
+std::string ttl_advice(const PolicyModel& policy, const RuleViolation& violation) {
+  const unsigned ttl = first_of(wanted_marks(policy, violation).ttl).value_or(64);
   return fmt::format(
       "Set the hop limit on the sender: echo {} > /sys/class/infiniband/DEV/ttl/PORT/ttl (MLNX_OFED), or the "
       "hop limit of the address handle in the application. Each router on the path decrements it: if it is "
@@ -18,7 +18,7 @@ std::string ttl_advice(const PolicyModel& policy, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_ttl(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::ttl}, Severity::warning, ttl_advice);
+  report_violations(snapshot, sink, {MarkCheck::ttl}, Severity::warning, ttl_advice);
 }
 
 }  // namespace roce::analyze

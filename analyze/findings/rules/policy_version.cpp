@@ -6,7 +6,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string version_advice(const PolicyModel& policy, const RuleBreach&) {
+std::string version_advice(const PolicyModel& policy, const RuleViolation&) {
   const bool v1 = policy.versions == roce_v1_allowed;
   return fmt::format(
       "Programs choose the version by the GID index: show_gids lists them; take one of type {} (ib_write_bw "
@@ -18,7 +18,7 @@ std::string version_advice(const PolicyModel& policy, const RuleBreach&) {
 }  // namespace
 
 void find_policy_version(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::version}, Severity::warning, version_advice);
+  report_violations(snapshot, sink, {MarkCheck::version}, Severity::warning, version_advice);
 }
 
 }  // namespace roce::analyze

@@ -4,8 +4,8 @@
 namespace roce::analyze {
 namespace {
 
-std::string vlan_advice(const PolicyModel&, const RuleBreach& breach) {
-  return breach.example.marks.vlan
+std::string vlan_advice(const PolicyModel&, const RuleViolation& violation) {
+  return violation.example.marks.vlan
              ? "The queue pair uses a GID of another VLAN interface: show_gids lists which GID index belongs "
                "to which interface; give the application that of the right one (ib_write_bw -x N, "
                "NCCL_IB_GID_INDEX). A tag that the host does not set comes from the switch port: check "
@@ -19,7 +19,7 @@ std::string vlan_advice(const PolicyModel&, const RuleBreach& breach) {
 }  // namespace
 
 void find_policy_vlan(const Snapshot& snapshot, FindingSink& sink) {
-  report_breaches(snapshot, sink, {MarkCheck::vlan}, Severity::warning, vlan_advice);
+  report_violations(snapshot, sink, {MarkCheck::vlan}, Severity::warning, vlan_advice);
 }
 
 }  // namespace roce::analyze

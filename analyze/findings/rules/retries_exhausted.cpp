@@ -68,7 +68,7 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   std::string text;
   if (connection.packets[1 - c.side] == 0) {
     text =
-        Halves(snapshot).other_may_be_there(connection)
+        UnpairedConnections(snapshot).other_may_be_there(connection)
             ? fmt::format(
                   " No packet is known to be from {}: there are packets in that direction, but nothing shows "
                   "whose they are.",

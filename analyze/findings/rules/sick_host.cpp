@@ -9,7 +9,7 @@ namespace roce::analyze {
 void find_sick_host(const Snapshot& snapshot, FindingSink& sink) {
   const SickPlaces places = look_for_sick_places(snapshot);
   if (!places.host) return;
-  const SickHost& found = *places.host;
+  const DegradedHost& found = *places.host;
   const std::string host = address_text(found.address);
   Finding finding;
   finding.severity = found.sum.fatal != 0 ? Severity::error : Severity::warning;

@@ -7,7 +7,7 @@
 namespace roce::analyze {
 namespace {
 
-std::string blame_text(const SickLink& link) {
+std::string blame_text(const DegradedLink& link) {
   if (!link.sum.may_be_path())
     return "All of these are answers of a host that is not ready or refuses requests: the path between them "
            "is not the cause.";
@@ -24,7 +24,7 @@ std::string blame_text(const SickLink& link) {
           : std::string("what the degraded ones share is the path between these hosts."));
 }
 
-std::string advice_text(const SickLink& link, const std::string& a, const std::string& b) {
+std::string advice_text(const DegradedLink& link, const std::string& a, const std::string& b) {
   if (!link.sum.may_be_path()) {
     return fmt::format(
         "Check the applications on {} and {}: finding rnr and those on refused requests show which of them "
@@ -42,7 +42,7 @@ std::string advice_text(const SickLink& link, const std::string& a, const std::s
 
 void find_sick_link(const Snapshot& snapshot, FindingSink& sink) {
   const SickPlaces places = look_for_sick_places(snapshot);
-  for (const SickLink& link : places.links) {
+  for (const DegradedLink& link : places.links) {
     const std::string a = address_text(link.hosts.first);
     const std::string b = address_text(link.hosts.second);
     Finding finding;

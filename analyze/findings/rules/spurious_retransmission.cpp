@@ -37,7 +37,7 @@ std::string latency_text(const Case& c) {
 
 /// Why acknowledged packets were retransmitted, by what made the sender go back.
 struct Reason {
-  Needless by;
+  SpuriousReason by;
   std::string_view why;  ///< {}: who sent it
   std::string_view advice;
 };
@@ -50,37 +50,38 @@ constexpr std::string_view lost_answer_advice =
     "Look for the lost answers: findings loss_before_capture and loss_after_capture for what {1} sends. A "
     "longer timeout would not help.";
 constexpr Reason reasons[] = {
-    {Needless::timer,
+    {SpuriousReason::timer,
      "the acknowledgement was lost or late on its way to {}, or the sender's timer is too short",
      answers_advice},
-    {Needless::unheard_nak,
+    {SpuriousReason::unheard_nak,
      "a NAK that requested a later packet was lost or late on its way to {}, whose timer then expired",
      "Find what drops the NAK: answers often use another priority than the data, so compare DSCP and PCP of "
      "both directions and the drops of that queue. On {0}: ethtool -S DEV | grep -iE 'drop|discard|prio'. "
      "Finding loss_before_capture or loss_after_capture covers the packet that the NAK requested."},
-    {Needless::nak,
+    {SpuriousReason::nak,
      "a NAK requested a packet that came a little later, or {} went back further than requested",
      "Fix the reordering or the loss, not the timeout: see findings reordering and loss_after_capture. {1} "
      "may be able to accept packets out of order (mlx5: adaptive routing with selective repeat or "
      "out-of-order placement)."},
-    {Needless::read_answer,
+    {SpuriousReason::read_answer,
      "{} retried a READ because of a missing response, and retransmitted everything after it",
      lost_answer_advice},
-    {Needless::atomic_answer,
+    {SpuriousReason::atomic_answer,
      "{} retried an ATOMIC because of a missing response, and retransmitted everything after it",
      lost_answer_advice},
-    {Needless::rnr, "{} had to wait (RNR NAK) and retransmitted everything after it", "See finding rnr."},
+    {SpuriousReason::rnr, "{} had to wait (RNR NAK) and retransmitted everything after it",
+     "See finding rnr."},
 };
 
 std::uint64_t needless(const Group& group, const Reason& reason) {
-  const auto by = [&](Needless why) {
+  const auto by = [&](SpuriousReason why) {
     return group.sum(
         [&](const Case& c) { return c.requester().trouble->needless[static_cast<std::size_t>(why)]; });
   };
-  if (reason.by != Needless::timer) return by(reason.by);
+  if (reason.by != SpuriousReason::timer) return by(reason.by);
   // All without another known reason.
   std::uint64_t others = 0;
-  for (const Reason& other : reasons) others += other.by == Needless::timer ? 0 : by(other.by);
+  for (const Reason& other : reasons) others += other.by == SpuriousReason::timer ? 0 : by(other.by);
   return group.count() - std::min(group.count(), others);
 }
 

@@ -26,7 +26,7 @@ bool only_reads(const Connection& connection, unsigned side) {
 /// Retransmissions of what had been acknowledged, whose timer need not have expired.
 std::uint64_t in_vain(const Connection& connection, unsigned side) {
   const std::uint64_t needless = connection.sent[side].count(Event::spurious);
-  const auto unheard = static_cast<std::size_t>(Needless::unheard_nak);
+  const auto unheard = static_cast<std::size_t>(SpuriousReason::unheard_nak);
   return needless - std::min(needless, connection.requester[side].trouble->needless[unheard]);
 }
 
@@ -85,7 +85,7 @@ std::string expiries_text(const Group& group) {
 std::uint64_t unheard_naks(const Group& group) {
   return group.sum([](const Case& c) {
     const RequesterTrouble& trouble = *c.requester().trouble;
-    return trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)] +
+    return trouble.needless[static_cast<std::size_t>(SpuriousReason::unheard_nak)] +
            (trouble.worst_chain.unheard_nak != 0 ? 1 : 0);
   });
 }

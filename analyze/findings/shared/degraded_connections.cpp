@@ -68,8 +68,8 @@ constexpr struct {
 
 }  // namespace
 
-Sickness sickness_of(const Snapshot& snapshot, const Connection& connection) {
-  Sickness sickness;
+ConnectionTrouble sickness_of(const Snapshot& snapshot, const Connection& connection) {
+  ConnectionTrouble sickness;
   for (unsigned side = 0; side < 2; ++side) {
     // Most connections are healthy: no event on either side.
     if (connection.sent[0].empty() && connection.sent[1].empty()) return sickness;
@@ -106,7 +106,7 @@ bool SicknessSum::may_be_path() const noexcept {
   });
 }
 
-void SicknessSum::add(const Connection& connection, const Sickness& sickness, unsigned host_side) {
+void SicknessSum::add(const Connection& connection, const ConnectionTrouble& sickness, unsigned host_side) {
   ++connections;
   if (sickness.fatal) ++fatal;
   for (std::size_t t = 0; t < trouble_count; ++t) {

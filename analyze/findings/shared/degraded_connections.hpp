@@ -15,7 +15,7 @@ enum class Trouble : std::uint8_t { loss, silence, unready, refusal, corruption,
 inline constexpr std::size_t trouble_count = static_cast<std::size_t>(Trouble::count_);
 
 /// The troubles of one connection; by side (0 or 1): whose packets were lost, or whose requests are affected.
-struct Sickness {
+struct ConnectionTrouble {
   std::array<std::array<std::uint64_t, 2>, trouble_count> counts{};
   bool fatal = false;  ///< the connection failed because of it
   Proof proof;
@@ -24,7 +24,7 @@ struct Sickness {
 };
 
 /// Only troubles that deserve a warning: 1 packet in 10 000 lost, repeated timeouts and so on.
-[[nodiscard]] Sickness sickness_of(const Snapshot& snapshot, const Connection& connection);
+[[nodiscard]] ConnectionTrouble sickness_of(const Snapshot& snapshot, const Connection& connection);
 
 /// Sums over degraded connections that have something in common.
 struct SicknessSum {
@@ -39,7 +39,7 @@ struct SicknessSum {
   /// host.
   [[nodiscard]] bool may_be_path() const noexcept;
   /// `host_side`: the side of the host that the sum is about.
-  void add(const Connection& connection, const Sickness& sickness, unsigned host_side);
+  void add(const Connection& connection, const ConnectionTrouble& sickness, unsigned host_side);
 };
 
 /// "312 packets lost on the way to 10.0.0.9, 40 packets retransmitted without an answer from 10.0.0.9".

@@ -27,7 +27,7 @@ struct PairTally {
 struct Tally {
   std::map<Address, HostTally> hosts;
   std::map<Pair, PairTally> pairs;
-  std::vector<std::pair<const Connection*, Sickness>> sick;
+  std::vector<std::pair<const Connection*, ConnectionTrouble>> sick;
 };
 
 Pair pair_of(const Connection& c) {
@@ -37,7 +37,7 @@ Pair pair_of(const Connection& c) {
 Tally tally_of(const Snapshot& snapshot) {
   Tally tally;
   for (const Connection& c : snapshot.connections) {
-    Sickness sickness = sickness_of(snapshot, c);
+    ConnectionTrouble sickness = sickness_of(snapshot, c);
     const bool sick = sickness.any();
     PairTally& pair = tally.pairs[pair_of(c)];
     ++pair.connections;
@@ -56,7 +56,7 @@ Tally tally_of(const Snapshot& snapshot) {
 }
 
 /// At most one: four fifths of all degraded connections have an end there, with several peers.
-std::optional<SickHost> sick_host(const Tally& tally, std::size_t all) {
+std::optional<DegradedHost> sick_host(const Tally& tally, std::size_t all) {
   const std::pair<const Address, HostTally>* found = nullptr;
   for (const auto& entry : tally.hosts) {
     const HostTally& host = entry.second;
@@ -65,7 +65,7 @@ std::optional<SickHost> sick_host(const Tally& tally, std::size_t all) {
     if (found == nullptr || host.sick > found->second.sick) found = &entry;
   }
   if (found == nullptr) return std::nullopt;
-  SickHost result;
+  DegradedHost result;
   result.address = found->first;
   result.connections = found->second.connections;
   result.sick_peers = found->second.sick_peers.size();
@@ -79,12 +79,12 @@ std::optional<SickHost> sick_host(const Tally& tally, std::size_t all) {
 }
 
 /// Most connections of the pair are degraded, those of its hosts with others are not.
-std::vector<SickLink> sick_links(const Tally& tally, const std::optional<SickHost>& host) {
-  std::map<Pair, SickLink> links;
+std::vector<DegradedLink> sick_links(const Tally& tally, const std::optional<DegradedHost>& host) {
+  std::map<Pair, DegradedLink> links;
   for (const auto& [hosts, pair] : tally.pairs) {
     if (pair.sick < many || 2 * pair.sick < pair.connections) continue;
     if (host && (hosts.first == host->address || hosts.second == host->address)) continue;
-    SickLink link;
+    DegradedLink link;
     link.hosts = hosts;
     link.connections = pair.connections;
     for (const Address& end : std::set<Address>{hosts.first, hosts.second}) {
@@ -103,9 +103,9 @@ std::vector<SickLink> sick_links(const Tally& tally, const std::optional<SickHos
     link->second.sum.add(*connection, sickness,
                          connection->ends[0].address == link->second.hosts.second ? 0 : 1);
   }
-  std::vector<SickLink> result;
+  std::vector<DegradedLink> result;
   for (auto& [hosts, link] : links) result.push_back(std::move(link));
-  std::stable_sort(result.begin(), result.end(), [](const SickLink& a, const SickLink& b) {
+  std::stable_sort(result.begin(), result.end(), [](const DegradedLink& a, const DegradedLink& b) {
     return a.sum.connections > b.sum.connections;
   });
   if (result.size() > told_apart) result.resize(told_apart);

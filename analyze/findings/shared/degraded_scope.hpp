@@ -10,7 +10,7 @@
 
 namespace roce::analyze {
 
-struct SickHost {
+struct DegradedHost {
   dissect::IpAddress address;
   SicknessSum sum;
   std::size_t connections = 0;  ///< of the host, healthy or degraded
@@ -18,7 +18,7 @@ struct SickHost {
   std::size_t others = 0;  ///< connections of other hosts only
 };
 
-struct SickLink {
+struct DegradedLink {
   std::pair<dissect::IpAddress, dissect::IpAddress> hosts;  ///< the smaller address first
   SicknessSum sum;                                          ///< towards: to the second
   std::size_t connections = 0;
@@ -29,8 +29,8 @@ struct SickLink {
 
 struct SickPlaces {
   std::size_t sick = 0;  ///< connections
-  std::optional<SickHost> host;
-  std::vector<SickLink> links;  ///< none of them with `host`; the three with most connections
+  std::optional<DegradedHost> host;
+  std::vector<DegradedLink> links;  ///< none of them with `host`; the three with most connections
 };
 
 [[nodiscard]] SickPlaces look_for_sick_places(const Snapshot& snapshot);

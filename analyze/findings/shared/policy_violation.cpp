@@ -27,45 +27,46 @@ std::string flow_text(const Flow& flow) {
                      flow.key.dst_qp);
 }
 
-std::string subject_of_breach(const Snapshot& snapshot, const RuleBreach& breach) {
-  const Flow* first = violating_flow(snapshot, breach.flows.front().flow);
+std::string subject_of_violation(const Snapshot& snapshot, const RuleViolation& violation) {
+  const Flow* first = violating_flow(snapshot, violation.flows.front().flow);
   if (first == nullptr) return "a flow";
-  if (breach.flow_count == 1) return flow_text(*first);
-  const bool from_one = breach.flow_count == breach.flows.size() &&
-                        std::all_of(breach.flows.begin(), breach.flows.end(), [&](const auto& each) {
+  if (violation.flow_count == 1) return flow_text(*first);
+  const bool from_one = violation.flow_count == violation.flows.size() &&
+                        std::all_of(violation.flows.begin(), violation.flows.end(), [&](const auto& each) {
                           const Flow* flow = violating_flow(snapshot, each.flow);
                           return flow != nullptr && flow->key.src == first->key.src;
                         });
-  if (from_one) return fmt::format("{} ({} flows)", address_text(first->key.src), breach.flow_count);
-  return fmt::format("{} flows", breach.flow_count);
+  if (from_one) return fmt::format("{} ({} flows)", address_text(first->key.src), violation.flow_count);
+  return fmt::format("{} flows", violation.flow_count);
 }
 
 /// "DSCP 0 (17), DSCP 24 (3) and others (1)"; without numbers where there is one.
-std::string found_list(const RuleBreach& breach) {
-  if (breach.found.size() == 1 && breach.found_otherwise == 0) return breach.found.front().text;
+std::string found_list(const RuleViolation& violation) {
+  if (violation.found.size() == 1 && violation.found_otherwise == 0) return violation.found.front().text;
   std::string text;
-  for (const RuleBreach::Found& found : breach.found)
+  for (const RuleViolation::Found& found : violation.found)
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", found.text, found.packets);
-  if (breach.found_otherwise != 0) text += fmt::format(" and others ({})", breach.found_otherwise);
+  if (violation.found_otherwise != 0) text += fmt::format(" and others ({})", violation.found_otherwise);
   return text;
 }
 
-std::string flow_list(const Snapshot& snapshot, const RuleBreach& breach) {
+std::string flow_list(const Snapshot& snapshot, const RuleViolation& violation) {
   std::string text;
-  for (const RuleBreach::FlowBreach& each : breach.flows) {
+  for (const RuleViolation::FlowViolation& each : violation.flows) {
     const Flow* flow = violating_flow(snapshot, each.flow);
     text += fmt::format("{}flow {} ({}, {} from packet {})", text.empty() ? "" : "; ", each.flow,
                         flow != nullptr ? flow_text(*flow) : std::string("gone"), packets_text(each.packets),
                         each.first_packet);
   }
-  if (breach.flow_count > breach.flows.size())
-    text += fmt::format("; and {} more", plural(breach.flow_count - breach.flows.size(), "flow", "flows"));
+  if (violation.flow_count > violation.flows.size())
+    text +=
+        fmt::format("; and {} more", plural(violation.flow_count - violation.flows.size(), "flow", "flows"));
   return text;
 }
 
-std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
-  std::string test = fmt::format("roce.marking.violation == \"{}\"", breach.key);
-  if (breach.point) {
+std::string show_violation(const Snapshot& snapshot, const RuleViolation& violation) {
+  std::string test = fmt::format("roce.marking.violation == \"{}\"", violation.key);
+  if (violation.point) {
     return "All copies that violate it: " +
            packets_command(snapshot, test + " && roce.analysis.duplicate_capture");
   }
@@ -75,9 +76,9 @@ std::string show_breach(const Snapshot& snapshot, const RuleBreach& breach) {
   return "The packets: " + packets_command(snapshot, test);
 }
 
-void add_connections(const Snapshot& snapshot, const RuleBreach& breach, Finding& finding) {
+void add_connections(const Snapshot& snapshot, const RuleViolation& violation, Finding& finding) {
   std::set<std::uint32_t> ids;
-  for (const RuleBreach::FlowBreach& each : breach.flows) {
+  for (const RuleViolation::FlowViolation& each : violation.flows) {
     const Flow* flow = violating_flow(snapshot, each.flow);
     if (flow != nullptr && flow->connection) ids.insert(*flow->connection);
   }
@@ -86,40 +87,40 @@ void add_connections(const Snapshot& snapshot, const RuleBreach& breach, Finding
 
 }  // namespace
 
-void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
-                     Severity severity, PolicyAdvice advice) {
+void report_violations(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
+                       Severity severity, PolicyAdvice advice) {
   if (!snapshot.policy) return;
   const std::string& name = snapshot.policy->name();
-  for (const RuleBreach& breach : snapshot.breaches) {
-    if (std::find(checks.begin(), checks.end(), breach.check) == checks.end()) continue;
+  for (const RuleViolation& violation : snapshot.violations) {
+    if (std::find(checks.begin(), checks.end(), violation.check) == checks.end()) continue;
     Finding finding;
     finding.severity = severity;
-    finding.subject = subject_of_breach(snapshot, breach);
-    finding.count = breach.packets;
-    finding.packets = breach.first_packets;
-    finding.first_time_ns = breach.first_time_ns;
-    finding.last_time_ns = breach.last_time_ns;
-    add_connections(snapshot, breach, finding);
+    finding.subject = subject_of_violation(snapshot, violation);
+    finding.count = violation.packets;
+    finding.packets = violation.first_packets;
+    finding.first_time_ns = violation.first_time_ns;
+    finding.last_time_ns = violation.last_time_ns;
+    add_connections(snapshot, violation, finding);
     std::string where;
-    if (breach.point) {
-      const std::string point = point_name(snapshot.files, snapshot.interfaces, *breach.point);
+    if (violation.point) {
+      const std::string point = point_name(snapshot.files, snapshot.interfaces, *violation.point);
       finding.subject += " at " + point;
       where =
           fmt::format(" at capture point {}, where they are copies that were re-marked on the path,", point);
     }
     finding.explanation =
-        fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", breach.key,
-                    name.empty() ? "" : " ", name, packets_text(breach.packets),
-                    plural(breach.flow_count, "flow", "flows"), where, verb(breach.packets, "shows", "show"),
-                    found_list(breach), breach.expected, breach.flow_count == 1 ? "It is" : "They are",
-                    flow_list(snapshot, breach));
-    finding.advice =
-        fmt::format("{} {}", advice(snapshot.policy->model(), breach), show_breach(snapshot, breach));
+        fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", violation.key,
+                    name.empty() ? "" : " ", name, packets_text(violation.packets),
+                    plural(violation.flow_count, "flow", "flows"), where,
+                    verb(violation.packets, "shows", "show"), found_list(violation), violation.expected,
+                    violation.flow_count == 1 ? "It is" : "They are", flow_list(snapshot, violation));
+    finding.advice = fmt::format("{} {}", advice(snapshot.policy->model(), violation),
+                                 show_violation(snapshot, violation));
     sink.add(std::move(finding));
   }
 }
 
-MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach) {
+MarkRule wanted_marks(const PolicyModel& policy, const RuleViolation& violation) {
   MarkRule marks;
   const auto fill = [](auto& to, const auto& from) {
     if (!to) to = from;
@@ -135,23 +136,23 @@ MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach) {
   };
   // The key names the rule.
   for (const FlowRule& rule : policy.rules) {
-    if (breach.key.starts_with("rule." + rule.name + '.')) fill_all(rule.marks);
+    if (violation.key.starts_with("rule." + rule.name + '.')) fill_all(rule.marks);
   }
   for (const TrafficClassRule& rule : policy.traffic_class) {
     std::string line = traffic_class_line(rule);
     line.erase(0, std::min(line.find(','), line.size() - 1) + 1);
     const std::string owner = rule.src || rule.dst ? "traffic_class[" + line + "]." : "traffic_class.global.";
-    if (!breach.key.starts_with(owner)) continue;
+    if (!violation.key.starts_with(owner)) continue;
     MarkRule from;
     from.dscp.emplace().add(rule.tos >> 2U);
     if ((rule.tos & 3U) != 0) from.ecn.emplace().add(rule.tos & 3U);
     fill_all(from);
   }
-  const auto& own = policy.classes[static_cast<std::size_t>(breach.example.traffic_class)];
+  const auto& own = policy.classes[static_cast<std::size_t>(violation.example.traffic_class)];
   const auto& data = policy.classes[static_cast<std::size_t>(TrafficClass::data)];
   if (own) {
     fill_all(*own);
-  } else if (breach.example.traffic_class == TrafficClass::response && data) {
+  } else if (violation.example.traffic_class == TrafficClass::response && data) {
     fill_all(*data);
   }
   return marks;

@@ -12,15 +12,15 @@
 namespace roce::analyze {
 
 /// What to configure, and to which value.
-using PolicyAdvice = std::string (*)(const PolicyModel& policy, const RuleBreach& breach);
+using PolicyAdvice = std::string (*)(const PolicyModel& policy, const RuleViolation& violation);
 
 /// Adds a finding for each violated rule of these checks.
-void report_breaches(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
-                     Severity severity, PolicyAdvice advice);
+void report_violations(const Snapshot& snapshot, FindingSink& sink, std::initializer_list<MarkCheck> checks,
+                       Severity severity, PolicyAdvice advice);
 
 /// The markings that the policy requires of the packets of a violation: those of the rule, else those of the
 /// class.
-[[nodiscard]] MarkRule wanted_marks(const PolicyModel& policy, const RuleBreach& breach);
+[[nodiscard]] MarkRule wanted_marks(const PolicyModel& policy, const RuleViolation& violation);
 /// The smallest number of a set; nothing if it is absent or empty.
 template <std::size_t N>
 [[nodiscard]] std::optional<unsigned> first_of(const std::optional<NumberSet<N>>& set) {

@@ -108,7 +108,7 @@ void write_findings(Page& page) {
   const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
   html.open("section", {{"id", "findings"}}).element("h2", "Findings").line_break();
   if (findings.empty()) {
-    const std::string checked = checked_text(page.snapshot);
+    const std::string checked = what_was_checked(page.snapshot);
     if (page.snapshot.totals.roce_packets != 0)
       html.element("p", checked.empty() ? "None. " : fmt::format("None. Checked: {}.", checked)).line_break();
     else

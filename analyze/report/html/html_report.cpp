@@ -34,7 +34,7 @@ struct Headline {
 
 Headline headline_of(const Snapshot& s) {
   const std::string so_far = s.final ? "" : " so far";
-  const Assessment assessment = assess(s);
+  const CaptureHealth assessment = capture_health(s);
   const std::string_view kind = assessment.good()                          ? "good"
                                 : assessment.anything || !assessment.whole ? severity_name(assessment.level())
                                                                            : std::string_view{};

@@ -59,7 +59,7 @@ class PolicyCapture {
     Snapshot& s = maker.snapshot;
     s.policy = std::make_shared<MarkingPolicy>(policy_of(policy));
     s.markings = MarkingMatrix::of(s.flows);
-    s.breaches = find_breaches(*s.policy, s.flows, s.markings);
+    s.violations = find_violations(*s.policy, s.flows, s.markings);
     return maker.run(id);
   }
 
@@ -359,7 +359,7 @@ TEST(PolicyMatrix, ACellOfBothIsAViolation) {
   EXPECT_EQ(rows[0].expected, "VLAN 100");
 }
 
-TEST(PolicyBreaches, NameFewAndCountAll) {
+TEST(PolicyViolations, NameFewAndCountAll) {
   PolicyCapture capture;
   for (unsigned i = 0; i < 300; ++i) {
     Sent wrong = marked(static_cast<std::uint8_t>(i % 20), 2);
@@ -368,12 +368,12 @@ TEST(PolicyBreaches, NameFewAndCountAll) {
   const auto found = capture.run("policy_dscp", "[class.data]\ndscp = 26");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 600U);
-  const RuleBreach& breach = capture.maker.snapshot.breaches.front();
-  EXPECT_EQ(breach.flow_count, 300U);
-  EXPECT_EQ(breach.flows.size(), RuleBreach::named);
-  EXPECT_EQ(breach.found.size(), RuleBreach::named);
-  EXPECT_EQ(breach.found_otherwise, (20U - RuleBreach::named) * 30U);
-  EXPECT_EQ(breach.first_packets.size(), RuleBreach::named);
+  const RuleViolation& violation = capture.maker.snapshot.violations.front();
+  EXPECT_EQ(violation.flow_count, 300U);
+  EXPECT_EQ(violation.flows.size(), RuleViolation::named);
+  EXPECT_EQ(violation.found.size(), RuleViolation::named);
+  EXPECT_EQ(violation.found_otherwise, (20U - RuleViolation::named) * 30U);
+  EXPECT_EQ(violation.first_packets.size(), RuleViolation::named);
 }
 
 TEST(LearnPolicy, AllowsWhatWasSeenAndNothingElse) {

@@ -70,7 +70,7 @@ TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
   happen(connection_.sent[0], Event::spurious, 2);
   EXPECT_TRUE(maker_.run("timeouts").empty());
   RequesterTrouble& trouble = *connection_.requester[0].trouble;
-  trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)] = 2;
+  trouble.needless[static_cast<std::size_t>(SpuriousReason::unheard_nak)] = 2;
   trouble.worst_chain.unheard_nak = 95;
   const std::vector<Finding> found = maker_.run("timeouts");
   ASSERT_EQ(found.size(), 1U);

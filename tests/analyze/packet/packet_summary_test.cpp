@@ -19,25 +19,25 @@ namespace roce::analyze {
 namespace {
 
 /// By the whole dissection of one packet, which the analysis avoids for nearly all.
-PacketGlance glance_of(const capture::Frame& frame) {
+PacketSummary glance_of(const capture::Frame& frame) {
   dissect::Dissection d;
   const dissect::Bytes bytes{frame.data, frame.captured};
   dissect::dissect(bytes, frame.wire, frame.link_type, d);
   PacketRecord r;
   make_record(frame, d, r);
   if (!r.has(PacketRecord::valid)) return {};
-  unsigned bits = PacketGlance::transport;
-  if ((traffic_class_of(frame.data, d) & 3U) == 3U) bits |= PacketGlance::ce;
-  if (dissect::check_icrc(bytes, d).status == dissect::CrcStatus::mismatch) bits |= PacketGlance::icrc_wrong;
-  if (r.key.dst_qp < 2) bits |= PacketGlance::management;
+  unsigned bits = PacketSummary::transport;
+  if ((traffic_class_of(frame.data, d) & 3U) == 3U) bits |= PacketSummary::ce;
+  if (dissect::check_icrc(bytes, d).status == dissect::CrcStatus::mismatch) bits |= PacketSummary::icrc_wrong;
+  if (r.key.dst_qp < 2) bits |= PacketSummary::management;
   const auto syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
   const bool answer = r.has(PacketRecord::has_aeth);
-  if (answer && dissect::aeth_kind(syndrome) == dissect::AethKind::nak) bits |= PacketGlance::nak;
-  if (answer && dissect::aeth_kind(syndrome) == dissect::AethKind::rnr_nak) bits |= PacketGlance::rnr_nak;
+  if (answer && dissect::aeth_kind(syndrome) == dissect::AethKind::nak) bits |= PacketSummary::nak;
+  if (answer && dissect::aeth_kind(syndrome) == dissect::AethKind::rnr_nak) bits |= PacketSummary::rnr_nak;
   return {r.opcode, static_cast<std::uint8_t>(bits)};
 }
 
-TEST(PacketGlance, IsWhatTheWholeDissectionSays) {
+TEST(PacketSummary, IsWhatTheWholeDissectionSays) {
   std::size_t files = 0;
   unsigned seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ROCE_SAMPLES)) {
@@ -47,16 +47,16 @@ TEST(PacketGlance, IsWhatTheWholeDissectionSays) {
     for (const unsigned jobs : {1U, 3U}) {
       auto source = capture::open_files({path});
       ASSERT_TRUE(source);
-      std::vector<PacketGlance> glances;
+      std::vector<PacketSummary> summaries;
       AnalysisOptions options;
       options.jobs = jobs;
       options.epoch_frames = jobs == 1 ? 4096 : 100;
-      options.glances = [&](std::uint64_t first, std::span<const PacketGlance> some) {
-        EXPECT_EQ(first, glances.size() + 1);
-        glances.insert(glances.end(), some.begin(), some.end());
+      options.summaries = [&](std::uint64_t first, std::span<const PacketSummary> some) {
+        EXPECT_EQ(first, summaries.size() + 1);
+        summaries.insert(summaries.end(), some.begin(), some.end());
       };
       const auto snapshot = analyze(**source, options);
-      ASSERT_EQ(glances.size(), snapshot->frames_read);
+      ASSERT_EQ(summaries.size(), snapshot->frames_read);
       auto again = capture::open_files({path});
       ASSERT_TRUE(again);
       capture::FrameBatch batch;
@@ -66,23 +66,23 @@ TEST(PacketGlance, IsWhatTheWholeDissectionSays) {
         const auto got = (*again)->next_batch(batch, 1000);
         if (!got || *got == 0) break;
         for (const capture::Frame& frame : batch.frames) {
-          const PacketGlance expected = glance_of(frame);
-          const PacketGlance& found = glances[i++];
+          const PacketSummary expected = glance_of(frame);
+          const PacketSummary& found = summaries[i++];
           seen |= found.bits;
-          ASSERT_EQ(found.bits & ~unsigned{PacketGlance::link_control}, expected.bits) << i;
+          ASSERT_EQ(found.bits & ~unsigned{PacketSummary::link_control}, expected.bits) << i;
           ASSERT_EQ(found.opcode, expected.opcode) << i;
         }
       }
-      EXPECT_EQ(i, glances.size());
+      EXPECT_EQ(i, summaries.size());
     }
     ++files;
   }
   EXPECT_GT(files, 10U);
-  EXPECT_EQ(seen & (PacketGlance::transport | PacketGlance::nak | PacketGlance::management),
-            unsigned{PacketGlance::transport | PacketGlance::nak | PacketGlance::management});
+  EXPECT_EQ(seen & (PacketSummary::transport | PacketSummary::nak | PacketSummary::management),
+            unsigned{PacketSummary::transport | PacketSummary::nak | PacketSummary::management});
 }
 
-TEST(PacketGlance, FiltersNameTheFieldsTheyAskFor) {
+TEST(PacketSummary, FiltersNameTheFieldsTheyAskFor) {
   const auto filter = Filter::compile("ip.src == ip.dst || (infiniband.bth.psn > 3 and not vlan)");
   ASSERT_TRUE(filter);
   std::vector<std::string_view> names;
@@ -91,7 +91,7 @@ TEST(PacketGlance, FiltersNameTheFieldsTheyAskFor) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"infiniband.bth.psn", "ip.dst", "ip.src", "vlan"}));
 }
 
-TEST(PacketGlance, VerdictsBehindALimitAreNotKept) {
+TEST(PacketSummary, VerdictsBehindALimitAreNotKept) {
   VerdictStore store(100);
   EXPECT_NE(store.at(100), nullptr);
   EXPECT_EQ(store.at(101), nullptr);

@@ -150,7 +150,7 @@ std::size_t check(const std::vector<std::string>& paths) {
   return watched.interim.size();
 }
 
-TEST(Interim, SaysWhatTheReportWouldIfTheCaptureEndedThere) {
+TEST(InterimSnapshots, SaysWhatTheReportWouldIfTheCaptureEndedThere) {
   std::size_t published = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ROCE_SAMPLES)) {
     const std::string path = entry.path().string();
@@ -159,7 +159,7 @@ TEST(Interim, SaysWhatTheReportWouldIfTheCaptureEndedThere) {
   EXPECT_GT(published, 300U);
 }
 
-TEST(Interim, SaysSoOfSeveralCapturePointsToo) {
+TEST(InterimSnapshots, SaysSoOfSeveralCapturePointsToo) {
   const std::string samples = ROCE_SAMPLES;
   EXPECT_GE(check({samples + "/04_write_loss1.ca.pcap.zst", samples + "/04_write_loss1.cb.pcap.zst"}), 3U);
   EXPECT_GE(check({samples + "/04_write_reorder.ca.pcap.zst", samples + "/04_write_reorder.cb.pcap.zst"}),

@@ -61,7 +61,7 @@ class Waiting final : public MemorySource {
   bool goes_on_ = false;
 };
 
-TEST(Interim, PublishesWhatCameLastWhenNothingMoreComes) {
+TEST(InterimSnapshots, PublishesWhatCameLastWhenNothingMoreComes) {
   for (const unsigned jobs : {1U, 2U, 4U}) {
     // The last batch may be a full one, of which nobody knows that nothing follows.
     for (const std::size_t epoch : {std::size_t{250}, std::size_t{999}}) {
@@ -84,7 +84,7 @@ TEST(Interim, PublishesWhatCameLastWhenNothingMoreComes) {
   }
 }
 
-TEST(Interim, ReachesTheLastFrameBehindAFilterToo) {
+TEST(InterimSnapshots, ReachesTheLastFrameBehindAFilterToo) {
   const auto filter = Filter::compile("infiniband.bth.opcode != 17");
   ASSERT_TRUE(filter);
   for (const unsigned jobs : {1U, 3U}) {
@@ -101,7 +101,7 @@ TEST(Interim, ReachesTheLastFrameBehindAFilterToo) {
   }
 }
 
-TEST(Interim, SlowPublisherDoesNotHoldUpFollowing) {
+TEST(InterimSnapshots, SlowPublisherDoesNotHoldUpFollowing) {
   Waiting source(1000);
   AnalysisOptions options;
   options.jobs = 2;
@@ -115,7 +115,7 @@ TEST(Interim, SlowPublisherDoesNotHoldUpFollowing) {
   EXPECT_EQ(analyze(source, options)->totals.packets, packets);
 }
 
-TEST(Interim, WhatPublishingThrowsIsThrownInTheEnd) {
+TEST(InterimSnapshots, WhatPublishingThrowsIsThrownInTheEnd) {
   Waiting source(1000);
   AnalysisOptions options;
   options.epoch_frames = 50;
@@ -141,7 +141,7 @@ class Worker {
   std::atomic<int> now_ = 0;
 };
 
-TEST(Interim, TakesATenthOfTheTimeAtMost) {
+TEST(InterimSnapshots, TakesATenthOfTheTimeAtMost) {
   Worker worker;
   AnalysisOptions options;
   options.publish_every = milliseconds(250);
@@ -149,7 +149,7 @@ TEST(Interim, TakesATenthOfTheTimeAtMost) {
   options.publish = [](const std::shared_ptr<const Snapshot>&) {};
   // The thread that publishes copies too, if it is quicker.
   std::atomic<int> copies = 0, ms_to_copy = 1, ms_spent = 0;
-  Interim interim(options, [&]() -> Interim::Conclude {
+  InterimSnapshots interim(options, [&]() -> InterimSnapshots::Conclude {
     ++copies;
     worker.work(ms_to_copy);
     ms_spent += ms_to_copy;

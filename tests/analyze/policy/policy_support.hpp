@@ -63,9 +63,9 @@ inline MarkingSubject subject(TrafficClass traffic_class = TrafficClass::data) {
 }
 
 /// "class.data.dscp: DSCP 26, not DSCP 0", joined by "; ".
-inline std::string breaches(const MarkingPolicy& policy, const MarkingSubject& s) {
+inline std::string violations(const MarkingPolicy& policy, const MarkingSubject& s) {
   std::string text;
-  for (const Breach& b : policy.judge(s)) {
+  for (const Violation& b : policy.judge(s)) {
     if (!text.empty()) text += "; ";
     text += std::string(b.key) + ": " + b.expected + ", not " + b.found;
   }

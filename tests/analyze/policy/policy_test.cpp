@@ -30,40 +30,40 @@ dscp = 48
 vlan = "forbidden"
 )");
   MarkingSubject s = subject();
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.marks.dscp = 24;
   s.marks.ecn = 3;
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.marks.dscp = 0;
-  EXPECT_EQ(breaches(p, s), "class.data.dscp: DSCP 24 or 26, not DSCP 0");
+  EXPECT_EQ(violations(p, s), "class.data.dscp: DSCP 24 or 26, not DSCP 0");
   s.marks.ecn = 0;
   s.marks.ttl = 1;
   s.marks.vlan = 100;
   s.marks.pcp = 5;
-  EXPECT_EQ(breaches(p, s),
+  EXPECT_EQ(violations(p, s),
             "class.data.dscp: DSCP 24 or 26, not DSCP 0; class.data.ecn: ECN ECT(0) or CE, not ECN Not-ECT; "
             "class.data.pcp: PCP 3, not PCP 5; class.data.ttl: TTL 60-64, not TTL 1");
   s = subject(TrafficClass::cnp);
   s.marks.dscp = 48;
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.marks.vlan = 0;
   s.marks.pcp = 6;
-  EXPECT_EQ(breaches(p, s), "class.cnp.vlan: no VLAN tag, not VLAN 0");
+  EXPECT_EQ(violations(p, s), "class.cnp.vlan: no VLAN tag, not VLAN 0");
   // Nothing is said of the other classes.
   for (const TrafficClass other :
        {TrafficClass::ack, TrafficClass::atomic, TrafficClass::cm, TrafficClass::other}) {
     s = subject(other);
     s.marks.dscp = 1;
-    EXPECT_EQ(breaches(p, s), "");
+    EXPECT_EQ(violations(p, s), "");
   }
 }
 
 TEST(Policy, ResponsesAreDataUnlessNamed) {
   MarkingSubject s = subject(TrafficClass::response);
   s.marks.dscp = 0;
-  EXPECT_EQ(breaches(policy_of("[class.data]\ndscp = 26"), s), "class.data.dscp: DSCP 26, not DSCP 0");
+  EXPECT_EQ(violations(policy_of("[class.data]\ndscp = 26"), s), "class.data.dscp: DSCP 26, not DSCP 0");
   const MarkingPolicy named = policy_of("[class.data]\ndscp = 26\n[class.response]\nttl = 64");
-  EXPECT_EQ(breaches(named, s), "");
+  EXPECT_EQ(violations(named, s), "");
 }
 
 TEST(Policy, Vlans) {
@@ -72,13 +72,13 @@ TEST(Policy, Vlans) {
   tagged.marks.vlan = 100;
   priority_tag.marks.pcp = tagged.marks.pcp = 3;
   const MarkingPolicy required = policy_of("[class.data]\nvlan = \"required\"");
-  EXPECT_EQ(breaches(required, untagged), "class.data.vlan: a VLAN tag, not no VLAN tag");
-  EXPECT_EQ(breaches(required, priority_tag) + breaches(required, tagged), "");
+  EXPECT_EQ(violations(required, untagged), "class.data.vlan: a VLAN tag, not no VLAN tag");
+  EXPECT_EQ(violations(required, priority_tag) + violations(required, tagged), "");
   const MarkingPolicy some = policy_of("[class.data]\nvlan = [7, \"90-100\"]");
-  EXPECT_EQ(breaches(some, tagged), "");
-  EXPECT_EQ(breaches(some, priority_tag), "class.data.vlan: VLAN 7 or 90-100, not VLAN 0");
-  EXPECT_EQ(breaches(some, untagged), "class.data.vlan: VLAN 7 or 90-100, not no VLAN tag");
-  EXPECT_EQ(breaches(policy_of("[class.data]\nvlan = \"any\""), untagged), "");
+  EXPECT_EQ(violations(some, tagged), "");
+  EXPECT_EQ(violations(some, priority_tag), "class.data.vlan: VLAN 7 or 90-100, not VLAN 0");
+  EXPECT_EQ(violations(some, untagged), "class.data.vlan: VLAN 7 or 90-100, not no VLAN tag");
+  EXPECT_EQ(violations(policy_of("[class.data]\nvlan = \"any\""), untagged), "");
 }
 
 TEST(Policy, PrioritiesByTrust) {
@@ -96,23 +96,23 @@ lossless = false
   const MarkingPolicy by_dscp = policy_of(std::string("trust = \"dscp\"\n") + text);
   const MarkingPolicy by_pcp = policy_of(std::string("trust = \"pcp\"\n") + text);
   MarkingSubject s = subject();
-  EXPECT_EQ(breaches(by_dscp, s), "");
-  EXPECT_EQ(breaches(by_pcp, s), "class.data.priority: priority 3, not priority 0 (untagged)");
+  EXPECT_EQ(violations(by_dscp, s), "");
+  EXPECT_EQ(violations(by_pcp, s), "class.data.priority: priority 3, not priority 0 (untagged)");
   s.marks.pcp = 3;
   s.marks.vlan = 100;
-  EXPECT_EQ(breaches(by_pcp, s), "");
+  EXPECT_EQ(violations(by_pcp, s), "");
   s.marks.dscp = 34;  // not in the map: 34 >> 3
-  EXPECT_EQ(breaches(by_dscp, s), "class.data.priority: priority 3, not priority 4 (of DSCP 34)");
+  EXPECT_EQ(violations(by_dscp, s), "class.data.priority: priority 3, not priority 4 (of DSCP 34)");
   s.marks.dscp = 31;  // 31 >> 3 is 3 as well
-  EXPECT_EQ(breaches(by_dscp, s), "");
+  EXPECT_EQ(violations(by_dscp, s), "");
   s = subject(TrafficClass::atomic);
   s.marks.dscp = 8;
-  EXPECT_EQ(breaches(by_dscp, s),
+  EXPECT_EQ(violations(by_dscp, s),
             "class.atomic.lossless: a priority that is lossless (3), not priority 1 (of DSCP 8)");
   s = subject(TrafficClass::cnp);
-  EXPECT_EQ(breaches(by_dscp, s),
+  EXPECT_EQ(violations(by_dscp, s),
             "class.cnp.lossless: a priority that is not lossless (3), not priority 3 (of DSCP 26)");
-  EXPECT_EQ(breaches(by_pcp, s), "");
+  EXPECT_EQ(violations(by_pcp, s), "");
 }
 
 TEST(Policy, OneMistakeIsToldOnce) {
@@ -121,24 +121,24 @@ TEST(Policy, OneMistakeIsToldOnce) {
       "lossless = 3\n[class.data]\ndscp = 26\npriority = 3\nlossless = true\n[checks]\npcp_from_dscp = true");
   MarkingSubject s = subject();
   s.marks.dscp = 0;
-  EXPECT_EQ(breaches(p, s), "class.data.dscp: DSCP 26, not DSCP 0");
+  EXPECT_EQ(violations(p, s), "class.data.dscp: DSCP 26, not DSCP 0");
 }
 
 TEST(Policy, PcpFromTosAndFromDscp) {
   const MarkingPolicy tos = policy_of("[checks]\npcp_from_tos = true");
   const MarkingPolicy map = policy_of("[dscp_to_priority]\n26 = 5\n[checks]\npcp_from_dscp = true");
   MarkingSubject s = subject();                        // TOS 106: SL 3
-  EXPECT_EQ(breaches(tos, s) + breaches(map, s), "");  // untagged
+  EXPECT_EQ(violations(tos, s) + violations(map, s), "");  // untagged
   s.marks.vlan = 0;
   s.marks.pcp = 3;
-  EXPECT_EQ(breaches(tos, s), "");
-  EXPECT_EQ(breaches(map, s), "checks.pcp_from_dscp: PCP 5 (of DSCP 26), not PCP 3");
+  EXPECT_EQ(violations(tos, s), "");
+  EXPECT_EQ(violations(map, s), "checks.pcp_from_dscp: PCP 5 (of DSCP 26), not PCP 3");
   s.marks.pcp = 5;
-  EXPECT_EQ(breaches(tos, s), "checks.pcp_from_tos: PCP 3 (TOS >> 5), not PCP 5");
-  EXPECT_EQ(breaches(map, s), "");
+  EXPECT_EQ(violations(tos, s), "checks.pcp_from_tos: PCP 3 (TOS >> 5), not PCP 5");
+  EXPECT_EQ(violations(map, s), "");
   s.marks.dscp = 63;  // TOS 254: SL 7
   s.marks.pcp = 7;
-  EXPECT_EQ(breaches(tos, s), "");
+  EXPECT_EQ(violations(tos, s), "");
 }
 
 TEST(Policy, RoceVersions) {
@@ -148,16 +148,17 @@ TEST(Policy, RoceVersions) {
   v1.marks.ttl = 0;
   const MarkingPolicy p =
       policy_of("roce_version = \"v2\"\n[class.data]\ndscp = 26\necn = \"ect0\"\nttl = 64");
-  EXPECT_EQ(breaches(p, v1), "roce_version: RoCE v2, not RoCE v1");
-  EXPECT_EQ(breaches(policy_of("[class.data]\ndscp = 26\npcp = 3"), v1), "");
+  EXPECT_EQ(violations(p, v1), "roce_version: RoCE v2, not RoCE v1");
+  EXPECT_EQ(violations(policy_of("[class.data]\ndscp = 26\npcp = 3"), v1), "");
   v1.marks.pcp = 5;
   v1.marks.vlan = 1;
-  EXPECT_EQ(breaches(policy_of("[class.data]\ndscp = 26\npcp = 3"), v1), "class.data.pcp: PCP 3, not PCP 5");
-  EXPECT_EQ(breaches(policy_of("roce_version = \"v1\""), subject()), "roce_version: RoCE v1, not RoCE v2");
+  EXPECT_EQ(violations(policy_of("[class.data]\ndscp = 26\npcp = 3"), v1),
+            "class.data.pcp: PCP 3, not PCP 5");
+  EXPECT_EQ(violations(policy_of("roce_version = \"v1\""), subject()), "roce_version: RoCE v1, not RoCE v2");
   MarkingSubject native = subject();
   native.transport = Transport::native_ib;
   native.marks.dscp = 0;
-  EXPECT_EQ(breaches(p, native), "");
+  EXPECT_EQ(violations(p, native), "");
 }
 
 TEST(Policy, AllowLists) {
@@ -167,17 +168,17 @@ addresses = ["10.0.0.0/30", "fe80::/10"]
 p_keys = [0xffff, "0x8001-0x8003"]
 )");
   MarkingSubject s = subject();
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.dst = ip("10.0.0.4");
-  EXPECT_EQ(breaches(p, s), "allow.addresses: an address of the allow list, not 10.0.0.4 (destination)");
+  EXPECT_EQ(violations(p, s), "allow.addresses: an address of the allow list, not 10.0.0.4 (destination)");
   s.src = ip("fec0::1");
   s.dst = ip("febf::1");
-  EXPECT_EQ(breaches(p, s), "allow.addresses: an address of the allow list, not fec0::1 (source)");
+  EXPECT_EQ(violations(p, s), "allow.addresses: an address of the allow list, not fec0::1 (source)");
   s = subject();
   s.p_key = 0x0002;  // a limited member of a partition that is allowed
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.p_key = 0x8004;
-  EXPECT_EQ(breaches(p, s), "allow.p_keys: a P_Key of the allow list, not P_Key 0x8004");
+  EXPECT_EQ(violations(p, s), "allow.p_keys: a P_Key of the allow list, not P_Key 0x8004");
 }
 
 TEST(Policy, SaysWhatItExpects) {
@@ -219,30 +220,30 @@ class = "ack"
 dscp = 16
 )");
   MarkingSubject s = subject();
-  EXPECT_EQ(breaches(p, s),
+  EXPECT_EQ(violations(p, s),
             "rule.pair.dscp: DSCP 14, not DSCP 26");  // both ends before one, whatever the order
   s.dst = ip("10.0.0.99");
-  EXPECT_EQ(breaches(p, s), "rule.from.dscp: DSCP 12, not DSCP 26");
+  EXPECT_EQ(violations(p, s), "rule.from.dscp: DSCP 12, not DSCP 26");
   s.p_key = 0x8005;
-  EXPECT_EQ(breaches(p, s), "rule.tenant.dscp: DSCP 10, not DSCP 26");  // the first of the rest
+  EXPECT_EQ(violations(p, s), "rule.tenant.dscp: DSCP 10, not DSCP 26");  // the first of the rest
   s.src = ip("192.168.0.1");
   s.p_key = 0xffff;
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.marks.ttl = 1;  // a rule replaces what it names, the class keeps the rest
   s.p_key = 0x0005;
-  EXPECT_EQ(breaches(p, s), "rule.tenant.dscp: DSCP 10, not DSCP 26; class.data.ttl: TTL 64, not TTL 1");
+  EXPECT_EQ(violations(p, s), "rule.tenant.dscp: DSCP 10, not DSCP 26; class.data.ttl: TTL 64, not TTL 1");
   s = subject(TrafficClass::ack);
   s.src = ip("192.168.0.1");
-  EXPECT_EQ(breaches(p, s), "rule.qp.dscp: DSCP 16, not DSCP 26");
+  EXPECT_EQ(violations(p, s), "rule.qp.dscp: DSCP 16, not DSCP 26");
   s.dst_qp = 0x21;
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.dst_qp = 0x40;
-  EXPECT_EQ(breaches(p, s), "rule.qp.dscp: DSCP 16, not DSCP 26");
+  EXPECT_EQ(violations(p, s), "rule.qp.dscp: DSCP 16, not DSCP 26");
   // One without conditions holds for all, before all others.
   const MarkingPolicy global = policy_of(
       "[[rule]]\nsrc=\"10.0.0.1\"\ndst=\"10.0.0.2\"\ndscp=1\n[[rule]]\nname=\"all\"\nclass=\"data\"\ndscp=2");
-  EXPECT_EQ(breaches(global, subject()), "rule.all.dscp: DSCP 2, not DSCP 26");
-  EXPECT_EQ(breaches(global, subject(TrafficClass::ack)), "rule.1.dscp: DSCP 1, not DSCP 26");
+  EXPECT_EQ(violations(global, subject()), "rule.all.dscp: DSCP 2, not DSCP 26");
+  EXPECT_EQ(violations(global, subject(TrafficClass::ack)), "rule.1.dscp: DSCP 1, not DSCP 26");
 }
 
 TEST(PolicyProfiles, AreThoseOfTheTable) {
@@ -328,9 +329,9 @@ TEST(PolicyProfiles, AcceptWhatTheTableSaysAndNothingElse) {
     MarkingSubject s = subject(row.traffic_class);
     s.marks.dscp = row.dscp;
     s.marks.ecn = row.ecn;
-    EXPECT_EQ(breaches(**policy, s).empty(), row.good)
+    EXPECT_EQ(violations(**policy, s).empty(), row.good)
         << row.profile << ' ' << traffic_class_name(row.traffic_class) << ' ' << int{row.dscp} << ' '
-        << int{row.ecn} << ": " << breaches(**policy, s);
+        << int{row.ecn} << ": " << violations(**policy, s);
   }
 }
 

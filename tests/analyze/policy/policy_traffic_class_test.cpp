@@ -36,26 +36,26 @@ TEST(TrafficClassFile, PrecedenceOfTheDriver) {
   EXPECT_EQ(expected("fe80::1", "fe80::3"), "");
   MarkingSubject s = subject();
   s.dst = ip("10.0.2.5");
-  EXPECT_EQ(breaches(p, s), "traffic_class[src_ip=10.0.0.1,dst_ip=10.0.2.0/24].dscp: DSCP 4, not DSCP 26");
+  EXPECT_EQ(violations(p, s), "traffic_class[src_ip=10.0.0.1,dst_ip=10.0.2.0/24].dscp: DSCP 4, not DSCP 26");
   s.transport = Transport::roce_v1;  // the driver's rules are for RoCE v2
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
 
   const MarkingPolicy global = policy_of("tclass=16,src_ip=10.0.0.1,dst_ip=10.0.0.2\ntclass=106\n");
   s = subject();
-  EXPECT_EQ(breaches(global, s), "");
+  EXPECT_EQ(violations(global, s), "");
   s.marks.ecn = 3;
-  EXPECT_EQ(breaches(global, s), "");
+  EXPECT_EQ(violations(global, s), "");
   s.marks.ecn = 0;
   s.marks.dscp = 4;
   EXPECT_EQ(
-      breaches(global, s),
+      violations(global, s),
       "traffic_class.global.dscp: DSCP 26, not DSCP 4; traffic_class.global.ecn: ECN ECT(0) or CE, not ECN "
       "Not-ECT");
   s.traffic_class = TrafficClass::ack;  // ToS chooses the ECN of data, not of acknowledgements
-  EXPECT_EQ(breaches(global, s), "traffic_class.global.dscp: DSCP 26, not DSCP 4");
+  EXPECT_EQ(violations(global, s), "traffic_class.global.dscp: DSCP 26, not DSCP 4");
   for (const TrafficClass other : {TrafficClass::cm, TrafficClass::cnp, TrafficClass::other}) {
     s.traffic_class = other;
-    EXPECT_EQ(breaches(global, s), "");
+    EXPECT_EQ(violations(global, s), "");
   }
 }
 
@@ -110,12 +110,12 @@ TEST(TrafficClassFile, InsideOfAPolicy) {
       "dir/p.toml", reader_of(files));
   ASSERT_TRUE(model.has_value()) << describe_all(model.error());
   const MarkingPolicy p(*model);
-  EXPECT_EQ(breaches(p, subject()), "traffic_class[src_ip=10.0.0.1].dscp: DSCP 4, not DSCP 26");
+  EXPECT_EQ(violations(p, subject()), "traffic_class[src_ip=10.0.0.1].dscp: DSCP 4, not DSCP 26");
   MarkingSubject s = subject();
   s.src = ip("10.0.0.3");
-  EXPECT_EQ(breaches(p, s), "");
+  EXPECT_EQ(violations(p, s), "");
   s.dst = ip("10.0.0.7");
-  EXPECT_EQ(breaches(p, s), "traffic_class[dst_ip=10.0.0.7].dscp: DSCP 10, not DSCP 26");
+  EXPECT_EQ(violations(p, s), "traffic_class[dst_ip=10.0.0.7].dscp: DSCP 10, not DSCP 26");
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ inline std::string go_known_way(const capture::Frame& frame, const PacketRecord&
   }
   record.common = static_cast<std::uint8_t>(common_of(record));
 
-  FlowImages images;
-  const KnownFrames frames(images, icrc != nullptr);
+  HeaderCache images;
+  const CachedFrames frames(images, icrc != nullptr);
   PacketBrief brief;
   Totals totals;
   if (frames.take({&frame, 1}, 0, &brief, totals) != 0) return "unknown headers were known";

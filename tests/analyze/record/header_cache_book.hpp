@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets on their way through a Tracker as the pipeline sends them: those of a flow whose headers are
-// known come as a brief with an image. In place of FlowImages, which looks at frames, a list by record.
+// known come as a brief with an image. In place of HeaderCache, which looks at frames, a list by record.
 // For the unit test and the fuzz target; needs no test library.
 #pragma once
 

@@ -15,12 +15,12 @@ HeaderWords<5> header(std::uint64_t n, std::uint32_t point = 0) {
   return {{0x0200, 0x0800, n << 32U, n, 7}, point};
 }
 
-TEST(FlowImages, AreFoundByAllTheirWords) {
-  FlowImages images;
+TEST(HeaderCache, AreFoundByAllTheirWords) {
+  HeaderCache images;
   EXPECT_EQ(images.find(header(1)).image, 0U);
   const std::uint32_t number = images.put(header(1), {42, 0xabc, 0x123456789abcdef0});
   EXPECT_NE(number, 0U);
-  const FlowImages::Found found = images.find(header(1));
+  const HeaderCache::Found found = images.find(header(1));
   EXPECT_EQ(found.image, number);
   EXPECT_EQ(found.alike.place, 42U);
   EXPECT_EQ(found.alike.path, 0xabcU);
@@ -33,8 +33,8 @@ TEST(FlowImages, AreFoundByAllTheirWords) {
   EXPECT_EQ(images.find(header(1, 3)).image, 0U) << "seen at another place";
 }
 
-TEST(FlowImages, OfAFlowAreReplacedUnderANewNumber) {
-  FlowImages images;
+TEST(HeaderCache, OfAFlowAreReplacedUnderANewNumber) {
+  HeaderCache images;
   const std::uint32_t first = images.put(header(1), {42, 0, 0});
   const std::uint32_t second = images.put(header(1), {42, 1, 0});
   EXPECT_NE(first, second);
@@ -42,15 +42,15 @@ TEST(FlowImages, OfAFlowAreReplacedUnderANewNumber) {
   EXPECT_EQ(images.find(header(1)).alike.path, 1U);
 }
 
-TEST(FlowImages, ForgetOldOnesAndNeverGiveANumberTwice) {
-  FlowImages images;
+TEST(HeaderCache, ForgetOldOnesAndNeverGiveANumberTwice) {
+  HeaderCache images;
   constexpr std::uint32_t flows = 50'000;
   std::set<std::uint32_t> numbers;
   for (std::uint32_t i = 0; i < flows; ++i) numbers.insert(images.put(header(i), {i, i, i}));
   EXPECT_EQ(numbers.size(), flows);
   std::uint32_t known = 0;
   for (std::uint32_t i = 0; i < flows; ++i) {
-    const FlowImages::Found found = images.find(header(i));
+    const HeaderCache::Found found = images.find(header(i));
     if (found.image == 0) continue;
     ++known;
     EXPECT_EQ(found.alike.place, i);
@@ -59,8 +59,8 @@ TEST(FlowImages, ForgetOldOnesAndNeverGiveANumberTwice) {
   EXPECT_NE(images.find(header(flows - 1)).image, 0U) << "the latest";
 }
 
-TEST(FlowImages, OfAThousandFlowsAreAllKept) {
-  FlowImages images;
+TEST(HeaderCache, OfAThousandFlowsAreAllKept) {
+  HeaderCache images;
   std::mt19937_64 random(1);  // as far apart as queue pairs and ports of real hosts
   std::vector<HeaderWords<5>> headers(1024);
   for (HeaderWords<5>& words : headers) words = header(random());

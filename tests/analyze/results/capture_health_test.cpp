@@ -16,30 +16,30 @@ Snapshot with(std::vector<DiagnosticSeverity> diagnostics, std::vector<Severity>
   return s;
 }
 
-TEST(Assessment, what_was_not_read_whole_is_not_good) {
+TEST(CaptureHealth, what_was_not_read_whole_is_not_good) {
   using enum DiagnosticSeverity;
-  EXPECT_TRUE(assess(with({}, {})).good());
-  EXPECT_TRUE(assess(with({info}, {Severity::notice})).good());
-  EXPECT_EQ(assess(with({info}, {})).but(), "");
+  EXPECT_TRUE(capture_health(with({}, {})).good());
+  EXPECT_TRUE(capture_health(with({info}, {Severity::notice})).good());
+  EXPECT_EQ(capture_health(with({info}, {})).but(), "");
   for (const DiagnosticSeverity severity : {data_loss, DiagnosticSeverity::error}) {
-    const Assessment assessment = assess(with({severity, info}, {}));
+    const CaptureHealth assessment = capture_health(with({severity, info}, {}));
     EXPECT_FALSE(assessment.good());
     EXPECT_EQ(assessment.level(), Severity::notice);
     EXPECT_EQ(assessment.but(), ", but not all of the capture could be judged");
-    EXPECT_EQ(assess(with({severity}, {Severity::info})).level(), Severity::notice);
+    EXPECT_EQ(capture_health(with({severity}, {Severity::info})).level(), Severity::notice);
     // Who is told of an error is not lulled.
-    EXPECT_EQ(assess(with({severity}, {Severity::error})).but(), "");
-    EXPECT_EQ(assess(with({severity}, {Severity::error})).level(), Severity::error);
+    EXPECT_EQ(capture_health(with({severity}, {Severity::error})).but(), "");
+    EXPECT_EQ(capture_health(with({severity}, {Severity::error})).level(), Severity::error);
   }
 }
 
-TEST(Assessment, without_roce_there_is_nothing_to_judge) {
+TEST(CaptureHealth, without_roce_there_is_nothing_to_judge) {
   Snapshot s;
-  EXPECT_FALSE(assess(s).anything);
-  EXPECT_FALSE(assess(s).good());
-  EXPECT_EQ(assess(s).nothing("no RoCE packets"), "no RoCE packets, so nothing to judge");
+  EXPECT_FALSE(capture_health(s).anything);
+  EXPECT_FALSE(capture_health(s).good());
+  EXPECT_EQ(capture_health(s).nothing("no RoCE packets"), "no RoCE packets, so nothing to judge");
   s.diagnostics.push_back({"unknown_link_type", DiagnosticSeverity::data_loss, 1, "", {}});
-  EXPECT_EQ(assess(s).nothing("no RoCE packets"),
+  EXPECT_EQ(capture_health(s).nothing("no RoCE packets"),
             "no RoCE packets in what could be analysed, so nothing to judge");
 }
 

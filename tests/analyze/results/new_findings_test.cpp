@@ -25,17 +25,17 @@ Finding found(std::string_view id, std::string subject, std::uint64_t count,
 
 class Watched {
  public:
-  explicit Watched(const FindingWatch::Limits& limits = {}) : watch(limits) {}
+  explicit Watched(const NewFindings::Limits& limits = {}) : watch(limits) {}
   /// Of a snapshot so long after the start.
   std::vector<FindingNews> look(int at_s, std::vector<Finding> findings) {
     Snapshot snapshot;
     snapshot.findings = std::move(findings);
-    return watch.look(snapshot, FindingWatch::Time(seconds(1000 + at_s)));
+    return watch.look(snapshot, NewFindings::Time(seconds(1000 + at_s)));
   }
-  FindingWatch watch;
+  NewFindings watch;
 };
 
-TEST(FindingWatch, TellsWhatIsNewOnce) {
+TEST(NewFindings, TellsWhatIsNewOnce) {
   Watched w;
   const auto news = w.look(0, {found("rnr", "a > b", 3), found("timeouts", "a > b", 1)});
   ASSERT_EQ(news.size(), 2U);
@@ -49,7 +49,7 @@ TEST(FindingWatch, TellsWhatIsNewOnce) {
   EXPECT_EQ(more[0].finding.subject, "a > c");
 }
 
-TEST(FindingWatch, TellsWhatGetsWorse) {
+TEST(NewFindings, TellsWhatGetsWorse) {
   Watched w;
   w.look(0, {found("rnr", "a > b", 3)});
   const auto severe = w.look(1, {found("rnr", "a > b", 4, Severity::error)});  // however soon
@@ -67,7 +67,7 @@ TEST(FindingWatch, TellsWhatGetsWorse) {
   EXPECT_EQ(w.look(61, {found("rnr", "a > b", 450, Severity::error)}).size(), 1U);
 }
 
-TEST(FindingWatch, SubjectsThatCountAreTheSame) {
+TEST(NewFindings, SubjectsThatCountAreTheSame) {
   Watched w;
   w.look(0, {found("rnr", "10.0.0.1 > 10.0.0.2 (4 connections)", 10)});
   EXPECT_TRUE(w.look(1, {found("rnr", "10.0.0.1 > 10.0.0.2 (5 connections)", 11)}).empty());
@@ -81,7 +81,7 @@ TEST(FindingWatch, SubjectsThatCountAreTheSame) {
   EXPECT_TRUE(w.look(301, {found("more", "6 more", 1)}).empty());
 }
 
-TEST(FindingWatch, RuleWithEverNewSubjectsIsHeldBack) {
+TEST(NewFindings, RuleWithEverNewSubjectsIsHeldBack) {
   Watched w;
   std::vector<Finding> many;
   for (int i = 0; i < 10; ++i) many.push_back(found("rnr", "connection " + std::to_string(i), 1));
@@ -95,7 +95,7 @@ TEST(FindingWatch, RuleWithEverNewSubjectsIsHeldBack) {
   EXPECT_TRUE(w.look(30, many).empty());
 }
 
-TEST(FindingWatch, ComesBackAsNewAfterLong) {
+TEST(NewFindings, ComesBackAsNewAfterLong) {
   Watched w;
   w.look(0, {found("rnr", "a > b", 1)});
   EXPECT_TRUE(w.look(100, {}).empty());
@@ -105,8 +105,8 @@ TEST(FindingWatch, ComesBackAsNewAfterLong) {
   EXPECT_EQ(news[0].why, Why::fresh);
 }
 
-TEST(FindingWatch, IsBounded) {
-  FindingWatch::Limits limits;
+TEST(NewFindings, IsBounded) {
+  NewFindings::Limits limits;
   limits.kept = 100;
   Watched w(limits);
   for (int i = 0; i < 2000; ++i) {

@@ -14,7 +14,7 @@ Connection& answers(SnapshotMaker& maker, unsigned a, unsigned b) {
   return c;
 }
 
-TEST(Halves, MayBeCompletedByWhatTheyLack) {
+TEST(UnpairedConnections, MayBeCompletedByWhatTheyLack) {
   SnapshotMaker maker;
   const Connection& asks = maker.connect_half(1, 2);
   const Connection& answered = answers(maker, 2, 1);
@@ -24,21 +24,21 @@ TEST(Halves, MayBeCompletedByWhatTheyLack) {
   Connection& unsure = maker.connect_half(7, 8);
   unsure.pairing.ambiguous = true;
   const Connection& unreliable = maker.connect_half(2, 1, dissect::Service::uc);
-  const Halves halves(maker.snapshot);
-  EXPECT_TRUE(halves.other_may_be_there(asks));
-  EXPECT_TRUE(halves.other_may_be_there(answered));
-  EXPECT_FALSE(halves.other_may_be_there(alone));
-  EXPECT_FALSE(halves.other_may_be_there(asks_back));
-  EXPECT_FALSE(halves.other_may_be_there(both));
-  EXPECT_TRUE(halves.other_may_be_there(unsure));
-  EXPECT_FALSE(halves.other_may_be_there(unreliable));
+  const UnpairedConnections unpaired(maker.snapshot);
+  EXPECT_TRUE(unpaired.other_may_be_there(asks));
+  EXPECT_TRUE(unpaired.other_may_be_there(answered));
+  EXPECT_FALSE(unpaired.other_may_be_there(alone));
+  EXPECT_FALSE(unpaired.other_may_be_there(asks_back));
+  EXPECT_FALSE(unpaired.other_may_be_there(both));
+  EXPECT_TRUE(unpaired.other_may_be_there(unsure));
+  EXPECT_FALSE(unpaired.other_may_be_there(unreliable));
 }
 
-TEST(Halves, OfConnectionsWithBothDirectionsCompleteNone) {
+TEST(UnpairedConnections, OfConnectionsWithBothDirectionsCompleteNone) {
   SnapshotMaker maker;
   maker.connect(1, 2);  // its answers have found their requests
   const Connection& asks = maker.connect_half(1, 2);
-  EXPECT_FALSE(Halves(maker.snapshot).other_may_be_there(asks));
+  EXPECT_FALSE(UnpairedConnections(maker.snapshot).other_may_be_there(asks));
 }
 
 }  // namespace

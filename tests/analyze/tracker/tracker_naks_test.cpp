@@ -247,7 +247,7 @@ TEST(TrackerNaks, ALostNak) {
     EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 5U) << timer_ns;
     EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::timeout), 16U) << timer_ns;
     const RequesterTrouble& trouble = *wire.connection().requester[0].trouble;
-    EXPECT_EQ(trouble.needless[static_cast<std::size_t>(Needless::unheard_nak)], 10U) << timer_ns;
+    EXPECT_EQ(trouble.needless[static_cast<std::size_t>(SpuriousReason::unheard_nak)], 10U) << timer_ns;
     EXPECT_EQ(trouble.worst_chain.unheard_nak, nak) << timer_ns;
     EXPECT_EQ(trouble.timeouts, 1U) << timer_ns;
   }

@@ -69,8 +69,8 @@ TEST(TrackerTimeouts, AnAtomicWhoseAnswerIsMissingIsAskedForAgain) {
   wire.answer(b, a, 51);
   wire.talk(a, b, 52, 20);
   wire.finish();
-  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(Needless::atomic_answer)], 2U);
-  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(Needless::timer)], 0U);
+  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(SpuriousReason::atomic_answer)], 2U);
+  EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(SpuriousReason::timer)], 0U);
 }
 
 // The sender waits far less than the RNR NAK says. No timer runs meanwhile.

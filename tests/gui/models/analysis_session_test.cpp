@@ -186,7 +186,7 @@ TEST(AnalysisSession, JudgesByAPolicy) {
   AnalysisSession session;
   session.open(files("02_write_bw_tclass106.pcap.zst"));
   ASSERT_TRUE(ended(session));
-  EXPECT_TRUE(session.snapshot()->breaches.empty());
+  EXPECT_TRUE(session.snapshot()->violations.empty());
   const auto policy = analyze::load_policy(std::string(analyze::policy_profiles().front().name));
   ASSERT_TRUE(policy);
   session.set_policy(*policy);
