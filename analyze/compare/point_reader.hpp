@@ -12,7 +12,7 @@
 #include "analyze/compare/compare.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/record/packet_record.hpp"
-#include "capture/core/batch_comments.hpp"
+#include "capture/core/comments.hpp"
 #include "capture/core/source.hpp"
 #include "dissect/icrc.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "analyze/record/packet_record.hpp"
 #include "analyze/record/totals.hpp"
-#include "capture/core/batch_comments.hpp"
+#include "capture/core/comments.hpp"
 #include "capture/core/frame.hpp"
 #include "dissect/dissection.hpp"
 

@@ -56,8 +56,14 @@ class PcapngOptions {
 };
 
 /// The text of an option up to the first NUL; borrows the option's bytes.
-[[nodiscard]] std::string_view option_view(const PcapngOption& option);
+[[nodiscard]] inline std::string_view option_view(const PcapngOption& option) {
+  // reinterpret_cast: bytes seen as characters, which is what string_view needs and allowed.
+  const std::string_view text(reinterpret_cast<const char*>(option.value), option.size);
+  return text.substr(0, text.find('\0'));
+}
 /// The text of an option up to the first NUL, at most `limit` bytes.
-[[nodiscard]] std::string option_text(const PcapngOption& option, std::size_t limit);
+[[nodiscard]] inline std::string option_text(const PcapngOption& option, std::size_t limit) {
+  return std::string(option_view(option).substr(0, limit));
+}
 
 }  // namespace roce::capture

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "capture/core/batch_comments.hpp"
 #include "capture/core/bytes.hpp"
+#include "capture/core/comments.hpp"
 #include "capture/core/forwarding_source.hpp"
 #include "capture/core/pcapng_options.hpp"
 #include "capture/files/frame_store_files.hpp"

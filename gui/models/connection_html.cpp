@@ -10,8 +10,8 @@
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
 #include "gui/models/details.hpp"
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/tables.hpp"
 #include "gui/models/time_format.hpp"
 
 namespace roce::gui {

@@ -7,8 +7,8 @@
 
 #include "analyze/base/units.hpp"
 #include "gui/models/commands.hpp"
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/tables.hpp"
 #include "gui/models/time_format.hpp"
 
 namespace roce::gui {

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/row_changes.hpp"
 #include "gui/models/tables.hpp"
 

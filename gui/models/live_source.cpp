@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/core/section_comments.hpp"
+#include "capture/core/comments.hpp"
 #include "capture/write/recorder.hpp"
 #include "capture/write/recording_source.hpp"
 #include "gui/models/shown_text.hpp"

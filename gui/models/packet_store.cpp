@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "capture/core/section_comments.hpp"
+#include "capture/core/comments.hpp"
 #include "gui/models/shown_text.hpp"
 
 namespace roce::gui {

@@ -2,6 +2,7 @@
 // The tables of a snapshot; see TableModel for what a table must have.
 #pragma once
 
+#include <QString>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -10,13 +11,27 @@
 #include <vector>
 
 #include "analyze/results/connection_columns.hpp"
+#include "analyze/results/finding_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/host_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
-#include "gui/models/finding_columns.hpp"
-#include "gui/models/host_columns.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
+
+// Findings and hosts have the columns of reports and exports.
+using analyze::finding_columns;
+using analyze::finding_key;
+using analyze::first_sentence;
+using analyze::host_columns;
+using Host = analyze::HostRow;
+[[nodiscard]] inline std::vector<Host> hosts_of(const analyze::Snapshot& snapshot) {
+  return analyze::host_rows(snapshot);
+}
+
+/// The finding with the key_role of a row of a table or tree; null: the snapshot has none. Lives as long as
+/// the snapshot.
+[[nodiscard]] const analyze::Finding* find_finding(const analyze::Snapshot& snapshot, const QString& key);
 
 using analyze::connection_severities;
 

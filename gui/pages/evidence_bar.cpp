@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "gui/charts/theme.hpp"
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/table_model.hpp"
+#include "gui/models/tables.hpp"
 #include "gui/pages/tool_button.hpp"
 
 namespace roce::gui {

@@ -9,7 +9,7 @@
 
 #include "analyze/policy/marking_policy.hpp"
 #include "gui/models/details.hpp"
-#include "gui/models/finding_columns.hpp"
+#include "gui/models/tables.hpp"
 #include "gui/pages/main_window.hpp"
 #include "gui/pages/menu_rows.hpp"
 

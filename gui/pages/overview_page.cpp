@@ -11,9 +11,9 @@
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/health.hpp"
 #include "gui/models/shown_text.hpp"
+#include "gui/models/tables.hpp"
 
 namespace roce::gui {
 namespace {

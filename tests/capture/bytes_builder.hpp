@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/core/batch_comments.hpp"
+#include "capture/core/comments.hpp"
 #include "capture/core/source.hpp"
 #include "capture/files/merged_source.hpp"
 

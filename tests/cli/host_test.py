@@ -117,7 +117,7 @@ class Host(unittest.TestCase):
             self.assertIn(expected, errors)
         for words, expected in ((("host", "--before", self.path("none")), "none: No such file"),
                                 (("devices", "--root", self.path("none")), "No such file"),
-                                (("devices", "--root", os.path.abspath(__file__)), "is no folder"),
+                                (("devices", "--root", os.path.abspath(__file__)), "is not a folder"),
                                 (("host", "--before", os.path.abspath(__file__)), "is not JSON")):
             status, _, errors = run(*words)
             self.assertEqual(status, 3, words)

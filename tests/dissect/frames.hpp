@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/dissect/hex.hpp"
+
 namespace roce::dissect::test {
 
 using Packet = std::vector<std::uint8_t>;
@@ -21,22 +23,7 @@ inline Packet operator+(Packet a, const Packet& b) {
   return a;
 }
 
-/// Hexadecimal digits; everything else is skipped.
-inline Packet hex(std::string_view text) {
-  Packet out;
-  int high = -1;
-  for (const char c : text) {
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) continue;
-    if (high < 0) {
-      high = digit;
-    } else {
-      out.push_back(static_cast<std::uint8_t>(high * 16 + digit));
-      high = -1;
-    }
-  }
-  return out;
-}
+using dissect::hex;
 
 inline Packet filled(std::size_t size, std::uint8_t value = 0xa5) {
   return Packet(size, value);

@@ -12,20 +12,9 @@
 
 #include "dissect/dissect.hpp"
 #include "dissect/header_table.hpp"
+#include "tests/dissect/hex.hpp"
 
 namespace roce::dissect {
-
-/// Spaces are ignored.
-inline std::vector<std::uint8_t> hex(std::string_view text) {
-  std::string digits;
-  for (const char c : text) {
-    if (c != ' ') digits.push_back(c);
-  }
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
-    bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-  return bytes;
-}
 
 inline std::string zeros(std::size_t bytes) {
   return std::string(bytes * 2, '0');

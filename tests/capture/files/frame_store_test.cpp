@@ -182,7 +182,7 @@ TEST(FrameStore, SaysWhyFramesBehindALimitAreNotThere) {
   refused(limits, "not in an uncompressed file");
   limits = {};
   limits.frames = 600;
-  refused(limits, "more than 600 packets");
+  refused(limits, "at most 600 packets");
   limits = {};
   limits.memory_bytes = 10'000;
   limits.directory = folder.name("nowhere");

@@ -10,9 +10,9 @@
 #include "cli/report/report.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/details.hpp"
-#include "gui/models/finding_columns.hpp"
 #include "gui/models/health.hpp"
 #include "gui/models/shown_text.hpp"
+#include "gui/models/tables.hpp"
 #include "tests/gui/support.hpp"
 
 namespace roce::gui {

@@ -203,7 +203,7 @@ TEST(MainWindow, LeadsOnFromFactsAndTimes) {
     EXPECT_GT(count, 0U) << name.toStdString();
     EXPECT_EQ(static_cast<std::uint64_t>(packets.model().rowCount()), count) << name.toStdString();
   }
-  ASSERT_TRUE(follow(QStringLiteral("Marks")));
+  ASSERT_TRUE(follow(QStringLiteral("Markings")));
   EXPECT_FALSE(window->markings().visibleRegion().isEmpty());
   window->show_page(PageId::overview);
   QAction* show = window->overview().timeline().actions().front();

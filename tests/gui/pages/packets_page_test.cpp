@@ -8,7 +8,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "gui/models/finding_columns.hpp"
+#include "gui/models/tables.hpp"
 #include "gui/pages/packet_map.hpp"
 #include "tests/gui/pages/window_support.hpp"
 

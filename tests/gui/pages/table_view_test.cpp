@@ -50,7 +50,7 @@ TEST(TableView, CopiesFewRowsAtOnce) {
   choose(3);
   choose(0);
   few.view.copy_rows();
-  EXPECT_EQ(clipboard(), QStringLiteral("who\tfinding\n0\ttwo; lines\n3\ttwo; lines\n"));
+  EXPECT_EQ(clipboard(), QStringLiteral("subject\tfinding\n0\ttwo; lines\n3\ttwo; lines\n"));
 }
 
 TEST(TableView, CopiesManyRowsInTheBackground) {

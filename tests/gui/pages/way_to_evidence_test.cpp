@@ -6,7 +6,7 @@
 #include <QTabBar>
 #include <QTextBlock>
 
-#include "gui/models/finding_columns.hpp"
+#include "gui/models/tables.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {

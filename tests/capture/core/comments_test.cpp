@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/core/section_comments.hpp"
+#include "capture/core/comments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/core/batch_comments.hpp"
+#include "capture/core/comments.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -30,6 +30,19 @@ BatchComments::BatchComments(const FrameBatch& batch) {
 std::span<const std::string_view> BatchComments::find(const Frame& frame) const noexcept {
   const auto [first, last] = std::equal_range(frames_.begin(), frames_.end(), frame.data, std::less<>());
   return {texts_.data() + (first - frames_.begin()), static_cast<std::size_t>(last - first)};
+}
+
+std::vector<std::string> SectionComments::news(const std::vector<FileInfo>& files) {
+  std::vector<std::string> news;
+  told_.resize(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string& comment = files[i].comment;
+    if (comment.size() <= told_[i]) continue;
+    // A comment after the first one begins on a new line.
+    news.push_back(comment.substr(told_[i] == 0 ? 0 : told_[i] + 1));
+    told_[i] = comment.size();
+  }
+  return news;
 }
 
 }  // namespace roce::capture
