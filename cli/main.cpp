@@ -46,7 +46,7 @@ std::vector<std::string> with_command(std::vector<std::string> words) {
   return words;
 }
 
-int run(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "--version") {
     Output out;
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   // write() to a closed pipe must fail instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return run(argc, argv);
+    return run_command(argc, argv);
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
     return exit_input;

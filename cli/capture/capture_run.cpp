@@ -37,7 +37,6 @@ using Clock = std::chrono::steady_clock;
 // A host has thousands of peers at most, fewer than a file may have; and the capture may run for days.
 constexpr std::size_t live_flow_limit = 64 * 1024;
 constexpr std::chrono::minutes default_idle_limit{10};
-constexpr std::size_t width_of_a_pipe = 100;
 // Queue for summaries and reports that are not read yet.
 constexpr std::size_t most_output_bytes = std::size_t{16} << 20U;
 
@@ -412,10 +411,8 @@ void CaptureRun::write_what_waits() {
 void CaptureRun::write_report(const Snapshot& snapshot, const analyze::ReportSink& sink) const {
   if (options_.json) return report_json(snapshot, options_.pretty, sink);
   const int descriptor = options_.report_descriptor();
-  const unsigned width = terminal_width(descriptor);
-  sink.text +=
-      report_text(snapshot, {width != 0 ? width : width_of_a_pipe,
-                             want_color(options_.analyze.color, descriptor), options_.top, file_of_all()});
+  sink.text += report_text(snapshot, {text_width(descriptor), want_color(options_.analyze.color, descriptor),
+                                      options_.top, file_of_all()});
 }
 
 /// The file that has the whole capture, for commands in the report; empty if there is none.

@@ -21,7 +21,6 @@
 namespace roce::cli {
 namespace {
 
-constexpr std::size_t width_of_a_pipe = 100;
 constexpr std::size_t least_window = 1024;
 constexpr std::size_t largest_window = std::size_t{1} << 26U;
 
@@ -92,16 +91,14 @@ analyze::ComparePoint point_of(const Source& source, const Files& files) {
   return point;
 }
 
-int print(const CompareCommand& options, const analyze::CompareResult& result, int status) {
+int print_comparison(const CompareCommand& options, const analyze::CompareResult& result, int status) {
   Output out;
   if (options.json) {
     compare_json(result, options.pretty, out.sink());
   } else if (options.csv) {
     out.write(compare_csv(result));
   } else {
-    const unsigned width = terminal_width();
-    out.write(
-        compare_text(result, {width != 0 ? width : width_of_a_pipe, want_color(options.color), options.top}));
+    out.write(compare_text(result, {text_width(), want_color(options.color), options.top}));
   }
   const int written = out.finish();
   return written != exit_ok ? written : status;
@@ -204,7 +201,7 @@ int run_compare(const CompareCommand& options) {
       status = exit_input;
     }
   }
-  return print(options, result, status);
+  return print_comparison(options, result, status);
 }
 
 }  // namespace

@@ -138,4 +138,16 @@ unsigned terminal_width(int descriptor) {
   return 0;
 }
 
+std::size_t text_width(int descriptor) {
+  constexpr std::size_t width_of_a_pipe = 100;
+  const unsigned width = terminal_width(descriptor);
+  return width != 0 ? width : width_of_a_pipe;
+}
+
+int print_text(const std::string& text, int status) {
+  Output out;
+  out.write(text);
+  return out.finish(status);
+}
+
 }  // namespace roce::cli

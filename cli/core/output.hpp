@@ -51,6 +51,11 @@ class Output {
 
   /// Flushes and returns exit_ok, or exit_input after a message on standard error.
   [[nodiscard]] int finish();
+  /// finish(), or `status` if that worked: a failed output overrides the status of the inputs.
+  [[nodiscard]] int finish(int status) {
+    const int written = finish();
+    return written != exit_ok ? written : status;
+  }
 
  private:
   static constexpr std::size_t block_size = 128 * 1024;
@@ -84,5 +89,9 @@ class MessagesInBackground {
 [[nodiscard]] bool want_color(std::string_view option, int descriptor = 1);
 /// Columns of the terminal at `descriptor`; else the value of COLUMNS; else 0.
 [[nodiscard]] unsigned terminal_width(int descriptor = 1);
+/// Columns of text on the descriptor: those of its terminal, 100 for what is none.
+[[nodiscard]] std::size_t text_width(int descriptor = 1);
+/// Writes a text to standard output; returns the exit status, see Output::finish().
+[[nodiscard]] int print_text(const std::string& text, int status);
 
 }  // namespace roce::cli

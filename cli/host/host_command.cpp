@@ -26,8 +26,6 @@
 namespace roce::cli {
 namespace {
 
-constexpr std::size_t width_of_a_pipe = 100;
-
 /// Options of `devices` and `host`.
 struct HostCommandOptions {
   std::string root = "/";
@@ -58,7 +56,7 @@ capture::HostFacts read_now(const std::string& root) {
 }
 
 /// Whether --root is a folder; else everything would be reported as missing. Prints the error.
-bool is_folder(const std::string& root) {
+bool is_root(const std::string& root) {
   struct stat facts {};
   const bool there = ::stat(root.c_str(), &facts) == 0;
   if (there && S_ISDIR(facts.st_mode)) return true;
@@ -68,17 +66,9 @@ bool is_folder(const std::string& root) {
 
 ReportStyle style_of(const HostCommandOptions& options) {
   ReportStyle style;
-  const unsigned width = terminal_width();
-  style.width = width != 0 ? width : width_of_a_pipe;
+  style.width = text_width();
   style.color = want_color(options.color);
   return style;
-}
-
-int print(const std::string& text, int status) {
-  Output out;
-  out.write(text);
-  const int written = out.finish();
-  return written != exit_ok ? written : status;
 }
 
 void add_findings(HostReport& report, std::vector<analyze::HostFinding> findings) {
@@ -86,18 +76,18 @@ void add_findings(HostReport& report, std::vector<analyze::HostFinding> findings
 }
 
 int run_devices(const HostCommandOptions& options) {
-  if (!is_folder(options.root)) return exit_input;
+  if (!is_root(options.root)) return exit_input;
   HostReport report;
   report.facts = read_now(options.root);
-  if (options.json) return print(analyze::host_facts_json(report.facts, options.pretty), exit_ok);
+  if (options.json) return print_text(analyze::host_facts_json(report.facts, options.pretty), exit_ok);
   add_findings(report, analyze::check_host(report.facts));
-  return print(devices_text(report, style_of(options)), exit_ok);
+  return print_text(devices_text(report, style_of(options)), exit_ok);
 }
 
 /// Writes to a temporary file and renames it: a snapshot is complete or does not exist. Returns an exit
 /// status.
 int write_snapshot(const std::string& path, const std::string& text) {
-  if (path == "-") return print(text, exit_ok);
+  if (path == "-") return print_text(text, exit_ok);
   struct stat facts {};
   const bool in_place = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
   const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());  // unique
@@ -168,7 +158,7 @@ int run_host(const HostCommandOptions& options) {
     report.facts = std::move(*facts);
   }
   if (options.after.empty()) {
-    if (!is_folder(options.root)) return exit_input;
+    if (!is_root(options.root)) return exit_input;
     report.facts = read_now(options.root);
   }
   int status = exit_ok;
@@ -176,11 +166,11 @@ int run_host(const HostCommandOptions& options) {
     status = write_snapshot(options.snapshot, analyze::host_facts_json(report.facts, options.pretty));
     if (options.snapshot == "-" || status != exit_ok) return status;
     if (!before && policy == nullptr && !options.json) {
-      return print(fmt::format("{}: {}, {}, {}\n", options.snapshot,
-                               plural(report.facts.devices.size(), "RDMA device", "RDMA devices"),
-                               plural(report.facts.netdevs.size(), "interface", "interfaces"),
-                               plural(counters_in(report.facts), "counter", "counters")),
-                   status);
+      return print_text(fmt::format("{}: {}, {}, {}\n", options.snapshot,
+                                    plural(report.facts.devices.size(), "RDMA device", "RDMA devices"),
+                                    plural(report.facts.netdevs.size(), "interface", "interfaces"),
+                                    plural(counters_in(report.facts), "counter", "counters")),
+                        status);
     }
   }
   add_findings(report, analyze::check_host(report.facts));
@@ -204,8 +194,8 @@ int run_host(const HostCommandOptions& options) {
       least && std::any_of(report.findings.begin(), report.findings.end(),
                            [&](const analyze::HostFinding& f) { return f.severity >= *least; });
   if (fails && status == exit_ok) status = exit_findings;
-  return print(options.json ? host_report_json(report, options.pretty) : host_text(report, style_of(options)),
-               status);
+  return print_text(
+      options.json ? host_report_json(report, options.pretty) : host_text(report, style_of(options)), status);
 }
 
 void add_common(CLI::App& command, HostCommandOptions& options) {

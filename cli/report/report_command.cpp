@@ -22,13 +22,6 @@
 namespace roce::cli {
 namespace {
 
-constexpr std::size_t width_of_a_pipe = 100;
-
-std::size_t page_width() {
-  const unsigned width = terminal_width();
-  return width != 0 ? width : width_of_a_pipe;
-}
-
 struct ReportOptions {
   AnalyzeOptions analyze;
   std::optional<std::size_t> top;  ///< connections and flows to list; the default depends on the format
@@ -47,21 +40,11 @@ struct TableOptions {
   bool pretty = false;
 };
 
-/// A failed output overrides the status of the inputs.
-int finish(Output& out, int status) {
-  const int written = out.finish();
-  return written != exit_ok ? written : status;
-}
-int print(const std::string& text, int status) {
-  Output out;
-  out.write(text);
-  return finish(out, status);
-}
 template <class Write>
 int print_json(Write&& write, int status) {
   Output out;
   write(out.sink());
-  return finish(out, status);
+  return out.finish(status);
 }
 
 int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status) {
@@ -71,7 +54,7 @@ int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top
   html.program = version.substr(0, version.find('\n'));
   Output out;
   analyze::html_report(snapshot, html, out.sink());
-  return finish(out, status);
+  return out.finish(status);
 }
 
 int run_report(const ReportOptions& options) {
@@ -86,9 +69,9 @@ int run_report(const ReportOptions& options) {
         status);
   }
   if (options.html) return print_html(*result.snapshot, options.top, status);
-  const ReportStyle style{page_width(), want_color(options.analyze.color)};
-  return print(report_text(*result.snapshot, {style.width, style.color, options.top.value_or(style.top)}),
-               status);
+  const ReportStyle style{text_width(), want_color(options.analyze.color)};
+  return print_text(
+      report_text(*result.snapshot, {style.width, style.color, options.top.value_or(style.top)}), status);
 }
 
 /// The three output formats of a table.
@@ -112,8 +95,8 @@ int run_table(const TableOptions& options, const Table& table) {
         [&](const analyze::ReportSink& sink) { table.json(s, options.listing, options.pretty, sink); },
         result.status);
   }
-  if (options.csv) return print(table.csv(s, options.listing), result.status);
-  return print(table.text(s, options.listing, page_width()), result.status);
+  if (options.csv) return print_text(table.csv(s, options.listing), result.status);
+  return print_text(table.text(s, options.listing, text_width()), result.status);
 }
 
 /// Error message for a name that no column has; else empty.
