@@ -38,7 +38,7 @@ std::string pfc_argument(unsigned bits) {
   return text;
 }
 
-unsigned bits_of(const PrioritySet& set) {
+unsigned priority_bits(const PrioritySet& set) {
   unsigned bits = 0;
   for (unsigned i = 0; i < 8; ++i)
     if (set.contains(i)) bits |= 1U << i;
@@ -65,7 +65,7 @@ void check_trust(const Subject& s) {
 
 void check_pfc(const Subject& s) {
   if (!s.policy.lossless || !s.netdev.dcb.pfc) return;
-  const unsigned wanted = bits_of(*s.policy.lossless), set = s.netdev.dcb.pfc->enabled;
+  const unsigned wanted = priority_bits(*s.policy.lossless), set = s.netdev.dcb.pfc->enabled;
   const std::string evidence = fmt::format("PFC enabled: {}", priority_list_text(set));
   const std::string advice = fmt::format(
       "mlnx_qos -i {} --pfc {}, or dcb pfc set dev {} prio-pfc all:off{}; the same on the switch.",

@@ -45,13 +45,23 @@ def top_level(text, anonymous):
     return found
 
 
-def clashes(sources, headers):
+def compiled_together(cmake, folder):
+    """{room: what is compiled with it} of a folder's CMakeLists.txt, where such rooms are written a+b."""
+    groups = {}
+    for word in re.findall(r"[\w/]+(?:\+[\w/]+)+", cmake):
+        for room in word.split("+"):
+            groups[f"{folder}/{room}"] = word
+    return groups
+
+
+def clashes(sources, headers, groups=None):
     """`sources` and `headers` are {path: text} of one folder of ours; returns a sentence for each clash."""
     public = {name for text in headers.values() for name, _ in top_level(text, anonymous=False)}
     wrong, known = [], {}
     for path in sorted(sources):
         # Sources that include CLI11 are compiled as one wherever they lie (CMakeLists.txt).
-        room = "CLI11" if "#include <CLI/CLI.hpp>" in sources[path] else path.rpartition("/")[0]
+        room = path.rpartition("/")[0]
+        room = "CLI11" if "#include <CLI/CLI.hpp>" in sources[path] else (groups or {}).get(room, room)
         own = set()
         for name, alias in top_level(sources[path], anonymous=True):
             if name in own:  # overloads

@@ -205,7 +205,8 @@ class Structure(unittest.TestCase):
         for folder in ("dissect", "capture", "analyze", "cli", "gui"):
             files = {name: read(name) for name in SOURCES if folder_of(name) == folder}
             self.none(batch_names.clashes({n: t for n, t in files.items() if n.endswith(".cpp")},
-                                          {n: t for n, t in files.items() if n.endswith(".hpp")}),
+                                          {n: t for n, t in files.items() if n.endswith(".hpp")},
+                                          batch_names.compiled_together(read(f"{folder}/CMakeLists.txt"), folder)),
                       "Sources of a room are compiled as one (tests/structure/batch_names.py):")
 
     def test_clashes_of_names_are_found(self):
