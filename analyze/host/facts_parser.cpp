@@ -2,6 +2,7 @@
 // Reads the format of facts_json.cpp. Files may come from other machines and versions, or be edited by hand.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ using namespace capture;
 using Json = nlohmann::json;
 constexpr std::size_t most_bytes = std::size_t{64} << 20U;
 constexpr std::size_t most_elements = 100'000;  // of one array
+constexpr std::size_t most_nested = 64;         // arrays and objects; snapshots have eight
 
 /// An object of the file with its path. Missing keys and null leave the target unchanged; the first value of
 /// a wrong type is kept as the error.
@@ -275,6 +277,35 @@ Error refusal(const std::string& path, std::string message, ErrorKind kind = Err
   return {kind, path, std::nullopt, std::move(message), 0};
 }
 
+/// "line 3, column 5" of the first bracket that nests deeper than most_nested; "" if there is none.
+/// nlohmann-json does not recurse, but spends 70 bytes on each level, and whoever walks its result
+/// may recurse.
+std::string too_deep_in_json(std::string_view text) {
+  std::size_t depth = 0, line = 1, column = 1;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i, ++column) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80U) {
+      --column;  // columns count characters of UTF-8
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (in_string) {
+      if (c == '\\' && i + 1 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\')) {
+        ++i;
+        ++column;
+      }
+    } else if (c == '[' || c == '{') {
+      if (++depth > most_nested) return fmt::format("line {}, column {}", line, column);
+    } else if ((c == ']' || c == '}') && depth != 0) {
+      --depth;
+    }
+  }
+  return {};
+}
+
 /// The whole file, or an error.
 Expected<std::string> contents(const std::string& path) {
   const int file = path == "-" ? ::dup(0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -307,6 +338,11 @@ Expected<std::string> contents(const std::string& path) {
 }  // namespace
 
 Expected<HostFacts> parse_host_facts(std::string_view text, const std::string& path) {
+  if (const std::string place = too_deep_in_json(text); !place.empty()) {
+    return tl::unexpected(
+        refusal(path, fmt::format("{}: arrays and objects nest deeper than {}: not a snapshot of a host",
+                                  place, most_nested)));
+  }
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
     return tl::unexpected(

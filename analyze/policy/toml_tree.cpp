@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/policy/toml_tree.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "analyze/policy/toml_depth.hpp"
 
 // toml++ 3.3 asserts conditions that it then handles as errors ("[/x]"), and lets clang assume them in
 // release builds. Hostile input can violate them, so the assertions are switched off in every build.
@@ -25,7 +29,7 @@ bool before(const TextPlace& a, const TextPlace& b) {
   return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
 
-/// The recursion is bounded by toml++ (TOML_MAX_NESTED_VALUES).
+/// The recursion is bounded by too_deep_in_toml(); the limit of toml++ does not count keys.
 TomlNode node_of(const toml::node& from) {
   TomlNode node;
   node.place = place_of_node(from.source());
@@ -69,6 +73,14 @@ TextPlace control_character(std::string_view text) {
   return {};
 }
 
+tl::unexpected<PolicyError> refused_at(const TextPlace& place, std::string message) {
+  PolicyError error;
+  error.line = place.line;
+  error.column = place.column;
+  error.message = std::move(message);
+  return tl::unexpected(std::move(error));
+}
+
 }  // namespace
 
 std::string_view kind_text(const TomlNode& node) noexcept {
@@ -83,21 +95,15 @@ std::string_view kind_text(const TomlNode& node) noexcept {
 }
 
 tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text) {
-  if (const TextPlace place = control_character(text); place.line != 0) {
-    PolicyError error;
-    error.line = place.line;
-    error.column = place.column;
-    error.message = "not TOML: a control character";
-    return tl::unexpected(std::move(error));
-  }
+  if (const TextPlace place = control_character(text); place.line != 0)
+    return refused_at(place, "not TOML: a control character");
+  if (const TextPlace place = too_deep_in_toml(text); place.line != 0)
+    return refused_at(place, fmt::format("tables and lists nest deeper than {}", toml_depth_max));
   const toml::parse_result result = toml::parse(text);
   if (!result) {
     const TextPlace place = place_of_node(result.error().source());
-    PolicyError error;
-    error.line = std::max<std::size_t>(place.line, 1);
-    error.column = std::max<std::size_t>(place.column, 1);
-    error.message = "not TOML: " + std::string(result.error().description());
-    return tl::unexpected(std::move(error));
+    return refused_at({std::max<std::size_t>(place.line, 1), std::max<std::size_t>(place.column, 1)},
+                      "not TOML: " + std::string(result.error().description()));
   }
   return node_of(result.table());
 }

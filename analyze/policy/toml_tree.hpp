@@ -40,7 +40,7 @@ struct TomlEntry {
 /// "a table", "a number with a fraction" ...: for messages.
 [[nodiscard]] std::string_view kind_text(const TomlNode& node) noexcept;
 
-/// The document's table, or the position of a syntax error. Not more than toml++'s nesting limit.
+/// The document's table, or the position of a syntax error, or of what nests deeper than toml_depth_max.
 [[nodiscard]] tl::expected<TomlNode, PolicyError> parse_toml(std::string_view text);
 
 /// The text as a TOML string, with its quotes.

@@ -106,7 +106,15 @@ TEST(HostFactsJson, WrongFilesAreRefusedWithThePlace) {
   EXPECT_EQ(error_of(head + R"("netdevs":[{"dcb":{"ets":{"tc_algorithm":[0,0,0,0,0,0,0,0,0]}}}]})"),
             "f.json: netdevs[0].dcb.ets.tc_algorithm[8]: more than 8 numbers");
   EXPECT_EQ(error_of(head + R"("unknown":[],"time":null,"devices":[]})"), "none");
-  EXPECT_EQ(error_of(std::string(100'000, '[')).substr(0, 21), "f.json: is not JSON: ");
+  const std::string deep = "nest deeper than 64: not a snapshot of a host";
+  EXPECT_EQ(error_of(std::string(100'000, '[')), "f.json: line 1, column 65: arrays and objects " + deep);
+  std::string objects = R"({"\u00e4\\\"[[": "ä[[{", "x":)";
+  for (int i = 0; i < 50'000; ++i) objects += "\n {\"x\":";
+  EXPECT_EQ(error_of(objects), "f.json: line 65, column 2: arrays and objects " + deep);
+  EXPECT_EQ(error_of(head + R"("unknown":)" + std::string(63, '[') + std::string(63, ']') + "}"), "none");
+  EXPECT_EQ(
+      error_of(head + R"("unknown":[)" + std::string(63, '[') + std::string(63, ']') + "]}").substr(0, 35),
+      "f.json: line 1, column 105: arrays ");
 }
 
 TEST(HostFactsJson, CutAnywhereItIsRefused) {

@@ -187,6 +187,60 @@ TEST(PolicyErrors, EveryMistakeOfAFileIsToldInOrder) {
   EXPECT_EQ(model.error()[2].line, 4U);
 }
 
+/// `part` repeated.
+std::string times(std::size_t count, std::string_view part) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+TEST(PolicyErrors, NestingIsBoundedHoweverItIsWritten) {
+  // Each nests exactly as deep as is allowed, then the same deeper, far deeper, and with its first error's
+  // place.
+  struct Nested {
+    const char* before;
+    const char* part;
+    const char* after;
+    std::size_t parts;  ///< with which the limit is reached
+    std::size_t line, column;
+  };
+  const Nested nested[] = {
+      {"", "a.", "a = 1", 63, 1, 128},
+      {"", "a . ", "a = 1", 63, 1, 255},
+      {"", "\"a.b\".", "a = 1", 63, 1, 384},
+      {"[", "a.", "a]\nb = 1", 62, 1, 127},
+      {"[[", "a.", "a]]\nb = 1", 62, 1, 128},
+      {"[class.data]\n", "a.", "a = 1", 61, 2, 124},
+      {"a = ", "[", "", 63, 1, 68},
+      {"name = \"k\u00e4se\"\r\na = ", "[\n", "", 63, 65, 1},
+      {"a = ", "{a=", "", 63, 1, 194},
+      {"a = [\"[[{\", '.{\\', \"\"\"\n\\\"\"\"\\\"{{\"\"\"\"\", ", "[", "", 62, 2, 78},
+      {"a.b = ", "{a.b.c=", "", 20, 1, 151},
+  };
+  for (const Nested& n : nested) {
+    SCOPED_TRACE(std::string(n.before) + n.part);
+    const auto errors = [&](std::size_t count) {
+      const auto model = parse_policy(n.before + times(count, n.part) + n.after, "p.toml", {});
+      return model ? PolicyErrors{} : model.error();
+    };
+    const std::string words = "tables and lists nest deeper than 64";
+    ASSERT_FALSE(errors(n.parts).empty());
+    EXPECT_NE(errors(n.parts).front().message, words);
+    for (const std::size_t count : {n.parts + 1, std::size_t{50'000}}) {
+      ASSERT_EQ(errors(count).size(), 1U);
+      EXPECT_EQ(errors(count).front().describe(),
+                (PolicyError{"p.toml", n.line, n.column, words}.describe()));
+    }
+  }
+  // Long, but not deep.
+  const std::string wide = "a.b = [" + times(5'000, "{a.b = [1.5], \"c.d\".e = '.'}, ") + "]\n" +
+                           times(500, "[[r.s]]\nx.y.z = 1.5 # ...[[[\n");
+  const auto model = parse_policy(wide, "p.toml", {});
+  ASSERT_FALSE(model.has_value());
+  EXPECT_EQ(model.error().front().message.find("deeper"), std::string::npos)
+      << model.error().front().describe();
+}
+
 TEST(PolicyErrors, AreBounded) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "unknown" + std::to_string(i) + " = 1\n";
