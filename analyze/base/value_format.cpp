@@ -165,6 +165,13 @@ void append_printable(std::string& out, std::string_view text) {
   });
 }
 
+void append_valid_text(std::string& out, std::string_view text) {
+  append_escaped(out, text, "", [&out](std::string_view character, bool valid) {
+    const bool stays = valid && (character.size() > 1 || character == "\n" || character == "\t");
+    out.append(stays ? character : std::string_view("\xef\xbf\xbd"));
+  });
+}
+
 void append_lines(std::string& out, std::string_view text) {
   const auto harmful = [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;

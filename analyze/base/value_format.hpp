@@ -22,6 +22,9 @@ void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimal
 /// Text from the wire for a terminal: valid UTF-8 stays, control characters and backslashes are escaped as
 /// in C, bytes that are not UTF-8 become \xNN.
 void append_printable(std::string& out, std::string_view text);
+/// Text from the wire for a database: bytes that are not UTF-8, and control characters of ASCII other than
+/// tab and line feed, become U+FFFD; all else stays.
+void append_valid_text(std::string& out, std::string_view text);
 /// Our own output for a terminal, with names in it: newlines stay, other control characters become '?'.
 void append_lines(std::string& out, std::string_view text);
 /// Text from the wire inside a JSON string, without the quotes; bytes that are not UTF-8 become U+FFFD.

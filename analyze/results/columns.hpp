@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace roce::analyze {
 
 /// Priority of a column that is shown only in CSV and on request.
 inline constexpr std::uint8_t hidden_column = 255;
+
+/// What a cell of Column::machine_text() holds unless it is empty.
+enum class CellType : std::uint8_t { text, integer, real };
 
 template <class Row>
 struct Column {
@@ -31,7 +35,13 @@ struct Column {
   std::string (*text)(const Row&) = nullptr;
   /// For CSV ("1462345"); null = as `text`.
   std::string (*exact)(const Row&) = nullptr;
+  /// None: integers if there is a `number`, else text. Databases need one type for all cells of a column,
+  /// whatever the values of a capture look like.
+  std::optional<CellType> type = std::nullopt;
 
+  [[nodiscard]] CellType cell_type() const {
+    return type.value_or(number != nullptr ? CellType::integer : CellType::text);
+  }
   [[nodiscard]] std::string machine_text(const Row& row) const {
     return exact != nullptr ? exact(row) : text(row);
   }

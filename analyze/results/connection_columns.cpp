@@ -156,7 +156,7 @@ constexpr ConnectionColumn columns_of_connections[] = {
     {"confidence", "confidence", "confidence of the pairing, 0 to 1", true, hidden_column,
      [](R r) { return r->pairing.confidence; },
      [](R r) { return r->paired() ? fmt::format("{:.0f} %", 100 * r->pairing.confidence) : std::string(); },
-     [](R r) { return fmt::format("{:.4g}", r->pairing.confidence); }},
+     [](R r) { return fmt::format("{:.4g}", r->pairing.confidence); }, CellType::real},
     count_column<ConnectionRow, packets>("packets", "packets", "packets of both directions", 3),
     {"bytes", "bytes", "bytes on the wire, both directions", true, 5,
      [](R r) { return static_cast<double>(r.bytes()); }, [](R r) { return bytes_text(r.bytes()); },

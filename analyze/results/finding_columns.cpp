@@ -35,7 +35,7 @@ std::string time_exact(FindingIn f) {
 constexpr FindingColumn columns_of_findings[] = {
     {"severity", "severity", "error, warning, notice or info", false, 0,
      [](FindingIn f) { return static_cast<double>(f.severity); },
-     [](FindingIn f) { return std::string(severity_name(f.severity)); }, nullptr},
+     [](FindingIn f) { return std::string(severity_name(f.severity)); }, nullptr, CellType::text},
     {"title", "finding", "what is wrong", false, 0, nullptr, [](FindingIn f) { return std::string(f.title); },
      nullptr},
     {"count", "count", "number of occurrences", true, 0,
@@ -50,7 +50,7 @@ constexpr FindingColumn columns_of_findings[] = {
     {"confidence", "confidence", "confidence, 0 to 100 %", true, hidden_column,
      [](FindingIn f) { return f.confidence; },
      [](FindingIn f) { return std::to_string(static_cast<int>(100 * f.confidence + 0.5)) + " %"; },
-     [](FindingIn f) { return fmt::format("{:.4g}", f.confidence); }},
+     [](FindingIn f) { return fmt::format("{:.4g}", f.confidence); }, CellType::real},
     {"id", "rule", "id of the rule, and name of its page in docs/findings", false, hidden_column, nullptr,
      [](FindingIn f) { return std::string(f.id); }, nullptr},
     {"explanation", "explanation", "what was found, with figures", false, hidden_column, nullptr,

@@ -92,7 +92,7 @@ constexpr PauseColumn pauses[] = {
     {"duty", "duty", "share of the capture's time paused, 0 to 1; empty: unknown", true, 1,
      [](P r) { return duty(r).value_or(0); },
      [](P r) { return duty(r) ? fmt::format("{:.1f} %", 100 * *duty(r)) : std::string(); },
-     [](P r) { return duty(r) ? fmt::format("{}", *duty(r)) : std::string(); }},
+     [](P r) { return duty(r) ? fmt::format("{}", *duty(r)) : std::string(); }, CellType::real},
     {"longest_ns", "longest", "longest pause; empty: the link speed is unknown", true, 1,
      [](P r) { return static_cast<double>(r.counts().longest_ns); }, known_time<&PauseLane::longest_ns>,
      known_ns<&PauseLane::longest_ns>},
@@ -216,7 +216,7 @@ constexpr DcbxColumn announcements[] = {
        const std::optional<DcbxPfc>& pfc = r.settings().pfc;
        return pfc ? std::to_string(pfc->max_classes) : std::string();
      },
-     nullptr},
+     nullptr, CellType::integer},
     {"roce_v2", "RoCE on", "priorities announced for UDP port 4791", false, 0, nullptr,
      roce_priorities<PacketVersion::v2>, nullptr},
     {"roce_v1", "RoCE v1 on", "priorities announced for ethertype 0x8915", false, 2, nullptr,

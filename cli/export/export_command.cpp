@@ -258,7 +258,9 @@ void add_export(CLI::App& app, Action& action) {
                    "- is standard output")
       ->required()
       ->type_name("TARGET");
-  command->add_option("--format", options->format, "csv, json, ndjson, sqlite, openmetrics or influx")
+  command
+      ->add_option("--format", options->format,
+                   "csv, json, ndjson, sqlite, openmetrics, prometheus or influx")
       ->check([](const std::string& name) {
         return format_named(name) != nullptr
                    ? std::string()

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "analyze/base/json_writer.hpp"
 #include "analyze/base/value_format.hpp"
@@ -27,6 +30,7 @@ constexpr ExportFormat formats[] = {
     {"sqlite", ".sqlite .sqlite3 .db ", "an SQLite 3 database", write_sqlite},
     {"openmetrics", ".om .prom ", "the series and findings as OpenMetrics text, for Prometheus",
      write_openmetrics},
+    {"prometheus", "", "the same in the older text format of Prometheus, times in ms", write_prometheus},
     {"influx", ".lp .influx ", "series, connections and findings as InfluxDB line protocol",
      write_line_protocol},
 };
@@ -79,14 +83,36 @@ std::string escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-// --- OpenMetrics ------------------------------------------------------------------------------------
+// --- OpenMetrics, and the text format of Prometheus from which it comes ------------------------------
 
-/// A label value: printable() has escaped backslashes and control characters, quotes remain.
+/// Where the formats differ.
+struct MetricsFormat {
+  void (*append_time)(std::string& out, std::int64_t time_ns);
+  std::string_view end;  ///< last line
+};
+
+void append_nine_decimals(std::string& out, std::int64_t time_ns) {
+  analyze::append_seconds(out, time_ns, 9);
+}
+void append_milliseconds(std::string& out, std::int64_t time_ns) {
+  out += std::to_string(time_ns / 1'000'000);
+}
+constexpr MetricsFormat openmetrics{append_nine_decimals, "# EOF\n"};
+constexpr MetricsFormat prometheus{append_milliseconds, ""};
+
 std::string label(std::string_view text) {
-  return escaped(text, "\"");
+  std::string value;
+  analyze::append_valid_text(value, text);
+  std::string escaped_value;
+  for (const char c : value) {
+    if (c == '\\' || c == '"' || c == '\n') escaped_value += '\\';
+    escaped_value += c == '\n' ? 'n' : c;
+  }
+  return escaped_value;
 }
 
-Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const ExportTable& series) {
+Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const ExportTable& series,
+                                    const MetricsFormat& format) {
   const std::string capture = label(data.capture);
   for (std::size_t column = 2; column < series.columns().size(); ++column) {
     const ExportColumn& head = series.columns()[column];
@@ -95,7 +121,7 @@ Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const E
                             series.size() != 0 ? series.text(0, 1) : "0");
     for (std::size_t row = 0; row < series.size(); ++row) {
       out.text += fmt::format("{}{{capture=\"{}\"}} {} ", name, capture, series.text(row, column));
-      analyze::append_seconds(out.text, std::get<std::int64_t>(series.cell(row, 0)), 9);
+      format.append_time(out.text, std::get<std::int64_t>(series.cell(row, 0)));
       out.text += '\n';
       if (auto stepped = out.step(); !stepped) return stepped;
     }
@@ -103,7 +129,7 @@ Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const E
   return {};
 }
 
-void write_finding_metrics(Pieces& out, const ExportData& data) {
+void write_finding_metrics(Pieces& out, const ExportData& data, const MetricsFormat& format) {
   std::array<std::uint64_t, 4> counts{};
   for (const analyze::Finding& finding : data.snapshot.findings)
     ++counts[static_cast<std::size_t>(finding.severity)];
@@ -113,19 +139,33 @@ void write_finding_metrics(Pieces& out, const ExportData& data) {
                             analyze::severity_name(static_cast<analyze::Severity>(i)), counts[i]);
     if (data.snapshot.totals.any_time) {
       out.text += ' ';
-      analyze::append_seconds(out.text, data.snapshot.totals.last_time_ns, 9);
+      format.append_time(out.text, data.snapshot.totals.last_time_ns);
     }
     out.text += '\n';
   }
 }
 
-// --- line protocol of InfluxDB ----------------------------------------------------------------------
-
-std::string tag(std::string_view text) {
-  return escaped(text, ", =");
+Expected<void> write_metrics(const ExportData& data, const ExportSink& sink, const MetricsFormat& format) {
+  Pieces out(sink);
+  if (const ExportTable* series = find_table(data, "series")) {
+    if (auto written = write_series_metrics(out, data, *series, format); !written) return written;
+  }
+  if (find_table(data, "findings") != nullptr) write_finding_metrics(out, data, format);
+  out.text += format.end;
+  return out.finish();
 }
 
-/// Which columns of a table are tags, and which one is the timestamp of its points.
+// --- line protocol of InfluxDB ----------------------------------------------------------------------
+
+/// A backslash would escape what follows the value.
+std::string tag(std::string_view text) {
+  std::string plain(text);
+  std::replace(plain.begin(), plain.end(), '\\', '/');
+  return escaped(plain, ", =");
+}
+
+/// Which columns of a table are tags, and which one is the timestamp of its points. A database keeps an index
+/// of all values of tags together: only what has few values is one, not the numbers of queue pairs.
 struct Points {
   std::string_view table;
   std::string_view tags;  ///< names, each followed by a blank
@@ -133,8 +173,28 @@ struct Points {
 };
 constexpr Points points[] = {
     {"series", "", "time"},
-    {"connections", "id a a_qp b b_qp service upper version state ", "last_time"},
-    {"findings", "id severity subject ", "first_time"},
+    {"connections", "a b service upper version state ", "last_time"},
+    {"findings", "id severity ", "first_time"},
+};
+
+/// Times of the points of one measurement. A point with the tags and the time of an earlier one would replace
+/// it in the database.
+class FreeTimes {
+ public:
+  /// That time, or the next one that no point with these tags has.
+  std::int64_t take(const std::string& tags, std::int64_t time_ns) {
+    Next& next = next_[tags];
+    std::int64_t free = time_ns;
+    for (auto at = next.find(free); at != next.end(); at = next.find(free)) free = at->second;
+    next[free] = free + 1;
+    // The next search need not go the same way.
+    for (std::int64_t at = time_ns; at != free;) at = std::exchange(next[at], free + 1);
+    return free;
+  }
+
+ private:
+  using Next = std::unordered_map<std::int64_t, std::int64_t>;  ///< by time: one from which to look on
+  std::unordered_map<std::string, Next> next_;
 };
 
 bool is_tag(const Points& kind, std::string_view column) {
@@ -142,6 +202,7 @@ bool is_tag(const Points& kind, std::string_view column) {
          kind.tags.find(fmt::format(" {} ", column)) != std::string_view::npos;
 }
 
+/// The type is that of the column: a database refuses points in which a field has another type than before.
 std::string field_value(const ExportCell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}i", *whole);
   if (const auto* fraction = std::get_if<double>(&cell)) return fmt::format("{}", *fraction);
@@ -151,23 +212,30 @@ std::string field_value(const ExportCell& cell) {
   return {};
 }
 
+/// What a point without a time of its own gets: the server would use the time of writing.
+std::optional<std::int64_t> time_of_capture(const ExportData& data) {
+  const auto& totals = data.snapshot.totals;
+  return totals.any_time ? std::optional(totals.first_time_ns) : std::nullopt;
+}
+
 void write_point(std::string& out, const ExportData& data, const Points& kind, const ExportTable& table,
-                 std::size_t row) {
+                 std::size_t row, FreeTimes& times) {
   std::string tags = fmt::format("roceanalyze_{},capture={}", kind.table, tag(data.capture));
-  std::string fields, time;
+  std::string fields;
+  std::optional<std::int64_t> time = time_of_capture(data);
   for (std::size_t column = 0; column < table.columns().size(); ++column) {
     const std::string_view name = table.columns()[column].name;
+    const ExportCell cell = table.cell(row, column);
     if (name == kind.time) {
-      time = table.text(row, column);
+      if (const auto* own = std::get_if<std::int64_t>(&cell)) time = *own;
     } else if (is_tag(kind, name)) {
       const std::string value = table.text(row, column);
       if (!value.empty()) tags += fmt::format(",{}={}", name, tag(value));
-    } else if (const std::string value = field_value(table.cell(row, column)); !value.empty()) {
+    } else if (const std::string value = field_value(cell); !value.empty()) {
       fields += fmt::format("{}{}={}", fields.empty() ? "" : ",", name, value);
     }
   }
-  // Points without a time are left out: the server would use the time of writing.
-  if (!fields.empty() && !time.empty()) out += fmt::format("{} {} {}\n", tags, fields, time);
+  if (!fields.empty() && time) out += fmt::format("{} {} {}\n", tags, fields, times.take(tags, *time));
 }
 
 }  // namespace
@@ -222,21 +290,20 @@ Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink) {
 }
 
 Expected<void> write_openmetrics(const ExportData& data, const ExportSink& sink) {
-  Pieces out(sink);
-  if (const ExportTable* series = find_table(data, "series")) {
-    if (auto written = write_series_metrics(out, data, *series); !written) return written;
-  }
-  if (find_table(data, "findings") != nullptr) write_finding_metrics(out, data);
-  out.text += "# EOF\n";
-  return out.finish();
+  return write_metrics(data, sink, openmetrics);
+}
+
+Expected<void> write_prometheus(const ExportData& data, const ExportSink& sink) {
+  return write_metrics(data, sink, prometheus);
 }
 
 Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink) {
   Pieces out(sink);
   for (const Points& kind : points) {
     const ExportTable* table = find_table(data, kind.table);
+    FreeTimes times;
     for (std::size_t row = 0; table != nullptr && row < table->size(); ++row) {
-      write_point(out.text, data, kind, *table, row);
+      write_point(out.text, data, kind, *table, row, times);
       if (auto stepped = out.step(); !stepped) return stepped;
     }
   }

@@ -42,6 +42,8 @@ struct ExportFormat {
 [[nodiscard]] capture::Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink);
 /// The series, and counts of findings, as OpenMetrics text.
 [[nodiscard]] capture::Expected<void> write_openmetrics(const ExportData& data, const ExportSink& sink);
+/// The same in the older text format of Prometheus, which `promtool check metrics` reads.
+[[nodiscard]] capture::Expected<void> write_prometheus(const ExportData& data, const ExportSink& sink);
 /// The series, connections and findings as InfluxDB line protocol.
 [[nodiscard]] capture::Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink);
 

@@ -1,13 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0 SQLite export. The database is built in memory, so that the file
+// SPDX-License-Identifier: Apache-2.0
+// SQLite export. The database is built in memory, so that the file
 // appears complete or not at all, as in every other format. The only file that uses sqlite3.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <memory>
 
-#include "cli/core/page.hpp"
+#include "analyze/base/value_format.hpp"
 #include "cli/core/version.hpp"
 #include "cli/export/export_formats.hpp"
+#include "dissect/enum_names.hpp"
 
 namespace roce::cli {
 namespace {
@@ -48,8 +50,9 @@ int bind(sqlite3_stmt* statement, int place, const ExportCell& cell) {
     return sqlite3_bind_double(statement, place, *fraction);
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr) return sqlite3_bind_null(statement, place);
-  const std::string shown = printable(*text);  // valid UTF-8, whatever the capture has
-  return sqlite3_bind_text64(statement, place, shown.data(), shown.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  std::string valid;
+  analyze::append_valid_text(valid, *text);
+  return sqlite3_bind_text64(statement, place, valid.data(), valid.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 /// Inserts one row.
@@ -68,12 +71,18 @@ std::string placeholders(std::size_t count) {
   return text;
 }
 
+std::string_view column_type(analyze::CellType type) {
+  static constexpr EnumNames<analyze::CellType, 3> names({{analyze::CellType::text, "TEXT"},
+                                                          {analyze::CellType::integer, "INTEGER"},
+                                                          {analyze::CellType::real, "REAL"}});
+  return names[type];
+}
+
 Expected<void> add_table(sqlite3* database, const ExportTable& table, sqlite3_stmt* describe) {
   // Names of tables and columns are letters and underscores only: no escaping needed.
   std::string columns;
   for (const ExportColumn& column : table.columns()) {
-    columns += fmt::format("{}\"{}\" {}", columns.empty() ? "" : ", ", column.name,
-                           column.number ? "NUMERIC" : "TEXT");
+    columns += fmt::format("{}\"{}\" {}", columns.empty() ? "" : ", ", column.name, column_type(column.type));
     const std::vector<ExportCell> cells{std::string(table.name()), std::string(column.name),
                                         std::string(column.help)};
     if (auto described = insert(database, describe, cells); !described) return described;

@@ -2,6 +2,7 @@
 #include "cli/export/export_tables.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "analyze/results/connection_columns.hpp"
@@ -92,7 +93,7 @@ class TableOf final : public ExportTable {
   TableOf(std::string_view name, std::span<const Column<Row>> columns, Rows rows)
       : name_(name), columns_(columns), rows_(std::forward<Rows>(rows)) {
     for (const Column<Row>& column : columns_)
-      heads_.push_back({column.name, column.help, column.number != nullptr});
+      heads_.push_back({column.name, column.help, column.cell_type()});
   }
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] const std::vector<ExportColumn>& columns() const override { return heads_; }
@@ -119,22 +120,28 @@ void add_borrowed(ExportTables& tables, std::string_view name, std::span<const C
   tables.push_back(std::make_unique<TableOf<Row, const std::vector<Row>&>>(name, columns, rows));
 }
 
-/// The text as a number; none unless all of it is one.
+/// The text as a number; empty unless all of it is one, and finite.
 template <class Number>
-bool parse(const std::string& text, Number& number) {
+ExportCell number_of_text(const std::string& text) {
+  Number number{};
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc() && stop == end;
+  if (failure != std::errc() || stop != end || !std::isfinite(static_cast<double>(number))) return {};
+  return number;
 }
 
 }  // namespace
 
 ExportCell ExportTable::cell(std::size_t row, std::size_t column) const {
   std::string value = text(row, column);
-  if (!columns()[column].number) return value;
-  if (value.empty()) return {};
-  if (std::int64_t whole = 0; parse(value, whole)) return whole;
-  if (double fraction = 0; parse(value, fraction)) return fraction;
+  switch (columns()[column].type) {
+    case analyze::CellType::integer:
+      return number_of_text<std::int64_t>(value);
+    case analyze::CellType::real:
+      return number_of_text<double>(value);
+    case analyze::CellType::text:
+      break;
+  }
   return value;
 }
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "analyze/results/columns.hpp"
 #include "analyze/results/snapshot.hpp"
 
 namespace roce::cli {
@@ -17,10 +18,10 @@ namespace roce::cli {
 struct ExportColumn {
   std::string_view name;
   std::string_view help;
-  bool number = false;  ///< cells are numbers or empty
+  analyze::CellType type = analyze::CellType::text;  ///< of all cells that are not empty
 };
 
-/// Empty, an integer, a fraction, or text.
+/// Empty, or a value of its column's type.
 using ExportCell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 class ExportTable {

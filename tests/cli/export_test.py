@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command `export`: each format read back by somebody else's reader (csv, json, sqlite3, promtool), figures
-against the tables' own commands, nothing half written, nothing written over.
+"""The command `export`: each format read back by somebody else's reader (csv, json, sqlite3, promtool, influxd),
+figures against the tables' own commands, nothing half written, nothing written over.
 Usage: export_test.py ROCEANALYZE SAMPLES"""
 
 import csv
+import functools
+import glob
 import io
 import json
 import os
 import re
 import resource
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 
 PROGRAM, SAMPLES = sys.argv.pop(1), os.path.abspath(sys.argv.pop(1))
 LOSSY = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
@@ -41,6 +48,72 @@ def csv_rows(data):
 
 def report(path):
     return json.loads(run("report", "--json", path).stdout)
+
+
+ALL_SAMPLES = sorted(glob.glob(os.path.join(SAMPLES, "*.pcap*")))
+POINT = re.compile(r'^(\w+)((?:,\w+=(?:[^ ,=\\]|\\.)+)*) ((?:\w+=(?:-?\d+i|-?[\d.e+-]+|"(?:[^"\\]|\\.)*")(?:,|(?= )))+) (\d+)$')
+FIELD = re.compile(r'(\w+)=(?:(-?\d+i)|(-?[\d.e+-]+)|("(?:[^"\\]|\\.)*"))')
+
+
+@functools.cache
+def exported(path, form):
+    """What `export` prints, of a sample; damaged ones have the status 3."""
+    done = run("export", path, "--to", "-", "--format", form)
+    assert done.returncode in (0, 3), (path, done.stderr)
+    return done.stdout
+
+
+class Influxd:
+    """The server, on ports of its own of the loopback, with nothing in it."""
+
+    def __init__(self, folder):
+        ports = []
+        for _ in range(2):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                ports.append(free.getsockname()[1])
+        self.url = f"http://127.0.0.1:{ports[0]}"
+        with open(os.path.join(folder, "influxd.conf"), "w", encoding="utf-8") as file:
+            file.write(f"""reporting-disabled = true
+bind-address = "127.0.0.1:{ports[1]}"
+[meta]
+dir = "{folder}/meta"
+[data]
+dir = "{folder}/data"
+wal-dir = "{folder}/wal"
+max-series-per-database = 0
+[http]
+bind-address = "127.0.0.1:{ports[0]}"
+log-enabled = false
+[monitor]
+store-enabled = false
+""")
+        self.process = subprocess.Popen(["influxd", "-config", file.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        env={**os.environ, "HOME": folder})
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+    def send(self, path, data=None, **words):
+        request = urllib.request.Request(f"{self.url}/{path}?{urllib.parse.urlencode(words)}", data=data)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read().decode()
+
+    def wait(self):
+        for _ in range(300):
+            try:
+                if self.send("ping")[0] == 204:
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("influxd does not answer")
+
+    def number(self, query):
+        return json.loads(self.send("query", db="roce", q=query)[1])["results"][0].get("series", [{"values": [[0, 0]]}])[0]["values"][0][1]
 
 
 class Export(unittest.TestCase):
@@ -161,15 +234,113 @@ class Export(unittest.TestCase):
         wanted = report(odd)
         with open(self.export(odd, "a.lp"), encoding="utf-8") as file:
             lines = file.read().splitlines()
-        point = re.compile(r"^(\w+)((?:,\w+=(?:[^ ,=\\]|\\.)+)*) ((?:\w+=(?:-?\d+i|-?[\d.e+-]+|\"(?:[^\"\\]|\\.)*\")(?:,|(?= )))+) (\d+)$")
         counts = {}
         for line in lines:
-            match = point.match(line)
+            match = POINT.match(line)
             self.assertTrue(match, line)
             counts[match[1]] = counts.get(match[1], 0) + 1
             self.assertIn(r"capture=a\ b\,c\=d.pcap.zst", match[2])
         self.assertEqual(counts, {"roceanalyze_series": len(wanted["series"]["packets"]), "roceanalyze_connections": len(wanted["connections"]),
                                   "roceanalyze_findings": len(wanted["findings"])})
+
+    def test_a_field_has_one_type_in_all_captures(self):
+        types, series = {}, {}
+        for path in ALL_SAMPLES:
+            points = {}
+            for line in exported(path, "influx").decode().splitlines():
+                match = POINT.match(line)
+                self.assertTrue(match, (path, line))
+                tags = re.findall(r",(\w+)=((?:[^ ,=\\]|\\.)+)", match[2])
+                series.setdefault(match[1], set()).add(frozenset(tags))
+                place = (match[1], match[2], match[4])
+                self.assertNotIn(place, points, f"{path}: one point would replace the other")
+                points[place] = line
+                for name, whole, fraction, text in FIELD.findall(match[3]):
+                    kind = "integer" if whole else "float" if fraction else "string"
+                    self.assertEqual(types.setdefault((match[1], name), kind), kind, (path, match[1], name, whole, fraction, text))
+                    self.assertNotIn(name, [tag for tag, _ in tags])
+        self.assertEqual(types["roceanalyze_connections", "confidence"], "float")
+        self.assertEqual(types["roceanalyze_connections", "a_qp"], "integer")
+        self.assertEqual(types["roceanalyze_findings", "subject"], "string")
+        for measurement, wanted in (("series", set()), ("connections", {"a", "b", "service", "upper", "version", "state"}),
+                                    ("findings", {"id", "severity"})):
+            found = {tag for tags in series["roceanalyze_" + measurement] for tag, _ in tags}
+            self.assertEqual(found, wanted | {"capture"})
+
+    def test_every_row_is_a_point(self):
+        for path in ALL_SAMPLES:
+            wanted = json.loads(exported(path, "json"))
+            counts = {"connections": len(wanted["connections"]), "findings": len(wanted["findings"]), "series": len(wanted["series"]["packets"])}
+            if wanted["capture"]["first_time"] is None:
+                counts = dict.fromkeys(counts, 0)
+            lines = exported(path, "influx").decode().splitlines()
+            got = {name: sum(line.startswith(f"roceanalyze_{name},") for line in lines) for name in counts}
+            self.assertEqual(got, counts, path)
+
+    def test_influxd_refuses_nothing(self):
+        if shutil.which("influxd") is None:
+            self.skipTest("no influxd here (Debian: influxdb)")
+        server = Influxd(self.folder)
+        self.addCleanup(server.stop)
+        server.wait()
+        self.assertEqual(server.send("query", b"", q="CREATE DATABASE roce")[0], 200)
+        rows = dict.fromkeys(("connections", "findings", "series"), 0)
+        for path in ALL_SAMPLES:
+            lines = exported(path, "influx")
+            for name in rows:
+                rows[name] += lines.count(f"\nroceanalyze_{name},".encode()) + lines.startswith(f"roceanalyze_{name},".encode())
+            if lines:
+                self.assertEqual(server.send("write", lines, db="roce", precision="ns"), (204, ""), path)
+        for name, field in (("connections", "id"), ("findings", "count"), ("series", "packets")):
+            self.assertEqual(server.number(f'SELECT count("{field}") FROM roceanalyze_{name}'), rows[name], name)
+        self.assertGreater(rows["connections"], 100)
+        odd = self.path('back\\ "a\\')
+        shutil.copy(LOSSY, odd)
+        done = run("export", odd, "--to", "-", "--format", "influx")
+        self.assertEqual(server.send("write", done.stdout, db="roce", precision="ns"), (204, ""))
+        answer = json.loads(server.send("query", db="roce", q='SHOW TAG VALUES FROM roceanalyze_series WITH KEY = "capture"')[1])
+        self.assertIn(["capture", 'back/ "a/'], answer["results"][0]["series"][0]["values"])
+
+    def test_points_of_one_time_stay_apart(self):
+        # Every packet at one time: so are the last ones of all connections between two hosts.
+        with open(os.path.join(SAMPLES, "06_mix_4qp.pcap.zst"), "rb") as file:
+            data = bytearray(subprocess.run(["zstd", "-dc"], stdin=file, capture_output=True, check=True).stdout)
+        first, at = bytes(data[24:32]), 24
+        while at < len(data):
+            data[at : at + 8] = first
+            at += 16 + int.from_bytes(data[at + 8 : at + 12], "little")
+        source = self.path("at_once.pcap")
+        with open(source, "wb") as file:
+            file.write(data)
+        lines = run("export", source, "--to", "-", "--format", "influx").stdout.decode().splitlines()
+        places = {(match[1], match[2], match[4]) for match in map(POINT.match, lines)}
+        self.assertEqual(len(places), len(lines))
+        self.assertEqual(sum(line.startswith("roceanalyze_connections") for line in lines), len(report(source)["connections"]))
+
+    def test_promtool_takes_all_captures(self):
+        if shutil.which("promtool") is None:
+            self.skipTest("no promtool here (Debian: prometheus)")
+        for path in ALL_SAMPLES:
+            checked = subprocess.run(["promtool", "check", "metrics"], input=exported(path, "prometheus"), timeout=120,
+                                     capture_output=True, check=False)
+            self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, b"", b""), path)
+        odd = self.path('a "b" \\n.pcap')
+        shutil.copy(os.path.join(SAMPLES, "03_rping.pcap"), odd)
+        for number, path in enumerate([*ALL_SAMPLES, odd]):
+            wanted = json.loads(exported(path, "json"))
+            if wanted["capture"]["first_time"] is None:
+                continue
+            folder, text = self.path(f"tsdb{number}"), self.path(f"{number}.om")
+            os.makedirs(folder + "/wal")
+            with open(text, "wb") as file:
+                file.write(exported(path, "openmetrics"))
+            done = subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", text, folder], timeout=120,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, (path, done.stderr + done.stdout))
+            dump = subprocess.run(["promtool", "tsdb", "dump", folder], timeout=120, capture_output=True, text=True, check=True).stdout
+            got = [float(line.rsplit("} ", 1)[1].split()[0]) for line in dump.splitlines() if '"roceanalyze_series_packets"' in line]
+            self.assertEqual(got, wanted["series"]["packets"], path)
+        self.assertIn(r'capture="a \"b\" \\n.pcap"', dump)
 
     def test_chosen_tables_and_standard_output(self):
         target = self.export(LOSSY, "some/", "--table", "series", "--table", "flows")
