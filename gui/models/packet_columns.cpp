@@ -50,7 +50,7 @@ bool compiles(const std::string& filter) {
   return analyze::Filter::compile(filter).has_value();
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -150,7 +150,7 @@ QString filter_for(const analyze::PacketView& packet, analyze::FieldRef field) {
     analyze::append_value(value, facts, values[i]);
     std::string one = name + " == " + value;
     // A printed value that is no literal of the filter language may be one as a string.
-    if (facts.type == analyze::ValueType::text || !compiles(one)) one = name + " == " + quoted(value);
+    if (facts.type == analyze::ValueType::text || !compiles(one)) one = name + " == " + in_quotes(value);
     if (!compiles(one)) one = name;
     if (all.find(one) != std::string::npos) continue;
     all += (all.empty() ? "" : " && ") + one;
