@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 256 BTH opcodes, derived from 27 operation rows and the services (IBTA table 38).
+// The 256 BTH opcodes, derived from 26 operation rows, the CNP and the services (IBTA table 38).
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of the tables of flows, connections ...: each column is one row of a constant table, which text
-// tables, CSV, HTML, the sort order of JSON and the window all use.
+// tables, CSV, HTML, exports, the window and the JSON of flows and connections all use.
 #pragma once
 
 #include <algorithm>

@@ -10,8 +10,8 @@ class App;
 
 namespace roce::cli {
 
-/// What to run; set by the callback of the sub-command on the command line, called by main() after parsing.
-/// Returns the exit status.
+/// What to run; set by the callback of the sub-command on the command line, called by run_command_line()
+/// after parsing. Returns the exit status.
 using Action = std::function<int()>;
 
 // All commands, in the order of the help. The row of a command declares add_NAME(), which its room defines:

@@ -52,7 +52,7 @@ class JsonColumns {
       json.key(column->name);
       if (text.empty()) {
         json.null();
-      } else if (column->number != nullptr) {
+      } else if (column->cell_type() != CellType::text) {
         json.number(text);
       } else {
         json.value(text);
