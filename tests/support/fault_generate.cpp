@@ -15,6 +15,7 @@
 #include "tests/support/fault_frames.hpp"
 #include "tests/support/fault_marks.hpp"
 #include "tests/support/fault_simulator.hpp"
+#include "tests/support/fault_stamps.hpp"
 #include "tests/support/fault_truth_file.hpp"
 
 namespace {
@@ -57,9 +58,19 @@ void add_rules(CLI::App& app, FaultOptions& o) {
   app.add_option("--nak-after-rnr", o.nak_after_rnr, "a sequence NAK follows an RNR NAK, as Soft-RoCE's");
   add_choice(app, "--recovery", o.recovery,
              {{"go_back_n", Recovery::go_back_n},
+              {"go_back_message", Recovery::go_back_message},
               {"in_any_order", Recovery::in_any_order},
               {"selective_repeat", Recovery::selective_repeat}},
-             "go_back_n, in_any_order or selective_repeat");
+             "go_back_n, go_back_message, in_any_order or selective_repeat");
+  app.add_flag("--nak-every", o.nak_every, "every early packet is answered by a NAK");
+  app.add_flag("--timer-sends-oldest", o.timer_sends_oldest, "the timer repeats one packet only");
+  app.add_flag("--timer-grows", o.timer_grows, "the timer doubles with each retry");
+  app.add_flag("--drop-queued", o.drop_queued,
+               "READ responses still queued are dropped when they are asked for again");
+  app.add_option("--generations", o.generations, "connections that use the same queue pairs in turn")
+      ->check(CLI::Range(1U, 1U << 16));
+  app.add_option("--life-ns", o.life, "of a connection, where others follow");
+  app.add_option("--reuse-after-ns", o.reuse_after, "from its end to the next one, at least");
 }
 
 void add_network(CLI::App& app, FaultOptions& o) {
@@ -78,8 +89,13 @@ void add_network(CLI::App& app, FaultOptions& o) {
   add_choice(app, "--first-psn", o.first_psn,
              {{"random", PsnChoice::random}, {"zero", PsnChoice::zero}, {"wrap", PsnChoice::wrap}},
              "random, zero or wrap (a little below 2^24)");
-  add_choice(app, "--ip-id", o.ip_id, {{"counter", IdChoice::counter}, {"constant", IdChoice::constant}},
-             "IPv4 identification: counter or constant");
+  add_choice(
+      app, "--ip-id", o.ip_id,
+      {{"counter", IdChoice::counter},
+       {"flow", IdChoice::flow},
+       {"random", IdChoice::random},
+       {"constant", IdChoice::constant}},
+      "IPv4 identification: counter (of the host), flow (counter of the queue pair), random or constant");
   add_choice(app, "--mirror", o.mirror,
              {{"same", Mirror::same},
               {"interface", Mirror::interface},
@@ -98,6 +114,13 @@ void add_network(CLI::App& app, FaultOptions& o) {
   app.add_flag("--split-interfaces", o.split_interfaces, "an interface for each direction; pcapng");
   app.add_option("--start-ns", o.start_time, "time of the beginning since the epoch");
   app.add_option("--skip-ns", o.skip, "the capture begins that late");
+  app.add_option("--stamp-jitter-ns", o.stamp_jitter, "stamps are late by up to that");
+  app.add_option("--clock-b-ns", o.clock_b, "the clock of packets from B to A is ahead by that");
+  app.add_option("--snap", o.snap, "bytes captured of a frame; 0: all");
+  app.add_option("--loss-row", o.loss_row, "packets lost in a row, on average")
+      ->check(CLI::Range(1U, 1U << 16));
+  app.add_option("--capture-row", o.capture_row, "packets missed by the capture in a row, on average")
+      ->check(CLI::Range(1U, 1U << 16));
 }
 
 void add_rates(CLI::App& app, FaultRates& r) {
@@ -107,6 +130,8 @@ void add_rates(CLI::App& app, FaultRates& r) {
                                              {"--duplicate-after", &r.duplicate_after},
                                              {"--reorder-before", &r.reorder_before},
                                              {"--reorder-after", &r.reorder_after},
+                                             {"--flowlet-before", &r.flowlet_before},
+                                             {"--flowlet-after", &r.flowlet_after},
                                              {"--capture-drop", &r.capture_drop},
                                              {"--capture-duplicate", &r.capture_duplicate},
                                              {"--rnr", &r.rnr},
@@ -140,6 +165,7 @@ class Writer final : public SimulatorSink {
       : options_(options),
         frames_(options),
         file_(path, format, FaultFrames::interfaces(options)),
+        stamped_(options, file_),
         truth_(truth, options.ipv6),
         marks_(options, [this](Time time, std::span<const std::uint8_t> bytes) { insert(time, bytes); }) {}
 
@@ -149,28 +175,35 @@ class Writer final : public SimulatorSink {
       frames_.set_marks(marks_.marks_of(packet, endpoints, time, file_number(simulated_)));
     }
     const FaultFrame frame = frames_.make(packet, endpoints, copy);
-    file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
+    stamped_.write(time, sender_of(packet) == End::b, frame.bytes, frame.interface);
   }
   void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
                    Time time) override {
     begin_frame(time);
     const FaultFrame frame = frames_.make(message, connection, endpoints);
-    file_.write(options_.start_time + time, frame.bytes, 0, frame.interface);
+    stamped_.write(time, sender_of(message) == End::b, frame.bytes, frame.interface);
   }
   void frame(const FrameTruth& truth) override {
-    FrameTruth told = truth;
-    for (std::uint64_t* number : {&told.frame, &told.original, &told.previous, &told.duplicate_of}) {
-      *number = file_number(*number);
+    // Numbers in the file are not known yet where its order differs.
+    told_.push_back(truth);
+    if (!changes_order(options_)) {
+      tell_frames();
     }
-    truth_.frame(told);
   }
   void lost(const LossTruth& truth) override {
-    LossTruth told = truth;
-    told.frame = file_number(told.frame);
-    truth_.lost(told);
+    if (changes_order(options_)) {
+      lost_.push_back(truth);
+    } else {
+      tell_loss(truth);
+    }
   }
   void connection(const ConnectionTruth& truth) override { truth_.connection(truth); }
   void close(const SimulatorTotals& totals) {
+    stamped_.finish();
+    tell_frames();
+    for (const LossTruth& truth : lost_) {
+      tell_loss(truth);
+    }
     if (options_.marks.on) {
       marks_.finish(last_, [this](const std::string& line) { truth_.line(line); });
     }
@@ -180,6 +213,18 @@ class Writer final : public SimulatorSink {
   }
 
  private:
+  void tell_frames() {
+    retell(told_, options_, [this](std::uint64_t number) { return file_number(number); });
+    for (const FrameTruth& truth : told_) {
+      truth_.frame(truth);
+    }
+    told_.clear();
+  }
+  void tell_loss(const LossTruth& truth) {
+    LossTruth told = truth;
+    told.frame = file_number(told.frame);
+    truth_.lost(told);
+  }
   void begin_frame(Time time) {
     if (options_.marks.on) {
       marks_.advance(time);
@@ -190,12 +235,15 @@ class Writer final : public SimulatorSink {
   // A frame that the simulator knows nothing of.
   void insert(Time time, std::span<const std::uint8_t> bytes) {
     inserted_.push_back(simulated_);
-    file_.write(options_.start_time + time, bytes);
+    stamped_.write(time, false, bytes, 0);
   }
   // Of a frame by the simulator's number; 0 stays none.
   std::uint64_t file_number(std::uint64_t simulated) const {
     if (simulated == 0) {
       return 0;
+    }
+    if (inserted_.empty()) {
+      return stamped_.file_number(simulated);
     }
     const auto before = std::lower_bound(inserted_.begin(), inserted_.end(), simulated);
     return simulated + static_cast<std::uint64_t>(before - inserted_.begin());
@@ -204,8 +252,11 @@ class Writer final : public SimulatorSink {
   const FaultOptions& options_;
   FaultFrames frames_;
   CaptureFile file_;
+  StampedFile stamped_;
   TruthFile truth_;
   FaultMarks marks_;
+  std::vector<FrameTruth> told_;  // not written yet
+  std::vector<LossTruth> lost_;
   std::uint64_t simulated_ = 0;          // frames of the simulator
   std::vector<std::uint64_t> inserted_;  // how many of these were before each other frame
   Time last_ = 0;

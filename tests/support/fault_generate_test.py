@@ -30,6 +30,17 @@ def frames_of_pcap(path):
     return frames
 
 
+def times_of_pcap(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    position, times = 24, []
+    while position < len(data):
+        seconds, fraction, size = struct.unpack_from("<III", data, position)
+        times.append(seconds * 10**9 + fraction)
+        position += 16 + size
+    return times
+
+
 class FaultGenerate(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -133,6 +144,24 @@ class FaultGenerate(unittest.TestCase):
         self.assertEqual({port(e): e["xoff"] for e in pauses}, xoff)
         self.assertEqual({port(e): e["xon"] for e in pauses if e["xon"]}, xon)
 
+    def test_truth_belongs_to_a_file_in_the_order_of_its_stamps(self):
+        for arguments in (["--stamp-jitter-ns", "50000"], ["--clock-b-ns", "-30000"], ["--clock-b-ns", "30000"]):
+            path, truth = self.make("--faults", "loss1", "--packets", "5000", *arguments)
+            frames, times = frames_of_pcap(path), times_of_pcap(path)
+            self.assertEqual(times, sorted(times))
+            repeats = [e for e in truth if "retransmission" in e]
+            self.assertTrue(repeats)
+            for entry in repeats:
+                self.assertEqual(int.from_bytes(frames[entry["frame"] - 1][51:54], "big"), entry["psn"])
+                self.assertLess(entry.get("original", 0), entry["frame"])
+                self.assertLess(entry.get("previous", 0), entry["frame"])
+            listed = [e["frame"] for e in truth if "frame" in e and "lost" not in e]
+            self.assertEqual(len(set(listed)), len(listed))
+
+    def test_snap_length(self):
+        path, _ = self.make("--packets", "500", "--snap", "96")
+        self.assertEqual(max(map(len, frames_of_pcap(path))), 96)
+
     def test_clean_traffic(self):
         path, truth = self.make("--packets", "5000", "--qps", "3", "--mix", "1", "0", "0", "0", "--path-mtu", "1024")
         self.assertEqual(len(truth), 4)  # three connections and the totals
@@ -166,6 +195,9 @@ class FaultGenerate(unittest.TestCase):
     def test_refusals(self):
         for arguments in (["--faults", "none_such"], ["--faults", "marks", "--cm"],
                           ["--faults", "marks", "--capture-duplicate", "0.1"], ["--window", "4"],
+                          ["--stamp-jitter-ns", "10", "--capture-duplicate", "0.1"], ["--timer-sends-oldest"],
+                          ["--drop-queued", "--duplicate-before", "0.1"], ["--generations", "3"],
+                          ["--generations", "4", "--cm"],
                           ["--loss-before", "2"], ["--split-interfaces"], ["--mix", "0", "0", "0", "0"]):
             result = subprocess.run([GENERATE, os.devnull, *arguments], capture_output=True, text=True)
             self.assertEqual(result.returncode != 0, True, arguments)

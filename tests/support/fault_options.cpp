@@ -137,6 +137,32 @@ std::vector<std::string_view> preset_names() {
   return names;
 }
 
+namespace {
+
+// Where the truth would have to say "undecidable" of nearly everything.
+std::string_view order_contradiction(const FaultOptions& options) {
+  const FaultRates& rates = options.rates;
+  if (changes_order(options) && (options.marks.on || rates.capture_duplicate > 0 ||
+                                 rates.duplicate_before > 0 || rates.duplicate_after > 0)) {
+    return "which of two copies is the first one is not known by stamps that jitter";
+  }
+  if (options.timer_sends_oldest && !keeps_early(options.recovery)) {
+    return "a timer that sends one packet needs receivers that keep what comes early";
+  }
+  if (options.drop_queued && (rates.duplicate_before > 0 || rates.duplicate_after > 0)) {
+    return "responses dropped for a doubled READ request look like lost ones";
+  }
+  if (options.generations > 1 && options.connection_manager) {
+    return "the CM is told of one connection a queue pair";
+  }
+  if (options.connections % options.generations != 0) {
+    return "each queue pair must be used by as many connections";
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string_view contradiction(const FaultOptions& options) {
   if (options.window < 2 * options.max_message_packets) {
     return "the window must hold two messages";
@@ -154,7 +180,7 @@ std::string_view contradiction(const FaultOptions& options) {
   if (options.marks.on && options.connection_manager) {
     return "marks are not told of CM messages";
   }
-  return {};
+  return order_contradiction(options);
 }
 
 Time rnr_wait(std::uint32_t code) {

@@ -13,10 +13,15 @@ namespace roce::support {
 
 enum class PortChoice { formula, random, constant };  // UDP source port of a connection
 enum class PsnChoice { random, zero, wrap };          // first PSNs; wrap: a little below 2^24
-enum class IdChoice { counter, constant };            // IPv4 identification
+enum class IdChoice { counter, flow, random, constant };  // IPv4 identification; counter: of the host
 enum class Mirror { same, interface, vlan, hop };     // how a capture comes to hold a packet twice
 enum class Victims { all, requests, responses };      // what losses, duplicates and delays befall
-enum class Recovery { go_back_n, in_any_order, selective_repeat };
+// go_back_message: as go_back_n, but the message that lacks a packet is sent again from its first packet.
+enum class Recovery { go_back_n, go_back_message, in_any_order, selective_repeat };
+// The responder keeps what comes early; else it discards it.
+constexpr bool keeps_early(Recovery recovery) {
+  return recovery == Recovery::in_any_order || recovery == Recovery::selective_repeat;
+}
 enum class Captured { both, a_to_b, b_to_a };
 enum class CnpPer { flow, address_pair, port };  // what a NIC limits the distance of its CNPs by
 
@@ -42,6 +47,8 @@ struct FaultRates {
   double duplicate_after = 0;
   double reorder_before = 0;  // a packet is delayed, others overtake it
   double reorder_after = 0;
+  double flowlet_before = 0;  // of a packet: its flow changes to a path that is up to reorder_delay longer
+  double flowlet_after = 0;
   double capture_drop = 0;       // passes by, is not captured
   double capture_duplicate = 0;  // captured twice
   double rnr = 0;                // of a SEND: no receive is posted when it arrives
@@ -72,6 +79,17 @@ struct FaultOptions {
   bool nak_after_rnr = true;    // as Soft-RoCE: the next packet of the burst is answered by a sequence NAK
   Recovery recovery = Recovery::go_back_n;
   std::uint32_t reorder_limit = 16;  // selective repeat: packets past a hole before it is NAKed
+  bool nak_every = false;            // every early packet is answered by a NAK, not only the first of a hole
+  bool timer_sends_oldest = false;   // receivers that keep what comes early: the timer repeats one packet
+  bool timer_grows = false;          // doubles with each retry, up to 128 times
+  bool drop_queued = false;          // a READ asked again: its responses still queued are never sent
+  std::uint32_t loss_row = 1;        // packets of one direction that are lost in a row, on average
+  std::uint32_t capture_row = 1;     // packets that the capture misses in a row, on average
+  // Queue pair numbers are used again by that many connections in turn, one after the other; each lives for
+  // `life`, and the next starts `reuse_after` its end.
+  std::uint32_t generations = 1;
+  Time life = 500'000;
+  Time reuse_after = 1'000'000;
 
   Time latency_a = 1'500;       // between A and the capture
   Time latency_b = 1'500;       // between the capture and B
@@ -92,6 +110,10 @@ struct FaultOptions {
   bool split_interfaces = false;  // A to B on interface 0, B to A on 1
   bool connection_manager = false;
   Time skip = 0;  // the capture begins that late
+  // What the capture writes is in the order of its stamps.
+  Time stamp_jitter = 0;     // a stamp is late by up to that
+  std::int64_t clock_b = 0;  // by how much the clock of packets from B to A is ahead
+  std::uint32_t snap = 0;    // bytes captured of a frame; 0: all
 
   std::uint64_t start_time = 1'700'000'000'000'000'000;  // ns since the epoch
   std::uint64_t seed = 1;
@@ -102,6 +124,11 @@ struct FaultOptions {
 // Sets what the named preset is about and leaves the rest. False if there is no such preset.
 bool apply_preset(std::string_view name, FaultOptions& options);
 std::vector<std::string_view> preset_names();
+
+// The file's order is not that in which the packets passed the capture.
+constexpr bool changes_order(const FaultOptions& options) {
+  return options.stamp_jitter > 0 || options.clock_b != 0;
+}
 
 // Empty, or why the options make no sense together.
 std::string_view contradiction(const FaultOptions& options);

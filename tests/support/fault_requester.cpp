@@ -9,6 +9,7 @@
 namespace roce::support {
 namespace {
 
+constexpr std::uint32_t most_doublings = 7;  // of a timer that grows
 constexpr Kind kinds[] = {Kind::write, Kind::send, Kind::read_request, Kind::atomic_request};
 
 Kind choose_kind(World& world) {
@@ -30,7 +31,7 @@ void Requester::start(World& world, SpaceId space, std::uint32_t first_psn) {
 }
 
 void Requester::post_burst(World& world) {
-  if (world.posting && burst_left_ == 0) {
+  if (world.may_post(space_) && burst_left_ == 0) {
     burst_left_ = static_cast<std::uint32_t>(world.random.around(world.options.burst));
     want_turn(world, 0);
   }
@@ -97,9 +98,7 @@ void Requester::take_turn(World& world) {
     const Single single = singles_.front();
     singles_.erase(singles_.begin());
     if (!psn_before(single.psn, una_) && psn_before(single.psn, next_)) {
-      send_packet(
-          world, single.psn,
-          {.repeated = true, .alone = true, .cause = Cause::nak, .trigger_captured = single.nak_captured});
+      send_packet(world, single.psn, repeat_of(single));
     }
   } else {
     const Message& message = message_at(next_);
@@ -150,6 +149,17 @@ Repeat Requester::repeat_of(std::uint32_t psn, const Message& message) const {
   return repeat;
 }
 
+Repeat Requester::repeat_of(const Single& single) {
+  Repeat repeat{
+      .repeated = true, .alone = true, .cause = Cause::nak, .trigger_captured = single.nak_captured};
+  if (single.by_timer) {
+    const bool read = message_at(single.psn).kind == Kind::read_request;
+    repeat.cause = read ? Cause::read_retry : Cause::timeout;
+    repeat.also = cause_bit(read ? Cause::timeout : Cause::read_retry);
+  }
+  return repeat;
+}
+
 void Requester::send_packet(World& world, std::uint32_t psn, const Repeat& repeat) {
   Message& message = message_at(psn);
   const std::uint32_t mtu = world.options.path_mtu;
@@ -195,7 +205,8 @@ void Requester::send_packet(World& world, std::uint32_t psn, const Repeat& repea
 }
 
 void Requester::arm_timer(World& world) {
-  const Time wait = Time{4096} << world.options.timeout;
+  const Time wait = Time{4096} << (world.options.timeout +
+                                   (world.options.timer_grows ? std::min(retries_, most_doublings) : 0));
   deadline_ = una_ == high_ && next_ == una_ ? 0 : world.now + wait;
   if (deadline_ != 0 && timer_at_ == 0) {
     timer_at_ = deadline_;
@@ -218,6 +229,13 @@ void Requester::ack_timer(World& world) {
     return;
   }
   implied_.reset();
+  if (world.options.timer_sends_oldest && psn_before(una_, next_)) {
+    world.new_run(space_, false, una_, true);
+    singles_.push_back({.psn = una_, .by_timer = true});
+    arm_timer(world);
+    want_turn(world, world.options.reaction);
+    return;
+  }
   go_back(world, una_, {.cause = Cause::timeout});
 }
 
@@ -228,6 +246,9 @@ void Requester::give_up(World& world, EndState state) {
 
 void Requester::go_back(World& world, std::uint32_t psn, const Trigger& trigger) {
   next_ = psn_before(psn, una_) ? una_ : psn;
+  if (world.options.recovery == Recovery::go_back_message && next_ != end_) {
+    next_ = message_at(next_).first_psn;
+  }
   singles_.clear();
   trigger_ = trigger;
   went_back_ = world.now;
@@ -252,14 +273,16 @@ void Requester::advance(World& world, std::uint32_t psn) {
     return;
   }
   una_ = psn;
-  if (psn_before(next_, una_)) {
-    next_ = una_;
-  }
   const auto open = std::find_if(messages_.begin(), messages_.end(), [&](const Message& m) {
     return psn_before(una_, psn_add(m.first_psn, m.psns));
   });
   completed_ += static_cast<std::uint64_t>(open - messages_.begin());
   messages_.erase(messages_.begin(), open);
+  const bool whole = world.options.recovery == Recovery::go_back_message && !messages_.empty();
+  const std::uint32_t oldest = whole ? messages_.front().first_psn : una_;
+  if (psn_before(next_, oldest)) {
+    next_ = oldest;
+  }
   retries_ = rnr_retries_ = 0;
   implied_.reset();
   arm_timer(world);

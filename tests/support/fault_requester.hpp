@@ -22,7 +22,7 @@ class Requester {
 
   std::uint64_t posted() const { return posted_; }
   std::uint64_t completed() const { return completed_; }
-  bool idle() const { return messages_.empty(); }
+  bool idle() const { return messages_.empty() && burst_left_ == 0; }
 
  private:
   struct Message {
@@ -44,9 +44,10 @@ class Requester {
     std::uint32_t nak_psn = 0;
   };
 
-  struct Single {  // selective repeat: to send again alone
+  struct Single {  // to send again alone
     std::uint32_t psn = 0;
     bool nak_captured = true;
+    bool by_timer = false;
   };
 
   bool can_post(World& world);
@@ -54,6 +55,7 @@ class Requester {
   void want_turn(World& world, Time delay);
   void send_packet(World& world, std::uint32_t psn, const Repeat& repeat);
   Repeat repeat_of(std::uint32_t psn, const Message& message) const;
+  Repeat repeat_of(const Single& single);
   Message& message_at(std::uint32_t psn);
   std::optional<std::uint32_t> first_unanswered(std::uint32_t end) const;
   std::uint32_t reads_outstanding() const;
@@ -63,6 +65,7 @@ class Requester {
   void receive_in_order(World& world, const Packet& response);
   void receive_in_any_order(World& world, const Packet& response);
   void receive_nak(World& world, const Packet& response, std::optional<std::uint32_t> unanswered);
+  bool takes_nak(const World& world, std::uint32_t psn);
   void arm_timer(World& world);
   void give_up(World& world, EndState state);
 
@@ -83,6 +86,8 @@ class Requester {
   std::uint32_t rnr_retries_ = 0;
   std::optional<std::uint32_t> implied_;  // this missing response was asked for again already
   Time went_back_ = 0;
+  std::optional<std::uint32_t> nak_taken_;  // the last sequence NAK that was followed
+  Time nak_taken_at_ = 0;
   std::optional<Trigger> rnr_wait_;
   Trigger trigger_;
   Time deadline_ = 0;  // 0: the timer is off

@@ -28,7 +28,7 @@ void Requester::receive(World& world, const Packet& response) {
   if (response.kind == Kind::access_nak) {
     advance(world, first_unanswered(response.psn).value_or(response.psn));
     give_up(world, EndState::access_error);
-  } else if (world.options.recovery == Recovery::go_back_n) {
+  } else if (!keeps_early(world.options.recovery)) {
     receive_in_order(world, response);
   } else {
     receive_in_any_order(world, response);
@@ -58,6 +58,19 @@ void Requester::receive_in_order(World& world, const Packet& response) {
   }
 }
 
+// A responder that sends a NAK for every early packet means the same hole until the repeat can have arrived.
+bool Requester::takes_nak(const World& world, std::uint32_t psn) {
+  const FaultOptions& options = world.options;
+  const Time round_trip = 2 * (options.latency_a + options.latency_b);
+  if (options.nak_every && nak_taken_ == psn &&
+      world.now - nak_taken_at_ < round_trip + options.reaction + options.implied_guard) {
+    return false;
+  }
+  nak_taken_ = psn;
+  nak_taken_at_ = world.now;
+  return true;
+}
+
 void Requester::receive_nak(World& world, const Packet& response, std::optional<std::uint32_t> unanswered) {
   if (rnr_wait_) {
     return;  // the resend is settled
@@ -72,6 +85,9 @@ void Requester::receive_nak(World& world, const Packet& response, std::optional<
                .nak_psn = response.psn};
   }
   if (!rnr) {
+    if (!takes_nak(world, response.psn)) {
+      return;
+    }
     const bool asked_again = unanswered && implied_ == unanswered && psn_before(*unanswered, next_);
     go_back(world, unanswered && !asked_again ? *unanswered : response.psn, trigger);
     implied_ = unanswered;
@@ -121,7 +137,8 @@ void Requester::receive_in_any_order(World& world, const Packet& response) {
   advance_in_any_order(world);
   if (response.kind == Kind::rnr_nak) {
     receive_nak(world, response, std::nullopt);
-  } else if (response.kind == Kind::sequence_nak && !rnr_wait_ && !psn_before(response.psn, una_)) {
+  } else if (response.kind == Kind::sequence_nak && !rnr_wait_ && !psn_before(response.psn, una_) &&
+             takes_nak(world, response.psn)) {
     world.new_run(space_, false, response.psn, true);
     singles_.push_back({.psn = response.psn, .nak_captured = response.frame != 0});
     want_turn(world, world.options.reaction);

@@ -6,6 +6,11 @@
 #include "tests/support/fault_opcodes.hpp"
 
 namespace roce::support {
+namespace {
+
+constexpr std::size_t reads_remembered = 512;  // more than may be outstanding
+
+}  // namespace
 
 void Responder::start(SpaceId space, std::uint32_t first_psn) {
   space_ = space;
@@ -45,7 +50,7 @@ void Responder::receive(World& world, const Packet& request) {
 
 void Responder::ahead(World& world, const Packet& request) {
   const FaultOptions& options = world.options;
-  if (options.recovery != Recovery::go_back_n) {
+  if (keeps_early(options.recovery)) {
     const bool held =
         std::any_of(held_.begin(), held_.end(), [&](const Packet& p) { return p.psn == request.psn; });
     if (!held && held_.size() < options.window) {
@@ -56,7 +61,7 @@ void Responder::ahead(World& world, const Packet& request) {
       return;
     }
   }
-  if (!nak_sent_) {  // one for a hole, until the expected PSN comes
+  if (!nak_sent_ || options.nak_every) {  // else one for a hole, until the expected PSN comes
     nak_sent_ = true;
     answer(world, {.kind = Kind::sequence_nak, .syndrome = sequence_nak_syndrome, .psn = expected_});
   }
@@ -113,10 +118,20 @@ bool Responder::accept(World& world, const Packet& request) {
 void Responder::execute(World& world, const Packet& request, bool again) {
   switch (request.kind) {
     case Kind::read_request:
+      if (again && world.options.drop_queued) {
+        drop_queued(request.psn);
+      }
+      if (!again) {
+        reads_.resize(std::min(reads_.size() + 1, reads_remembered));
+        reads_[next_read_] = {.psn = request.psn, .packets = request.psn_count, .msn = msn_};
+        next_read_ = (next_read_ + 1) % reads_remembered;
+      }
       answer(world, {.kind = Kind::read_response,
                      .psn = request.psn,
                      .packets = request.psn_count,
                      .bytes = request.dma_length,
+                     .msn_of_request = msn_of_read(request.psn),
+                     .again = again,
                      .request = request.repeat,
                      .request_captured = request.frame != 0});
       break;
@@ -130,6 +145,29 @@ void Responder::execute(World& world, const Packet& request, bool again) {
       if (again || request.ack_request) {
         answer(world, {.kind = Kind::ack, .syndrome = ack_syndrome, .psn = psn_add(expected_, psn_mask)});
       }
+  }
+}
+
+std::uint32_t Responder::msn_of_read(std::uint32_t psn) const {
+  const auto found = std::find_if(reads_.begin(), reads_.end(), [&](const ExecutedRead& read) {
+    const std::int32_t offset = psn_distance(read.psn, psn);
+    return offset >= 0 && offset < static_cast<std::int32_t>(read.packets);
+  });
+  return found == reads_.end() ? msn_ : found->msn;
+}
+
+// A READ is asked again from `psn`: what was queued for that PSN and later ones is never sent; the requester
+// asks for the rest again as well.
+void Responder::drop_queued(std::uint32_t psn) {
+  const auto queued = answers_.begin() + static_cast<std::ptrdiff_t>(first_answer_);
+  answers_.erase(std::remove_if(queued, answers_.end(),
+                                [&](const Answer& a) {
+                                  return !is_nak(a.kind) && !psn_before(psn_add(a.psn, a.sent), psn);
+                                }),
+                 answers_.end());
+  if (first_answer_ == answers_.size()) {
+    answers_.clear();
+    first_answer_ = 0;
   }
 }
 
@@ -148,10 +186,9 @@ void Responder::answer(World& world, Answer answer) {
   }
 }
 
-// A response to a READ that was issued again is `read_retry` whether or not it was sent before
-// (interface.md), which does not settle the case of a READ for which a NAK was under way too: after a NAK
-// its first answers would be nothing special. Of an atomic's answer given again the definitions do not speak,
-// nor of the cause where the network doubled the READ request.
+// A response to a READ is a repeat if it was sent before, also if the capture does not show that; the first
+// answer to a READ that had to be issued again is none. Of an atomic's answer given again the definitions do
+// not speak, nor of the cause where the network doubled the READ request.
 Repeat Responder::repeat_of(const Answer& answer, std::uint32_t psn) const {
   const bool before = psn_before(psn, answered_end_);
   const bool read = answer.kind == Kind::read_response;
@@ -161,15 +198,14 @@ Repeat Responder::repeat_of(const Answer& answer, std::uint32_t psn) const {
     repeat.contract_silent = before || answer.request.repeated;
     repeat.repeated = before;
   } else if (read) {
-    repeat.repeated = before || retried;
-    repeat.contract_silent =
-        !before && retried && (answer.request.also & (cause_bit(Cause::nak) | cause_bit(Cause::rnr))) != 0;
+    repeat.repeated = before;
+    repeat.executed = !before && answer.again;
+    repeat.first_answer = !before && retried;
   }
   if (repeat.repeated) {
     repeat.cause = Cause::read_retry;
     repeat.also = answer.request.repeated ? answer.request.also | cause_bit(answer.request.cause) : any_cause;
     repeat.trigger_captured = answer.request_captured && answer.request.trigger_captured;
-    repeat.known = answer.request_captured && answer.request.known && retried;
   }
   return repeat;
 }
@@ -184,6 +220,7 @@ void Responder::take_turn(World& world) {
   const std::uint32_t psn = psn_add(answer.psn, answer.sent);
   Packet packet{.space = space_, .kind = answer.kind, .psn = psn};
   packet.msn = answer.msn;
+  packet.msn_of_request = answer.msn_of_request;
   packet.syndrome = answer.kind == Kind::read_response || answer.kind == Kind::atomic_response
                         ? ack_syndrome
                         : answer.syndrome;

@@ -28,6 +28,8 @@ class Responder {
     std::uint32_t sent = 0;
     std::uint32_t bytes = 0;
     std::uint32_t msn = 0;
+    std::uint32_t msn_of_request = 0;
+    bool again = false;  // the request was executed before
     Repeat request{};  // what the request was
     bool request_captured = false;
   };
@@ -36,6 +38,7 @@ class Responder {
   bool refuse(World& world, const Packet& request);
   void execute(World& world, const Packet& request, bool again);
   void ahead(World& world, const Packet& request);
+  void drop_queued(std::uint32_t psn);
   void answer(World& world, Answer answer);
   Repeat repeat_of(const Answer& answer, std::uint32_t psn) const;
 
@@ -50,6 +53,15 @@ class Responder {
   bool turn_scheduled_ = false;
   Time rnr_until_ = 0;
   Time busy_until_ = 0;
+  struct ExecutedRead {
+    std::uint32_t psn = 0;
+    std::uint32_t packets = 0;
+    std::uint32_t msn = 0;
+  };
+  std::uint32_t msn_of_read(std::uint32_t psn) const;
+
+  std::vector<ExecutedRead> reads_;  // the last ones, a ring
+  std::size_t next_read_ = 0;
   std::vector<Packet> held_;     // any order: arrived beyond a hole
   std::vector<Answer> answers_;  // to send
   std::size_t first_answer_ = 0;

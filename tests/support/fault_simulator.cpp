@@ -26,10 +26,20 @@ std::uint32_t choose_psn(PsnChoice choice, Random& random) {
 }  // namespace
 
 Simulator::Simulator(const FaultOptions& chosen, SimulatorSink& sink)
-    : World(chosen), sink_(sink), next_qp_(chosen.hosts + 1, first_qp), ip_id_(chosen.hosts + 1) {
+    : World(chosen),
+      sink_(sink),
+      next_qp_(chosen.hosts + 1, first_qp),
+      ip_id_(chosen.hosts + 1),
+      flow_ip_id_(2 * std::size_t{chosen.connections}) {
   for (std::uint16_t& id : ip_id_) {
     id = static_cast<std::uint16_t>(random.number());
   }
+  if (options.ip_id == IdChoice::flow) {
+    for (std::uint16_t& id : flow_ip_id_) {
+      id = static_cast<std::uint16_t>(random.number());
+    }
+  }
+  const std::uint32_t at_once = options.connections / options.generations;
   connections_.reserve(options.connections);
   spaces_.reserve(2 * options.connections);
   for (std::uint32_t i = 0; i < options.connections; ++i) {
@@ -43,18 +53,53 @@ Simulator::Simulator(const FaultOptions& chosen, SimulatorSink& sink)
     for (const End end : {End::a, End::b}) {
       const SpaceId space = 2 * i + static_cast<unsigned>(end);
       const std::uint32_t psn = connection.endpoints.first_psn[static_cast<unsigned>(end)];
-      spaces_.push_back({.requester = {}, .responder = {}, .truth = SpaceTruth(space, psn, options.window)});
+      spaces_.push_back({.requester = {},
+                         .responder = {},
+                         .truth = SpaceTruth(space, psn, options.window, options.rates.capture_drop)});
       spaces_.back().responder.start(space, psn);
-      if (end == End::a || random.chance(options.both_directions)) {
-        schedule(start, Happening::start, space);
-      }
+    }
+    connections_.back().both_directions = random.chance(options.both_directions);
+    if (i < at_once) {
+      begin(i, start);
     }
   }
+}
+
+void Simulator::begin(std::uint32_t connection, Time time) {
+  connections_[connection].begun = true;
+  if (options.generations > 1) {
+    close_at(connection, time + options.life);
+  }
+  schedule(time, Happening::start, 2 * connection);
+  if (connections_[connection].both_directions) {
+    schedule(time, Happening::start, 2 * connection + 1);
+  }
+}
+
+// If `connection` is over, its queue pairs get their next one, when nothing of it is under way any more.
+void Simulator::succeed(std::uint32_t connection) {
+  const std::uint32_t next = connection + options.connections / options.generations;
+  if (options.generations == 1 || next >= options.connections || connections_[next].begun || !posting ||
+      may_post(2 * connection) || !spaces_[2 * connection].requester.idle() ||
+      !spaces_[2 * connection + 1].requester.idle()) {
+    return;
+  }
+  const Time drained =
+      4 * (options.latency_a + options.latency_b + options.reorder_delay) + options.turnaround;
+  begin(next, now + std::max(options.reuse_after, drained));
 }
 
 // Connection i joins host i mod H with one of the others. Each host counts its QP numbers for itself, so
 // the same number is met on many hosts.
 Endpoints Simulator::make_endpoints(std::uint32_t connection) {
+  const std::uint32_t at_once = options.connections / options.generations;
+  if (connection >= at_once) {
+    Endpoints ends = connections_[connection - at_once].endpoints;
+    for (std::uint32_t& psn : ends.first_psn) {
+      psn = choose_psn(options.first_psn, random);
+    }
+    return ends;
+  }
   const std::uint32_t hosts = options.hosts;
   const std::uint32_t a = connection % hosts;
   const std::uint32_t b = (a + 1 + (connection / hosts) % (hosts - 1)) % hosts;
@@ -111,6 +156,7 @@ void Simulator::handle(const Event& event) {
     }
     case Happening::burst:
       spaces_[event.target].requester.post_burst(*this);
+      succeed(event.target / 2);
       break;
     case Happening::request_turn:
       spaces_[event.target].requester.take_turn(*this);
@@ -194,11 +240,43 @@ void Simulator::new_run(SpaceId space, bool responses, std::uint32_t psn, bool a
 void Simulator::send(Packet packet) {
   ++totals_.sent;
   packet.sequence = ++spaces_[packet.space].sequence[is_response(packet.kind) ? 1 : 0];
-  const auto sender = static_cast<unsigned>(sender_of(packet));
-  if (options.ip_id == IdChoice::counter) {
-    packet.ip_id = ip_id_[connections_[packet.space / 2].endpoints.host[sender]]++;
-  }
+  number_ip(packet);
   half_link(packet, false);
+}
+
+void Simulator::number_ip(Packet& packet) {
+  const std::uint32_t connection = packet.space / 2;
+  const auto sender = static_cast<unsigned>(sender_of(packet));
+  switch (options.ip_id) {
+    case IdChoice::counter:
+      packet.ip_id = ip_id_[connections_[connection].endpoints.host[sender]]++;
+      break;
+    case IdChoice::flow:
+      packet.ip_id = flow_ip_id_[2 * connection + sender]++;
+      break;
+    case IdChoice::random:
+      packet.ip_id = static_cast<std::uint16_t>(random.number());
+      break;
+    case IdChoice::constant:
+      break;
+  }
+}
+
+// Losses come in rows where a queue is full.
+bool Simulator::is_lost(const Packet& packet, bool behind_capture, double rate) {
+  std::uint32_t& row =
+      loss_row_[static_cast<unsigned>(sender_of(packet)) + (behind_capture ? std::size_t{2} : 0)];
+  if (row > 0) {
+    --row;
+    return true;
+  }
+  if (!random.chance(rate)) {
+    return false;
+  }
+  if (options.loss_row > 1) {
+    row = static_cast<std::uint32_t>(random.around(options.loss_row)) - 1;
+  }
+  return true;
 }
 
 bool Simulator::is_dead(const Packet& packet, bool behind_capture) const {
@@ -214,7 +292,7 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
       options.victims == Victims::all || (options.victims == Victims::responses) == is_response(packet.kind);
   const bool twin = behind_capture ? false : packet.twin != 0;
   if (is_dead(packet, behind_capture) ||
-      (victim && random.chance(behind_capture ? rates.loss_after : rates.loss_before))) {
+      (victim && is_lost(packet, behind_capture, behind_capture ? rates.loss_after : rates.loss_before))) {
     ++(behind_capture ? totals_.lost_after : totals_.lost_before);
     spaces_[packet.space].truth.lost(
         packet, behind_capture ? LostWhere::after_capture : LostWhere::before_capture, sink_);
@@ -222,7 +300,11 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   }
   const bool at_a = (sender_of(packet) == End::a) != behind_capture;
   const Time latency = at_a ? options.latency_a : options.latency_b;
-  Time arrival = now + latency;
+  Time& path = spaces_[packet.space].path_delay[is_response(packet.kind) ? 1 : 0][behind_capture ? 1 : 0];
+  if (victim && random.chance(behind_capture ? rates.flowlet_after : rates.flowlet_before)) {
+    path = random.below(options.reorder_delay + 1);
+  }
+  Time arrival = now + latency + path;
   if (victim && random.chance(behind_capture ? rates.reorder_after : rates.reorder_before)) {
     arrival += options.reorder_delay / 4 + random.below(options.reorder_delay * 3 / 4 + 1);
   }
@@ -267,7 +349,12 @@ void Simulator::at_capture(std::uint32_t number) {
   if (!scope) {
     ++totals_.out_of_scope;
     twin_frame(packet, 0);
-  } else if (random.chance(options.rates.capture_drop)) {
+  } else if (capture_row_ > 0 || random.chance(options.rates.capture_drop)) {
+    if (capture_row_ > 0) {
+      --capture_row_;
+    } else if (options.capture_row > 1) {
+      capture_row_ = static_cast<std::uint32_t>(random.around(options.capture_row)) - 1;
+    }
     ++totals_.capture_dropped;
     dropped = true;
     twin_frame(packet, 0);

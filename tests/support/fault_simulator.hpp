@@ -73,12 +73,15 @@ class Simulator final : private World {
     std::array<std::uint64_t, 2> frames{};
     Time dead_from = ~Time{0};
     std::uint8_t dead_half_link = 0;  // bit 0: sender's end, bit 1: behind the capture
+    bool both_directions = false;
+    bool begun = false;
   };
   struct Space {
     Requester requester;
     Responder responder;
     SpaceTruth truth;
     std::array<std::uint64_t, 2> sequence{};  // of requests, of answers
+    Time path_delay[2][2]{};                  // of the path taken now: of these; before, behind the capture
   };
   struct Twins {
     std::uint64_t frame = 0;
@@ -93,6 +96,10 @@ class Simulator final : private World {
   void copy_captured(std::uint32_t number);
   void at_receiver(std::uint32_t number);
   void half_link(const Packet& packet, bool behind_capture);
+  bool is_lost(const Packet& packet, bool behind_capture, double rate);
+  void number_ip(Packet& packet);
+  void begin(std::uint32_t connection, Time time);
+  void succeed(std::uint32_t connection);
   bool is_dead(const Packet& packet, bool behind_capture) const;
   bool in_scope(End sender) const;
   Time connect(std::uint32_t connection, Time start);
@@ -107,7 +114,10 @@ class Simulator final : private World {
   std::vector<Connection> connections_;
   std::vector<Space> spaces_;
   std::vector<std::uint32_t> next_qp_;  // of each host
-  std::vector<std::uint16_t> ip_id_;
+  std::vector<std::uint16_t> ip_id_;    // next one of each host
+  std::vector<std::uint16_t> flow_ip_id_;  // of each end of each connection
+  std::uint32_t loss_row_[4]{};  // still to be lost: of each sender's end, before and behind the capture
+  std::uint32_t capture_row_ = 0;
   std::vector<Packet> under_way_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<std::uint32_t, Twins> twins_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "tests/support/fault_opcodes.hpp"
+
 namespace roce::support {
 namespace {
 
@@ -16,20 +18,24 @@ void extend(bool& any, std::uint32_t& end, std::uint32_t candidate) {
 
 }  // namespace
 
-SpaceTruth::SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t window)
-    : space_(space), slot_mask_(std::bit_ceil(window) * 4 - 1), answered_end_(first_psn) {}
+SpaceTruth::SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t window, double capture_drop)
+    : space_(space),
+      capture_misses_(capture_drop > 0),
+      sampled_(capture_drop > 0.5),
+      slot_mask_(std::bit_ceil(window) * 4 - 1),
+      answered_end_(first_psn) {}
 
-void SpaceTruth::settle(const Pending& pending, TruthSink& sink) {
+void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
   LossTruth loss = pending.loss;
   switch (loss.where) {
     case LostWhere::before_capture:
-      loss.decidable = pending.visible;
+      loss.decidable = pending.visible && (!capture_misses_ || pending.named);
       break;
     case LostWhere::after_capture:
       loss.decidable = pending.named;
       break;
     case LostWhere::by_capture:
-      loss.decidable = pending.visible && !pending.repeated;
+      loss.decidable = pending.visible && !pending.repeated && !sampled_;
   }
   sink.lost(loss);
 }
@@ -91,13 +97,17 @@ void SpaceTruth::finish(TruthSink& sink) {
   }
 }
 
-// The receiver asks for `psn`, which was captured on its way there.
+// The receiver asks for `psn`.
 void SpaceTruth::name(Stream& stream, std::uint32_t psn, TruthSink& sink) {
   const auto found = std::find_if(stream.pending.rbegin(), stream.pending.rend(), [&](const Pending& p) {
-    return p.loss.psn == psn && p.loss.where == LostWhere::after_capture;
+    return p.loss.psn == psn && (p.loss.where == LostWhere::after_capture ||
+                                 (capture_misses_ && p.loss.where == LostWhere::before_capture));
   });
-  if (found != stream.pending.rend()) {
-    found->named = true;
+  if (found == stream.pending.rend()) {
+    return;
+  }
+  found->named = true;
+  if (found->visible || found->loss.where == LostWhere::after_capture) {
     settle(*found, sink);
     stream.pending.erase(std::next(found).base());
   }
@@ -109,7 +119,8 @@ void SpaceTruth::show_holes(Stream& stream, const Packet& packet, TruthSink& sin
   }
   std::erase_if(stream.pending, [&](Pending& p) {
     p.visible |= p.run == packet.run && p.sequence < packet.sequence && psn_before(p.loss.psn, packet.psn);
-    const bool settled = p.visible && p.loss.where == LostWhere::before_capture;
+    const bool settled =
+        p.visible && p.loss.where == LostWhere::before_capture && (!capture_misses_ || p.named);
     if (settled) {
       settle(p, sink);
     }
@@ -161,6 +172,11 @@ std::uint8_t SpaceTruth::causes_by_naks(const Packet& packet, std::uint64_t sinc
   return causes;
 }
 
+// An answer captured before counts the message that this READ response answers.
+bool SpaceTruth::shows_executed(const Packet& packet) const {
+  return packet.kind == Kind::read_response && any_msn_ && !psn_before(msn_, packet.msn_of_request);
+}
+
 void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& sink) {
   const bool response = is_response(packet.kind);
   Stream& requests = streams_[0];
@@ -178,11 +194,10 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
   kept = kept != nullptr && kept->psn == packet.psn ? kept : nullptr;
   if (packet.repeat.repeated) {
     if (response) {
-      truth.decidable = packet.repeat.known || (responses.any && psn_before(packet.psn, responses.end));
+      truth.decidable = (responses.any && psn_before(packet.psn, responses.end)) || shows_executed(packet);
     } else {
       truth.decidable = (requests.any && psn_before(packet.psn, requests.end)) ||
                         (responses.any && psn_before(packet.psn, responses.end)) || (kept != nullptr);
-      packet.repeat.known = truth.decidable;
       packet.repeat.also |= causes_by_naks(packet, kept != nullptr ? kept->last : 0);
     }
     truth.cause_decidable = truth.decidable && packet.repeat.trigger_captured;
@@ -191,9 +206,12 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
   } else {
     truth.out_of_order = packet.sequence < stream.last_sequence;
     truth.late_original = kept != nullptr;
+    // Executed before and not sent then: the count of messages shows the one and not the other.
+    packet.repeat.contract_silent |= packet.repeat.executed && shows_executed(packet);
   }
   truth.repeat = packet.repeat;
-  if (truth.repeat.repeated || truth.repeat.contract_silent || truth.out_of_order || truth.late_original) {
+  if (truth.repeat.repeated || truth.repeat.contract_silent || truth.repeat.first_answer ||
+      truth.out_of_order || truth.late_original) {
     sink.frame(truth);
   }
   stream.last_sequence = std::max(stream.last_sequence, packet.sequence);
@@ -216,6 +234,9 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
   }
   if (response) {
     count_answers(packet);
+    if (packet.opcode != response_opcodes.middle) {  // has an AETH
+      extend(any_msn_, msn_, packet.msn);
+    }
   }
 }
 

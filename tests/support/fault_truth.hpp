@@ -5,10 +5,14 @@
 // A retransmission is *decidable* if the capture holds, before it, a frame that shows its PSN to have been
 // used already: of a request, any frame naming that PSN or a later one of its space (a READ request names
 // all PSNs it asks for; an ACK, response or NAK names its own); of a READ or atomic response, an answer to
-// that PSN or a later one, or the captured, decidable retry of the READ. Else it looks like a first
+// that PSN or a later one, or one whose MSN counts the READ already. Else it looks like a first
 // transmission: all of the tail was lost, dropped by the capture or before its beginning. A first
 // transmission that is captured behind its own retransmission is marked `late_original`: only an IPv4 ID
 // can tell the two apart, so an analysis may call either the repeat.
+// The first answer to a READ that was issued again is no repeat (`first_answer`). Where its responder had
+// executed the READ before, dropped what it had queued, and another answer's MSN shows the execution, it
+// looks like one
+// (`contract_silent`).
 // The definitions read the capture ("repeated after a sequence NAK"), the sender may not have heard the NAK
 // yet, or never: where a NAK of that PSN or an earlier one was captured since the PSN's last transmission,
 // its cause is allowed as well (`also`).
@@ -17,10 +21,13 @@
 //
 // A loss is decidable
 // - before the capture: if a later packet of the same run of its stream was captured, which leaves a hole
-//   (a run ends where the sender goes back);
+//   (a run ends where the sender goes back). Where the capture itself misses packets, a hole that go-back-N
+//   fills anyway shows nothing: then the receiver must have asked for it as well, see below;
 // - after the capture: if a captured sequence NAK, or READ request issued again, names its PSN first. Else
 //   go-back-N repeated it anyway, or it and its acknowledgement look alike;
-// - by the capture: if a hole shows and the sender never repeated that PSN.
+// - by the capture: if a hole shows and the sender never repeated that PSN. Not where the capture is a
+// sample, which
+//   has less than half of the packets: there repeats and NAKs are as likely to be missed.
 // Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
 #pragma once
 
@@ -72,11 +79,11 @@ class TruthSink {
 // One PSN space.
 class SpaceTruth {
  public:
-  // `window`: outstanding PSNs at most.
-  SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t window);
+  // `window`: outstanding PSNs at most. `capture_drop`: probability that the capture misses a packet that
+  // passes.
+  SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t window, double capture_drop = 0);
 
   // `packet` was captured as frame packet.frame, `twin_frame` holds the same transmission or is 0.
-  // Sets packet.repeat.known.
   void captured(Packet& packet, std::uint64_t twin_frame, TruthSink& sink);
   void lost(const Packet& packet, LostWhere where, TruthSink& sink);
   void new_run(bool responses, std::uint32_t psn, bool alone, TruthSink& sink);
@@ -116,18 +123,23 @@ class SpaceTruth {
 
   Stream& stream_of(const Packet& packet) { return streams_[is_response(packet.kind) ? 1 : 0]; }
   Slot& slot(Stream& stream, std::uint32_t psn) { return stream.slots[psn & slot_mask_]; }
-  static void settle(const Pending& pending, TruthSink& sink);
+  void settle(const Pending& pending, TruthSink& sink) const;
   void name(Stream& stream, std::uint32_t psn, TruthSink& sink);
   void show_holes(Stream& stream, const Packet& packet, TruthSink& sink);
   void remember(Stream& stream, const Packet& packet);
   void count_answers(const Packet& packet);
+  bool shows_executed(const Packet& packet) const;
   std::uint8_t causes_by_naks(const Packet& packet, std::uint64_t since) const;
 
   SpaceId space_;
+  bool capture_misses_;
+  bool sampled_;
   std::uint32_t slot_mask_;
   Stream streams_[2];          // requests, responses
   std::array<Nak, 8> naks_{};  // the last ones captured
   std::uint32_t next_nak_ = 0;
+  std::uint32_t msn_ = 0;  // highest one captured
+  bool any_msn_ = false;
   std::uint32_t answered_end_;
   std::uint64_t answered_ = 0;
 };

@@ -141,6 +141,7 @@ void TruthFile::frame(const FrameTruth& truth) {
     }
   }
   object.flag("contract_silent", truth.repeat.contract_silent)
+      .flag("first_answer", truth.repeat.first_answer)
       .flag("late_original", truth.late_original)
       .flag("out_of_order", truth.out_of_order);
   if (truth.duplicate_network || truth.duplicate_capture) {

@@ -5,6 +5,7 @@
 //     "retransmission":CAUSE, "original":N, "previous":N (frames with that PSN; absent: none captured),
 //       "decidable":false, "cause_decidable":false, "also":[CAUSE...] allowed by the definitions too,
 //     "contract_silent":true  may or may not be called a retransmission,
+//     "first_answer":true     of a READ that had to be issued again: no retransmission
 //     "late_original":true    a first transmission captured behind its own retransmission,
 //     "out_of_order":true, "duplicate_network":N, "duplicate_capture":N (the frame it doubles)
 //   {"lost":WHERE, "frame":N or null, "connection":..., "direction":..., "kind":..., "psn":...,

@@ -64,7 +64,8 @@ struct Repeat {
   std::uint8_t also = 0;  // cause bits that the definitions allow as well, with a reason in fault_truth.hpp
   bool trigger_captured = true;  // the NAK or request that made the sender repeat is in the capture
   bool contract_silent = false;  // the definitions do not say whether this is a retransmission
-  bool known = false;            // set by the capture on a READ request: it can be known for a repeat
+  bool executed = false;         // READ response, not sent before: the responder had executed the READ before
+  bool first_answer = false;     // READ response, not sent before: to a READ that had to be issued again
 };
 
 // One PSN space: requests of one end of a connection and the answers to them.
@@ -92,6 +93,7 @@ struct Packet {
   std::uint32_t dma_length = 0;
   std::uint64_t address = 0;
   std::uint32_t msn = 0;
+  std::uint32_t msn_of_request = 0;  // READ response: count of messages with the READ. Not on the wire
   // Not on the wire:
   Repeat repeat{};
   std::uint32_t run = 0;       // of its stream; a new one begins where the sender went back

@@ -54,7 +54,10 @@ enum class EndState : std::uint8_t { working, retries_exceeded, rnr_exceeded, ac
 class World {
  public:
   explicit World(const FaultOptions& chosen)
-      : options(chosen), random(chosen.seed), ends_(2 * chosen.connections) {}
+      : options(chosen),
+        random(chosen.seed),
+        ends_(2 * chosen.connections),
+        closes_(chosen.connections, ~Time{0}) {}
   virtual ~World() = default;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -76,6 +79,10 @@ class World {
     return true;
   }
 
+  // The application of this requester still posts messages.
+  bool may_post(SpaceId space) const { return posting && now < closes_[space / 2]; }
+  void close_at(std::uint32_t connection, Time time) { closes_[connection] = time; }
+
   EndState& state_of(SpaceId space, End end) { return ends_[(space & ~1U) + static_cast<unsigned>(end)]; }
 
   // The sender's packet enters the network.
@@ -94,6 +101,7 @@ class World {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::uint64_t order_ = 0;
   std::vector<EndState> ends_;  // 2 * connection + end
+  std::vector<Time> closes_;    // of each connection
 };
 
 }  // namespace roce::support

@@ -24,6 +24,7 @@ class Truth:
         self.frames, self.connections, self.totals = {}, [], {}
         self.lost = collections.Counter()   # decidable, by where
         self.all_lost = collections.Counter()
+        self.losses = []
         with open(path, encoding="ascii") as file:
             for line in file:
                 entry = json.loads(line)
@@ -32,6 +33,7 @@ class Truth:
                 elif "lost" in entry:
                     self.all_lost[entry["lost"]] += 1
                     self.lost[entry["lost"]] += entry["decidable"]
+                    self.losses.append(entry)
                 elif "frame" in entry:
                     self.frames[entry["frame"]] = entry
                 else:
@@ -54,7 +56,7 @@ def may_be_flagged(entry):
 ANY_CAUSE = 4  # an answer to a READ that the sender sent once: the network doubled it behind the capture
 
 
-def alike_without_ids(truth):
+def alike_without_ids(truth, longest_read):
     """Frames that only an IPv4 ID could tell from others, by what they really are: a repeat and the original that
     comes after it; a late answer behind the repeated request, which looks like the answer to that; an answer given
     again to a request that no one is seen to repeat, which looks like a copy."""
@@ -69,15 +71,16 @@ def alike_without_ids(truth):
             alike.add(frame)
         if e.get("out_of_order", False) and e["kind"] in ("read_response", "atomic_response"):
             other = "b_to_a" if e["direction"] == "a_to_b" else "a_to_b"
-            first = e["psn"] - (LONGEST_READ if e["kind"] == "read_response" else 0)
-            if any(f < frame for psn in range(first, e["psn"] + 1) for f in repeated.get((e["connection"], other, psn), ())):
+            before = longest_read if e["kind"] == "read_response" else 0
+            asked = ((e["connection"], other, (e["psn"] - i) % PSNS) for i in range(before + 1))
+            if any(f < frame for place in asked for f in repeated.get(place, ())):
                 alike.add(frame)
         if e["kind"] == "read_response" and len(e.get("also", ())) == ANY_CAUSE:
             alike.add(frame)
     return alike
 
 
-LONGEST_READ = 5  # PSNs behind its first: the generator's messages have six packets
+PSNS = 1 << 24
 
 
 def read_verdicts(lines):
@@ -125,12 +128,17 @@ def measure_retransmissions(result, scenario, truth, verdicts):
     asked = {frame for frame, entry in truth.frames.items() if must_be_flagged(entry)}
     flagged = {frame for frame, verdict in verdicts.items() if "retransmission" in verdict[2]}
     if not scenario.ids:
-        alike = alike_without_ids(truth)
+        alike = alike_without_ids(truth, scenario.longest_read)
         result.note(f"alike without IDs: {len(alike)}, of them asked for {len(asked & alike)}")
         asked -= alike
         flagged -= alike
     found = asked & flagged
     wrong = {frame for frame in flagged - asked if not may_be_flagged(truth.frames.get(frame, {}))}
+    if not scenario.first_answers:
+        first = {frame for frame in wrong if truth.frames.get(frame, {}).get("first_answer", False)}
+        wrong -= first
+        if first:
+            result.note(f"first answers to repeated READs called retransmissions: {len(first)}")
     result.figures.update(retransmissions=len(asked), found=len(found), false=len(wrong),
                           precision=ratio(len(found), len(found) + len(wrong)), recall=ratio(len(found), len(asked)))
     describe_misses(result, "missed", ((f, truth.frames[f]["kind"] + "/" + truth.frames[f]["retransmission"])
@@ -169,7 +177,7 @@ def measure_causes(result, scenario, truth, verdicts, found):
             right += 1
         else:
             misses.append((frame, f"{entry['kind']} {entry['retransmission']} called {cause}"))
-    result.figures.update(causes=ratio(right, judged), causes_exact=ratio(exact, judged),
+    result.figures.update(judged=judged, right=right, causes=ratio(right, judged), causes_exact=ratio(exact, judged),
                           originals=ratio(pointed, with_original))
     describe_misses(result, "cause of", misses)
     if scenario.causes and not scenario.innocent:
@@ -195,7 +203,11 @@ def pair_key(a, b):
 
 
 def measure_pairing(result, scenario, truth, report):
-    real = {pair_key(c["a"], c["b"]): c for c in truth.connections}
+    real = {}
+    for c in truth.connections:  # of several with the same queue pairs the one with the most answers
+        other = real.setdefault(pair_key(c["a"], c["b"]), c)
+        if sum(c["answered"]) > sum(other["answered"]):
+            real[pair_key(c["a"], c["b"])] = c
     told = [c for c in report.get("connections", [])
             if str(c.get("service", "RC")).upper() == "RC" and c["a"] and c["b"] and c["a"]["qp"] is not None and c["b"]["qp"] is not None]
     keys = [pair_key(c["a"], c["b"]) for c in told]
@@ -213,11 +225,40 @@ def measure_pairing(result, scenario, truth, report):
         result.failures.append(f"{len(missing)} of {len(enough)} connections unpaired")
 
 
+def flow_key(connection, direction):
+    sender, receiver = ("a", "b") if direction == "a_to_b" else ("b", "a")
+    return connection[sender]["address"], connection[receiver]["address"], connection[receiver]["qp"]
+
+
+def measure_places(result, truth, told):
+    """told: (flow, where) -> losses in the report. Counts by flow and place, so that two mistakes do not cancel out."""
+    connections = {c["connection"]: c for c in truth.connections}
+    knowable, real = collections.Counter(), collections.Counter()
+    for loss in truth.losses:
+        flow = flow_key(connections[loss["connection"]], loss["direction"])
+        knowable[flow, loss["lost"]] += loss["decidable"]
+        real[flow, loss["lost"]] += 1
+        if loss["lost"] == "after_capture" and loss["frame"] is None:
+            real[flow, "by_capture"] += 1  # the capture missed it first
+    lost = sum(real[flow, where] for flow, where in real if where != "by_capture")
+    beyond = 0
+    for flow in {flow for flow, _ in told}:
+        claimed, true = (sum(of[flow, where] for where in WHERE if where != "by_capture") for of in (told, real))
+        beyond += max(0, claimed - true)
+    result.figures.update(
+        knowable=sum(knowable.values()), placed=sum(min(told[place], count) for place, count in knowable.items()),
+        lost_in_all=lost, beyond=beyond,
+        missed_beyond=sum(max(0, told[place] - real[place]) for place in told if place[1] == "by_capture"))
+
+
 def measure_losses(result, scenario, truth, report):
-    told = collections.Counter()
+    told, by_flow = collections.Counter(), collections.Counter()
     for flow in report.get("flows", []):
         for where in WHERE:
-            told[where] += (flow.get("lost") or {}).get(where) or 0
+            count = (flow.get("lost") or {}).get(where) or 0
+            told[where] += count
+            by_flow[(flow["src"], flow["dst"], flow["dst_qp"]), where] += count
+    measure_places(result, truth, by_flow)
     result.figures["lost"] = "  ".join(f"{told[w]}/{truth.lost[w]}" for w in WHERE)
     result.note("lost (told / knowable / all): " +
                 ", ".join(f"{w} {told[w]}/{truth.lost[w]}/{truth.all_lost[w]}" for w in WHERE))

@@ -20,6 +20,8 @@ class Scenario:
     pairing: bool = True          # connections with enough answered requests must be paired
     causes: bool = True           # causes are required to be right, not only printed
     ids: bool = True              # IPv4 IDs tell transmissions apart
+    first_answers: bool = False   # the first answer to a repeated READ, called a retransmission, is a false one
+    longest_read: int = 5         # PSNs behind the first one of a READ
     strict: bool = True           # False: printed, never failed
 
     def command(self, packets):

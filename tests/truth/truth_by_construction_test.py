@@ -8,15 +8,14 @@ Usage: truth_by_construction_test.py ROCE_FAULT_GENERATE ROCEANALYZE [--packets 
 Prints a table and fails where a target is missed (measure.py has the limits)."""
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import measure  # noqa: E402
+from scenario_run import Run  # noqa: E402
 from scenarios import LOSS_FINDINGS, QUICK, SCENARIOS  # noqa: E402
 
 measure.LOSS_CLAIMS = frozenset(LOSS_FINDINGS)
@@ -45,27 +44,10 @@ def chosen(options):
 
 
 def run_scenario(options, scenario, folder):
-    capture = os.path.join(folder, scenario.name + (".pcapng" if "pcapng" in scenario.arguments else ".pcap"))
-    truth_path = os.path.join(folder, scenario.name + ".jsonl")
-    subprocess.run([options.generate, capture, "--truth", truth_path, "--seed", str(options.seed),
-                    *scenario.command(options.packets)], check=True)
-    command = [options.program, "packets", capture, "-Y", measure.FILTER, "-T", "fields"]
-    for field in measure.FIELDS:
-        command += ["-e", field]
-    packets = subprocess.run(command, capture_output=True, text=True, check=False)
-    report = subprocess.run([options.program, "report", capture, "--json"], capture_output=True, text=True,
-                            check=False)
-    truth = measure.Truth(truth_path)
+    run = Run(options.generate, options.program, scenario, options.packets, options.seed, folder)
+    truth, result = run.judge()
     if not options.keep:
-        os.remove(capture)
-        os.remove(truth_path)
-    for done in (packets, report):
-        if done.returncode != 0:
-            result = measure.Result()
-            result.failures.append(f"{' '.join(done.args[:2])} ended with {done.returncode}: {done.stderr.strip()[:300]}")
-            return truth, result
-    result = measure.measure(scenario, truth, measure.read_verdicts(packets.stdout.splitlines()),
-                             json.loads(report.stdout))
+        run.remove()
     return truth, result
 
 
