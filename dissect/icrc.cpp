@@ -45,11 +45,12 @@ void mask_ipv6(std::uint8_t* p) {
 
 /// Fills `masked` with everything from the first covered byte through the BTH.
 bool fill(Bytes frame, const IcrcPlace& place, Masked& masked) {
-  // Native frames have a real LRH, which precedes the GRH where there is one.
-  const bool native = place.lrh != IcrcPlace::none;
-  const std::uint32_t start = native ? place.lrh : place.network;
+  // Only without a GRH does the packet stay in its subnet, so that its LRH stays the same except for the VL.
+  // Routers replace the LRH of a packet with a GRH: then ones stand for it, as in RoCE, which has none.
+  const bool local = place.network_id == HeaderId::lrh;
+  const std::uint32_t start = place.network;
   const std::size_t covered = place.bth + Bth::size - start;
-  const std::size_t prefix = native ? 0 : Masked::prefix;
+  const std::size_t prefix = local ? 0 : Masked::prefix;
   if (prefix + covered > masked.bytes.size()) return false;
 
   std::uint8_t* out = masked.bytes.data();
@@ -57,12 +58,12 @@ bool fill(Bytes frame, const IcrcPlace& place, Masked& masked) {
   std::memcpy(out + prefix, frame.data() + start, covered);
   masked.size = prefix + covered;
   std::uint8_t* copy = out + prefix;
-  if (native) set_ones(copy[0], 0xf0);  // VL
-  std::uint8_t* network_copy = copy + (place.network - start);
-  if (place.network_id == HeaderId::ipv4) {
-    mask_ipv4(network_copy);
+  if (local) {
+    set_ones(copy[0], 0xf0);  // VL
+  } else if (place.network_id == HeaderId::ipv4) {
+    mask_ipv4(copy);
   } else if (place.network_id == HeaderId::ipv6 || place.network_id == HeaderId::grh) {
-    mask_ipv6(network_copy);
+    mask_ipv6(copy);
   }
   if (place.udp != IcrcPlace::none) {
     std::uint8_t* udp = copy + (place.udp - start);
@@ -78,8 +79,6 @@ IcrcPlace place_of(const Dissection& d) {
   IcrcPlace place;
   place.network_id = network.id;
   place.network = network.offset;
-  const Layer* lrh = d.transport == Transport::native_ib ? d.find(HeaderId::lrh) : nullptr;
-  if (lrh != nullptr) place.lrh = lrh->offset;
   if (d.udp != Dissection::none) place.udp = d.layers[d.udp].offset;
   place.bth = d.layers[d.bth].offset;
   place.icrc = d.declared_end - static_cast<std::uint32_t>(Icrc::size);

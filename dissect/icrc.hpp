@@ -28,9 +28,8 @@ struct IcrcResult {
 struct IcrcPlace {
   static constexpr std::uint32_t none = 0xffff'ffff;
 
-  HeaderId network_id = HeaderId::ipv4;  ///< ipv4, ipv6, grh, or lrh if there is no GRH
+  HeaderId network_id = HeaderId::ipv4;  ///< ipv4, ipv6, grh, or lrh (native InfiniBand without GRH)
   std::uint32_t network = 0;
-  std::uint32_t lrh = none;  ///< native InfiniBand only
   std::uint32_t udp = none;
   std::uint32_t bth = 0;
   std::uint32_t icrc = 0;

@@ -31,6 +31,10 @@ bool unanswered(const CmExchange& x) noexcept {
   return x.req && !x.rep && !x.mra && !x.rtu && !x.dreq && !x.drep && !(x.rej && x.rejected_by_server);
 }
 
+bool retries_exhausted(const CmExchange& x) noexcept {
+  return unanswered(x) && !x.sidr && x.req.count > x.max_cm_retries;
+}
+
 std::optional<std::uint64_t> connect_time_ns(const CmExchange& x) noexcept {
   return span_of(x.req, x.rtu ? x.rtu : x.rep);
 }

@@ -75,6 +75,10 @@ struct CmExchange {
 /// Whether a REQ was captured, but no response of the server.
 [[nodiscard]] bool unanswered(const CmExchange& exchange) noexcept;
 
+/// Whether the REQ was sent as often as its Max CM Retries allows, and was not answered. Of SIDR
+/// lookups this is not known: a SIDR_REQ does not tell.
+[[nodiscard]] bool retries_exhausted(const CmExchange& exchange) noexcept;
+
 /// Time from the first REQ to the first RTU, or to the REP if there is no RTU; absent if one of them or its
 /// time is missing, or if the time would be negative.
 [[nodiscard]] std::optional<std::uint64_t> connect_time_ns(const CmExchange& exchange) noexcept;

@@ -16,11 +16,12 @@ bool completes_message(const dissect::OpcodeInfo& info) noexcept {
 }  // namespace
 
 void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
-  if (packets == 0) {
+  if (!any_look_) {
     first_psn = r.psn;
     source_mac = r.source_mac;
   }
   settle();
+  any_look_ = true;
   const PacketRecord::Look now = r.look();
   look_word_ = now.word;
   look_flags_ = now.flags;
@@ -101,7 +102,7 @@ void SequenceCounts::add(const SequenceCounts& other) noexcept {
        {&SequenceCounts::retransmitted_bytes, &SequenceCounts::spurious, &SequenceCounts::out_of_order,
         &SequenceCounts::duplicate_captures, &SequenceCounts::duplicate_network,
         &SequenceCounts::wasted_packets, &SequenceCounts::wasted_bytes, &SequenceCounts::gaps,
-        &SequenceCounts::left_out}) {
+        &SequenceCounts::left_out, &SequenceCounts::damaged}) {
     this->*count += other.*count;
   }
 }

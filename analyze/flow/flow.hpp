@@ -36,6 +36,7 @@ struct SequenceCounts {
   std::uint64_t wasted_bytes = 0;
   std::uint64_t gaps = 0;      ///< PSNs that were not captured in sequence
   std::uint64_t left_out = 0;  ///< packets rejected by the filter; in no other count
+  std::uint64_t damaged = 0;   ///< of the flow's packets: in none of its counts by value, no row of marks()
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
     std::uint64_t sum = 0;
@@ -64,6 +65,11 @@ struct alignas(64) Flow {
   std::uint32_t last_psn = 0;
   std::uint32_t first_psn = 0;
   bool in_use = false;                ///< for FlowTable only
+
+ private:
+  bool any_look_ = false;  ///< look_word_ and look_flags_ are of a packet
+
+ public:
   std::optional<std::uint16_t> vlan;  ///< of the first tagged packet
 
  private:
@@ -93,7 +99,7 @@ struct alignas(64) Flow {
 
   /// Counts frame `number`. True if its look differs from the packets before and is now the current one.
   bool count(const PacketRecord& r, std::uint64_t number) {
-    const bool differs = r.look() != look() || packets == 0;
+    const bool differs = r.look() != look() || !any_look_;
     if (differs) [[unlikely]] {
       if (stands_apart(r)) {
         count_apart(r, number);
@@ -103,6 +109,12 @@ struct alignas(64) Flow {
     }
     count_alike(r, number);
     return differs;
+  }
+  /// Counts a packet of which only its size and time are certain: it is in no count by value.
+  void count_damaged(const PacketBrief& r) {
+    count_size(r);
+    ++sequence_to_change().damaged;
+    ++look_from_;
   }
   /// Counts a packet with the current look.
   void count_alike(const PacketBrief& r, std::uint64_t number) {
@@ -150,10 +162,13 @@ struct alignas(64) Flow {
     if (!service_known) [[unlikely]]
       learn_service(r);
     if (r.upper != 0 && upper == dissect::Ulp::none) upper = static_cast<dissect::Ulp>(r.upper);
+    last_psn = r.psn;
+    count_size(r);
+  }
+  void count_size(const PacketBrief& r) {
     ++packets;
     bytes += r.wire;
     payload_bytes += r.payload;
-    last_psn = r.psn;
     if (r.time_ns != capture::no_time) {
       if (!any_time) first_time_ns = last_time_ns = r.time_ns;
       any_time = true;
@@ -166,8 +181,8 @@ struct alignas(64) Flow {
   /// A CE-marked packet or a CNP: counted without changing the current look, since packets with the former
   /// look follow.
   [[nodiscard]] bool stands_apart(const PacketRecord& r) const noexcept {
-    return packets != 0 && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
-                            r.opcode == dissect::opcode_cnp);
+    return any_look_ && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
+                         r.opcode == dissect::opcode_cnp);
   }
   void count_apart(const PacketRecord& r, std::uint64_t number);
   void change_look(const PacketRecord& r, std::uint64_t number);
@@ -181,6 +196,13 @@ struct alignas(64) Flow {
 
   MarkCounts marks_;
   DeepPtr<SequenceCounts> sequence_;
+};
+
+/// Damaged packets (wrong ICRC) that belong to no flow: a flipped bit is in an address or the queue pair.
+struct StrayPackets {
+  dissect::IpAddress src;
+  dissect::IpAddress dst;
+  std::uint64_t packets = 0;
 };
 
 /// Sums over flows that are no longer listed, because they were evicted from the full table or were idle for

@@ -47,6 +47,12 @@ std::uint32_t FlowPoints::entry_of(const FlowKey& flow, std::uint32_t point) {
 
 void FlowPoints::count(Entry& entry, const PacketRecord::Look& look, const PacketBrief& packet,
                        std::uint64_t number) {
+  entry.right = entry.right || packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match);
+  // Where all of a flow are wrong the capture made them so.
+  if (entry.right && packet.damaged()) {
+    ++entry.packets;
+    return;
+  }
   const std::uint64_t key = MarkCounts::key_of(look, traffic_class(packet.opcode, entry.flow.dst_qp));
   if (!entry.any || key != entry.last_key) entry.marks.note(key, number, packet.time_ns);
   entry.any = true;
@@ -56,7 +62,7 @@ void FlowPoints::count(Entry& entry, const PacketRecord::Look& look, const Packe
 }
 
 void FlowPoints::see(const PacketRecord& record, std::uint64_t number) {
-  if (!record.has(PacketRecord::selected)) return;
+  if (!record.has(PacketRecord::selected) || record.has(PacketRecord::other_version)) return;
   const std::uint32_t place = entry_of(record.key, record.point);
   if (place == none) {
     ++dropped_;

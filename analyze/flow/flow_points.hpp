@@ -62,6 +62,7 @@ class FlowPoints {
     std::uint64_t packets = 0;
     std::uint64_t last_key = 0;  ///< key of the row that was counted last
     bool any = false;
+    bool right = false;  ///< the ICRC of any packet matched
     MarkCounts marks;
   };
   struct Image {

@@ -45,7 +45,8 @@ void Tracker::Impl::retire_idle(std::uint64_t frame) {
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     if (!idle(place)) continue;
     if (states[place].connection != no_place && in_trouble(tracks[states[place].connection])) {
-      in_trouble_too.emplace_back(-age(place), place);
+      close_out(place);
+      if (idle(place)) in_trouble_too.emplace_back(-age(place), place);
     } else {
       depart(place);
     }
@@ -57,17 +58,35 @@ void Tracker::Impl::retire_idle(std::uint64_t frame) {
   }
 }
 
-/// An idle flow leaves with its connection, of which now all is said that can be said at an end.
-void Tracker::Impl::depart(std::uint32_t place) {
+/// Says of an idle flow's connection all that can be said at an end, and releases its state. False if what
+/// waited has begun something new: then it is not idle.
+bool Tracker::Impl::conclude_idle(std::uint32_t place) {
   release_waiting(place);
   const std::uint32_t connection = states[place].connection;
+  if (connection == no_place) return true;
+  if (tracks[connection].concluded) return true;
+  release_held_back(connection);
+  if (end_views(connection, false)) static_cast<void>(end_views(connection, false));
+  if (states[place].connection != connection || !tracks[connection].in_use) return false;
+  conclude(tracks[connection]);
+  release_state(tracks[connection]);
+  return true;
+}
+
+/// An idle connection is over. Findings tell of it, so its results stay listed; a packet of its flows begins
+/// another one.
+void Tracker::Impl::close_out(std::uint32_t place) {
+  if (!conclude_idle(place) || states[place].connection == no_place) return;
+  for (const std::uint32_t each : tracks[states[place].connection].places) {
+    if (each != no_place && !states[each].retired) retire(each);
+  }
+}
+
+/// An idle flow leaves with its connection.
+void Tracker::Impl::depart(std::uint32_t place) {
+  if (!conclude_idle(place)) return;
   std::array<std::uint32_t, 2> places{place, no_place};
-  if (connection != no_place) {
-    release_held_back(connection);
-    if (end_views(connection, false)) static_cast<void>(end_views(connection, false));
-    // What was released may have begun something new: then it is not idle.
-    if (states[place].connection != connection || !tracks[connection].in_use) return;
-    conclude(tracks[connection]);
+  if (const std::uint32_t connection = states[place].connection; connection != no_place) {
     places = tracks[connection].places;
     if (places[0] != place) std::swap(places[0], places[1]);
   }

@@ -4,6 +4,7 @@
 #include <tsl/robin_map.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace roce::analyze {
@@ -25,6 +26,16 @@ std::uint64_t hash_of(const dissect::IpAddress& address) noexcept {
 std::uint64_t pair_hash(const FlowKey& key) noexcept {
   return mix(hash_of(key.src) + hash_of(key.dst), static_cast<std::uint64_t>(key.transport));
 }
+
+/// The flow's addresses in their order.
+FlowKey direction_of(const FlowKey& key) noexcept {
+  FlowKey direction = key;
+  direction.dst_qp = 0;
+  return direction;
+}
+struct DirectionHash {
+  std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+};
 
 using Places = std::vector<std::uint32_t>;
 
@@ -68,6 +79,8 @@ class PlaceLists {
 struct UnpairedFlows::Impl {
   PlaceLists by_addresses;
   PlaceLists by_port;
+  PlaceLists by_favourite;
+  tsl::robin_map<FlowKey, std::size_t, DirectionHash> requesters;
 };
 
 UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
@@ -95,6 +108,34 @@ std::span<const std::uint32_t> UnpairedFlows::between(const PacketRecord& record
 std::span<const std::uint32_t> UnpairedFlows::on_port(const PacketRecord& record) const {
   if (!record.has(PacketRecord::has_ports)) return {};
   return impl_->by_port.find(mix(pair_hash(record.key), record.udp_source));
+}
+
+void UnpairedFlows::add_requester(const PacketRecord& record) {
+  ++impl_->requesters[direction_of(record.key)];
+}
+
+void UnpairedFlows::remove_requester(const PacketRecord& record) {
+  const auto found = impl_->requesters.find(direction_of(record.key));
+  if (found == impl_->requesters.end()) return;
+  if (--found.value() == 0) impl_->requesters.erase(found);
+}
+
+std::size_t UnpairedFlows::requesters_to(const PacketRecord& record) const {
+  FlowKey opposite = direction_of(record.key);
+  std::swap(opposite.src, opposite.dst);
+  const auto found = impl_->requesters.find(opposite);
+  return found == impl_->requesters.end() ? 0 : found->second;
+}
+
+void UnpairedFlows::change_favourite(std::uint32_t place, std::uint32_t before, std::uint32_t after,
+                                     std::uint32_t none) {
+  if (before == after) return;
+  if (before != none) impl_->by_favourite.remove(before, place);
+  if (after != none) impl_->by_favourite.add(after, place);
+}
+
+std::span<const std::uint32_t> UnpairedFlows::with_favourite(std::uint32_t favourite) const {
+  return impl_->by_favourite.find(favourite);
 }
 
 std::uint64_t UnpairedFlows::steps() const noexcept {

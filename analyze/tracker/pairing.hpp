@@ -42,6 +42,17 @@ class UnpairedFlows {
   /// The same with the same source port.
   [[nodiscard]] std::span<const std::uint32_t> on_port(const PacketRecord& record) const;
 
+  /// One of them has sent its first request, or one that had sent any leaves.
+  void add_requester(const PacketRecord& record);
+  void remove_requester(const PacketRecord& record);
+  /// Flows in the opposite direction that have sent requests.
+  [[nodiscard]] std::size_t requesters_to(const PacketRecord& record) const;
+
+  /// Which flow the answers of a flow fit best; `none` before or after: no flow.
+  void change_favourite(std::uint32_t place, std::uint32_t before, std::uint32_t after, std::uint32_t none);
+  /// Flows with that favourite, between any addresses.
+  [[nodiscard]] std::span<const std::uint32_t> with_favourite(std::uint32_t favourite) const;
+
   /// Elements of lists that remove() has looked at so far: its work.
   [[nodiscard]] std::uint64_t steps() const noexcept;
 

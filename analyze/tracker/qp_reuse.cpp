@@ -9,6 +9,20 @@
 
 namespace roce::analyze {
 
+std::uint32_t Restart::messages_of(unsigned side, std::uint32_t last_psn,
+                                   const PsnSpace* beyond) const noexcept {
+  const PacketRecord* const first = first_of(side);
+  std::uint32_t messages = 0;
+  for (std::size_t i = 0; first != nullptr && i < held.size(); ++i) {
+    const PacketRecord& record = held[i].record;
+    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+    if (sides[i] != side || !info.request || !info.ends_message()) continue;
+    if (dissect::serial_steps(first->psn, record.psn) > dissect::serial_steps(first->psn, last_psn)) continue;
+    if (beyond == nullptr || !beyond->confirmed(record.psn)) ++messages;
+  }
+  return messages;
+}
+
 /// A request that may be the first of another use of the numbers waits for an answer, and those behind it
 /// wait with it, of either side. True if this one does.
 bool Tracker::Impl::awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
@@ -44,6 +58,25 @@ void Tracker::Impl::begin_anew(std::uint32_t connection) {
   replay(packets);
 }
 
+/// Whether this answer to what waits of that side is the first to another use of the numbers: the count of
+/// messages goes on where they were sent again, and begins with them where they are the first.
+bool Tracker::Impl::answers_anew(const Track& track, unsigned side, std::uint32_t first_psn,
+                                 const PacketRecord& answer) {
+  const Restart& restart = *track.restart;
+  PsnSpace& space = *track.spaces[side];
+  const std::uint32_t msn = answer.aeth & dissect::serial_mask;
+  // A copy of an old answer counts less, too; but not from 1.
+  if (space.counts_anew(answer)) return !space.begins_at(first_psn) || msn <= restart.held.size();
+  if (msn != restart.messages_of(side, answer.psn, nullptr)) return false;
+  const std::uint32_t gone_on = space.messages_counted() + restart.messages_of(side, answer.psn, &space);
+  if (msn != (gone_on & dissect::serial_mask)) return true;
+  // Both fit where the use before was as short: what is sent again has the opcodes that it had.
+  for (std::size_t i = 0; i < restart.held.size(); ++i) {
+    if (restart.sides[i] == side && space.differs(restart.held[i].record)) return true;
+  }
+  return false;
+}
+
 /// The answer tells. True if it was dealt with: it belongs to a connection that begins with what waited.
 bool Tracker::Impl::restarted(std::uint32_t connection, unsigned side, const PacketRecord& record,
                               std::uint64_t number, Verdict& verdict) {
@@ -51,7 +84,9 @@ bool Tracker::Impl::restarted(std::uint32_t connection, unsigned side, const Pac
   const PacketRecord* const first = track.restart->first_of(side ^ 1U);
   if (first == nullptr) return false;
   const bool to_these = dissect::serial_steps(first->psn, record.psn) < 2 * Restart::limit;
-  if (!to_these || !track.spaces[side ^ 1U]->counts_anew(record)) {
+  if (to_these && !record.has(PacketRecord::has_aeth))  // inside a READ: the count comes with its end
+    return awaits_answer(connection, side, record, number, verdict);
+  if (!to_these || !answers_anew(track, side ^ 1U, first->psn, record)) {
     release_restart(connection);
     return false;
   }
@@ -87,7 +122,8 @@ void Tracker::Impl::release_restart(std::uint32_t connection) {
     const Held& packet = restart->held[i];
     const unsigned side = restart->sides[i];
     const std::uint32_t place = tracks[connection].places[side];
-    if (tracks[connection].spaces[side]->far_off(packet.record)) {
+    const bool request = dissect::opcode_info(packet.record.opcode).request;
+    if (request && tracks[connection].spaces[side]->far_off(packet.record)) {
       count(place, packet.record, packet.number);
     } else {
       step(connection, side, packet.record, packet.number, place);

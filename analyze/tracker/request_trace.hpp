@@ -16,7 +16,7 @@ namespace roce::analyze {
 /// Bounded: the oldest are forgotten.
 class RequestTrace {
  public:
-  static constexpr std::size_t first_size = 16;
+  static constexpr std::size_t first_size = 8;
   static constexpr std::size_t largest_size = 512;
   static constexpr std::size_t most_reads = 16;
 

@@ -128,6 +128,10 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
     track_long(tame, number, verdict);
     return;
   }
+  if (is_doubted(record)) [[unlikely]] {
+    doubt(record, number);
+    return;
+  }
   std::uint32_t place = flows.guess(record);
   if (place == no_place || states[place].retired || !(flows.at(place).key == record.key)) {
     place = place_of(record);
@@ -146,7 +150,7 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   if (state.plain || (info.operation != dissect::Operation::cnp && !has_sequence(info.service) &&
                       state.unpaired == nullptr)) {
-    state.plain = true;
+    state.plain = state.plain || bears_witness(place, record);
     verdict = plain(state, record, number, place);
     return;
   }
@@ -165,6 +169,8 @@ void Tracker::Impl::note_icrc(FlowState& state, const PacketRecord& record) {
       state.header_wrong = true;
     } else {
       state.icrc_matched = true;
+      if (right_senders.size() >= 4 * flows.limit()) right_senders.clear();
+      right_senders.insert(record.key.src);
     }
   }
 }
@@ -176,6 +182,16 @@ bool Tracker::Impl::believed(std::uint32_t place, const PacketRecord& record) co
   const FlowState& state = states[place];
   if (record.icrc_wrong()) return state.icrc_by_capture();
   return !state.icrc_matched && flows.at(place).packets >= 3;
+}
+
+/// Whether a packet shows anything but its own damage. Not so strict as believed(): a sender of which no ICRC
+/// was right so far may be one whose packets the capture sees before its NIC writes it.
+bool Tracker::Impl::bears_witness(std::uint32_t place, const PacketRecord& record) const {
+  if (!record.damaged()) return true;
+  const FlowState& state = states[place];
+  if (state.icrc_matched) return false;
+  if (!record.icrc_wrong()) return true;
+  return !state.header_wrong && (state.icrc_by_capture() || !right_senders.contains(record.key.src));
 }
 
 /// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
@@ -228,6 +244,13 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
                              std::uint32_t place) {
   Verdict verdict;
   if (!state.plain_flow) state.plain_flow = std::make_unique<PlainFlow>();
+  if (record.icrc_wrong() && flows.at(place).packets == 0)
+    state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
+  if (!bears_witness(place, record)) {
+    count(place, record, number);
+    publish(number, verdict);
+    return verdict;
+  }
   PlainFlow& flow = *state.plain_flow;
   Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
   const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
@@ -267,12 +290,12 @@ void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::
     return;
   }
   if (flow.packets == 0) states[place].first_frame = number;
-  if (flow.count(record, number)) states[place].image = 0;
-  if (record.time_ns != capture::no_time) {
-    Series::Bucket& bucket = shared.series.at(record.time_ns);
-    ++bucket.packets;
-    bucket.bytes += record.wire;
+  if (!bears_witness(place, record)) {
+    flow.count_damaged(record);
+  } else if (flow.count(record, number)) {
+    states[place].image = 0;
   }
+  count_in_series(record);
 }
 
 void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
@@ -329,16 +352,19 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   Step s{record, info, number, counts, side, c, flows, track.places, shared, {}};
   s.verdict.connection = c.id;
   if (side == 1) s.verdict.set(Verdict::b_to_a);
-  if (c.service == Service::reserved && info.operation != dissect::Operation::cnp) c.service = info.service;
+  if (followed && c.service == Service::reserved && info.operation != dissect::Operation::cnp)
+    c.service = info.service;
 
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
-  if (info.operation == dissect::Operation::cnp) {
+  if (!followed) {
+    // It witnesses nothing but its damage.
+  } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);
-    if (followed) congestion.notified(c, side ^ 1U, s.flow(side ^ 1U), record);
+    congestion.notified(c, side ^ 1U, s.flow(side ^ 1U), record);
     if (Series::Bucket* bucket = counts ? s.bucket() : nullptr) ++bucket->cnps;
-  } else if (followed && info.defined && has_sequence(info.service)) {
+  } else if (info.defined && has_sequence(info.service)) {
     const unsigned requester = info.response ? side ^ 1U : side;
     std::unique_ptr<PsnSpace>& space = track.spaces[requester];
     if (!space) {
@@ -351,10 +377,11 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
       space->request(s);
     }
   }
-  if ((record.traffic_class & 3U) == 3U) happened(s, side, Event::ce_marked);
+  const bool ce = followed && (record.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
+  if (ce) happened(s, side, Event::ce_marked);
 
   if (!s.verdict.has(Verdict::duplicate_capture)) {
-    if (s.verdict.has(Verdict::retransmission) || (record.traffic_class & 3U) == 3U) note_marks(s, place);
+    if (s.verdict.has(Verdict::retransmission) || ce) note_marks(s, place);
     if (record.source_mac != 0 && followed) {
       FlowState& state = states[place];
       if (state.mac != 0 && state.mac != record.source_mac) {
@@ -440,7 +467,12 @@ Verdict Tracker::track_one(const PacketRecord& record, std::uint64_t number) {
 void Tracker::connected(const CmExchange& exchange, std::uint32_t index) {
   impl_->connected(exchange, index);
 }
-std::uint64_t Tracker::flow_id(const PacketRecord& record) {
+bool Tracker::shows_damage(dissect::Bytes frame, const dissect::Dissection& d) const noexcept {
+  return dissect::check_icrc(frame, d).status == dissect::CrcStatus::mismatch &&
+         impl_->right_senders.contains(ends_of(frame.data(), d).src);
+}
+std::optional<std::uint64_t> Tracker::flow_id(const PacketRecord& record) {
+  if (impl_->is_doubted(record)) return std::nullopt;
   return impl_->flows.at(impl_->place_of(record)).id;
 }
 void Tracker::retire_idle(std::uint64_t frame) {

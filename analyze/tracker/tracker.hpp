@@ -17,6 +17,7 @@
 #include "analyze/packet/verdict.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/record/packet_record.hpp"
+#include "analyze/record/totals.hpp"
 
 namespace roce::analyze {
 
@@ -67,16 +68,23 @@ class Tracker {
   /// track() for a single pass: returns the verdict so far, without corrections by later packets.
   Verdict track_one(const PacketRecord& record, std::uint64_t number);
 
+  /// Checks the ICRC of a packet before it is tracked, for those who follow packets elsewhere. True if it
+  /// does not match, though others of its sender did: then it is damaged, and nothing in it is evidence.
+  [[nodiscard]] bool shows_damage(dissect::Bytes frame, const dissect::Dissection& dissection) const noexcept;
+
   /// Reports a CM exchange with both queue pairs, before the packets that follow it. `index`:
   /// CmTracker::index_of().
   void connected(const CmExchange& exchange, std::uint32_t index);
 
-  /// Evicts flows and connections without a packet since that frame and adds them to Result::departed. Those
-  /// with errors stay, because findings refer to them, as long as they fill at most half of the table.
+  /// Concludes connections without a packet since that frame and releases their state; packets that come
+  /// later begin new ones. Evicts them with their flows and adds them to Result::departed. The results of
+  /// those with errors stay listed, because findings refer to them, as long as they fill at most half of the
+  /// table.
   void retire_idle(std::uint64_t frame);
 
-  /// The id of a valid record's flow; a new flow gets the next one.
-  [[nodiscard]] std::uint64_t flow_id(const PacketRecord& record);
+  /// The id of a valid record's flow; a new flow gets the next one. None for a packet that seems to be no
+  /// RoCE.
+  [[nodiscard]] std::optional<std::uint64_t> flow_id(const PacketRecord& record);
 
   /// Result of finish().
   struct Result {
@@ -86,6 +94,9 @@ class Tracker {
     Congestion congestion;            ///< without the sums over flows, see sum_up()
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points with common packets
     Departed departed;
+    std::vector<StrayPackets> strays;  ///< by addresses, each pair once
+    Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
+                      ///< else
     std::uint64_t unlisted_copies = 0;    ///< copies of flows without other counted packets
     std::uint64_t forgotten_packets = 0;  ///< PSNs dropped from the bounded memory before acknowledgement
   };

@@ -131,7 +131,9 @@ struct Crowd {
 void Tracker::Impl::note_request(std::uint32_t place, const PacketRecord& request) {
   Unpaired* const waiting = states[place].unpaired.get();
   if (waiting == nullptr || waiting->icrc_awaited || !believed(place, request)) return;
+  const bool first = waiting->requests.empty();
   waiting->requests.add(request, dissect::opcode_info(request.opcode), trace_budget);
+  if (first && waiting->listed && !waiting->requests.empty()) unpaired.add_requester(waiting->first);
 }
 
 /// Flows that came since the last look. False if there is no room for all of them: the right one may be
@@ -241,14 +243,26 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   }
 }
 
+/// The flow's answers fit `favourite` best.
+void Tracker::Impl::prefer(std::uint32_t place, std::uint32_t favourite) {
+  Unpaired& waiting = *states[place].unpaired;
+  unpaired.change_favourite(place, waiting.favourite, favourite, no_place);
+  waiting.favourite = favourite;
+}
+
 /// Whether another flow's answers fit the same requests about as well.
 bool Tracker::Impl::wanted_elsewhere(std::uint32_t place, const Candidate& best) {
-  const std::span<const std::uint32_t> others = unpaired.between(states[place].unpaired->first);
-  looks -= static_cast<std::int64_t>(others.size());
+  const Unpaired& own = *states[place].unpaired;
+  looks -= static_cast<std::int64_t>(unpaired.between(own.first).size());
+  const std::span<const std::uint32_t> others = unpaired.with_favourite(best.place);
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
-    const Unpaired* waiting = states[other].unpaired.get();
-    return other != place && waiting != nullptr && waiting->favourite == best.place &&
-           waiting->favourite_score > best.score() - margin;
+    const Unpaired& waiting = *states[other].unpaired;
+    // The place may have been another flow's, between other addresses, when it became the favourite.
+    const bool same_hosts =
+        opposite(place, other) ||
+        (waiting.first.key.src == own.first.key.src && waiting.first.key.dst == own.first.key.dst &&
+         waiting.first.key.transport == own.first.key.transport);
+    return other != place && waiting.listed && same_hosts && waiting.favourite_score > best.score() - margin;
   });
 }
 
@@ -309,7 +323,7 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   for (const Candidate& c : judged) {
     if (best == nullptr || c.score() > best->score()) best = &c;
   }
-  waiting->favourite = best != nullptr ? best->place : no_place;
+  prefer(place, best != nullptr ? best->place : no_place);
   if (best == nullptr) return false;
   waiting->favourite_score = best->score();
   // The partner may not have been captured at all, which is the likelier the fewer flows have found theirs.
@@ -334,6 +348,16 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   return states[place].unpaired == nullptr;
 }
 
+/// Unpaired flows with requests that this one's answers could be to. Counted as they come and go: at the end
+/// there may be as many as flows that ask.
+std::size_t Tracker::Impl::possible_partners(std::uint32_t place) {
+  const Unpaired& waiting = *states[place].unpaired;
+  const std::size_t all = unpaired.requesters_to(waiting.first);
+  const bool itself_too =
+      waiting.listed && !waiting.requests.empty() && waiting.first.key.src == waiting.first.key.dst;
+  return itself_too ? all - 1 : all;
+}
+
 /// At the end: who has found its partner is nobody else's, and may have been what made others unsure.
 void Tracker::Impl::pair_the_rest() {
   std::vector<std::uint32_t> left;
@@ -345,13 +369,8 @@ void Tracker::Impl::pair_the_rest() {
     more = false;
     for (const std::uint32_t place : left) {
       if (states[place].unpaired == nullptr) continue;
-      Unpaired& waiting = *states[place].unpaired;
-      drop_taken(waiting);
-      const std::span<const std::uint32_t> others = unpaired.between(waiting.first);
-      const auto of = std::count_if(others.begin(), others.end(), [&](std::uint32_t other) {
-        return opposite(place, other) && !states[other].unpaired->requests.empty();
-      });
-      more = choose(place, static_cast<std::size_t>(of)) || more;
+      drop_taken(*states[place].unpaired);
+      more = choose(place, possible_partners(place)) || more;
     }
   }
 }
@@ -368,7 +387,7 @@ bool Tracker::Impl::consider_again(std::uint32_t place) {
     of.candidates = {};
     of.looked_until = of.looked_at = 0;
     of.tried = 0;
-    of.favourite = no_place;
+    prefer(place, no_place);
     of.ambiguous = false;
     if (of.answers != 0) --answering;
     of.answers = 0;

@@ -2,6 +2,7 @@
 // The end of the capture: packets that still wait, and what can only be said of a connection when it is over.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analyze/tracker/tracker_impl.hpp"
 
@@ -75,6 +76,20 @@ void Tracker::Impl::conclude(Track& track) {
   pairing.confidence = base * fitting;
 }
 
+/// What is only needed while packets may still come. There may be a hundred thousand connections, and what is
+/// concluded last needs memory, too.
+void Tracker::Impl::release_state(Track& track) {
+  for (const std::uint32_t place : track.places) {
+    if (place != no_place) states[place].spaces = {};
+  }
+  for (DeepPtr<PsnSpace>& space : track.spaces) {
+    if (space == nullptr) continue;
+    space->release(shared.budget);
+    space.reset();
+  }
+  track.concluded = true;
+}
+
 /// Flows too short to show whose fault their wrong ICRCs are: the capture's, if it is so with all that their
 /// host sent otherwise.
 void Tracker::Impl::settle_short_flows() {
@@ -117,7 +132,12 @@ bool Tracker::Impl::release_waiting(std::uint32_t place) {
     return true;
   }
   // Corrupted numbers make no connection; they are still packets.
+  const bool strange = garbage && among_strange(flows.at(place).key);
   for (const Held& packet : waiting.held) {
+    if (strange) {
+      take_as_strange(packet.record, packet.number);
+      continue;
+    }
     count(place, packet.record, packet.number);
     publish(packet.number, Verdict{});
   }
@@ -132,8 +152,49 @@ bool Tracker::Impl::release_waiting() {
   return more;
 }
 
+/// A damaged packet makes no flow, unless all that its sender sent has a wrong ICRC: then the capture made
+/// them wrong, and its short flows are flows. Where no ICRC was right at all, nothing shows which it is.
+std::vector<StrayPackets> Tracker::Impl::take_strays() {
+  std::vector<StrayPackets> strays;
+  for (std::uint32_t place = 0; !strange_pairs.empty() && place < states.size(); ++place) {
+    Flow& flow = flows.at(place);
+    const DeepPtr<PlainFlow>& plain = states[place].plain_flow;
+    if (flow.packets != 1 || flow.icrc_mismatches != 1 || plain == nullptr || plain->damaged == nullptr)
+      continue;
+    if (!among_strange(flow.key)) continue;
+    const PacketRecord& record = plain->damaged->record;
+    take_as_strange(record, plain->damaged->number);
+    flow.packets = 0;
+    if (record.time_ns == capture::no_time) continue;
+    shared.series.take_back(record.time_ns, &Series::Bucket::packets, 1);
+    shared.series.take_back(record.time_ns, &Series::Bucket::bytes, record.wire);
+  }
+  if (right_senders.empty()) return strays;
+  std::set<dissect::IpAddress> wrong_senders;
+  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, std::uint64_t> packets;
+  const auto is_stray = [&](std::uint32_t place) {
+    const Flow& flow = flows.at(place);
+    const FlowState& state = states[place];
+    return flow.in_use && flow.packets != 0 && flow.icrc_mismatches == flow.packets &&
+           state.connection == no_place && !state.icrc_by_capture();
+  };
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (states[place].icrc_by_capture()) wrong_senders.insert(flows.at(place).key.src);
+  }
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
+    if (!is_stray(place)) continue;
+    Flow& flow = flows.at(place);
+    if (wrong_senders.contains(flow.key.src)) continue;
+    packets[{flow.key.src, flow.key.dst}] += std::exchange(flow.packets, 0);
+  }
+  strays.reserve(packets.size());
+  for (const auto& [pair, count] : packets) strays.push_back({pair.first, pair.second, count});
+  return strays;
+}
+
 Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
+  settle_doubted();
   settle_short_flows();
   pair_the_rest();
   pair_cnps();
@@ -148,13 +209,20 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
         more = end_views(i, round < taken_over_at_most) || more;
     }
   }
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    if (tracks[i].in_use && !tracks[i].concluded) release_held_back(i);
+  }
+  // Nobody looks for a partner any more.
+  for (std::uint32_t place = 0; place < states.size(); ++place) states[place].unpaired.reset();
+  unpaired = {};
   Result result;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < tracks.size(); ++i) {
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
     if (!tracks[i].in_use) continue;
-    release_held_back(static_cast<std::uint32_t>(i));
-    conclude(tracks[i]);
     ++count;
+    if (tracks[i].concluded) continue;
+    conclude(tracks[i]);
+    release_state(tracks[i]);
   }
   result.clocks = clocks.result();
   result.congestion = congestion.take();
@@ -167,6 +235,8 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   });
   std::sort(result.connections.begin(), result.connections.end(),
             [](const Connection& a, const Connection& b) { return a.id < b.id; });
+  result.strays = take_strays();
+  result.not_roce = std::move(strange);
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     const Flow& flow = flows.at(place);
     if (flow.in_use && flow.packets == 0) result.unlisted_copies += flow.sequence().duplicate_captures;

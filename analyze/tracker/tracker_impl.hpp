@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -80,6 +81,7 @@ struct Unpaired {
 struct PlainFlow {
   StreamFacts facts;
   std::array<Seen, 8> seen;
+  DeepPtr<Held> damaged;     ///< its first packet, if that has a wrong ICRC
   DeepPtr<CopyRing> copies;  ///< where several capture points show it
 };
 
@@ -129,17 +131,22 @@ struct CmPeer {
 /// Requests before what was confirmed, after silence: sent again, or the first of another use of both queue
 /// pairs' numbers. The next answer tells.
 struct Restart {
-  static constexpr std::size_t limit = 256;
+  static constexpr std::size_t limit = 1024;
   std::vector<Held> held;
   std::vector<std::uint8_t> sides;  ///< who sent each of them
   void add(const Held& packet, unsigned side) {
     held.push_back(packet);
     sides.push_back(static_cast<std::uint8_t>(side));
   }
-  /// The first that this side sent; nullptr if none did.
+  /// How many messages this side has sent up to that PSN; with `beyond` only those that it has not confirmed.
+  [[nodiscard]] std::uint32_t messages_of(unsigned side, std::uint32_t last_psn,
+                                          const PsnSpace* beyond) const noexcept;
+  /// The first request of this side; nullptr if there is none.
   [[nodiscard]] const PacketRecord* first_of(unsigned side) const noexcept {
-    const auto found = std::find(sides.begin(), sides.end(), side);
-    return found == sides.end() ? nullptr : &held[static_cast<std::size_t>(found - sides.begin())].record;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (sides[i] == side && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
+    }
+    return nullptr;
   }
 };
 
@@ -151,6 +158,7 @@ struct alignas(64) Track {
   std::array<std::uint32_t, 2> places{no_place, no_place};
   std::uint8_t jump_side = 0;
   bool in_use = false;
+  bool concluded = false;  ///< all is said of it, and its state is released: only the result is left
   Connection result;
   /// An answer far from all requests: to those of another queue pair, if the next one follows it.
   DeepPtr<Held> far_answer;
@@ -208,6 +216,8 @@ struct Tracker::Impl {
                     Verdict& verdict);
   void leave_to_another(const Track& track);
   void begin_at_jump(Track& track);
+  [[nodiscard]] static bool answers_anew(const Track& track, unsigned side, std::uint32_t first_psn,
+                                         const PacketRecord& answer);
   void begin_anew(std::uint32_t connection);
   bool restarted(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                  Verdict& verdict);
@@ -221,17 +231,34 @@ struct Tracker::Impl {
   void drop_stray(Track& track);
   void note_icrc(FlowState& state, const PacketRecord& record);
   [[nodiscard]] bool believed(std::uint32_t place, const PacketRecord& record) const;
+  [[nodiscard]] bool bears_witness(std::uint32_t place, const PacketRecord& record) const;
   void evict();
   void retire_idle(std::uint64_t frame);
   void depart(std::uint32_t place);
+  void close_out(std::uint32_t place);
+  [[nodiscard]] bool conclude_idle(std::uint32_t place);
   [[nodiscard]] static bool in_trouble(const Track& track) noexcept;
   void leave(std::uint32_t place);
   void connected(const CmExchange& exchange, std::uint32_t index);
   void settle_short_flows();
   [[nodiscard]] bool release_waiting();
   bool release_waiting(std::uint32_t place);
+  void count_in_series(const PacketRecord& record) {
+    if (record.time_ns == capture::no_time) return;
+    Series::Bucket& bucket = shared.series.at(record.time_ns);
+    ++bucket.packets;
+    bucket.bytes += record.wire;
+  }
+  [[nodiscard]] bool is_known(const PacketRecord& record) const;
+  [[nodiscard]] bool is_doubted(const PacketRecord& record) const;
+  void doubt(const PacketRecord& record, std::uint64_t number);
+  void take_as_strange(const PacketRecord& record, std::uint64_t number);
+  [[nodiscard]] bool among_strange(const FlowKey& key) const;
+  void settle_doubted();
+  [[nodiscard]] std::vector<StrayPackets> take_strays();
   Result finish(std::optional<std::int64_t> end_ns);
   void conclude(Track& track);
+  void release_state(Track& track);
   void sum_up(Track& track);
 
   // tracker_views.cpp
@@ -299,12 +326,16 @@ struct Tracker::Impl {
   [[nodiscard]] double seen_from(std::uint32_t place, std::uint32_t other);
   [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best);
   void drop_taken(Unpaired& waiting);
+  void prefer(std::uint32_t place, std::uint32_t favourite);
+  [[nodiscard]] std::size_t possible_partners(std::uint32_t place);
   bool choose(std::uint32_t place, std::size_t of);
   void pair_the_rest();
 
   static constexpr std::uint64_t idle_step = 64;
   /// Packets that wait for the other direction, or for another capture point: of all connections.
   static constexpr std::size_t held_of_all = 128 * 1024;
+  static constexpr std::size_t doubted_at_most = 1024;
+  static constexpr std::size_t strange_pairs_at_most = 4096;
 
   TrackerShared shared;
   FlowTable flows;
@@ -320,6 +351,11 @@ struct Tracker::Impl {
   PointClocks clocks;
   CongestionTracker congestion;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
+  std::set<dissect::IpAddress> right_senders;  ///< the ICRC of a packet of theirs matched
+  std::vector<Held>
+      doubted;     ///< packets that are no RoCE unless a flow with their key appears; the first ones
+  Totals strange;  ///< those that are none
+  std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> strange_pairs;  ///< who sent them to whom
   std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
   std::size_t held = 0;               ///< packets
   std::uint64_t listings = 0;         ///< flows that came into `unpaired` so far

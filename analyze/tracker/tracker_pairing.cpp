@@ -75,6 +75,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
       unpaired.add(place, record);
       ++listings;
       states[place].unpaired->listed = true;
+      if (!states[place].unpaired->requests.empty()) unpaired.add_requester(record);
     }
   }
   if (waits() && info.response) consider(place, record);
@@ -132,6 +133,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
 void Tracker::Impl::drop_unpaired(std::uint32_t place) {
   unlist(place);
   if (states[place].unpaired == nullptr) return;
+  prefer(place, no_place);
   if (states[place].unpaired->answers != 0) --answering;
   candidate_slots -= states[place].unpaired->candidates.capacity();
   states[place].unpaired->requests.release(trace_budget);
@@ -141,7 +143,10 @@ void Tracker::Impl::drop_unpaired(std::uint32_t place) {
 void Tracker::Impl::unlist(std::uint32_t place) {
   FlowState& state = states[place];
   if (state.unpaired == nullptr) return;
-  if (state.unpaired->listed) unpaired.remove(place, state.unpaired->first);
+  if (state.unpaired->listed) {
+    unpaired.remove(place, state.unpaired->first);
+    if (!state.unpaired->requests.empty()) unpaired.remove_requester(state.unpaired->first);
+  }
   state.unpaired->listed = false;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "analyze/base/deep_ptr.hpp"
 
@@ -26,64 +26,62 @@ struct OpenNak {
 class OpenNaks {
  public:
   void push(const OpenNak& nak) {
-    if (count_ == most) consume(std::size_t{0});
-    naks()[count_++] = nak;
+    if (list().size() == most) consume(std::size_t{0});
+    list().push_back(nak);
   }
-  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] const OpenNak& newest() const noexcept { return (*naks_)[count_ - 1]; }
+  [[nodiscard]] bool empty() const noexcept { return naks_ == nullptr || naks_->empty(); }
+  [[nodiscard]] const OpenNak& newest() const noexcept { return naks_->back(); }
   /// The last one that asks for just this PSN, or nullptr.
   [[nodiscard]] OpenNak* find(std::int64_t psn) noexcept {
-    for (std::size_t i = count_; i-- > 0;) {
-      if ((*naks_)[i].psn == psn) return &(*naks_)[i];
-    }
-    return nullptr;
+    return last([&](const OpenNak& nak) { return nak.psn == psn; });
   }
   /// The last one that asks for this PSN or one before it, or nullptr.
   [[nodiscard]] OpenNak* up_to(std::int64_t psn) noexcept {
-    for (std::size_t i = count_; i-- > 0;) {
-      if ((*naks_)[i].psn <= psn) return &(*naks_)[i];
-    }
-    return nullptr;
+    return last([&](const OpenNak& nak) { return nak.psn <= psn; });
   }
   /// Whether one that came after that frame asks for this PSN or one before it.
   [[nodiscard]] bool any_since(std::uint64_t frame, std::int64_t psn) const noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if ((*naks_)[i].psn <= psn && (*naks_)[i].frame > frame) return true;
-    }
-    return false;
+    return any([&](const OpenNak& nak) { return nak.psn <= psn && nak.frame > frame; });
   }
   /// Whether one asks for just this PSN, and a repeat went by it that need not have been the reaction.
   [[nodiscard]] bool passed(std::int64_t psn) const noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if ((*naks_)[i].psn == psn && (*naks_)[i].passed) return true;
-    }
-    return false;
+    return any([&](const OpenNak& nak) { return nak.psn == psn && nak.passed; });
   }
   /// The sender has reacted to this one, and so to those before it.
   void consume(const OpenNak* nak) noexcept { consume(static_cast<std::size_t>(nak - naks_->data())); }
   /// A repeat that began at that frame is through.
   void pass_before(std::uint64_t frame) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if ((*naks_)[i].frame < frame && !(*naks_)[i].for_rnr) (*naks_)[i].passed = true;
+    if (naks_ == nullptr) return;
+    for (OpenNak& nak : *naks_) {
+      if (nak.frame < frame && !nak.for_rnr) nak.passed = true;
     }
   }
-  void clear() noexcept { count_ = 0; }
+  void clear() noexcept {
+    if (naks_ != nullptr) naks_->clear();
+  }
 
  private:
   void consume(std::size_t index) noexcept {
-    const auto end = naks_->begin() + static_cast<std::ptrdiff_t>(count_);
-    std::move(naks_->begin() + static_cast<std::ptrdiff_t>(index) + 1, end, naks_->begin());
-    count_ -= index + 1;
+    naks_->erase(naks_->begin(), naks_->begin() + static_cast<std::ptrdiff_t>(index) + 1);
+  }
+  template <class Test>
+  [[nodiscard]] OpenNak* last(Test test) noexcept {
+    if (naks_ == nullptr) return nullptr;
+    const auto found = std::find_if(naks_->rbegin(), naks_->rend(), test);
+    return found == naks_->rend() ? nullptr : &*found;
+  }
+  template <class Test>
+  [[nodiscard]] bool any(Test test) const noexcept {
+    return naks_ != nullptr && std::any_of(naks_->begin(), naks_->end(), test);
   }
 
   static constexpr std::size_t most = 4;
-  std::array<OpenNak, most>& naks() {
-    if (naks_ == nullptr) naks_ = std::make_unique<std::array<OpenNak, most>>();
+  std::vector<OpenNak>& list() {
+    if (naks_ == nullptr) naks_ = std::make_unique<std::vector<OpenNak>>();
     return *naks_;
   }
 
-  DeepPtr<std::array<OpenNak, most>> naks_;  ///< most senders never see one
-  std::size_t count_ = 0;
+  DeepPtr<std::vector<OpenNak>> naks_;  ///< most senders never see one, and most others one at a time
 };
 
 }  // namespace roce::analyze

@@ -269,9 +269,7 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
     chain_->too_late =
         timed && chain_->max_spacing_ns != 0 && s.r.time_ns > chain_->last_time_ns &&
         static_cast<std::uint64_t>(s.r.time_ns - chain_->last_time_ns) / 2 > chain_->max_spacing_ns;
-    Requester& requester = s.connection.requester[side_];
-    if (s.counts && chain_->resends >= requester.trouble->worst_chain.resends)
-      requester.trouble->worst_chain = *chain_;
+    if (s.counts) keep_if_worst(*s.connection.requester[side_].trouble);
     chain_open_ = false;
   }
   if (rnr_psn_ >= 0 && acked_ > rnr_psn_) {

@@ -143,6 +143,32 @@ struct DoubtedCopies {
   return found == kept.rend() ? nullptr : &*found;
 }
 
+/// READ requests that were issued again: the last ones.
+struct ReissuedReads {
+  struct Request {
+    std::int64_t first = 0;
+    std::int64_t end = 0;  ///< one behind its last PSN
+    std::uint64_t frame = 0;
+    std::int64_t time_ns = capture::no_time;
+  };
+  std::array<Request, 64> last{};
+  std::size_t next = 0;
+
+  void keep(const Request& request) noexcept {
+    last[next] = request;
+    next = (next + 1) % last.size();
+  }
+  /// The last that asks for `psn`; nullptr if none does.
+  [[nodiscard]] const Request* find(std::int64_t psn) const noexcept {
+    const Request* found = nullptr;
+    for (const Request& each : last) {
+      const bool covers = each.first <= psn && psn < each.end;
+      if (covers && (found == nullptr || each.frame > found->frame)) found = &each;
+    }
+    return found;
+  }
+};
+
 /// READ responses that were given again since: the last ones.
 struct ReplacedResponses {
   std::array<Seen, 64> last{};

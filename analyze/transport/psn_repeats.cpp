@@ -338,6 +338,8 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   Pending* op = answered_on_its_own(s.info.operation) ? asked_again(again.psn) : nullptr;
   if (op == nullptr) op = pending(again.psn);
   if (op != nullptr) op->retried = true;
+  if (s.info.operation == Operation::read_request)
+    reissued_->keep({again.psn, again.psn + again.count, s.number, s.r.time_ns});
 }
 
 SpuriousReason PsnSpace::needless_by(Cause cause) const noexcept {

@@ -274,21 +274,9 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
     *chain_ = RetryChain{};
     chain_->psn = r.psn;
     chain_->opcode = r.opcode;
-    chain_->first_seen = seen != nullptr;
-    chain_->first_frame = seen != nullptr ? seen->frame : s.number;
-    chain_->first_time_ns = seen != nullptr ? seen->time_ns : r.time_ns;
-    const Pending* op =
-        seen == nullptr && s.info.operation == Operation::read_request ? pending(psn) : nullptr;
-    if (op != nullptr && op->first < psn) {  // asked for by the whole READ
-      chain_->first_seen = true;
-      chain_->first_frame = op->frame;
-      chain_->first_time_ns = op->start_ns;
-    } else if (const AnsweredOperation* answered = find_answered(*std::as_const(answered_operations_), psn);
-               seen == nullptr && answered != nullptr) {
-      chain_->first_seen = true;
-      chain_->first_frame = answered->frame;
-      chain_->first_time_ns = answered->start_ns;
-    }
+    chain_->first_frame = s.number;
+    chain_->first_time_ns = r.time_ns;
+    begin_chain(s, psn, seen);
     chain_->last_time_ns = chain_->first_time_ns;
     chain_psn_ = psn;
     chain_open_ = true;
@@ -322,8 +310,36 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   ++chain_->resends;
   chain_->last_frame = s.number;
   chain_->last_time_ns = r.time_ns;
-  if (s.counts && chain_->resends > requester.trouble->worst_chain.resends)
-    requester.trouble->worst_chain = *chain_;
+  if (s.counts) keep_if_worst(*requester.trouble);
+}
+
+/// The transmission that a new chain waited for: the last one that asks for `psn`. Of a READ, it may begin
+/// before `psn`, and be reissued itself.
+void PsnSpace::begin_chain(const Step& s, std::int64_t psn, const Seen* seen) {
+  const auto from = [&](std::int64_t first, std::uint64_t frame, std::int64_t time_ns) {
+    if (chain_->first_seen && frame <= chain_->first_frame) return;
+    chain_->first_seen = true;
+    chain_->first_frame = frame;
+    chain_->first_time_ns = time_ns;
+    chain_->reissued_after = static_cast<std::uint32_t>(psn - first);
+  };
+  if (seen != nullptr) from(psn, seen->frame, seen->time_ns);
+  const bool read = s.info.operation == Operation::read_request;
+  if (const Pending* op = read ? pending(psn) : nullptr; op != nullptr && op->first < psn) {
+    from(op->first, op->frame, op->start_ns);
+  } else if (const AnsweredOperation* answered = find_answered(*std::as_const(answered_operations_), psn);
+             answered != nullptr && answered->first <= psn) {
+    from(read ? answered->first : psn, answered->frame, answered->start_ns);
+  }
+  if (!read || !reissued_.there()) return;
+  if (const ReissuedReads::Request* last = std::as_const(reissued_)->find(psn))
+    from(last->first, last->frame, last->time_ns);
+}
+
+void PsnSpace::keep_if_worst(RequesterTrouble& trouble) const {
+  RetryChain& worst = trouble.worst_chain;
+  const bool same = worst.resends != 0 && worst.last_frame == chain_->last_frame;
+  if (same || chain_->longer_than(worst)) worst = *chain_;
 }
 
 /// A READ or another request with answers of its own was issued again, for what is still missing of it

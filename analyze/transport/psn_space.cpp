@@ -139,8 +139,12 @@ bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
     const Seen* seen = sent_.find(psn);
     if ((seen != nullptr && seen->ip_id == r.ip_id) || request_facts_.is_behind(r)) return false;
   }
+  // Programs that always begin with the same PSN set their queue pairs up again at once. That takes several
+  // system calls; a mirror shows a whole window again sooner.
+  constexpr std::int64_t pause_ns = 100'000;
+  const std::int64_t needed_ns = begins_at(r.psn) && psn < acked_ ? pause_ns : setting_up_ns;
   const auto silent_since = [&](std::int64_t then_ns) {
-    return then_ns == capture::no_time || r.time_ns - then_ns >= setting_up_ns;
+    return then_ns == capture::no_time || r.time_ns - then_ns >= needed_ns;
   };
   return r.time_ns != capture::no_time && silent_since(last_request_ns_) && silent_since(last_answer_ns_);
 }
@@ -159,6 +163,11 @@ bool PsnSpace::begins_anew_unasked(const PacketBrief& r) noexcept {
 
 bool PsnSpace::counts_anew(const PacketRecord& r) const noexcept {
   return r.has(PacketRecord::has_aeth) && !rose(r.aeth & serial_mask, last_msn_);
+}
+
+bool PsnSpace::differs(const PacketRecord& r) noexcept {
+  const Seen* const seen = sent_.find(place(r.psn));
+  return seen != nullptr && seen->opcode != r.opcode;
 }
 
 bool PsnSpace::unasked(const PacketRecord& r) const noexcept {
@@ -373,8 +382,7 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
     }
   }
 
-  if (chain_open_ && chain_->resends > requester.trouble->worst_chain.resends)
-    requester.trouble->worst_chain = *chain_;
+  if (chain_open_) keep_if_worst(*requester.trouble);
   if (gave_up(flow, shared)) {
     requester.retries_exhausted = true;
     requester.trouble->worst_chain = *chain_;

@@ -54,6 +54,12 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool begins_anew_unasked(const PacketBrief& r) noexcept;
   /// Whether the answer counts fewer messages than were counted before, as only another use of them would.
   [[nodiscard]] bool counts_anew(const PacketRecord& r) const noexcept;
+  /// Whether that is the first PSN of all, or one before it.
+  [[nodiscard]] bool begins_at(std::uint32_t psn) const noexcept { return place(psn) <= first_; }
+  /// The messages that the answers have counted (MSN).
+  [[nodiscard]] std::uint32_t messages_counted() const noexcept { return last_msn_; }
+  /// Whether another request had that PSN: what is sent again has the opcode that it had.
+  [[nodiscard]] bool differs(const PacketRecord& r) noexcept;
   /// Whether nobody asked for the answer: everything is confirmed, and it is not that once more.
   [[nodiscard]] bool unasked(const PacketRecord& r) const noexcept;
   /// Whether the last request came before that time.
@@ -213,6 +219,8 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool implied_nak(std::int64_t time_ns, std::int64_t psn) const noexcept;
   [[nodiscard]] bool nak_unheard() const noexcept;
   void follow_chain(Step& s, std::int64_t psn, const Seen* seen);
+  void begin_chain(const Step& s, std::int64_t psn, const Seen* seen);
+  void keep_if_worst(RequesterTrouble& trouble) const;
   void asked_again_after(std::int64_t took_ns) noexcept {
     if (ask_again_ns_ == 0 || took_ns < ask_again_ns_) ask_again_ns_ = took_ns;
   }
@@ -447,6 +455,7 @@ class alignas(64) PsnSpace {
   DeepPtr<std::array<Seen, 8>> replaced_answers_;
   std::uint8_t replaced_next_ = 0;
   Lazy<ReplacedResponses> replaced_responses_;
+  Lazy<ReissuedReads> reissued_;
   Lazy<std::vector<AnsweredOperation>> answered_operations_;  ///< the last ones
   std::vector<Issued> given_up_;  ///< whose answers did not come for long, until they are known to be lost
   Holes response_holes_;

@@ -10,6 +10,7 @@ namespace roce::dissect {
 
 inline constexpr std::uint8_t ip_proto_hop_by_hop = 0;
 inline constexpr std::uint8_t ip_proto_icmp = 1;
+inline constexpr std::uint8_t ip_proto_igmp = 2;
 inline constexpr std::uint8_t ip_proto_ipv4 = 4;
 inline constexpr std::uint8_t ip_proto_tcp = 6;
 inline constexpr std::uint8_t ip_proto_udp = 17;
@@ -20,11 +21,12 @@ inline constexpr std::uint8_t ip_proto_gre = 47;
 inline constexpr std::uint8_t ip_proto_icmpv6 = 58;
 inline constexpr std::uint8_t ip_proto_none = 59;
 inline constexpr std::uint8_t ip_proto_destination_options = 60;
+inline constexpr std::uint8_t ip_proto_sctp = 132;
 inline constexpr std::uint8_t ip_proto_mpls = 137;
 
 inline constexpr ValueName ip_proto_names[] = {{0, "IPv6 Hop-by-Hop"},
                                                {1, "ICMP"},
-                                               {2, "IGMP"},
+                                               {ip_proto_igmp, "IGMP"},
                                                {4, "IPv4"},
                                                {6, "TCP"},
                                                {17, "UDP"},
@@ -38,7 +40,7 @@ inline constexpr ValueName ip_proto_names[] = {{0, "IPv6 Hop-by-Hop"},
                                                {58, "ICMPv6"},
                                                {59, "No next header"},
                                                {60, "IPv6 Destination Options"},
-                                               {132, "SCTP"},
+                                               {ip_proto_sctp, "SCTP"},
                                                {137, "MPLS"}};
 
 inline constexpr ValueName ecn_names[] = {{0, "Not-ECT"}, {1, "ECT(1)"}, {2, "ECT(0)"}, {3, "CE"}};

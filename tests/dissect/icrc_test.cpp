@@ -55,9 +55,11 @@ const Packet computed_v1 =
 const Packet computed_options =
     hex("525400000b01 525400000a01 0800 476a003c123440003f11beef 0a4d0001 0a4d0002 9404000001010100"
         "c0de12b700205555 0440ffff0000002280000007 0001020304050607 2fbb8050");
+// The same packet in InfiniBand: ones stand for its LRH, too (IBTA 7.8.1), so the ICRC is that of
+// computed_v1.
 const Packet computed_native_grh =
     hex("3053000300120004 6ab1234500181b3f fe800000000000000000000000000001 fe800000000000000000000000000002"
-        "0440ffff0000002280000007 0001020304050607 b4580cff");
+        "0440ffff0000002280000007 0001020304050607 013ce0ab");
 // The specification's own sample packet (IBTA 7.8.3): RDMA WRITE Only, 14 bytes and two of pad.
 const Packet specification_sample =
     hex("7012375c000e17d2 0a2024870087b1b3000dec2a 01710a1c015d400238f27a050000000e"
@@ -126,6 +128,15 @@ TEST(Icrc, variant_fields_of_v1_and_native) {
   native[0] = 0x01;
   EXPECT_EQ(status(native, link_infiniband), CrcStatus::mismatch);
   EXPECT_EQ(with_byte_changed(specification_sample, 3, link_infiniband), CrcStatus::mismatch);  // DLID
+
+  // A router replaces the LRH of a packet with a GRH: VL, SL, DLID and SLID.
+  Packet routed = computed_native_grh;
+  routed[0] = 0x00;
+  routed[1] = 0x13;
+  routed[3] = 0x04;
+  routed[7] = 0x05;
+  EXPECT_EQ(status(routed, link_infiniband), CrcStatus::match);
+  EXPECT_EQ(with_byte_changed(computed_native_grh, 16, link_infiniband), CrcStatus::mismatch);  // SGID
 }
 
 TEST(Icrc, trailer_and_padding_do_not_matter) {

@@ -219,7 +219,8 @@ void check_result(const Tracker::Result& result, const Fed& fed, std::size_t lim
   require(result.flows.size() <= limit + Tracker::group, "flows in the table");
   require(result.connections.size() <= fed.packets, "connections");
   require(result.series.buckets().size() <= Series::limit, "buckets of the series");
-  std::uint64_t counted = result.departed.packets + result.unlisted_copies;
+  std::uint64_t counted = result.departed.packets + result.unlisted_copies + result.not_roce.roce_packets;
+  for (const StrayPackets& strays : result.strays) counted += strays.packets;
   for (const Flow& flow : result.flows) {
     const SequenceCounts& sequence = flow.sequence();
     check_sequence(sequence, fed);

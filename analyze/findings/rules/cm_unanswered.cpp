@@ -98,6 +98,16 @@ bool sent_meanwhile(const Snapshot& snapshot, const CmExchange& e) {
   });
 }
 
+/// ", of 16 times at most (Max CM Retries 15)", after how often the REQ was sent.
+std::string attempts_text(const CmExchange& e) {
+  if (e.sidr) return {};
+  return retries_exhausted(e)
+             ? fmt::format(", as often as it allows (Max CM Retries {}): its retries are exhausted",
+                           e.max_cm_retries)
+             : fmt::format(", of {} at most (Max CM Retries {})", times_text(e.max_cm_retries + 1U),
+                           e.max_cm_retries);
+}
+
 std::string seen_text(const Snapshot& snapshot, const ExchangeGroup& group, const HostsSeen& hosts) {
   const CmExchange& e = *group.first;
   const std::string server = address_text(e.server);
@@ -135,8 +145,9 @@ void find_cm_unanswered(const Snapshot& snapshot, FindingSink& sink) {
     finding.confidence = hosts.count(e.server) != 0 ? 0.9 : 0.6;
     switch (group.kind) {
       case request:
-        finding.explanation = fmt::format("{} got no answer; the first was sent {}.{}", who,
-                                          times_text(e.req.count), seen_text(snapshot, group, hosts));
+        finding.explanation =
+            fmt::format("{} got no answer; the first was sent {}{}.{}", who, times_text(e.req.count),
+                        attempts_text(e), seen_text(snapshot, group, hosts));
         finding.advice = fmt::format(
             "On {}: ibv_devinfo (port active?), show_gids (is there a RoCE v2 GID for this address?), "
             "tcpdump or a mirror of its port: does the REQ arrive? Check firewalls and ACLs for UDP 4791, "

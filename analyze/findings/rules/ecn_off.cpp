@@ -65,10 +65,12 @@ void find_ecn_off(const Snapshot& snapshot, FindingSink& sink) {
       "round-trip times. Otherwise let hosts send ECT(0) (low two bits of the traffic class 2: 106 is DSCP "
       "26) and receivers answer CE with CNPs: /sys/class/net/DEV/ecn/roce_np/enable/N and roce_rp/enable/N, "
       "and configure ECN thresholds on the switches. {}",
-      show_command(snapshot, "The packets", proof.count, proof.count,
-                   without_mirrored(snapshot, std::string(others ? "udp.dstport == 4791 && " : "") +
-                                                  "(roce.class == data || roce.class == response || "
-                                                  "roce.class == atomic)")));
+      show_command(
+          snapshot, "The packets", proof.count, proof.count,
+          without_damaged(snapshot,
+                          without_mirrored(snapshot, std::string(others ? "udp.dstport == 4791 && " : "") +
+                                                         "(roce.class == data || roce.class == response || "
+                                                         "roce.class == atomic)"))));
   sink.add(std::move(finding));
 }
 

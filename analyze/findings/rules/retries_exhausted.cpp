@@ -36,7 +36,9 @@ Shown shown_by_chain(const Case& c) {
       "infiniband.bth.psn == {} && infiniband.bth.opcode == {} && frame.number >= {} && frame.number <= {}",
       chain.psn, chain.opcode, chain.first_frame, chain.last_frame);
   shown.copies_pass = true;
-  shown.packets = [side = c.side, copies = chain.resends + (chain.first_seen ? 1U : 0U)](
+  // The first transmission of a READ may have another PSN.
+  const bool first_too = chain.first_seen && chain.reissued_after == 0;
+  shown.packets = [side = c.side, copies = chain.resends + (first_too ? 1U : 0U)](
                       const Connection& connection, unsigned sender) -> std::uint64_t {
     // The peer may have a request with this PSN too.
     return sender == side ? copies : connection.requester[sender].requests;

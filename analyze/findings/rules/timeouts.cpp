@@ -128,7 +128,7 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     const std::uint64_t needless = group.sum([](const Case& c) { return in_vain(*c.connection, c.side); });
     const Case* longest = &group.first();
     for (const Case& c : group.cases) {
-      if (c.requester().trouble->worst_chain.resends > longest->requester().trouble->worst_chain.resends)
+      if (c.requester().trouble->worst_chain.longer_than(longest->requester().trouble->worst_chain))
         longest = &c;
     }
     const std::string chain = chain_text(snapshot, *longest->connection, longest->side);

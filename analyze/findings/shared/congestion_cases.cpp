@@ -8,6 +8,7 @@ namespace roce::analyze {
 Shown shown_by_ce() {
   Shown shown = shown_by_flag("roce.ecn == 3", Event::ce_marked);
   shown.copies_pass = true;
+  shown.damaged_pass = true;
   return shown;
 }
 
@@ -15,6 +16,7 @@ Shown shown_by_cnps() {
   Shown shown = shown_by_flag("roce.class == cnp", Event::cnp, Shown::By::other);
   shown.packets = [](const Connection& c, unsigned sender) { return c.cnps[sender]; };
   shown.copies_pass = true;
+  shown.damaged_pass = true;
   return shown;
 }
 

@@ -36,6 +36,12 @@ void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
   counts.proof.add(connection->sent[side].find(Event::icrc_mismatch));
 }
 
+void add(const StrayPackets& strays, IcrcCounts& counts) {
+  counts.packets += strays.packets;
+  counts.wrong += strays.packets;
+  counts.stray += strays.packets;
+}
+
 /// Pairs with nothing but corrupted packets do not exist: an address was hit. They are added to the worst
 /// pair that shares the other address.
 void fold_strays(IcrcView& view) {
@@ -72,6 +78,7 @@ IcrcView look_at_icrc(const Snapshot& snapshot) {
   if (snapshot.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)] == 0) return view;
   std::map<dissect::IpAddress, IcrcCounts> senders;
   for (const Flow& flow : snapshot.flows) add(snapshot, flow, senders[flow.key.src]);
+  for (const StrayPackets& strays : snapshot.strays) add(strays, senders[strays.src]);
   for (auto& [address, counts] : senders) {
     if (all_wrong(counts)) {
       view.artefact.emplace(address, std::move(counts));
@@ -82,6 +89,9 @@ IcrcView look_at_icrc(const Snapshot& snapshot) {
   for (const Flow& flow : snapshot.flows) {
     if (flow.icrc_mismatches == 0 || view.artefact.count(flow.key.src) != 0) continue;
     add(snapshot, flow, view.corrupted[{flow.key.src, flow.key.dst}]);
+  }
+  for (const StrayPackets& strays : snapshot.strays) {
+    if (view.artefact.count(strays.src) == 0) add(strays, view.corrupted[{strays.src, strays.dst}]);
   }
   fold_strays(view);
   return view;

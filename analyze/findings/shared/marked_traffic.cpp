@@ -46,10 +46,10 @@ Finding marked_finding(const Snapshot& snapshot, const Marked& marked, Words wor
   finding.connections = marked.connections;
   finding.explanation = std::move(words.explanation);
   const bool exact = marked.flows.size() <= listed_directions;
-  finding.advice =
-      words.advice + " " +
-      show_command(snapshot, exact ? "The packets" : "All such packets between them", marked.proof.count,
-                   marked.proof.count, without_mirrored(snapshot, marks_test(marked)));
+  finding.advice = words.advice + " " +
+                   show_command(snapshot, exact ? "The packets" : "All such packets between them",
+                                marked.proof.count, marked.proof.count,
+                                without_damaged(snapshot, without_mirrored(snapshot, marks_test(marked))));
   return finding;
 }
 
@@ -101,6 +101,16 @@ std::string without_mirrored(const Snapshot& snapshot, std::string test) {
   return mirrored ? test + " && !roce.analysis.duplicate_capture" : test;
 }
 
+std::string without_damaged(const Snapshot& snapshot, std::string test) {
+  constexpr auto not_roce = static_cast<std::size_t>(OtherTraffic::udp_port_4791_not_roce);
+  bool any = !snapshot.strays.empty() || snapshot.totals.others[not_roce] != 0;
+  for (const Flow& flow : snapshot.flows) {
+    if (flow.icrc_mismatches > flow.sequence().damaged) return test;
+    any = any || flow.icrc_mismatches != 0;
+  }
+  return any ? test + " && !(roce.icrc.status == mismatch)" : test;
+}
+
 bool meant_so(const Snapshot& snapshot, const Flow& flow, const MarkRow& row) {
   if (!snapshot.policy) return false;
   constexpr std::uint8_t codes = 64;
@@ -147,7 +157,7 @@ void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPair
   finding.count = packets;
   finding.advice = words.advice + " " +
                    show_command(snapshot, "Those", worst->proof.count, packets,
-                                without_mirrored(snapshot, marks_test(*worst)));
+                                without_damaged(snapshot, without_mirrored(snapshot, marks_test(*worst))));
   sink.add(std::move(finding));
 }
 

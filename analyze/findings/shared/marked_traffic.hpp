@@ -50,6 +50,9 @@ using MarkedPairs = std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, 
 /// `test` without duplicates made by the capture, which are not counted, if there are any. Duplicates made by
 /// the network do count.
 [[nodiscard]] std::string without_mirrored(const Snapshot& snapshot, std::string test);
+/// `test` without damaged packets, of which no marking is counted, if there are any. As it is if packets with
+/// a wrong ICRC are counted as well, since no filter tells them apart.
+[[nodiscard]] std::string without_damaged(const Snapshot& snapshot, std::string test);
 
 /// Classes that carry or request payload: what is usually called "RoCE data".
 [[nodiscard]] constexpr bool carries(TrafficClass of) noexcept {

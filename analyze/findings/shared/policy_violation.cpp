@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/commands.hpp"
+#include "analyze/findings/shared/marked_traffic.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "analyze/policy/traffic_class_file.hpp"
 #include "analyze/results/capture_point_text.hpp"
@@ -68,12 +70,12 @@ std::string show_violation(const Snapshot& snapshot, const RuleViolation& violat
   std::string test = fmt::format("roce.marking.violation == \"{}\"", violation.key);
   if (violation.point) {
     return "All copies that violate it: " +
-           packets_command(snapshot, test + " && roce.analysis.duplicate_capture");
+           packets_command(snapshot, without_damaged(snapshot, test + " && roce.analysis.duplicate_capture"));
   }
   const bool copies = std::any_of(snapshot.flows.begin(), snapshot.flows.end(),
                                   [](const Flow& flow) { return flow.sequence().duplicate_captures != 0; });
   if (copies) test += " && !roce.analysis.duplicate_capture";
-  return "The packets: " + packets_command(snapshot, test);
+  return "The packets: " + packets_command(snapshot, without_damaged(snapshot, std::move(test)));
 }
 
 void add_connections(const Snapshot& snapshot, const RuleViolation& violation, Finding& finding) {

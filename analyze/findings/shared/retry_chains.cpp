@@ -32,9 +32,15 @@ std::string copies_text(const RetryChain& chain) {
 std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side) {
   const RetryChain& chain = connection.requester[side].trouble->worst_chain;
   if (chain.resends == 0) return {};
-  std::string text = fmt::format("{} with PSN {} was sent {}{} ({})", dissect::operation_name(chain.opcode),
-                                 chain.psn, chain.first_seen ? "" : "at least ",
-                                 times_text(std::uint64_t{chain.resends} + 1), copies_text(chain));
+  std::string text =
+      chain.reissued_after != 0
+          ? fmt::format("{} with PSN {} was reissued {} from PSN {} on ({})",
+                        dissect::operation_name(chain.opcode),
+                        (chain.psn - chain.reissued_after) & dissect::serial_mask, times_text(chain.resends),
+                        chain.psn, copies_text(chain))
+          : fmt::format("{} with PSN {} was sent {}{} ({})", dissect::operation_name(chain.opcode), chain.psn,
+                        chain.first_seen ? "" : "at least ", times_text(std::uint64_t{chain.resends} + 1),
+                        copies_text(chain));
   if (chain.min_spacing_ns == 0) {
     const std::int64_t span = span_ns(chain.first_time_ns, chain.last_time_ns);
     return chain.resends == 1 && span != 0 ? text + ", " + duration_text(span) + " apart" : text;
@@ -72,9 +78,7 @@ bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned si
   const Requester& requester = connection.requester[side];
   if (!requester.retries_exhausted) return false;
   // A requester with retries left did not give up: its program ended, or the capture did.
-  const CmExchange* cm = exchange_of(snapshot, connection);
-  const std::uint32_t least = cm != nullptr && cm->retry_count ? *cm->retry_count : 2;
-  return requester.trouble->worst_chain.resends >= least;
+  return requester.trouble->worst_chain.resends >= least_retries(exchange_of(snapshot, connection));
 }
 
 }  // namespace roce::analyze

@@ -9,8 +9,9 @@
 namespace roce::analyze {
 
 /// "RDMA WRITE Only with PSN 4711 was sent 8 times (from packet 120 to 180), 67.1 ms to 71.0 ms apart, which
-/// matches local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM set 18 (...)". No full stop. Empty
-/// without a chain.
+/// matches local ACK timeout 14 (4.096 µs · 2^14 = 67.1 ms); the CM set 18 (...)". Of a READ whose rest was
+/// requested: "RDMA READ Request with PSN 100 was reissued once from PSN 105 on (packets 20 and 34), ...". No
+/// full stop. Empty without a chain.
 [[nodiscard]] std::string chain_text(const Snapshot& snapshot, const Connection& connection, unsigned side);
 /// " Each time PSN 263 before it, which ...", if the responder cannot answer for lack of it; else nothing.
 [[nodiscard]] std::string missing_text(const Connection& connection, unsigned side);

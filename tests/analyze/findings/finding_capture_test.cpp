@@ -209,6 +209,7 @@ CmExchange& exchange(SnapshotMaker& maker, unsigned client, unsigned server, std
   e.service_id = 0x0000000001061144;
   e.req = {frame, test_second, 1};
   e.response_timeout_code = 20;  // 4.29 s
+  e.max_cm_retries = 15;
   return e;
 }
 
@@ -294,7 +295,8 @@ TEST(CmUnansweredFinding, Trigger) {
   ASSERT_EQ(found.size(), 4U);
   EXPECT_TRUE(says(found[0],
                    "1 request of 10.0.0.1 to service 0x0000000001061144 (NVMe-oF, port 4420) at 10.0.0.2 got "
-                   "no answer; the first was sent 4 times. No RoCE packet from 10.0.0.2 was captured at all"))
+                   "no answer; the first was sent 4 times, of 16 times at most (Max CM Retries 15). No RoCE "
+                   "packet from 10.0.0.2 was captured at all"))
       << found[0].explanation;
   EXPECT_DOUBLE_EQ(found[0].confidence, 0.6);
   EXPECT_TRUE(says(found[1], "10.0.0.4 did send RoCE packets while the client waited"))
@@ -306,6 +308,25 @@ TEST(CmUnansweredFinding, Trigger) {
                    "1 disconnect request between 10.0.0.7 and 10.0.0.8 got no answer, although the DREQ was "
                    "retransmitted"))
       << found[3].explanation;
+}
+
+/// Exhausted only when all attempts were made that the REQ allows.
+TEST(CmUnansweredFinding, SaysWhetherRetriesAreExhausted) {
+  const auto text = [](std::uint32_t sent, std::uint8_t retries, bool sidr) {
+    SnapshotMaker maker;
+    CmExchange& e = exchange(maker, 1, 2);
+    e.req.count = sent;
+    e.max_cm_retries = retries;
+    e.sidr = sidr;
+    EXPECT_EQ(retries_exhausted(e), sent > retries && !sidr);
+    return maker.run("cm_unanswered").at(0).explanation;
+  };
+  EXPECT_NE(text(2, 15, false).find("sent twice, of 16 times at most (Max CM Retries 15)."),
+            std::string::npos);
+  EXPECT_NE(text(2, 1, false)
+                .find("sent twice, as often as it allows (Max CM Retries 1): its retries are exhausted."),
+            std::string::npos);
+  EXPECT_NE(text(2, 0, true).find("sent twice. "), std::string::npos);
 }
 
 TEST(CmUnansweredFinding, SaysWhetherTheServerSentAnythingMeanwhile) {

@@ -85,6 +85,16 @@ TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
       << needless[0].explanation;
 }
 
+/// The rest of a READ: its first transmission has another PSN.
+TEST_F(TimeoutsThenDisconnect, NamesBothRequestsOfARead) {
+  chain().opcode = 0x0c;
+  chain().reissued_after = 7;
+  EXPECT_TRUE(says(maker_.run("timeouts").at(0),
+                   "Longest series: RDMA READ Request with PSN 150 was reissued twice from PSN 157 on (from "
+                   "packet 94 to 96), 17.0 ms apart"))
+      << maker_.run("timeouts").at(0).explanation;
+}
+
 /// Asked again because a later answer came: where answers were seen, no timer ran out.
 TEST_F(TimeoutsThenDisconnect, NotForWhatALaterAnswerTells) {
   connection_.requester[0].trouble->timeouts = 0;

@@ -58,5 +58,37 @@ TEST(UnpairedFlows, LeaveAtACostThatDoesNotGrowWithTheirNumber) {
   EXPECT_LE(flows.steps(), 2U * count);  // in two lists each
 }
 
+TEST(UnpairedFlows, CountThoseThatMayHaveAsked) {
+  UnpairedFlows flows;
+  const PacketRecord there = between(1, 2, 50'000);
+  const PacketRecord back = between(2, 1, 50'001);
+  EXPECT_EQ(flows.requesters_to(back), 0U);
+  flows.add_requester(there);
+  flows.add_requester(there);
+  flows.add_requester(between(1, 3, 50'000));
+  EXPECT_EQ(flows.requesters_to(back), 2U);
+  EXPECT_EQ(flows.requesters_to(there), 0U);
+  flows.remove_requester(there);
+  EXPECT_EQ(flows.requesters_to(back), 1U);
+  flows.remove_requester(there);
+  flows.remove_requester(there);  // it is gone: nothing happens
+  EXPECT_EQ(flows.requesters_to(back), 0U);
+}
+
+TEST(UnpairedFlows, KnowWhoseFavouriteAFlowIs) {
+  constexpr std::uint32_t none = 0xffffffff;
+  UnpairedFlows flows;
+  flows.change_favourite(1, none, 7, none);
+  flows.change_favourite(2, none, 7, none);
+  flows.change_favourite(3, none, 8, none);
+  EXPECT_EQ(sorted(flows.with_favourite(7)), (Places{1, 2}));
+  flows.change_favourite(1, 7, 8, none);
+  flows.change_favourite(2, 7, 7, none);
+  EXPECT_EQ(sorted(flows.with_favourite(7)), (Places{2}));
+  EXPECT_EQ(sorted(flows.with_favourite(8)), (Places{1, 3}));
+  flows.change_favourite(2, 7, none, none);
+  EXPECT_TRUE(flows.with_favourite(7).empty());
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -142,6 +142,103 @@ TEST(Tracker, RequestsGivenUpDoNotPileUp) {
 }
 
 /// Each could slow down any of the others; nothing tells which.
+/// Four WRITEs, of which the second is lost before the capture: a NAK names it, and the sender goes back.
+void talk_with_a_loss(Wire& wire, End from, End to, std::uint32_t psn) {
+  wire.request(from, to, psn);
+  wire.answer(to, from, psn);
+  wire.request(from, to, psn + 2);
+  wire.answer(to, from, psn + 1, nak_sequence);
+  for (std::uint32_t i = 1; i < 4; ++i) wire.request(from, to, psn + i);
+  wire.answer(to, from, psn + 3);
+}
+
+std::size_t memory_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(Tracker, AnIdleConnectionInTroubleIsConcludedAndStaysListed) {
+  Wire wire;
+  talk_with_a_loss(wire, a, b, 100);
+  const End others[] = {{3, 0x33}, {4, 0x44}};
+  wire.talk(others[0], others[1], 100, 200);
+  wire.retire_idle(wire.sent() - 100);
+  // Its packets go on where they were, but it is over: another one begins.
+  wire.talk(a, b, 104, 3);
+  wire.retire_idle(wire.sent() - 100);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 3U);
+  const Connection& first = wire.connection(0);
+  EXPECT_TRUE(first.paired());
+  EXPECT_EQ(first.state, Connection::State::open);
+  EXPECT_EQ(first.packets[0] + first.packets[1], 8U);
+  EXPECT_EQ(first.sent[0].count(Event::lost_before_capture), 1U);
+  EXPECT_EQ(first.sent[1].count(Event::nak_sequence_error), 1U);
+  EXPECT_EQ(first.requester[0].next_psn, 104U);
+  const Connection& again = wire.connection(2);
+  EXPECT_EQ(again.requester[0].first_psn, 104U);
+  EXPECT_TRUE(again.sent[0].empty());
+  EXPECT_EQ(wire.result.departed.flows, 0U);
+  wire.expect_all_counted();
+}
+
+TEST(Tracker, IdleConnectionsInTroubleKeepOnlyTheirResults) {
+  constexpr std::uint32_t connections = 2000;
+  Wire wire;
+  for (std::uint32_t i = 0; i < connections; ++i)
+    talk_with_a_loss(wire, {1, 0x1000 + i}, {2, 0x8000 + i}, 7 * i);
+  const std::uint64_t last = wire.sent();
+  wire.talk(a, b, 100, 100);
+  const std::size_t before = memory_in_use();
+  wire.retire_idle(last + 64);
+  const std::size_t after = memory_in_use();
+  // Zero where the allocator does not count.
+  if (before != 0) {
+    EXPECT_GE(before, after + std::size_t{1000} * connections) << before << " to " << after;
+  }
+  wire.retire_idle(last + 64);
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), connections + 1);
+  EXPECT_EQ(wire.result.departed.connections, 0U);
+  for (std::uint32_t i = 0; i < connections; ++i)
+    EXPECT_EQ(wire.connection(i).sent[0].count(Event::lost_before_capture), 1U);
+  wire.expect_all_counted();
+}
+
+TEST(Tracker, ConcludedConnectionsLeaveWhenTheyFillHalfOfTheTable) {
+  constexpr std::size_t limit = 64;
+  Wire wire(limit);
+  for (std::uint32_t i = 0; i < 28; ++i) talk_with_a_loss(wire, {1, 0x1000 + i}, {2, 0x8000 + i}, 7 * i);
+  const std::uint64_t last = wire.sent();
+  wire.talk(a, b, 100, 100);
+  wire.retire_idle(last + 64);
+  wire.finish();
+  EXPECT_LE(wire.result.flows.size(), limit / 2);
+  EXPECT_GT(wire.result.departed.connections, 10U);
+  // Whether listed or not, each loss counts.
+  std::uint64_t lost = wire.result.departed.sequence.lost[static_cast<std::size_t>(Lost::before_capture)];
+  for (const Flow& flow : wire.result.flows) lost += Wire::lost(flow, Lost::before_capture);
+  EXPECT_EQ(lost, 28U);
+  EXPECT_EQ(wire.result.departed.idle_flows, wire.result.departed.flows);
+  wire.expect_all_counted();
+}
+
+TEST(Tracker, AConnectionInTroubleTakesNoMoreThanAFewKibibytes) {
+  constexpr std::uint32_t connections = 4000;
+  Wire wire;
+  const auto add = [&](std::uint32_t i) { talk_with_a_loss(wire, {1, 0x1000 + i}, {2, 0x8000 + i}, 7 * i); };
+  for (std::uint32_t i = 0; i < connections; ++i) add(i);
+  const std::size_t half = memory_in_use();
+  for (std::uint32_t i = connections; i < 2 * connections; ++i) add(i);
+  const std::size_t whole = memory_in_use();
+  // With its share of the verdicts: 8 packets of 32 bytes.
+  if (half != 0) {
+    EXPECT_LE((whole - half) / connections, 4900U);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.connections.size(), 2 * connections);
+}
+
 TEST(Tracker, NothingButCnpsMakesNoConnection) {
   constexpr std::uint8_t cnp = 0x81;
   constexpr std::uint32_t flows = 4000;

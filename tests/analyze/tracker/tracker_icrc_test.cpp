@@ -3,6 +3,7 @@
 // wrote it (all of a direction).
 #include <functional>
 
+#include "analyze/flow/marking_matrix.hpp"
 #include "analyze/tracker/tracker.hpp"
 #include "tests/analyze/tracker/tracker_support.hpp"
 
@@ -154,6 +155,84 @@ TEST(TrackerIcrc, OneDamagedPacketBeforeSomeThatCannotBeCheckedHoldsNothingUp) {
   wire.finish();
   EXPECT_EQ(wire.connection().requester[0].requests, 40U);
   wire.expect_all_counted();
+}
+
+// --- a damaged packet shows nothing but its damage ---
+
+TEST(TrackerIcrc, ADamagedPacketIsNoEvidenceOfMarkingsOrPaths) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  PacketRecord damaged = wire.make(a, b, write_only, 120);
+  damaged.icrc = wrong;
+  damaged.traffic_class = 0x6b;  // DSCP 26, CE
+  damaged.source_mac ^= 0x10;
+  damaged.udp_source ^= 0x4;
+  damaged.flags |= PacketRecord::tagged;
+  damaged.tag = 0x6064;
+  const std::uint32_t frame = wire.send(damaged);
+  PacketRecord notice = wire.make(a, b, dissect::opcode_cnp, 0);
+  notice.icrc = wrong;
+  wire.send(notice);
+  wire.talk(a, b, 120, 20);
+  wire.finish();
+  const Connection& c = wire.connection();
+  EXPECT_EQ(c.sent[0].count(Event::icrc_mismatch), 2U);
+  for (const Event none : {Event::ce_marked, Event::mac_changed, Event::cnp})
+    EXPECT_EQ(c.sent[0].count(none), 0U) << static_cast<int>(none);
+  EXPECT_EQ(c.cnps[0], 0U);
+  EXPECT_FALSE(wire.verdict(frame).has(Verdict::source_mac_changed));
+  const Flow& flow = wire.flow(a, b);
+  EXPECT_EQ(flow.packets, 42U);
+  EXPECT_EQ(flow.icrc_mismatches, 2U);
+  EXPECT_EQ(flow.ecn[3], 0U);
+  EXPECT_EQ(flow.dscp.of(0), 40U);
+  EXPECT_EQ(flow.dscp.distinct(), 1U);
+  EXPECT_EQ(flow.udp_sports.distinct(), 1U);
+  EXPECT_EQ(flow.pcp.distinct(), 0U);
+  EXPECT_FALSE(flow.vlan);
+  EXPECT_EQ(flow.marks().size(), 1U);
+  EXPECT_EQ(MarkingMatrix::of(wire.result.flows).others, 0U);
+  EXPECT_EQ(flow.opcodes.distinct(), 1U);
+  wire.expect_all_counted();
+}
+
+TEST(TrackerIcrc, ADamagedPacketMakesNoFlow) {
+  for (const std::uint8_t opcode : {write_only, acknowledge, ud_send_only, dissect::opcode_cnp}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    PacketRecord damaged = wire.make(a, {2, 0x80022}, opcode, 120);
+    damaged.icrc = wrong;
+    wire.send(damaged);
+    wire.talk(a, b, 120, 20);
+    wire.finish();
+    EXPECT_EQ(wire.result.flows.size(), 2U);
+    EXPECT_EQ(wire.result.connections.size(), 1U);
+    ASSERT_EQ(wire.result.strays.size(), 1U);
+    EXPECT_EQ(wire.result.strays[0].src, tracker_host(1));
+    EXPECT_EQ(wire.result.strays[0].dst, tracker_host(2));
+    EXPECT_EQ(wire.result.strays[0].packets, 1U);
+    wire.expect_all_counted();
+  }
+}
+
+/// The first packet of a flow has another opcode because it is damaged.
+TEST(TrackerIcrc, ADamagedOpcodeDoesNotSayWhatKindOfFlowItIs) {
+  Wire wire;
+  wire.talk({1, 0x33}, {2, 0x44}, 7000, 2);
+  PacketRecord damaged = wire.make(a, b, ud_send_only, 100);
+  damaged.icrc = wrong;
+  damaged.traffic_class = 0x68;
+  wire.send(damaged);
+  wire.talk(a, b, 100, 10);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  EXPECT_TRUE(wire.connection(1).paired());
+  const Flow& flow = wire.flow(a, b);
+  EXPECT_EQ(flow.packets, 11U);
+  EXPECT_EQ(flow.service, dissect::Service::rc);
+  EXPECT_EQ(flow.dscp.of(0), 10U);
+  EXPECT_EQ(flow.dscp.distinct(), 1U);
+  EXPECT_EQ(flow.first_psn, 100U);
 }
 
 }  // namespace

@@ -111,6 +111,41 @@ TEST(TrackerReuse, TheSameQueuePairsWithTheSamePsns) {
   }
 }
 
+/// Programs that always begin with the same PSN set their queue pairs up again within microseconds.
+TEST(TrackerReuse, TheSameFirstPsnAtOnce) {
+  Wire wire;
+  wire.talk(a, b, 0, 20);
+  for (int again = 0; again < 3; ++again) {
+    wire.now_ns += 300'000;
+    wire.forget_counts();
+    for (std::uint32_t psn = 0; psn < 10; ++psn) wire.request(a, b, psn);
+    wire.answer(b, a, 9);
+    wire.talk(a, b, 10, 10);
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 4U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_EQ(c.requester[0].requests, 20U);
+    EXPECT_EQ(c.sent[0].count(Event::spurious), 0U);
+    EXPECT_EQ(c.sent[0].count(Event::retransmitted_timeout), 0U);
+  }
+  wire.expect_all_counted();
+}
+
+/// The count goes on with the first message sent again.
+TEST(TrackerReuse, TheFirstMessageOnceMore) {
+  Wire wire;
+  wire.talk(a, b, 0, 1);
+  wire.now_ns += 300'000;
+  const auto again = wire.request(a, b, 0);
+  wire.answer(b, a, 0);
+  wire.talk(a, b, 1, 20);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 1U);
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
+  wire.expect_all_counted();
+}
+
 /// Both sides begin anew at the same time, near what was sent before, far from it, or one of each; also where
 /// the last request was never answered.
 TEST(TrackerReuse, BothSidesAtOnce) {

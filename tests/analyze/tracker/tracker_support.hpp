@@ -122,6 +122,9 @@ class Wire {
     tracker_.connected(cm, exchange);
   }
 
+  /// Flows without a packet since that frame are idle.
+  void retire_idle(std::uint64_t frame) { tracker_.retire_idle(frame); }
+
   /// Ends the capture after some silence.
   void finish(std::int64_t silence_ns = 0) { result = tracker_.finish(now_ns + silence_ns); }
 
@@ -153,6 +156,8 @@ class Wire {
   /// Every selected packet must be somewhere.
   void expect_all_counted() const {
     std::uint64_t counted = result.departed.packets;
+    counted += result.not_roce.roce_packets;
+    for (const StrayPackets& strays : result.strays) counted += strays.packets;
     for (const Flow& f : result.flows) counted += f.packets + f.sequence().duplicate_captures;
     EXPECT_EQ(counted, sent_);
   }

@@ -203,6 +203,60 @@ TEST(TrackerTimeouts, AReadThatMissesAResponseDoesNot) {
   EXPECT_EQ(trouble(wire).timeouts, 0U);
 }
 
+/// A READ is reissued as a whole, then its rest: that waited for the second request, not for the first.
+TEST(TrackerTimeouts, TheRestOfAReadWaitedForTheReadAsItWasReissued) {
+  Wire wire;
+  const std::uint32_t psn = read_well(wire, 100, 20);
+  ask(wire, psn, 32);
+  wire.now_ns += timer_ns;
+  ask(wire, psn, 32);
+  const std::uint64_t reissued = wire.sent();
+  for (std::uint32_t i = 0; i < 14; ++i) {
+    PacketRecord r = wire.make(b, a, i == 0 ? 0x0d : 0x0e, psn + i);
+    r.payload = 1024;
+    wire.send(r);
+  }
+  wire.now_ns += 2 * timer_ns;
+  ask(wire, psn + 14, 18);
+  const std::uint64_t rest = wire.sent();
+  answer_read(wire, psn + 14, 18);
+  wire.finish();
+  const RetryChain& chain = trouble(wire).worst_chain;
+  EXPECT_EQ(chain.psn, psn + 14);
+  EXPECT_EQ(chain.reissued_after, 14U);
+  EXPECT_EQ(chain.first_frame, reissued);
+  EXPECT_EQ(chain.last_frame, rest);
+}
+
+/// The rest of a READ is requested three times: the second time soon after the first, the last time after a
+/// timeout. Each waited for the request before it, which begins earlier.
+TEST(TrackerTimeouts, TheRestOfAReadWaitedForTheLastRequestThatCoversIt) {
+  Wire wire;
+  const std::uint32_t psn = read_well(wire, 100, 20);
+  ask(wire, psn, 8);
+  answer_read(wire, psn, 2);
+  wire.now_ns += timer_ns;
+  ask(wire, psn + 2, 6);
+  const std::uint64_t covering = wire.sent();
+  answer_read(wire, psn + 2, 1);
+  wire.now_ns += timer_ns * 2;
+  PacketRecord stalled = wire.make(a, b, read_request, psn + 4);
+  stalled.dma_length = 4 * 1024;
+  const std::uint32_t frame = wire.send(stalled);
+  answer_read(wire, psn + 4, 2);
+  ask(wire, psn + 6, 2);  // soon: no series of two packets took longer than the one before
+  answer_read(wire, psn + 6, 2);
+  wire.finish();
+  const RetryChain& chain = trouble(wire).worst_chain;
+  EXPECT_EQ(chain.psn, psn + 4);
+  EXPECT_EQ(chain.resends, 1U);
+  EXPECT_TRUE(chain.first_seen);
+  EXPECT_EQ(chain.reissued_after, 2U);
+  EXPECT_EQ(chain.first_frame, covering);
+  EXPECT_EQ(chain.last_frame, frame);
+  EXPECT_NEAR(static_cast<double>(chain.last_time_ns - chain.first_time_ns), 2.0 * timer_ns, 1e5);
+}
+
 TEST(TrackerTimeouts, ANakedRepeatIsNone) {
   Wire wire;
   wire.talk(a, b, 100, 20);
@@ -283,6 +337,28 @@ TEST(TrackerTimeouts, WhoRepeatsInSpiteOfAnswersHeardNone) {
   wire.finish(long_ns);
   EXPECT_TRUE(wire.connection().requester[0].retries_exhausted);
   EXPECT_TRUE(trouble(wire).worst_chain.needless);
+}
+
+/// One retransmission and silence: with retries left, the requester did not give up.
+TEST(TrackerTimeouts, RetriesAreExhaustedWhenAllWereMade) {
+  Wire wire;
+  wire.talk(a, b, 100, 20);
+  wire.request(a, b, 120);
+  wire.now_ns += timer_ns;
+  wire.request(a, b, 120);
+  wire.finish(10 * timer_ns);
+  for (const std::optional<std::uint8_t> count :
+       {std::optional<std::uint8_t>(), std::optional<std::uint8_t>(7), std::optional<std::uint8_t>(1)}) {
+    Connection c = wire.connection();
+    EXPECT_EQ(c.state, Connection::State::failed);
+    CmExchange cm;
+    cm.retry_count = count;
+    settle_retries(c, &cm);
+    const bool all = count == 1;
+    EXPECT_EQ(c.requester[0].retries_exhausted, all);
+    EXPECT_EQ(c.sent[0].count(Event::retries_exhausted), all ? 1U : 0U);
+    EXPECT_EQ(c.state, all ? Connection::State::failed : Connection::State::open);
+  }
 }
 
 TEST(TrackerTimeouts, AQueuePairThatStillAnswersHasNotGivenUp) {
