@@ -249,8 +249,8 @@ void read_class_table(const TomlNode& value, PolicyTarget& t) {
     const auto at = std::find(names.begin(), names.end(), entry.key);
     if (at == names.end()) {
       t.mistakes.add(entry.place,
-                     fmt::format("no class '{}': expected data, ack, response, atomic, cm, cnp or other{}",
-                                 entry.key, meant_text(entry.key, names)));
+                     fmt::format("no class {}: expected data, ack, response, atomic, cm, cnp or other{}",
+                                 key_text(entry.key), meant_text(entry.key, names)));
       continue;
     }
     const std::string where = fmt::format("[class.{}]", entry.key);

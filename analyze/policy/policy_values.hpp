@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyze/policy/policy_error.hpp"
+#include "analyze/policy/policy_quote.hpp"
 #include "analyze/policy/toml_tree.hpp"
 #include "capture/core/edit_distance.hpp"
 #include "dissect/field.hpp"
@@ -205,7 +206,7 @@ void read_keys(const TomlNode& table, std::string_view where, std::span<const Ke
     std::vector<std::string_view> names;
     for (const KeyRow<Target>& known : rows) names.push_back(known.name);
     mistakes.add(entry.place,
-                 fmt::format("no key '{}' in {}{}", entry.key, where, meant_text(entry.key, names)));
+                 fmt::format("no key {} in {}{}", key_text(entry.key), where, meant_text(entry.key, names)));
   }
 }
 

@@ -115,8 +115,10 @@ class LineParser {
 
   bool unknown(std::string_view name) {
     const std::string_view meant = capture::nearest_word(name, field_names);
-    fail(name, fmt::format("'{}' is neither tclass, src_ip, dst_ip, src_ip6 nor dst_ip6{}", name,
-                           meant.empty() ? std::string() : fmt::format("; did you mean '{}'?", meant)));
+    // The file may be none of rules: what resembles no key is not quoted.
+    constexpr std::string_view what = "neither tclass, src_ip, dst_ip, src_ip6 nor dst_ip6";
+    fail(name, meant.empty() ? fmt::format("this is {}", what)
+                             : fmt::format("'{}' is {}; did you mean '{}'?", name, what, meant));
     return false;
   }
 
@@ -132,8 +134,8 @@ class LineParser {
     if (field == Field::tclass) {
       out_.tclass = number_of(value);
       if (out_.tclass && *out_.tclass >= -1 && *out_.tclass <= 255) return true;
-      fail(where,
-           fmt::format("'{}' is not a tclass: expected 0 to 255 (DSCP x 4 + ECN), or -1 to remove", value));
+      fail(where, fmt::format("{} is not a tclass: expected 0 to 255 (DSCP x 4 + ECN), or -1 to remove",
+                              name.empty() ? std::string("this number") : fmt::format("'{}'", value)));
       return false;
     }
     return take_address(field, value, where);

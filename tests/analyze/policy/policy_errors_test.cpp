@@ -31,6 +31,10 @@ const Broken broken[] = {
     {"  loss_less = 3", 1, 3, "did you mean 'lossless'?"},
     {"[clas.data]\ndscp = 1", 1, 2, "did you mean 'class'?"},
     {"zzzzzz = 1", 1, 1, "no key 'zzzzzz' in a policy"},
+    {"\"$6$salt$hash\" = 1", 1, 1, "no key of this name in a policy"},
+    {"[class.\"10.0.0.1 secret\"]\ndscp = 1", 1, 8, "no class of this name: expected data"},
+    {"key = trustno1", 1, 10, "expected 'true', saw something else"},
+    {"pin = 98765432109876543210", 1, 27, "something else is not representable"},
     {"[class.data]\ndsp = 26", 2, 1, "no key 'dsp' in [class.data]; did you mean 'dscp'?"},
     {"[class.data]\necn = \"ce\"\nprio = 3", 3, 1, "did you mean 'priority'?"},
     {"[class.response]\nvlan_id = 3", 2, 1, "did you mean 'vlan'?"},
@@ -274,7 +278,11 @@ const Broken broken_lines[] = {
     {"tclass=16,src_ip=1.1.1.1,src_ip=1.1.1.2", 1, 26, "src_ip twice"},
     {"Global tclass=300", 1, 15, "'300' is not a tclass"},
     {"Global tclass=16,src_ip=1.1.1.1", 1, 8, "a global value has no addresses"},
-    {"106\nx\n", 2, 1, "'x' is neither tclass"},
+    {"106\nx\n", 2, 1, "this is neither tclass"},
+    // Of a file that has no rules nothing is quoted: it may be a list of passwords.
+    {"106\nroot:$6$salt$hash:19000:0:99999:7:::\n", 2, 1, "this is neither tclass"},
+    {"106\npassword=secret\n", 2, 1, "this is neither tclass"},
+    {"4711\n", 1, 1, "this number is not a tclass"},
     {"tclass=1\r\ntclass=999\r\n", 2, 8, "'999' is not a tclass"},
 };
 
