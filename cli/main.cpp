@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   give_memory_back();
   // write() to a closed pipe must fail instead of ending the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // the same for a file at its limit (ulimit -f)
   try {
     return run_command_line(argc, argv);
   } catch (const std::bad_alloc&) {

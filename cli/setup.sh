@@ -37,7 +37,7 @@ liblz4-dev       | header:lz4frame.h       | reads .lz4 captures
 libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its library is loaded only then)
 prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
-libseccomp-dev   | header:seccomp.h        | confines a live capture
+libseccomp-dev   | header:seccomp.h        | confines who reads packets
 libsqlite3-dev   | header:sqlite3.h        | exports databases
 '
 
@@ -62,6 +62,7 @@ tshark              | command:tshark             | second opinion on every field
 zstd                | command:zstd               | makes compressed captures in tests
 lz4                 | command:lz4                | makes compressed captures in tests
 prometheus          | command:promtool           | second opinion on metrics
+influxdb            | command:influxd            | second opinion on exported points
 systemd             | command:systemd-analyze    | checks the unit of the service
 iproute2            | command:ip                 | makes networks in tests
 tcpdump             | command:tcpdump            | second opinion on capture filters

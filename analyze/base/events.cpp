@@ -9,25 +9,6 @@
 namespace roce::analyze {
 namespace {
 
-// Verdicts may come late, for frames of long ago: the lowest numbers are kept in whatever order they come.
-void keep_frame(EventLog& log, std::uint64_t frame) noexcept {
-  auto& frames = log.frames;
-  if (frame == 0 || (frames.back() != 0 && frame > frames.back())) return;
-  std::size_t at = 0;
-  while (at < frames.size() && frames[at] != 0 && frames[at] < frame) ++at;
-  if (at == frames.size() || frames[at] == frame) return;
-  std::copy_backward(frames.begin() + static_cast<std::ptrdiff_t>(at), frames.end() - 1, frames.end());
-  frames[at] = frame;
-}
-
-void drop_frame(EventLog& log, std::uint64_t frame) noexcept {
-  auto& frames = log.frames;
-  const auto found = std::find(frames.begin(), frames.end(), frame);
-  if (frame == 0 || found == frames.end()) return;
-  std::copy(found + 1, frames.end(), found);
-  frames.back() = 0;
-}
-
 void keep_time(EventLog& log, std::int64_t time_ns) noexcept {
   if (time_ns == capture::no_time) return;
   if (log.first_time_ns == capture::no_time) log.first_time_ns = log.last_time_ns = time_ns;
@@ -79,6 +60,30 @@ constexpr EnumNames<Event, event_count> event_names({
 
 }  // namespace
 
+// Verdicts may come late, for frames of long ago: the lowest numbers are kept in whatever order they come.
+void EventFrames::add(std::uint64_t frame) {
+  if (frame == 0 || (several_.size() == kept && frame > several_.back())) return;
+  if (empty()) {
+    one_ = frame;
+    return;
+  }
+  const std::ptrdiff_t at = std::lower_bound(begin(), end(), frame) - begin();
+  if (at == static_cast<std::ptrdiff_t>(kept) || (*this)[static_cast<std::size_t>(at)] == frame) return;
+  if (several_.empty()) {
+    several_.reserve(2);
+    several_.push_back(one_);
+  }
+  if (several_.size() == kept) several_.pop_back();
+  several_.insert(several_.begin() + at, frame);
+}
+
+void EventFrames::remove(std::uint64_t frame) noexcept {
+  const std::uint64_t* const found = std::find(begin(), end(), frame);
+  if (found == end()) return;
+  if (!several_.empty()) several_.erase(several_.begin() + (found - begin()));
+  if (several_.empty()) one_ = 0;
+}
+
 std::string_view event_name(Event event) noexcept {
   return event_names[event];
 }
@@ -87,32 +92,34 @@ void Events::add(Event event, std::uint64_t frame, std::int64_t time_ns, std::ui
   if (count == 0) return;
   auto entry = std::find_if(logs_.begin(), logs_.end(), [&](const Entry& e) { return e.event == event; });
   if (entry == logs_.end()) {
-    logs_.push_back({event, {}});
+    // Few kinds happen to a connection, often only one: no room in advance.
+    logs_.reserve(logs_.size() + 1);
+    logs_.emplace_back(event);
     entry = logs_.end() - 1;
-    entry->log.first_time_ns = entry->log.last_time_ns = time_ns;
+    entry->first_time_ns = entry->last_time_ns = time_ns;
   }
-  entry->log.several_at_once |= count > 1 || (frame != 0 && frame == entry->log.last_frame);
-  entry->log.last_frame = frame;
-  entry->log.count += count;
-  keep_time(entry->log, time_ns);
-  keep_frame(entry->log, frame);
+  entry->several_at_once |= count > 1 || (frame != 0 && frame == entry->last_frame);
+  entry->last_frame = frame;
+  entry->count += count;
+  keep_time(*entry, time_ns);
+  entry->frames.add(frame);
 }
 
 void Events::take_back(Event event, std::uint64_t frame, std::uint64_t count) {
   const auto entry =
       std::find_if(logs_.begin(), logs_.end(), [&](const Entry& e) { return e.event == event; });
   if (entry == logs_.end()) return;
-  if (entry->log.count <= count) {  // nothing remains of it
+  if (entry->count <= count) {  // nothing remains of it
     logs_.erase(entry);
     return;
   }
-  entry->log.count -= count;
-  drop_frame(entry->log, frame);
+  entry->count -= count;
+  entry->frames.remove(frame);
 }
 
 const EventLog* Events::find(Event event) const noexcept {
   for (const Entry& entry : logs_) {
-    if (entry.event == event) return &entry.log;
+    if (entry.event == event) return &entry;
   }
   return nullptr;
 }

@@ -60,13 +60,40 @@ inline constexpr std::size_t event_count = static_cast<std::size_t>(Event::count
 /// Its key in JSON; snake_case, stable.
 [[nodiscard]] std::string_view event_name(Event event) noexcept;
 
+/// The lowest of the frame numbers that were added, ascending. Most events of a connection happen once, and
+/// there may be hundreds of thousands of connections, so one number takes no memory of its own.
+class EventFrames {
+ public:
+  static constexpr std::size_t kept = 8;
+
+  /// Numbers may come in any order; 0, and one that is there, change nothing.
+  void add(std::uint64_t frame);
+  void remove(std::uint64_t frame) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    const std::size_t single = one_ != 0 ? 1 : 0;
+    return several_.empty() ? single : several_.size();
+  }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] const std::uint64_t* begin() const noexcept {
+    return several_.empty() ? &one_ : several_.data();
+  }
+  [[nodiscard]] const std::uint64_t* end() const noexcept { return begin() + size(); }
+  /// 0 where there are fewer.
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) const noexcept { return i < size() ? begin()[i] : 0; }
+
+ private:
+  std::uint64_t one_ = 0;               ///< the first that was added; 0: none, or removed
+  std::vector<std::uint64_t> several_;  ///< all of them, once there were two
+};
+
 /// Count, time span and first packets of one kind of event.
 struct EventLog {
-  static constexpr std::size_t kept = 8;
+  static constexpr std::size_t kept = EventFrames::kept;
   std::uint64_t count = 0;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
-  std::array<std::uint64_t, kept> frames{};  ///< the lowest frame numbers, ascending; 0 = none
+  EventFrames frames;
   std::uint64_t last_frame = 0;              ///< the frame that was added last
   bool several_at_once = false;              ///< some packet counts for more than one
 };
@@ -84,9 +111,9 @@ class Events {
   [[nodiscard]] bool empty() const noexcept { return logs_.empty(); }
 
  private:
-  struct Entry {
+  struct Entry : EventLog {  // a base, so that the event is in its padding
+    explicit Entry(Event which) noexcept : event(which) {}
     Event event;
-    EventLog log;
   };
   std::vector<Entry> logs_;
 };

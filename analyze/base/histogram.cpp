@@ -100,7 +100,7 @@ bool Histogram::add_pair(std::uint32_t bucket, std::uint64_t n) {
 }
 
 void Histogram::add_slowly(std::uint32_t bucket, std::uint64_t n) {
-  constexpr std::uint32_t first_pairs = 4, most_pairs = 32;
+  constexpr std::uint32_t first_pairs = 2, most_pairs = 32;  // most have one size, or one delay
   if (table_ == nullptr) table_ = make(Format::pairs, 0, first_pairs);
   if (table_->format == Format::pairs) {
     if (add_pair(bucket, n)) return;

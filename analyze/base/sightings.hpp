@@ -15,8 +15,8 @@ struct Sightings : EventLog {
   Sightings() { first_time_ns = last_time_ns = capture::no_time; }
 
   /// Frames come in ascending order.
-  void add(std::uint64_t frame, std::int64_t time_ns) noexcept {
-    if (count < kept) frames[count] = frame;
+  void add(std::uint64_t frame, std::int64_t time_ns) {
+    if (count < kept) frames.add(frame);
     ++count;
     last_frame = frame;
     if (time_ns == capture::no_time) return;

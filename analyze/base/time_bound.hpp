@@ -7,16 +7,26 @@
 
 namespace roce::analyze {
 
-/// A bound in time, in nanoseconds: since the epoch, or relative to the capture's first frame.
+/// A bound in time, in nanoseconds.
 struct TimeBound {
+  /// From when they count.
+  enum class Since : std::uint8_t {
+    epoch,
+    first_frame,  ///< the time of the capture's first frame
+    first_day,    ///< the midnight (UTC) before it
+  };
   std::int64_t ns = 0;
-  bool relative = false;
+  Since since = Since::epoch;
 
   /// Nanoseconds since the epoch, given the first frame's time.
   [[nodiscard]] std::int64_t resolve(std::int64_t first_ns) const noexcept {
-    if (!relative) return ns;
+    constexpr std::int64_t day_ns = 86'400'000'000'000;
+    if (since == Since::epoch) return ns;
+    const std::int64_t into_day = (first_ns % day_ns + day_ns) % day_ns;
     std::int64_t sum = 0;
-    return __builtin_add_overflow(ns, first_ns, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+    if (__builtin_add_overflow(ns, first_ns, &sum)) return std::numeric_limits<std::int64_t>::max();
+    if (since == Since::first_frame) return sum;
+    return __builtin_sub_overflow(sum, into_day, &sum) ? std::numeric_limits<std::int64_t>::min() : sum;
   }
 };
 

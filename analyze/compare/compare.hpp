@@ -15,6 +15,7 @@
 #include "analyze/base/time_bound.hpp"
 #include "analyze/compare/delay_track.hpp"
 #include "analyze/filter/filter.hpp"
+#include "analyze/record/diagnostics.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/results/finding.hpp"
 #include "capture/core/source.hpp"
@@ -128,6 +129,13 @@ struct ComparePointFacts {
   ///< without black holes
   Counted other_packets;  ///< packets of these pairs
   std::vector<capture::Error> errors;
+  capture::Statistics statistics;
+  /// Reading was ended before the end of the capture, for this reason:
+  bool interrupted = false;
+  capture::StopReason stop_reason = capture::StopReason::request;
+
+  /// What of the capture was skipped or not read.
+  [[nodiscard]] std::vector<Diagnostic> diagnostics() const;
 };
 
 /// A finding of a comparison.

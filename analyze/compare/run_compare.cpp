@@ -52,6 +52,12 @@ void merge(Counted& into, const Counted& from) {
   if (into.first.size() > Counted::most) into.first.resize(Counted::most);
 }
 
+std::vector<Diagnostic> ComparePointFacts::diagnostics() const {
+  DiagnosticCounts counts;
+  if (interrupted) counts.add(stop_diagnostic(stop_reason));
+  return list_diagnostics(counts, statistics, errors);
+}
+
 void Comparison::count_change(MarkField field, unsigned direction, std::optional<std::uint16_t> from,
                               std::optional<std::uint16_t> to, const PacketSeen& a, const PacketSeen& b) {
   std::vector<MarkChange>& changes = result_.changes;
@@ -142,6 +148,9 @@ void Comparison::finish_pairs() {
     facts.last_time_ns = reader.last_time_ns();
     facts.dropped = dropped_by(reader.source());
     facts.errors = reader.errors();
+    facts.statistics = reader.source().statistics();
+    facts.interrupted = reader.source().stopped();
+    facts.stop_reason = reader.source().stop_reason();
   }
 }
 

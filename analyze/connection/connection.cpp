@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/connection/connection.hpp"
 
+#include <utility>
+
+#include "analyze/base/units.hpp"
 #include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
@@ -28,6 +31,11 @@ constexpr EnumNames<Connection::State, 4> state_names({{Connection::State::half_
 
 }  // namespace
 
+bool RetryChain::longer_than(const RetryChain& other) const noexcept {
+  if (resends != other.resends) return resends > other.resends;
+  return span_ns(first_time_ns, last_time_ns) > span_ns(other.first_time_ns, other.last_time_ns);
+}
+
 std::string_view evidence_name(Evidence evidence) noexcept {
   return evidence_names[evidence];
 }
@@ -46,6 +54,25 @@ std::string_view nak_kind_name(NakKind kind) noexcept {
 
 std::string_view operation_kind_name(OperationKind kind) noexcept {
   return kind_names[kind];
+}
+
+std::uint32_t least_retries(const CmExchange* exchange) noexcept {
+  return exchange != nullptr && exchange->retry_count ? *exchange->retry_count : 2;
+}
+
+void settle_retries(Connection& connection, const CmExchange* exchange) {
+  bool failed = false;
+  for (unsigned side = 0; side < 2; ++side) {
+    Requester& requester = connection.requester[side];
+    const RetryChain& chain = std::as_const(requester).trouble->worst_chain;
+    if (requester.retries_exhausted && chain.resends < least_retries(exchange)) {
+      requester.retries_exhausted = false;
+      connection.sent[side].take_back(Event::retries_exhausted, chain.last_frame);
+    }
+    failed = failed || requester.retries_exhausted || requester.rnr_exhausted || requester.refused_fatally;
+  }
+  if (connection.state == Connection::State::failed && !failed)
+    connection.state = connection.paired() ? Connection::State::open : Connection::State::half_seen;
 }
 
 std::string_view connection_state_name(Connection::State state) noexcept {

@@ -94,6 +94,11 @@ struct RetryChain {
   bool first_seen = false;             ///< first_frame is the first transmission, not the first resend
   bool needless = false;               ///< spurious: the response was captured before the first resend
   bool too_late = false;               ///< the response came long after another resend was due
+  /// PSNs of a READ before `psn`, if its first transmission is a READ Request that begins so many earlier.
+  std::uint32_t reissued_after = 0;
+
+  /// More resends, or as many over a longer time.
+  [[nodiscard]] bool longer_than(const RetryChain& other) const noexcept;
 };
 
 /// RNR NAKs that a requester received.
@@ -217,6 +222,14 @@ struct Connection {
 
   [[nodiscard]] bool paired() const noexcept { return flow[0].has_value() && flow[1].has_value(); }
 };
+
+/// Retransmissions without an answer after which a requester may have given up: the Retry Count that the CM
+/// agreed on; 2 where it is not known, since one may as well be the end of a program that did not wait.
+/// `exchange` may be null.
+[[nodiscard]] std::uint32_t least_retries(const CmExchange* exchange) noexcept;
+/// Takes back that retries are exhausted, where there were fewer than that. `exchange`: of the connection, or
+/// null.
+void settle_retries(Connection& connection, const CmExchange* exchange);
 
 [[nodiscard]] std::string_view connection_state_name(Connection::State state) noexcept;
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/base/date_text.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/filter/field_extract.hpp"
 #include "analyze/filter/field_virtual.hpp"
@@ -62,6 +63,34 @@ std::uint64_t largest(const Field& field) {
   return raw * field.scale;
 }
 
+struct ByteCounts {
+  std::uint32_t min = 0, max = unbounded_bytes;
+};
+
+/// Bytes of the values of a type.
+ByteCounts bytes_of_type(ValueType type) {
+  switch (type) {
+    case ValueType::mac:
+      return {6, 6};
+    case ValueType::ipv4:
+      return {4, 4};
+    case ValueType::ipv6:
+      return {16, 16};
+    case ValueType::ip:
+      return {4, 16};
+    case ValueType::eui64:
+      return {8, 8};
+    default:
+      return {};
+  }
+}
+
+ByteCounts bytes_of_field(const Field& field) {
+  if (field.bits == 0) return {};
+  const auto size = static_cast<std::uint32_t>(field.end_byte() - field.first_byte());
+  return {field.display == Display::text ? 0 : size, size};  // texts end at their first NUL
+}
+
 /// In Wireshark the value of a header of the InfiniBand transport is its bytes; protocols and groups of
 /// fields have no value.
 bool header_shows_bytes(const HeaderInfo& header) {
@@ -79,6 +108,7 @@ class Registry {
     for (const HeaderInfo& header : dissect::header_table()) add_header(header);
     for (const CombinedField& row : combined_fields()) add_combined(row);
     for (const VirtualField& row : virtual_fields()) add_virtual(row);
+    for (const VirtualField& row : protocol_fields()) add_virtual(row);
     for (const VirtualField& row : analysis_fields()) add_virtual(row);
     sort();
   }
@@ -122,12 +152,16 @@ class Registry {
 
   static void add_row(Entry& entry, HeaderId header, const Field& field) {
     FieldFacts& facts = entry.facts;
-    if (entry.rows.empty() || entry.rows.front().field == nullptr) {
+    const bool first = entry.rows.empty() || entry.rows.front().field == nullptr;
+    if (first) {
       facts.name = field.name;
       facts.label = field.label;
       facts.type = type_of(field.display);
       facts.hex = field.display == Display::hex;
     }
+    const ByteCounts bytes = bytes_of_field(field);
+    facts.min_bytes = first ? bytes.min : std::min(facts.min_bytes, bytes.min);
+    facts.max_bytes = first ? bytes.max : std::max(facts.max_bytes, bytes.max);
     if (facts.hex) facts.hex_digits = std::max(facts.hex_digits, hex_digits_of(field));
     facts.max = std::max(facts.max, largest(field));
     facts.needs_upper |= is_upper_layer(header);
@@ -138,6 +172,14 @@ class Registry {
     Entry& entry = entry_of(row.facts.name);
     entry.facts = row.facts;
     entry.computed = row.extract;
+    ByteCounts bytes = bytes_of_type(row.facts.type);
+    if (!row.facts.words.empty()) {
+      const auto shorter = [](std::string_view a, std::string_view b) { return a.size() < b.size(); };
+      const auto [least, most] = std::minmax_element(row.facts.words.begin(), row.facts.words.end(), shorter);
+      bytes = {static_cast<std::uint32_t>(least->size()), static_cast<std::uint32_t>(most->size())};
+    }
+    entry.facts.min_bytes = bytes.min;
+    entry.facts.max_bytes = bytes.max;
   }
 
   void add_combined(const CombinedField& combined) {
@@ -295,6 +337,9 @@ void append_value(std::string& out, const FieldFacts& facts, const Value& value)
       break;
     case ValueType::time:
       append_seconds(out, static_cast<std::int64_t>(value.number));
+      break;
+    case ValueType::date:
+      append_date_text(out, static_cast<std::int64_t>(value.number));
       break;
     case ValueType::text:
       append_printable(out, value.text);

@@ -27,6 +27,9 @@ class FieldRef {
   std::uint32_t index_;
 };
 
+/// FieldFacts::max_bytes of a field whose values may have any length.
+inline constexpr std::uint32_t unbounded_bytes = ~std::uint32_t{0};
+
 struct FieldFacts {
   std::string_view name;
   std::string_view label;
@@ -35,6 +38,9 @@ struct FieldFacts {
   std::uint8_t hex_digits = 0;
   std::span<const std::string_view> words;  ///< possible values of a text; empty = any
   std::uint64_t max = 0;                    ///< largest possible number, 0 = not a number
+  /// Bytes of a value of bytes, text or an address: the fewest and the most that are possible.
+  std::uint32_t min_bytes = 0, max_bytes = unbounded_bytes;
+  bool restates = false;                    ///< left out where all fields are shown: others have its values
   bool needs_icrc = false;                  ///< PacketView::icrc must be filled
   bool needs_flow = false;                  ///< PacketView::flow must be filled
   bool needs_upper = false;                 ///< dissect_ulp() must have been called for the packet

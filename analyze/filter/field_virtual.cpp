@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/filter/field_virtual.hpp"
 
+#include <array>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "analyze/flow/marking.hpp"
 #include "analyze/packet/packet_facts.hpp"
@@ -9,6 +13,7 @@
 #include "analyze/policy/subject.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 
@@ -31,9 +36,9 @@ void add_boolean(Values& out, bool value) {
   out.push_back(v);
 }
 
-void add_time(Values& out, std::int64_t nanoseconds) {
+void add_time(Values& out, std::int64_t nanoseconds, ValueType type = ValueType::time) {
   Value v;
-  v.type = ValueType::time;
+  v.type = type;
   v.number = static_cast<std::uint64_t>(nanoseconds);
   out.push_back(v);
 }
@@ -112,6 +117,36 @@ constexpr ProtocolName protocol_names[] = {
     {HeaderId::smb_direct, "smb_direct"},
 };
 
+struct UndissectedProtocol {
+  UnknownNumber kind;
+  std::uint16_t number;
+  std::string_view name, label;
+};
+
+/// Protocols that end the dissection, by Wireshark's names. To add one: one row.
+constexpr UndissectedProtocol undissected_protocols[] = {
+    {UnknownNumber::ethertype, dissect::ethertype_arp, "arp", "Address Resolution Protocol"},
+    {UnknownNumber::llc_length, 0, "llc", "Logical-Link Control"},
+    {UnknownNumber::ip_protocol, dissect::ip_proto_icmp, "icmp", "Internet Control Message Protocol"},
+    {UnknownNumber::ip_protocol, dissect::ip_proto_icmpv6, "icmpv6", "Internet Control Message Protocol v6"},
+    {UnknownNumber::ip_protocol, dissect::ip_proto_igmp, "igmp", "Internet Group Management Protocol"},
+    {UnknownNumber::ip_protocol, dissect::ip_proto_sctp, "sctp", "Stream Control Transmission Protocol"},
+    {UnknownNumber::ip_protocol, dissect::ip_proto_tcp, "tcp", "Transmission Control Protocol"},
+};
+
+template <std::size_t row>
+void undissected_protocol(const PacketView& packet, Values& out) {
+  const std::optional<Undissected> rest = undissected(packet);
+  if (!rest || rest->kind != undissected_protocols[row].kind ||
+      rest->number != undissected_protocols[row].number)
+    return;
+  Value v;
+  v.type = ValueType::presence;
+  v.number = 1;
+  v.bytes = rest->bytes;
+  out.push_back(v);
+}
+
 void protocols(const PacketView& packet, Values& out) {
   thread_local std::string names;
   names.clear();
@@ -125,6 +160,11 @@ void protocols(const PacketView& packet, Values& out) {
       if (!names.empty()) names.push_back(':');
       names.append(row.name);
       break;
+    }
+  }
+  if (const std::optional<Undissected> rest = undissected(packet)) {
+    for (const UndissectedProtocol& row : undissected_protocols) {
+      if (row.kind == rest->kind && row.number == rest->number) names.append(":").append(row.name);
     }
   }
   add_text(out, names);
@@ -199,6 +239,11 @@ constexpr FieldFacts virtual_facts(std::string_view name, std::string_view label
   f.max = type == ValueType::boolean ? 1 : type == ValueType::number && max == 0 ? ~std::uint64_t{0} : max;
   return f;
 }
+/// For values that other fields have, too.
+constexpr FieldFacts restated(FieldFacts f) {
+  f.restates = true;
+  return f;
+}
 constexpr FieldFacts icrc_facts(std::string_view name, std::string_view label, ValueType type) {
   FieldFacts f = virtual_facts(name, label, type, 0xffff'ffff);
   f.hex = type == ValueType::number;
@@ -235,6 +280,10 @@ const VirtualField packet_fields[] = {
      }},
     {virtual_facts("frame.number", "Frame Number", ValueType::number, 0xffff'ffff),
      [](const PacketView& p, Values& out) { add_field_number(out, p.number); }},
+    {restated(virtual_facts("frame.time", "Arrival Time", ValueType::date)),
+     [](const PacketView& p, Values& out) {
+       if (p.has_time()) add_time(out, p.frame->time_ns, ValueType::date);
+     }},
     {virtual_facts("frame.time_epoch", "Epoch Time", ValueType::time),
      [](const PacketView& p, Values& out) {
        if (p.has_time()) add_time(out, p.frame->time_ns);
@@ -293,7 +342,7 @@ const VirtualField packet_fields[] = {
      [](const PacketView& p, Values& out) { add_address(out, endpoints(p).source); }},
     {virtual_facts("roce.dst", "Innermost destination address", ValueType::ip),
      [](const PacketView& p, Values& out) { add_address(out, endpoints(p).destination); }},
-    {virtual_facts("roce.addr", "Innermost address, source or destination", ValueType::ip),
+    {restated(virtual_facts("roce.addr", "Innermost address, source or destination", ValueType::ip)),
      [](const PacketView& p, Values& out) {
        add_address(out, endpoints(p).source);
        add_address(out, endpoints(p).destination);
@@ -355,6 +404,15 @@ const VirtualField packet_fields[] = {
      }},
 };
 
+template <std::size_t... row>
+constexpr std::array<VirtualField, sizeof...(row)> protocol_rows(std::index_sequence<row...>) {
+  return {VirtualField{
+      virtual_facts(undissected_protocols[row].name, undissected_protocols[row].label, ValueType::presence),
+      undissected_protocol<row>}...};
+}
+constexpr auto protocols_of_rows =
+    protocol_rows(std::make_index_sequence<std::size(undissected_protocols)>());
+
 constexpr CombinedField combined[] = {
     {"ip.addr", "Source or Destination Address", {"ip.src", "ip.dst"}},
     {"ipv6.addr", "Source or Destination Address", {"ipv6.src", "ipv6.dst"}},
@@ -367,6 +425,9 @@ constexpr CombinedField combined[] = {
 
 std::span<const VirtualField> virtual_fields() {
   return packet_fields;
+}
+std::span<const VirtualField> protocol_fields() {
+  return protocols_of_rows;
 }
 std::span<const CombinedField> combined_fields() {
   return combined;

@@ -18,6 +18,8 @@ struct VirtualField {
 
 /// Fields of the packet itself and of its capture record (field_virtual.cpp).
 [[nodiscard]] std::span<const VirtualField> virtual_fields();
+/// Names of protocols that are not dissected: present or not.
+[[nodiscard]] std::span<const VirtualField> protocol_fields();
 /// Fields of the analysis (field_analysis.cpp): roce.connection, roce.direction and roce.analysis.*.
 [[nodiscard]] std::span<const VirtualField> analysis_fields();
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <limits>
 
 namespace roce::analyze::filter {
@@ -18,18 +17,6 @@ constexpr int digit_of(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-/// Reads and removes exactly `digits` decimal digits at the front.
-bool take_digits(std::string_view& text, std::size_t digits, int& value) {
-  if (text.size() < digits) return false;
-  value = 0;
-  for (std::size_t i = 0; i < digits; ++i) {
-    if (text[i] < '0' || text[i] > '9') return false;
-    value = value * 10 + (text[i] - '0');
-  }
-  text.remove_prefix(digits);
-  return true;
 }
 
 bool take(std::string_view& text, char c) {
@@ -91,30 +78,6 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept {
   if (!text.empty()) return std::nullopt;
   const std::int64_t nanoseconds = seconds * nanoseconds_per_second + fraction;
   return minus ? -nanoseconds : nanoseconds;
-}
-
-std::optional<std::int64_t> parse_date(std::string_view text) noexcept {
-  namespace ch = std::chrono;
-  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  std::int64_t fraction = 0;
-  if (!take_digits(text, 4, year) || !take(text, '-') || !take_digits(text, 2, month) || !take(text, '-') ||
-      !take_digits(text, 2, day))
-    return std::nullopt;
-  if (!text.empty()) {
-    if (!take(text, 'T') && !take(text, ' ')) return std::nullopt;
-    if (!take_digits(text, 2, hour) || !take(text, ':') || !take_digits(text, 2, minute)) return std::nullopt;
-    if (take(text, ':') && !take_digits(text, 2, second)) return std::nullopt;
-    if (take(text, '.') && !take_fraction(text, fraction)) return std::nullopt;
-    (void)take(text, 'Z');
-  }
-  const ch::year_month_day date{ch::year{year}, ch::month{static_cast<unsigned>(month)},
-                                ch::day{static_cast<unsigned>(day)}};
-  // The range of nanoseconds in 64 bits is 1678 to 2261.
-  if (!text.empty() || !date.ok() || year < 1678 || year > 2261 || hour > 23 || minute > 59 || second > 60)
-    return std::nullopt;
-  const std::int64_t days = ch::sys_days{date}.time_since_epoch().count();
-  const std::int64_t seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
-  return seconds * nanoseconds_per_second + fraction;
 }
 
 std::optional<std::string> parse_bytes(std::string_view text) {

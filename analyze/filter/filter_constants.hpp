@@ -17,9 +17,6 @@ enum class NumberProblem : std::uint8_t { none, not_a_number, too_large, negativ
 /// Seconds with up to nine decimals, an optional sign and an optional s, in nanoseconds.
 [[nodiscard]] std::optional<std::int64_t> parse_seconds(std::string_view text) noexcept;
 
-/// "2026-11-20 11:08:53.5" (UTC), with T or a blank, seconds and Z optional, in nanoseconds since the epoch.
-[[nodiscard]] std::optional<std::int64_t> parse_date(std::string_view text) noexcept;
-
 /// Bytes separated by : - or . ; or hexadecimal digits, with or without 0x, two per byte.
 [[nodiscard]] std::optional<std::string> parse_bytes(std::string_view text);
 

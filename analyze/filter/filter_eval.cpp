@@ -25,7 +25,8 @@ std::string_view view(dissect::Bytes bytes) {
 }
 
 std::uint64_t number_of(const Operand& operand, const Value& value) {
-  if (operand.type == ValueType::time) return ordered_time(static_cast<std::int64_t>(value.number));
+  if (operand.type == ValueType::time || operand.type == ValueType::date)
+    return ordered_time(static_cast<std::int64_t>(value.number));
   return value.number & operand.mask;
 }
 
@@ -38,13 +39,9 @@ std::optional<std::string_view> bytes_of(const Operand& operand, const Value& va
     return std::string_view(buffer.data(), buffer.size());
   }
   if (!operand.slice) return whole;
-  const auto size = static_cast<std::int64_t>(whole.size());
-  std::int64_t from = operand.slice->from, to = operand.slice->to;
-  if (from < 0) from += size;
-  if (to < 0) to += size;
-  if (operand.slice->to == std::numeric_limits<std::int32_t>::max()) to = size;
-  if (from < 0 || to > size || from >= to) return std::nullopt;
-  return whole.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
+  const std::optional<Slice::Place> place = operand.slice->in(whole.size());
+  if (!place) return std::nullopt;
+  return whole.substr(place->from, place->to - place->from);
 }
 
 bool in_number_ranges(const NumberRange* ranges, std::size_t count, std::uint64_t number) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyze/base/date_text.hpp"
 #include "analyze/filter/filter_constants.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/opcode.hpp"
@@ -97,7 +98,9 @@ std::vector<NumberRange> ranges_of(std::vector<std::uint64_t> numbers) {
 
 Literal<std::vector<NumberRange>> time_literal(const Operand& operand, const Token& token) {
   const std::string_view text = text_of(token);
-  std::optional<std::int64_t> time = parse_seconds(text);
+  // Seconds are no date, as in Wireshark: frame.time_epoch has them.
+  std::optional<std::int64_t> time;
+  if (operand.type == ValueType::time) time = parse_seconds(text);
   if (!time) time = parse_date(text);
   if (!time) return tl::unexpected(mismatch(operand, token));
   return std::vector<NumberRange>{{ordered_time(*time), ordered_time(*time)}};
@@ -210,7 +213,7 @@ std::vector<NamedNumber> names_of_field(std::string_view field) {
 }
 
 Literal<std::vector<NumberRange>> number_literal(const Operand& operand, const Token& token) {
-  if (operand.type == ValueType::time) return time_literal(operand, token);
+  if (operand.type == ValueType::time || operand.type == ValueType::date) return time_literal(operand, token);
   if (operand.type == ValueType::boolean) return boolean_literal(operand, token);
   if (token.kind == TokenKind::text) return named_literal(operand, token);
   const FieldFacts& facts = field_facts(operand.field);
@@ -296,6 +299,8 @@ std::string_view expected_literal(ValueType type) noexcept {
       return "a boolean: 1, 0, true or false";
     case ValueType::time:
       return "a time in seconds, e.g. 0.5, or a date, e.g. \"2026-11-20 11:08:53\" (UTC)";
+    case ValueType::date:
+      return "a date in quotes, e.g. \"2026-11-20 11:08:53.5\" (UTC, or with a zone such as +01:00)";
     case ValueType::text:
       return "a string in double quotes";
     case ValueType::mac:

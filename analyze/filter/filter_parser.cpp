@@ -229,6 +229,13 @@ class FilterParser {
         fail(inside, "expected a slice such as [0:4], [2-3] or [5]");
         return std::nullopt;
       }
+      const FieldFacts& facts = field_facts(field);
+      if (!is_possible(*operand.slice, facts)) {
+        fail(inside, fmt::format("[{}] is outside of {}, which has {}{} byte{}", inside.raw, name.raw,
+                                 facts.min_bytes == facts.max_bytes ? "" : "at most ", facts.max_bytes,
+                                 facts.max_bytes == 1 ? "" : "s"));
+        return std::nullopt;
+      }
       if (operand.type != ValueType::text) operand.type = ValueType::bytes;
       advance();
     }

@@ -3,6 +3,7 @@
 // analyze.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -20,6 +21,18 @@ enum class Comparison : std::uint8_t { equal, less, less_equal, greater, greater
 struct Slice {
   std::int32_t from = 0;
   std::int32_t to = std::numeric_limits<std::int32_t>::max();
+
+  /// The offsets in a value of `size` bytes; absent if one is outside, or if there is nothing between them.
+  struct Place {
+    std::size_t from, to;
+  };
+  [[nodiscard]] std::optional<Place> in(std::size_t size) const noexcept {
+    const auto end = static_cast<std::int64_t>(size);
+    const std::int64_t first = from < 0 ? from + end : from;
+    const std::int64_t last = to == std::numeric_limits<std::int32_t>::max() ? end : to < 0 ? to + end : to;
+    if (first < 0 || last > end || first >= last) return std::nullopt;
+    return Place{static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+  }
 };
 
 /// A field with the slice or mask that is applied to its values before the comparison.

@@ -282,7 +282,8 @@ Test SetBuilder::finish(Program& program) {
 }
 
 bool is_numeric(ValueType type) noexcept {
-  return type == ValueType::number || type == ValueType::boolean || type == ValueType::time;
+  return type == ValueType::number || type == ValueType::boolean || type == ValueType::time ||
+         type == ValueType::date;
 }
 
 bool make_comparable(Operand& left, Operand& right) noexcept {
@@ -293,6 +294,14 @@ bool make_comparable(Operand& left, Operand& right) noexcept {
       (left.type == ValueType::ip || right.type == ValueType::ip))
     left.type = right.type = ValueType::ip;
   return class_of(left.type) == class_of(right.type);
+}
+
+bool is_possible(const Slice& slice, const FieldFacts& facts) noexcept {
+  if (facts.max_bytes == unbounded_bytes) return true;
+  for (std::size_t size = facts.min_bytes; size <= facts.max_bytes; ++size) {
+    if (slice.in(size)) return true;
+  }
+  return false;
 }
 
 std::optional<Slice> parse_slice(std::string_view text) noexcept {

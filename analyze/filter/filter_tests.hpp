@@ -56,6 +56,8 @@ class SetBuilder {
 [[nodiscard]] bool is_numeric(ValueType type) noexcept;
 /// Whether values of the two can be compared; converts addresses to one form.
 [[nodiscard]] bool make_comparable(Operand& left, Operand& right) noexcept;
+/// Whether a value of the field can have that part. Fields without a largest length have any part.
+[[nodiscard]] bool is_possible(const Slice& slice, const FieldFacts& facts) noexcept;
 /// Parses the text between brackets: "0:4" (from, length), "0-3" (first and last), "2", ":4", "4:"; "-4:"
 /// from the end.
 [[nodiscard]] std::optional<Slice> parse_slice(std::string_view text) noexcept;

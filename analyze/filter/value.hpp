@@ -17,6 +17,7 @@ enum class ValueType : std::uint8_t {
   number,   ///< unsigned, decimal or hexadecimal by the field
   boolean,  ///< printed as 1 or 0
   time,     ///< nanoseconds in `number` (signed), printed as seconds with nine decimals
+  date,     ///< the same since the epoch, printed as a date and time in UTC
   text,
   mac,
   ipv4,

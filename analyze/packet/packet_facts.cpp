@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/packet/packet_facts.hpp"
 
+#include <algorithm>
+
 #include "dissect/enum_names.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
@@ -63,6 +65,31 @@ Endpoints endpoints(const PacketView& packet) noexcept {
     default:
       return {};
   }
+}
+
+std::optional<Undissected> undissected(const PacketView& packet) noexcept {
+  const Dissection& d = *packet.dissection;
+  if (d.stop != dissect::Stop::unknown_protocol || d.layer_count == 0) return std::nullopt;
+  const dissect::Layer& last = d.layers[d.layer_count - 1U];
+  constexpr std::uint16_t min_ethertype = 0x600;  // IEEE 802.3, 3.2.6
+  Undissected rest;
+  rest.number = d.unknown_type;
+  if (last.id == HeaderId::udp) {
+    rest.kind = UnknownNumber::udp_port;
+  } else if (last.id >= HeaderId::ipv4 && last.id <= HeaderId::ipv6_destination_options) {
+    rest.kind = UnknownNumber::ip_protocol;
+  } else if (last.id <= HeaderId::service_vlan && d.unknown_type < min_ethertype) {
+    rest.kind = UnknownNumber::llc_length;
+    rest.number = 0;
+  } else if (last.id <= HeaderId::sll2 || last.id == HeaderId::gre || last.id == HeaderId::geneve) {
+    rest.kind = UnknownNumber::ethertype;
+  }
+  // The ethertype of the inner frame is between the MACsec layer and what it names.
+  const std::size_t gap = last.id == HeaderId::macsec ? sizeof(std::uint16_t) : 0;
+  const std::size_t begin = last.offset + std::size_t{last.length} + gap;
+  const std::size_t end = std::min(d.captured_end, d.declared_end);
+  if (begin < end) rest.bytes = packet.bytes().subspan(begin, end - begin);
+  return rest;
 }
 
 std::uint32_t message_bytes(const PacketView& packet) noexcept {

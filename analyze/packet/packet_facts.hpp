@@ -37,6 +37,23 @@ struct Endpoints {
 };
 [[nodiscard]] Endpoints endpoints(const PacketView& packet) noexcept;
 
+/// What Dissection::unknown_type is the number of, by the last header.
+enum class UnknownNumber : std::uint8_t {
+  ethertype,
+  llc_length,  ///< IEEE 802.3: a length in place of an ethertype; IEEE 802.2 LLC follows
+  ip_protocol,
+  udp_port,
+  other
+};
+
+/// What follows the last header and is not dissected. None if everything was.
+struct Undissected {
+  UnknownNumber kind = UnknownNumber::other;
+  std::uint16_t number = 0;  ///< 0 for llc_length
+  dissect::Bytes bytes;      ///< from there to the end of the packet, as far as captured
+};
+[[nodiscard]] std::optional<Undissected> undissected(const PacketView& packet) noexcept;
+
 /// Message bytes of a transport packet, without pad bytes and without a CNP's reserved bytes.
 [[nodiscard]] std::uint32_t message_bytes(const PacketView& packet) noexcept;
 

@@ -9,13 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "capture/core/kept_files.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -95,16 +96,8 @@ class TemporaryFile {
 
  private:
   bool open() {
-    const char* const wish = std::getenv("TMPDIR");
-    return (wish != nullptr && *wish != '\0' && open_in(wish)) || open_in("/tmp");
-  }
-
-  bool open_in(std::string directory) {
-    descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (descriptor_ >= 0) return true;
-    directory += "/roceanalyze-XXXXXX";  // a file system without O_TMPFILE
-    descriptor_ = ::mkostemp(directory.data(), O_CLOEXEC);
-    if (descriptor_ >= 0) ::unlink(directory.c_str());
+    descriptor_ = capture::open_temporary_file(capture::temporary_folder());
+    if (descriptor_ < 0) descriptor_ = capture::open_temporary_file("/tmp");
     return descriptor_ >= 0;
   }
 

@@ -63,10 +63,17 @@ class Pipeline final : private Relay::Stages {
     const std::lock_guard lock(source_mutex_);
     do {
       batch.read.clear();
-      if (stop_.stop_requested()) return Relay::Filled::ended;
+      if (stop_.stop_requested()) {
+        facts_.interrupted = true;
+        return Relay::Filled::ended;
+      }
       const capture::Expected<std::size_t> got = source_.next_batch(batch.read, options_.epoch_frames);
       if (!got) facts_.errors.push_back(got.error());
-      if (got && *got == 0) return Relay::Filled::ended;
+      if (got && *got == 0) {
+        facts_.interrupted = source_.stopped();
+        facts_.stop_reason = source_.stop_reason();
+        return Relay::Filled::ended;
+      }
     } while (batch.read.frames.empty());
     if (options_.live) facts_.clock_steps.mend(batch.read.frames, frames_read_ + 1, options_.clock());
     const std::vector<capture::Frame>& frames = batch.read.frames;
@@ -229,6 +236,8 @@ class Pipeline final : private Relay::Stages {
   }
 
   void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
+    if (d.mad == Dissection::none) return;
+    if (options_.check_icrc && followed_.tracker.shows_damage({frame.data, frame.captured}, d)) return;
     if (const CmExchange* made = followed_.managers.learn(number, frame, d)) {
       followed_.tracker.connected(*made, followed_.managers.index_of(*made));
     }
@@ -248,16 +257,17 @@ class Pipeline final : private Relay::Stages {
       PacketRecord none;
       const std::uint32_t place = batch.packets[i].place;
       PacketRecord& record = place == Tracker::no_hint ? none : batch.records[place];
+      const bool valid = record.has(PacketRecord::valid);
       std::optional<std::uint64_t> flow;
-      if (record.has(PacketRecord::valid)) flow = followed_.tracker.flow_id(record);
+      if (valid) flow = followed_.tracker.flow_id(record);
       if (options_.times.contains(frames[i].time_ns, batch.first_time_ns)) {
         stage_.count_if_selected(batch, i, record, flow);
       }
-      if (flow && batch.several_points) followed_.points.see(record, number);
-      if (flow && order) {
+      if (valid && batch.several_points) followed_.points.see(record, number);
+      if (valid && order) {
         followed_.order.push(record, number);
         followed_.follow_ordered(false);
-      } else if (flow) {
+      } else if (valid) {
         followed_.tracker.track(record, number);
       }
     }

@@ -36,6 +36,9 @@ struct AnalysisOptions {
   VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
   TakeSummaries summaries;            ///< called on the calling thread; may be empty
   VerdictStore* known = nullptr;      ///< verdicts of a former analysis of the same files, for the filter
+  /// That analysis was interrupted, and so is this one, for this reason:
+  bool known_interrupted = false;
+  capture::StopReason known_stop_reason = capture::StopReason::request;
   std::uint64_t link_speed_bps = 0;   ///< of links with pauses; 0 = as recorded in the capture
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
   PriorityMap priorities;                          ///< priorities of packets
@@ -69,7 +72,8 @@ struct AnalysisOptions {
 [[nodiscard]] AnalysisOptions live_analysis();
 
 /// Reads `source` to its end (or until `stop`) and returns the results. Never fails: inputs that cannot be
-/// read further are in the snapshot's errors.
+/// read further are in the snapshot's errors. A source that was stopped before its end makes the snapshot
+/// `interrupted`, but not with `live`: a live capture has no other end.
 [[nodiscard]] std::shared_ptr<const Snapshot> analyze(capture::CaptureSource& source,
                                                       const AnalysisOptions& options,
                                                       const std::stop_token& stop = {});

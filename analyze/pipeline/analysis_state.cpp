@@ -30,9 +30,15 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   followed.follow_ordered(true);
   Tracker::Result result =
       followed.tracker.finish(totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt);
+  totals.take_out(result.not_roce);
   totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::clock_stepped, facts.clock_steps.count());
+  snapshot->interrupted = (facts.interrupted && !options.live) || options.known_interrupted;
+  snapshot->stop_reason = options.known_interrupted ? options.known_stop_reason : facts.stop_reason;
+  if (snapshot->interrupted) totals.diagnostics.add(stop_diagnostic(snapshot->stop_reason));
+  if (options.known != nullptr)
+    totals.diagnostics.add(DiagnosticId::verdicts_not_kept, options.known->lost());
   const std::vector<std::string> clocks = clock_texts(result.clocks, facts.files, facts.interfaces);
   const std::vector<std::string> copies = copy_texts(result.connections, facts.files, facts.interfaces);
   totals.diagnostics.add(DiagnosticId::several_points, copies.size());
@@ -54,6 +60,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   snapshot->evicted_flows = result.departed.flows;
   snapshot->evicted_packets = result.departed.packets;
   snapshot->departed = result.departed;
+  snapshot->strays = std::move(result.strays);
   snapshot->flows = std::move(result.flows);
   for (Flow& flow : snapshot->flows) {
     const dissect::Ulp agreed = managers.ulp_of(flow.key.dst, flow.key.dst_qp);
@@ -67,6 +74,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   }
   snapshot->exchanges = managers.take_exchanges();
   for (Connection& connection : snapshot->connections) {
+    settle_retries(connection, connection.cm ? &snapshot->exchanges[*connection.cm] : nullptr);
     if (connection.cm && connection.state != Connection::State::failed &&
         snapshot->exchanges[*connection.cm].state == CmExchange::State::disconnected) {
       connection.state = Connection::State::closed;

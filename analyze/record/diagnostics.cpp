@@ -93,10 +93,28 @@ constexpr Row rows[] = {
     {DiagnosticId::link_ports, "link_ports", data_loss,
      "PAUSE, PFC and LLDP frames of more ports than are followed (1024): the figures of pauses and DCBX do "
      "not include them."},
+    {DiagnosticId::interrupted, "interrupted", data_loss,
+     "Reading was ended before the end of the input (Ctrl-C, a signal, Stop in the window): the results are "
+     "those of the packets read until then."},
+    {DiagnosticId::limited, "limited", data_loss,
+     "Reading was ended by -c (--max-packets) or --max-time before the end of the input: the results are "
+     "those "
+     "of the packets read until then."},
+    {DiagnosticId::verdicts_not_kept, "verdicts_not_kept", data_loss,
+     "Packets whose analysis could not be kept for the second pass, because the temporary directory is full: "
+     "a filter on roce.connection, roce.direction or roce.analysis.* does not find them, and these fields "
+     "are missing. Set TMPDIR to a directory with more space."},
     {DiagnosticId::input_failed, "input_failed", error,
      "An input could not be read to its end; everything before that point was analysed."},
 };
 static_assert(sizeof rows / sizeof rows[0] == diagnostic_count);
+constexpr bool diagnostics_in_order() {
+  for (std::size_t i = 0; i < diagnostic_count; ++i) {
+    if (static_cast<std::size_t>(rows[i].id) != i) return false;
+  }
+  return true;
+}
+static_assert(diagnostics_in_order());
 
 DiagnosticSeverity convert(capture::IncidentSeverity severity) noexcept {
   switch (severity) {
@@ -117,6 +135,14 @@ std::string_view severity_name(DiagnosticSeverity severity) noexcept {
   static constexpr EnumNames<DiagnosticSeverity, 3> names(
       {{info, "info"}, {data_loss, "data_loss"}, {error, "error"}});
   return names[severity];
+}
+
+std::string_view diagnostic_name(DiagnosticId id) noexcept {
+  return rows[static_cast<std::size_t>(id)].name;
+}
+
+DiagnosticId stop_diagnostic(capture::StopReason reason) noexcept {
+  return reason == capture::StopReason::request ? DiagnosticId::interrupted : DiagnosticId::limited;
 }
 
 std::vector<Diagnostic> list_diagnostics(const DiagnosticCounts& counts, const capture::Statistics& capture,

@@ -44,6 +44,9 @@ enum class DiagnosticId : std::uint8_t {
   clocks_differ,
   order_by_clocks,
   link_ports,
+  interrupted,
+  limited,
+  verdicts_not_kept,
   input_failed,
   count_
 };
@@ -63,6 +66,12 @@ class DiagnosticCounts {
  private:
   std::array<std::uint64_t, diagnostic_count> counts_{};
 };
+
+/// Its id in outputs: "cut_before_bth".
+[[nodiscard]] std::string_view diagnostic_name(DiagnosticId id) noexcept;
+
+/// The diagnostic of a source that ended before its end.
+[[nodiscard]] DiagnosticId stop_diagnostic(capture::StopReason reason) noexcept;
 
 /// One line of the report's `diagnostics`. The views are constant strings.
 struct Diagnostic {

@@ -131,6 +131,8 @@ void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord&
   parts.fragmented = d.has(Note::fragmented);
   parts.lengths_agree = lengths_agree(d);
   fill_record(frame, parts, record);
+  if (parts.udp != nullptr && read<Bth::tver>(parts.bth) != 0)
+    record.more = static_cast<std::uint8_t>(record.more | PacketRecord::other_version);
 }
 
 }  // namespace roce::analyze

@@ -63,13 +63,14 @@ struct alignas(64) PacketBrief {
 
   /// Bits of `more`.
   enum More : std::uint8_t {
-    has_ip_id = 1,       ///< IPv4: ip_id is valid
-    dont_fragment = 2,   ///< IPv4's DF
-    fragmented = 4,      ///< the first fragment of a datagram
-    has_reth = 8,        ///< virtual_address, r_key and dma_length are valid: a RETH or AtomicETH
-    payload_whole = 16,  ///< `payload` is reliable: no length field is missing or contradicts another
-    bad_header = 32,     ///< its IPv4 header checksum is wrong
-    left_out = 64,       ///< rejected by the filter, though inside the time range
+    has_ip_id = 1,        ///< IPv4: ip_id is valid
+    dont_fragment = 2,    ///< IPv4's DF
+    fragmented = 4,       ///< the first fragment of a datagram
+    has_reth = 8,         ///< virtual_address, r_key and dma_length are valid: a RETH or AtomicETH
+    payload_whole = 16,   ///< `payload` is reliable: no length field is missing or contradicts another
+    bad_header = 32,      ///< its IPv4 header checksum is wrong
+    left_out = 64,        ///< rejected by the filter, though inside the time range
+    other_version = 128,  ///< over UDP, and TVer is not 0: receivers of RoCE discard it
   };
   static constexpr std::uint32_t atomic_bytes = 8;  ///< size of an atomic operation: its dma_length
 

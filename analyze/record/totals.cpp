@@ -96,6 +96,7 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
 
 /// Each thread kept its own first numbers, so the lowest of the union are the first of all.
 void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint64_t>& others) {
+  if (numbers.size() == Totals::kept_mismatches && !others.empty() && others.front() > numbers.back()) return;
   numbers.insert(numbers.end(), others.begin(), others.end());
   std::sort(numbers.begin(), numbers.end());
   if (numbers.size() > Totals::kept_mismatches) numbers.resize(Totals::kept_mismatches);
@@ -105,7 +106,7 @@ void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
   using enum OtherTraffic;
-  static constexpr EnumNames<OtherTraffic, 11> names({{tcp, "tcp"},
+  static constexpr EnumNames<OtherTraffic, 12> names({{tcp, "tcp"},
                                                       {udp, "udp"},
                                                       {icmp, "icmp"},
                                                       {other_ip, "other_ip"},
@@ -115,7 +116,8 @@ std::string_view other_traffic_name(OtherTraffic kind) noexcept {
                                                       {llc, "llc"},
                                                       {other_ethertype, "other_ethertype"},
                                                       {infiniband_link, "infiniband_link"},
-                                                      {unreadable, "unreadable"}});
+                                                      {unreadable, "unreadable"},
+                                                      {udp_port_4791_not_roce, "udp_port_4791_not_roce"}});
   return names[kind];
 }
 
@@ -128,12 +130,14 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
     }
     if (d.has(Note::fragmented) && fragments.size() < kept_mismatches) fragments.push_back(number);
   }
-  if (d.stop != Stop::complete) count_stop(d, diagnostics);
+  // What follows a BTH of another version has no known form.
+  const bool known_form = !record.has(PacketRecord::other_version);
+  if (d.stop != Stop::complete && known_form) count_stop(d, diagnostics);
   if (!record.has(PacketRecord::valid)) {
     ++others[static_cast<std::size_t>(classify(d))];
     return;
   }
-  if (d.tunnels != 0) {
+  if (d.tunnels != 0 && known_form) {
     for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
   }
   count_transport(number, frame, record, result);
@@ -181,6 +185,40 @@ void Totals::merge(const Totals& other) {
   diagnostics.merge(other.diagnostics);
   keep_first(icrc_mismatches, other.icrc_mismatches);
   keep_first(fragments, other.fragments);
+}
+
+void Totals::count_record(std::uint64_t number, const PacketRecord& record) {
+  ++roce_packets;
+  roce_bytes += record.wire;
+  ++by_transport[static_cast<std::size_t>(record.key.transport)];
+  ++dscp[record.traffic_class >> 2U];
+  ++ecn[record.traffic_class & 3U];
+  ++(record.has(PacketRecord::tagged) ? pcp[record.pcp()] : untagged);
+  ++opcodes[record.opcode];
+  ++icrc[record.icrc];
+  if (record.icrc_wrong()) keep_first(icrc_mismatches, {number});
+}
+
+void Totals::take_out(const Totals& strange) {
+  const auto subtract = [](std::uint64_t& mine, std::uint64_t theirs) { mine -= std::min(mine, theirs); };
+  const auto subtract_all = [&](auto& mine, const auto& theirs) {
+    for (std::size_t i = 0; i < mine.size(); ++i) subtract(mine[i], theirs[i]);
+  };
+  others[static_cast<std::size_t>(OtherTraffic::udp_port_4791_not_roce)] += strange.roce_packets;
+  subtract(roce_packets, strange.roce_packets);
+  subtract(roce_bytes, strange.roce_bytes);
+  subtract(untagged, strange.untagged);
+  subtract_all(by_transport, strange.by_transport);
+  subtract_all(opcodes, strange.opcodes);
+  subtract_all(icrc, strange.icrc);
+  subtract_all(dscp, strange.dscp);
+  subtract_all(ecn, strange.ecn);
+  subtract_all(pcp, strange.pcp);
+  // The first of all packets with a wrong ICRC are the first of theirs, too.
+  std::erase_if(icrc_mismatches, [&](std::uint64_t number) {
+    return std::find(strange.icrc_mismatches.begin(), strange.icrc_mismatches.end(), number) !=
+           strange.icrc_mismatches.end();
+  });
 }
 
 }  // namespace roce::analyze

@@ -30,6 +30,7 @@ enum class OtherTraffic : std::uint8_t {
   other_ethertype,
   infiniband_link,
   unreadable,
+  udp_port_4791_not_roce,  ///< datagrams to the port of RoCE v2 of which nothing shows that they are RoCE
   count_
 };
 inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(OtherTraffic::count_);
@@ -110,6 +111,10 @@ struct Totals {
   /// Adds the frames with equal marks that are not counted yet.
   void settle() noexcept;
   void merge(const Totals& other);
+  /// Counts an RDMA packet of which only the record is left, as count() does, but not its frame.
+  void count_record(std::uint64_t number, const PacketRecord& record);
+  /// Packets that were counted as RDMA turned out to be none: count_record() of each made `strange`.
+  void take_out(const Totals& strange);
 
  private:
   void count_frame(const capture::Frame& frame);

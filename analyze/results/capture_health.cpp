@@ -1,15 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/capture_health.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "analyze/base/units.hpp"
+#include "dissect/enum_names.hpp"
+
 namespace roce::analyze {
+
+std::string_view stop_text(capture::StopReason reason) noexcept {
+  using enum capture::StopReason;
+  static constexpr EnumNames<capture::StopReason, 3> texts(
+      {{request, "reading was interrupted"},
+       {frame_limit, "reading was ended by -c (--max-packets)"},
+       {time_limit, "reading was ended by --max-time"}});
+  return texts[reason];
+}
 
 CaptureHealth capture_health(const Snapshot& s) {
   CaptureHealth assessment;
   assessment.anything = s.totals.roce_packets != 0 || !s.findings.empty();
-  // Both lists begin with the most severe.
-  assessment.whole = s.diagnostics.empty() || s.diagnostics.front().severity == DiagnosticSeverity::info;
+  assessment.whole = s.complete();
+  // The list begins with the most severe.
   if (!s.findings.empty()) assessment.worst = s.findings.front().severity;
   return assessment;
+}
+
+std::string incomplete_text(const Snapshot& s) {
+  if (s.complete()) return {};
+  std::vector<std::string_view> others;  // ids; a comparison has those of two captures
+  for (const Diagnostic& each : s.diagnostics) {
+    const bool counts = each.severity != DiagnosticSeverity::info &&
+                        each.id != diagnostic_name(DiagnosticId::interrupted) &&
+                        each.id != diagnostic_name(DiagnosticId::limited);
+    if (counts && std::find(others.begin(), others.end(), each.id) == others.end()) others.push_back(each.id);
+  }
+  if (!s.interrupted) {
+    if (others.empty()) others.push_back(diagnostic_name(DiagnosticId::input_failed));
+    return fmt::format(
+        "part of the capture could not be read or judged ({}); what follows speaks for the rest only",
+        fmt::join(others, ", "));
+  }
+  const std::string besides =
+      others.empty()
+          ? std::string()
+          : fmt::format(", and part of that could not be read or judged ({})", fmt::join(others, ", "));
+  return fmt::format("{} after {}{}; what follows speaks for these only", stop_text(s.stop_reason),
+                     packets_text(s.frames_read), besides);
 }
 
 }  // namespace roce::analyze

@@ -15,7 +15,7 @@ namespace roce::analyze {
 /// rest.
 struct CaptureHealth {
   bool anything = false;          ///< there was something to judge: a RoCE packet or a finding
-  bool whole = true;              ///< false: data was lost or an input failed, see Snapshot::diagnostics
+  bool whole = true;              ///< Snapshot::complete()
   std::optional<Severity> worst;  ///< of the findings
 
   [[nodiscard]] bool serious() const noexcept { return worst && *worst >= Severity::warning; }
@@ -35,5 +35,12 @@ struct CaptureHealth {
 };
 
 [[nodiscard]] CaptureHealth capture_health(const Snapshot& snapshot);
+
+/// "reading was interrupted", "reading was ended by --max-time".
+[[nodiscard]] std::string_view stop_text(capture::StopReason reason) noexcept;
+
+/// What the results do not cover, as the first sentence of every output, without a full stop: "reading was
+/// interrupted after 125 packets; what follows speaks for these only". Empty if the snapshot is complete().
+[[nodiscard]] std::string incomplete_text(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

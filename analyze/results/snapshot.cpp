@@ -28,6 +28,11 @@ std::optional<std::uint64_t> Snapshot::dropped() const noexcept {
   return sum;
 }
 
+bool Snapshot::complete() const noexcept {
+  const auto is_info = [](const Diagnostic& each) { return each.severity == DiagnosticSeverity::info; };
+  return !interrupted && errors.empty() && std::all_of(diagnostics.begin(), diagnostics.end(), is_info);
+}
+
 namespace {
 
 std::uint64_t ce_copies_of(const Snapshot& snapshot, const FlowAtPoint& there) noexcept {

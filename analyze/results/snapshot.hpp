@@ -29,6 +29,9 @@ namespace roce::analyze {
 /// The complete result of an analysis, for command line and window. Immutable, so threads may share it.
 struct Snapshot {
   bool final = true;                          ///< false while the capture is still being read
+  /// Reading was ended before the end of the input, for this reason:
+  bool interrupted = false;
+  capture::StopReason stop_reason = capture::StopReason::request;
   bool icrc_checked = true;                   ///< false with --no-icrc
   std::uint64_t frames_read = 0;              ///< totals.packets plus those left out by filter or time range
   std::optional<std::int64_t> first_read_ns;  ///< time of the first frame with one, left out or not
@@ -43,6 +46,7 @@ struct Snapshot {
   std::uint64_t evicted_flows = 0;  ///< flows evicted from the table, and their packets
   std::uint64_t evicted_packets = 0;
   Departed departed;  ///< sums over the evicted flows
+  std::vector<StrayPackets> strays;  ///< damaged packets of no flow
   /// By flow, then by point; only in captures of several points.
   std::vector<FlowAtPoint> flow_points;
   std::uint64_t flow_points_dropped = 0;  ///< packets of flows beyond the limit of flow_points
@@ -65,6 +69,10 @@ struct Snapshot {
   /// Packets dropped by the capture by its own statistics, and packets that could not be read; absent if it
   /// has no statistics.
   [[nodiscard]] std::optional<std::uint64_t> dropped() const noexcept;
+
+  /// False if anything could not be read, kept or judged: reading was interrupted, an input failed, or there
+  /// is a diagnostic above info. The results then speak for the rest only, and nothing is called good.
+  [[nodiscard]] bool complete() const noexcept;
 };
 
 /// CE-marked packets of a flow at another capture point, if there are none at the point where the flow is

@@ -39,10 +39,11 @@ void append_json_value(std::string& out, FieldRef field, const Value& value) {
 
 }  // namespace
 
-PacketJson::PacketJson() : all_(true) {
+PacketJson::PacketJson(bool bytes) : all_(true) {
   for (const auto rows : {virtual_fields(), analysis_fields()}) {
     for (const VirtualField& field : rows) {
-      if (field.facts.type == ValueType::presence || field.facts.name == "roce.addr") continue;
+      if (field.facts.type == ValueType::presence || field.facts.restates) continue;
+      if (field.facts.name == "frame" && !bytes) continue;
       if (const auto ref = find_field(field.facts.name))
         (field.facts.name.starts_with("frame.") ? before_ : behind_).push_back(*ref);
     }

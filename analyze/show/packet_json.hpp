@@ -16,7 +16,8 @@ class PacketJson {
  public:
   /// All fields of the packet in the order of its headers, frame.* before and roce.* after them. Not
   /// included, but possible in `fields`: combined fields (ip.addr), and the bytes of headers and payload.
-  PacketJson();
+  /// `bytes`: with the bytes of the frame, as the field "frame".
+  explicit PacketJson(bool bytes = false);
   /// These fields only; fields that a packet does not have are omitted.
   explicit PacketJson(std::vector<FieldRef> fields);
 

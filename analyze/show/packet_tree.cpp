@@ -190,7 +190,7 @@ class Builder {
       std::string arrival = "Arrival Time: ";
       utc.append_time(arrival, packet_);
       arrival += " UTC";
-      add(1, std::move(arrival), "frame.time_epoch");
+      add(1, std::move(arrival), "frame.time");
     }
     computed("Epoch Time", "frame.time_epoch", " seconds");
     computed("Time since previous frame", "frame.time_delta", " seconds");

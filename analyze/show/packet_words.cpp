@@ -140,18 +140,6 @@ void append_text_field(std::string& out, const PacketView& packet, const Layer& 
   }
 }
 
-/// The kind of number of Dissection::unknown_type, by the last header.
-enum class NumberOf : std::uint8_t { ethertype, ip_protocol, udp_port, other };
-
-NumberOf unknown_number_of(const Layer& last) {
-  if (last.id == HeaderId::udp) return NumberOf::udp_port;
-  if (last.id >= HeaderId::ipv4 && last.id <= HeaderId::ipv6_destination_options)
-    return NumberOf::ip_protocol;
-  if (last.id <= HeaderId::sll2 || last.id == HeaderId::gre || last.id == HeaderId::geneve)
-    return NumberOf::ethertype;
-  return NumberOf::other;
-}
-
 void append_ports(std::string& out, const std::uint8_t* p) {
   out += ' ';
   append_decimal(out, dissect::load_be16(p));
@@ -304,31 +292,29 @@ void append_lldp_words(std::string& out, const PacketView& packet) {
 }
 
 void append_unknown_words(std::string& out, const PacketView& packet) {
+  const std::optional<Undissected> rest = undissected(packet);
+  if (!rest) return;
   const dissect::Dissection& d = *packet.dissection;
-  if (d.stop != dissect::Stop::unknown_protocol || d.layer_count == 0) return;
   const Layer& last = d.layers[d.layer_count - 1U];
-  const std::uint8_t* p = packet.frame->data + last.offset;
-  switch (unknown_number_of(last)) {
-    case NumberOf::udp_port:
+  switch (rest->kind) {
+    case UnknownNumber::udp_port:
       out += "UDP";
-      append_ports(out, p);
+      append_ports(out, packet.frame->data + last.offset);
       break;
-    case NumberOf::ip_protocol: {
-      append_name_or_number(out, dissect::ip_proto_names, d.unknown_type, "IP protocol", 0);
+    case UnknownNumber::ip_protocol: {
+      append_name_or_number(out, dissect::ip_proto_names, rest->number, "IP protocol", 0);
       constexpr std::size_t ports_size = 4;
-      const std::size_t next = std::size_t{last.offset} + last.length;
-      if (d.unknown_type == dissect::ip_proto_tcp && next + ports_size <= d.captured_end)
-        append_ports(out, packet.frame->data + next);
+      if (rest->number == dissect::ip_proto_tcp && rest->bytes.size() >= ports_size)
+        append_ports(out, rest->bytes.data());
       break;
     }
-    case NumberOf::ethertype:
-      if (last.id == HeaderId::ethernet && d.unknown_type == 0) {
-        out += "IEEE 802.2 LLC";
-      } else {
-        append_name_or_number(out, dissect::ethertype_names, d.unknown_type, "ethertype", 4);
-      }
+    case UnknownNumber::ethertype:
+      append_name_or_number(out, dissect::ethertype_names, rest->number, "ethertype", 4);
       break;
-    case NumberOf::other:
+    case UnknownNumber::llc_length:
+      out += "IEEE 802.2 LLC";
+      break;
+    case UnknownNumber::other:
       out += dissect::header_info(last.id).title;
       break;
   }

@@ -6,6 +6,7 @@
 #include <climits>
 #include <new>
 
+#include "capture/compression/compressor.hpp"
 #include "capture/compression/decompressor.hpp"
 
 namespace roce::capture {
@@ -73,7 +74,58 @@ class GzipDecompressor final : public Decompressor {
   bool padding_ = false;
 };
 
+/// Members have a checksum. The default level, as of gzip itself.
+class GzipCompressor final : public Compressor {
+ public:
+  GzipCompressor() {
+    constexpr int window_with_gzip_header = 15 + 16, memory_level = 8;
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_with_gzip_header, memory_level,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+  }
+  ~GzipCompressor() override { deflateEnd(&stream_); }
+  GzipCompressor(const GzipCompressor&) = delete;
+  GzipCompressor& operator=(const GzipCompressor&) = delete;
+
+  bool add(const std::uint8_t* data, std::size_t size, bool last, std::vector<std::uint8_t>& out) override {
+    const std::size_t before = out.size();
+    std::size_t made = before;
+    for (;;) {
+      // Counts of zlib have 32 bits.
+      const auto part = static_cast<uInt>(std::min<std::size_t>(size, UINT_MAX / 2));
+      const int flush = last && part == size ? Z_FINISH : Z_NO_FLUSH;
+      stream_.next_in = data;
+      stream_.avail_in = part;
+      out.resize(made + deflateBound(&stream_, part));
+      stream_.next_out = out.data() + made;
+      stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(out.size() - made, UINT_MAX));
+      const uInt room = stream_.avail_out;
+      const int status = deflate(&stream_, flush);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+        message_ = "zlib cannot compress";
+        out.resize(before);
+        return false;
+      }
+      made += room - stream_.avail_out;
+      const uInt taken = part - stream_.avail_in;
+      data += taken;
+      size -= taken;
+      if (last ? status == Z_STREAM_END : size == 0) break;
+    }
+    if (last) deflateReset(&stream_);
+    out.resize(made);
+    return true;
+  }
+
+ private:
+  z_stream stream_{};
+};
+
 }  // namespace
+
+std::unique_ptr<Compressor> make_gzip_compressor() {
+  return std::make_unique<GzipCompressor>();
+}
 
 std::unique_ptr<Decompressor> make_gzip_decompressor() {
   return std::make_unique<GzipDecompressor>();

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "capture/compression/compressor.hpp"
 #include "capture/compression/decompressor.hpp"
 
 namespace roce::capture {
@@ -38,7 +39,53 @@ class Lz4Decompressor final : public Decompressor {
   bool between_frames_ = true;
 };
 
+/// Frames have a checksum of their contents.
+class Lz4Compressor final : public Compressor {
+ public:
+  Lz4Compressor() {
+    if (LZ4F_isError(LZ4F_createCompressionContext(&context_, LZ4F_VERSION)) != 0U) throw std::bad_alloc();
+    preferences_.frameInfo.blockSizeID = LZ4F_max1MB;
+    preferences_.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+  }
+  ~Lz4Compressor() override { LZ4F_freeCompressionContext(context_); }
+  Lz4Compressor(const Lz4Compressor&) = delete;
+  Lz4Compressor& operator=(const Lz4Compressor&) = delete;
+
+  bool add(const std::uint8_t* data, std::size_t size, bool last, std::vector<std::uint8_t>& out) override {
+    const std::size_t before = out.size();
+    std::size_t made = before;
+    // The bound is that of the end of the frame, too.
+    out.resize(before + LZ4F_HEADER_SIZE_MAX + 2 * LZ4F_compressBound(size, &preferences_));
+    const auto room = [&] { return out.size() - made; };
+    bool whole = open_ || took(LZ4F_compressBegin(context_, out.data() + made, room(), &preferences_), made);
+    open_ = !last;
+    whole =
+        whole && took(LZ4F_compressUpdate(context_, out.data() + made, room(), data, size, nullptr), made);
+    if (last) whole = whole && took(LZ4F_compressEnd(context_, out.data() + made, room(), nullptr), made);
+    out.resize(whole ? made : before);
+    return whole;
+  }
+
+ private:
+  bool took(std::size_t result, std::size_t& made) {
+    if (LZ4F_isError(result) != 0U) {
+      message_ = std::string("lz4 cannot compress: ") + LZ4F_getErrorName(result);
+      return false;
+    }
+    made += result;
+    return true;
+  }
+
+  LZ4F_cctx* context_ = nullptr;
+  bool open_ = false;  ///< a frame has begun
+  LZ4F_preferences_t preferences_{};
+};
+
 }  // namespace
+
+std::unique_ptr<Compressor> make_lz4_compressor() {
+  return std::make_unique<Lz4Compressor>();
+}
 
 std::unique_ptr<Decompressor> make_lz4_decompressor() {
   return std::make_unique<Lz4Decompressor>();

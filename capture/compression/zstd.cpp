@@ -54,14 +54,26 @@ class ZstdCompressor final : public Compressor {
   ZstdCompressor(const ZstdCompressor&) = delete;
   ZstdCompressor& operator=(const ZstdCompressor&) = delete;
 
-  bool frame(const std::uint8_t* data, std::size_t size, std::vector<std::uint8_t>& out) override {
+  bool add(const std::uint8_t* data, std::size_t size, bool last, std::vector<std::uint8_t>& out) override {
     const std::size_t before = out.size();
-    out.resize(before + ZSTD_compressBound(size));
-    const std::size_t made = ZSTD_compress2(context_, out.data() + before, out.size() - before, data, size);
-    const bool failed = ZSTD_isError(made) != 0;
-    out.resize(before + (failed ? 0 : made));
-    if (failed) message_ = std::string("zstd cannot compress: ") + ZSTD_getErrorName(made);
-    return !failed;
+    std::size_t made = before;
+    ZSTD_inBuffer input{data, size, 0};
+    for (;;) {
+      // Room for a whole frame at once, whose header then has its size.
+      out.resize(made + ZSTD_compressBound(size - input.pos));
+      ZSTD_outBuffer output{out.data() + made, out.size() - made, 0};
+      const std::size_t left =
+          ZSTD_compressStream2(context_, &output, &input, last ? ZSTD_e_end : ZSTD_e_continue);
+      if (ZSTD_isError(left) != 0) {
+        message_ = std::string("zstd cannot compress: ") + ZSTD_getErrorName(left);
+        out.resize(before);
+        return false;
+      }
+      made += output.pos;
+      if (last ? left == 0 : input.pos == input.size) break;
+    }
+    out.resize(made);
+    return true;
   }
 
  private:

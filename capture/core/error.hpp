@@ -18,6 +18,8 @@ enum class ErrorKind : std::uint8_t {
   cut_short,      ///< the input ends in the middle of a record
   shrunk,         ///< a file became shorter while it was read
   not_writable,   ///< output: permissions, full disk, closed pipe
+  would_replace,  ///< output: an existing file that is replaced on request only
+  own_input,      ///< output: a file that the same command reads, which is never replaced
   out_of_memory,
 };
 

@@ -20,6 +20,8 @@ class ForwardingSource : public CaptureSource {
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return source_->files(); }
   [[nodiscard]] const Statistics& statistics() const override { return source_->statistics(); }
   void request_stop() noexcept override { source_->request_stop(); }
+  [[nodiscard]] bool stopped() const noexcept override { return source_->stopped(); }
+  [[nodiscard]] StopReason stop_reason() const noexcept override { return source_->stop_reason(); }
 
  protected:
   explicit ForwardingSource(std::unique_ptr<CaptureSource> source) : source_(std::move(source)) {}

@@ -94,6 +94,13 @@ struct Statistics {
   std::uint64_t incidents[static_cast<std::size_t>(Incident::count_)] = {};
 };
 
+/// Why a source ended before its end.
+enum class StopReason : std::uint8_t {
+  request,      ///< request_stop(): a signal, the user
+  frame_limit,  ///< a maximum number of frames was set; see reading_limits.hpp
+  time_limit,   ///< a maximum time was set
+};
+
 /// Where frames come from. Not thread-safe except request_stop(). Several batches may be in use at a time,
 /// each keeps its own bytes alive.
 class CaptureSource {
@@ -118,6 +125,12 @@ class CaptureSource {
 
   /// Makes next_batch() return 0 soon. Any thread, also a signal handler.
   virtual void request_stop() noexcept = 0;
+
+  /// Whether next_batch() returned 0 because of request_stop() or a limit: more frames may follow, which were
+  /// not read.
+  [[nodiscard]] virtual bool stopped() const noexcept { return false; }
+  /// Why, if stopped().
+  [[nodiscard]] virtual StopReason stop_reason() const noexcept { return StopReason::request; }
 };
 
 /// Opens captures as one source: pcap or pcapng, plain, gzip, zstd or lz4; "-" is standard input; glob

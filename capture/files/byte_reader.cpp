@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "capture/core/bytes.hpp"
 
@@ -16,11 +17,51 @@ constexpr std::size_t input_bytes = 256U * 1024U;
 
 }  // namespace
 
-ByteReader::ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop)
-    : descriptor_(descriptor), may_block_(may_block), size_(size), stop_(stop), input_(input_bytes) {}
+ByteReader::ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop,
+                       Reopening reopening)
+    : descriptor_(descriptor),
+      reopening_(std::move(reopening)),
+      may_block_(may_block),
+      size_(size),
+      stop_(stop),
+      input_(input_bytes) {
+  if (reopening_.pool != nullptr) place_ = reopening_.pool->add(*this);
+}
 
 ByteReader::~ByteReader() {
-  close(descriptor_);
+  if (place_) reopening_.pool->remove(*place_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+/// Called by the pool, which has removed it.
+void ByteReader::park() noexcept {
+  place_.reset();
+  close(std::exchange(descriptor_, -1));
+}
+
+/// Opens the parked file again where reading stopped.
+bool ByteReader::reopen() {
+  const int descriptor = reopening_.pool->open(reopening_.path, stop_);
+  const auto refuse = [&](int number, std::string message) {
+    if (descriptor >= 0) close(descriptor);
+    error_.kind = ErrorKind::not_readable;
+    error_.system_errno = number;
+    error_.message = std::move(message);
+    return false;
+  };
+  if (descriptor < 0) {
+    const int number = errno;
+    return refuse(number, std::string("cannot be opened again: ") + std::strerror(number));
+  }
+  if (FileVersion::of(descriptor) != reopening_.version)
+    return refuse(0, "was replaced by another file while it was read");
+  if (lseek(descriptor, static_cast<off_t>(bytes_read_), SEEK_SET) < 0) {
+    const int number = errno;
+    return refuse(number, std::string("cannot be read: ") + std::strerror(number));
+  }
+  descriptor_ = descriptor;
+  place_ = reopening_.pool->add(*this);
+  return true;
 }
 
 ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool may_wait) {
@@ -31,6 +72,11 @@ ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool
   }
   while (true) {
     if (stop_.requested()) return {State::stopped, 0};
+    if (place_) {
+      reopening_.pool->touch(*place_);
+    } else if (descriptor_ < 0 && !reopen()) {
+      return {stop_.requested() ? State::stopped : State::failed, 0};
+    }
     if (may_block_) {
       pollfd waiting[2] = {{descriptor_, POLLIN, 0}, {stop_.descriptor(), POLLIN, 0}};
       const int ready = poll(waiting, 2, may_wait ? -1 : 0);
@@ -38,7 +84,9 @@ ByteReader::Result ByteReader::read_raw(std::uint8_t* to, std::size_t size, bool
       if (stop_.requested()) return {State::stopped, 0};
       if (ready == 0) return {State::would_wait, 0};
     }
-    const ssize_t got = ::read(descriptor_, to, size);
+    // A regular file's offset may be shared with other readers (KeptFiles).
+    const ssize_t got = size_ != 0 ? ::pread(descriptor_, to, size, static_cast<off_t>(bytes_read_))
+                                   : ::read(descriptor_, to, size);
     if (got > 0) {
       bytes_read_ += static_cast<std::uint64_t>(got);
       return {State::some, static_cast<std::size_t>(got)};
@@ -92,7 +140,11 @@ ByteReader::Result ByteReader::fail_decompression(ErrorKind kind, std::string me
 
 ByteReader::Result ByteReader::read(std::uint8_t* to, std::size_t size, bool may_wait) {
   if (decompressor_ == nullptr) {
-    if (input_begin_ == input_end_) return read_raw(to, size, may_wait);
+    if (input_begin_ == input_end_) {
+      input_ =
+          std::vector<std::uint8_t>();  // it has served to detect the format: thousands of files may be open
+      return read_raw(to, size, may_wait);
+    }
     const std::size_t bytes = std::min(size, input_end_ - input_begin_);
     std::memcpy(to, input_.data() + input_begin_, bytes);
     input_begin_ += bytes;

@@ -4,19 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "capture/compression/compression.hpp"
 #include "capture/compression/decompressor.hpp"
 #include "capture/core/error.hpp"
 #include "capture/core/stop_signal.hpp"
+#include "capture/files/descriptor_pool.hpp"
 #include "capture/files/format.hpp"
 
 // Internal: reads a descriptor sequentially and decompresses it where needed.
 namespace roce::capture {
 
+/// How a regular file is opened again after its descriptor was given to another one.
+struct Reopening {
+  DescriptorPool* pool = nullptr;  ///< null: the descriptor is kept, as of a pipe
+  std::string path;
+  FileVersion version;  ///< of the open file
+};
+
 /// Not thread-safe; StopSignal::request() ends a blocked read.
-class ByteReader {
+class ByteReader final : private DescriptorPool::Member {
  public:
   enum class State : std::uint8_t {
     some,        ///< at least one byte
@@ -32,7 +42,8 @@ class ByteReader {
 
   /// Owns `descriptor`. `may_block`: a pipe or device. `size`: bytes of a regular file from here to its end;
   /// no more is read, and less is an error (ErrorKind::shrunk). 0: unknown, read to the end.
-  ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop);
+  ByteReader(int descriptor, bool may_block, std::uint64_t size, const StopSignal& stop,
+             Reopening reopening = {});
   ~ByteReader();
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
@@ -48,11 +59,15 @@ class ByteReader {
   [[nodiscard]] bool decompression_failed() const noexcept { return decompression_failed_; }
 
  private:
+  void park() noexcept override;
+  bool reopen();
   Result read_raw(std::uint8_t* to, std::size_t size, bool may_wait);
   State refill(bool may_wait);
   Result fail_decompression(ErrorKind kind, std::string message);
 
-  int descriptor_;
+  int descriptor_;  ///< -1: parked
+  Reopening reopening_;
+  std::optional<DescriptorPool::Place> place_;  ///< in the pool, while open
   bool may_block_;
   std::uint64_t size_;
   const StopSignal& stop_;

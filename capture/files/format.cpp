@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "capture/core/bytes.hpp"
+#include "capture/core/capture_magic.hpp"
 
 namespace roce::capture {
 namespace {
@@ -42,11 +43,11 @@ constexpr FormatRow foreign(std::string_view magic, std::string_view reason) {
 
 // clang-format off
 constexpr std::array formats = {
-    FormatRow{"\xd4\xc3\xb2\xa1"sv, make_pcap_walker, {}, {}},
-    FormatRow{"\xa1\xb2\xc3\xd4"sv, make_pcap_walker, {}, {}},
-    FormatRow{"\x4d\x3c\xb2\xa1"sv, make_pcap_walker, {}, {}},
-    FormatRow{"\xa1\xb2\x3c\x4d"sv, make_pcap_walker, {}, {}},
-    FormatRow{"\x0a\x0d\x0d\x0a"sv, make_pcapng_walker, {}, {}},
+    FormatRow{pcap_magics[0], make_pcap_walker, {}, {}},
+    FormatRow{pcap_magics[1], make_pcap_walker, {}, {}},
+    FormatRow{pcap_magics[2], make_pcap_walker, {}, {}},
+    FormatRow{pcap_magics[3], make_pcap_walker, {}, {}},
+    FormatRow{pcapng_magic, make_pcapng_walker, {}, {}},
     refuse("\x34\xcd\xb2\xa1"sv, modified_reason),
     refuse("\xa1\xb2\xcd\x34"sv, modified_reason),
     refuse("\xcd\x34\xb2\xa1"sv, fmesquita_reason),

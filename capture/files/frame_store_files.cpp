@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "capture/core/kept_files.hpp"
+
 namespace roce::capture {
 
 FrameStore::Descriptor::~Descriptor() {
@@ -25,7 +27,7 @@ Expected<std::shared_ptr<const FrameStore::Descriptor>> FrameStore::Descriptor::
     return tl::unexpected<Error>(std::move(error));
   };
   // Non-blocking: if a FIFO has replaced the file, open() must not wait for its writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  const int descriptor = open_for_reading(path, O_NONBLOCK);
   if (descriptor < 0) return fail(errno);
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {

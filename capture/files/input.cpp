@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/core/kept_files.hpp"
 #include "capture/files/format.hpp"
 
 namespace roce::capture {
@@ -24,8 +25,8 @@ Error system_error(ErrorKind kind, int number, const std::string& what) {
 
 }  // namespace
 
-Input::Input(std::string path, const OpenOptions& options, const StopSignal& stop)
-    : path_(std::move(path)), options_(options), stop_(stop) {}
+Input::Input(std::string path, const OpenOptions& options, const StopSignal& stop, DescriptorPool& pool)
+    : path_(std::move(path)), options_(options), stop_(stop), pool_(pool) {}
 
 tl::unexpected<Error> Input::failed(Error error) {
   error.path = path_;
@@ -46,14 +47,7 @@ bool Input::can_reopen(const std::string& path) {
 }
 
 Expected<int> Input::open_descriptor() {
-  int descriptor = -1;
-  if (path_ == "-") {
-    descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-  } else {
-    do {
-      descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    } while (descriptor < 0 && errno == EINTR && !stop_.requested());
-  }
+  const int descriptor = path_ == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : pool_.open(path_, stop_);
   if (descriptor < 0) {
     const int number = errno;
     const bool missing = number == ENOENT || number == ENOTDIR;
@@ -82,6 +76,18 @@ Expected<void> Input::make_feed(int descriptor) {
     ::close(descriptor);
     return failed(system_error(ErrorKind::not_readable, number, "cannot be read"));
   }
+  Reopening reopening;
+  if (S_ISREG(facts.st_mode) && path_ != "-") {
+    reopening = {&pool_, path_, FileVersion::of(descriptor)};
+    if (version_.value_or(reopening.version) != reopening.version) {
+      ::close(descriptor);
+      Error error;
+      error.kind = ErrorKind::not_readable;
+      error.message = "was replaced by another file while it was read";
+      return failed(std::move(error));
+    }
+    version_ = reopening.version;
+  }
   // Standard input may be a file whose beginning was read already.
   const bool from_start = S_ISREG(facts.st_mode) && (path_ != "-" || lseek(descriptor, 0, SEEK_CUR) == 0);
   if (from_start && facts.st_size > 0 && context_.file != nullptr) {
@@ -90,7 +96,7 @@ Expected<void> Input::make_feed(int descriptor) {
   may_wait_ = !S_ISREG(facts.st_mode);
   const std::uint64_t size = from_start ? static_cast<std::uint64_t>(facts.st_size) : 0;
   if (from_start) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
-  auto reader = std::make_unique<ByteReader>(descriptor, may_wait_, size, stop_);
+  auto reader = std::make_unique<ByteReader>(descriptor, may_wait_, size, stop_, std::move(reopening));
   const auto begun = reader->begin();
   if (begun.state == ByteReader::State::failed) return failed(reader->error());
   compression_ = compression_name(reader->compression());

@@ -10,6 +10,7 @@
 
 #include "capture/core/source.hpp"
 #include "capture/core/stop_signal.hpp"
+#include "capture/files/descriptor_pool.hpp"
 #include "capture/files/feed.hpp"
 #include "capture/files/walker.hpp"
 
@@ -20,14 +21,18 @@ namespace roce::capture {
 struct OpenOptions {
   /// Usually one batch: small enough for a cache, large enough to be worth waking a thread.
   std::size_t slab_bytes = 512U << 10U;
+  /// Files that are open at once, see DescriptorPool.
+  std::size_t open_at_most = 0;
 };
 
 /// Not thread-safe.
 class Input {
  public:
-  Input(std::string path, const OpenOptions& options, const StopSignal& stop);
+  /// `pool` must outlive it.
+  Input(std::string path, const OpenOptions& options, const StopSignal& stop, DescriptorPool& pool);
 
-  /// Opens and reads the file header. May be called again after close().
+  /// Opens and reads the file header. May be called again after close(); fails if the path is then that of
+  /// another file.
   Expected<void> open(const WalkContext& context);
   /// Appends frames as CaptureSource::next_batch() does; 0 = the end or stopped.
   Expected<std::size_t> read(FrameBatch& batch, std::size_t limit);
@@ -47,6 +52,8 @@ class Input {
   std::string path_;
   OpenOptions options_;
   const StopSignal& stop_;
+  DescriptorPool& pool_;
+  std::optional<FileVersion> version_;  ///< of the regular file, once it was open
   WalkContext context_;
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<Walker> walker_;

@@ -22,11 +22,11 @@ Error memory_error() {
 
 MergedSource::MergedSource(std::vector<std::string> paths, std::vector<Error> errors,
                            const OpenOptions& options)
-    : options_(options), errors_(errors.begin(), errors.end()) {
+    : options_(options), pool_(options.open_at_most), errors_(errors.begin(), errors.end()) {
   files_.reserve(paths.size());
   lanes_.reserve(paths.size());
   for (std::string& path : paths) {
-    lanes_.push_back(std::make_unique<Lane>(path, options_, stop_));
+    lanes_.push_back(std::make_unique<Lane>(path, options_, stop_, pool_));
     files_.emplace_back();
     files_.back().path = std::move(path);
   }
@@ -276,6 +276,7 @@ Expected<std::size_t> MergedSource::next_batch(FrameBatch& batch, std::size_t li
     errors_.push_back(memory_error());
   }
   const std::size_t appended = batch.frames.size() - before;
+  if (appended == 0 && stop_.requested()) stopped_ = current_ != no_lane || !due_.empty() || !errors_.empty();
   if (appended > 0 || errors_.empty() || stop_.requested()) return appended;
   Error error = std::move(errors_.front());
   errors_.pop_front();

@@ -11,6 +11,7 @@
 #include "capture/core/capture_points.hpp"
 #include "capture/core/source.hpp"
 #include "capture/core/stop_signal.hpp"
+#include "capture/files/descriptor_pool.hpp"
 #include "capture/files/input.hpp"
 #include "capture/files/same_traffic.hpp"
 
@@ -21,8 +22,9 @@ namespace roce::capture {
 /// Frames of one input keep their order even where its time goes backwards.
 ///
 /// Files stay closed, with only the time of their first frame known, until that time is reached: of a ring of
-/// thousands of files whose times do not overlap one is open. The input whose turn it is reads directly into
-/// the caller's batch; frames later than another input's next frame are set aside.
+/// thousands of files whose times do not overlap one is open. Of files that overlap, more can be read than
+/// the process may have open: see DescriptorPool. The input whose turn it is reads directly into the caller's
+/// batch; frames later than another input's next frame are set aside.
 class MergedSource final : public CaptureSource {
  public:
   MergedSource(std::vector<std::string> paths, std::vector<Error> errors, const OpenOptions& options);
@@ -37,12 +39,13 @@ class MergedSource final : public CaptureSource {
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return files_; }
   [[nodiscard]] const Statistics& statistics() const override { return statistics_; }
   void request_stop() noexcept override { stop_.request(); }
+  [[nodiscard]] bool stopped() const noexcept override { return stopped_; }
 
  private:
   /// One input, and the frames that were read from it but are not due yet.
   struct Lane {
-    Lane(const std::string& path, const OpenOptions& options, const StopSignal& stop)
-        : input(path, options, stop) {}
+    Lane(const std::string& path, const OpenOptions& options, const StopSignal& stop, DescriptorPool& pool)
+        : input(path, options, stop, pool) {}
     Input input;
     std::vector<std::uint32_t> interface_ids;
     Marks marks;        ///< of the first frames, while the source is opened
@@ -79,6 +82,7 @@ class MergedSource final : public CaptureSource {
 
   OpenOptions options_;
   StopSignal stop_;
+  DescriptorPool pool_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<InterfaceInfo> interfaces_;
   std::vector<FileInfo> files_;
@@ -92,6 +96,7 @@ class MergedSource final : public CaptureSource {
   std::uint64_t batch_number_ = 0;
   bool shows_copies_ = false;
   bool may_wait_ = false;  ///< an opened input is a pipe
+  bool stopped_ = false;   ///< before the ends of all inputs
 };
 
 /// open_files() with other options.

@@ -19,4 +19,9 @@ namespace roce::capture {
 [[nodiscard]] std::unique_ptr<CaptureSource> limited(std::unique_ptr<CaptureSource> source,
                                                      std::uint64_t frames);
 
+/// The second reading of `source`, of which the first one read `frames` frames: no more are returned, but
+/// errors of the files behind them are.
+[[nodiscard]] std::unique_ptr<CaptureSource> reread(std::unique_ptr<CaptureSource> source,
+                                                    std::uint64_t frames);
+
 }  // namespace roce::capture

@@ -1,39 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/files/spool.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "capture/core/kept_files.hpp"
+
 namespace roce::capture {
-namespace {
-
-std::string temporary_directory(const std::string& wish) {
-  if (!wish.empty()) return wish;
-  const char* const variable = std::getenv("TMPDIR");
-  return variable != nullptr && *variable != '\0' ? variable : "/tmp";
-}
-
-int open_nameless(std::string directory) {
-  const int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-  if (descriptor >= 0) return descriptor;
-  directory += "/roceanalyze-XXXXXX";  // a file system without O_TMPFILE
-  const int named = ::mkostemp(directory.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(directory.c_str());
-  return named;
-}
-
-}  // namespace
-
 Spool::Spool(Limits limits) : limits_(std::move(limits)) {
-  limits_.directory = temporary_directory(limits_.directory);
+  if (limits_.directory.empty()) limits_.directory = temporary_folder();
 }
 
 Spool::~Spool() {
@@ -53,7 +34,7 @@ tl::unexpected<Error> Spool::fail(int number, const std::string& what) const {
 /// Fails if the file must not grow by so much. Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ.
 Expected<void> Spool::make_room(std::size_t bytes) {
   if (descriptor_ < 0) {
-    descriptor_ = open_nameless(limits_.directory);
+    descriptor_ = open_temporary_file(limits_.directory);
     if (descriptor_ < 0)
       return fail(errno, "no temporary file can be created here (TMPDIR selects another folder)");
   }

@@ -3,13 +3,13 @@
 
 #include <utility>
 
-#include "capture/write/output_file.hpp"
+#include "capture/write/compressed_output.hpp"
 #include "capture/write/pcapng_encoder.hpp"
 
 namespace roce::capture {
 
 struct PcapngWriter::Impl {
-  explicit Impl(std::unique_ptr<OutputFile> out) : file(std::move(out)) {}
+  explicit Impl(std::unique_ptr<CompressedOutput> out) : file(std::move(out)) {}
 
   /// Writes and clears the encoded blocks.
   Expected<void> put() {
@@ -22,17 +22,22 @@ struct PcapngWriter::Impl {
     encoder.section(blocks, {application, {}, {}, std::move(comments)});
   }
 
-  std::unique_ptr<OutputFile> file;
+  std::unique_ptr<CompressedOutput> file;
   std::string application;
   PcapngEncoder encoder;
   PcapngEncoder::Bytes blocks;
 };
 
 Expected<PcapngWriter> PcapngWriter::create(const std::string& path, const std::string& application,
-                                            std::vector<std::string> comments) {
-  auto file = OutputFile::create(path);
+                                            std::vector<std::string> comments, OutputRules rules) {
+  auto file = OutputFile::create(path, std::move(rules), Readers::owner_only);
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
-  auto impl = std::make_unique<Impl>(std::move(*file));
+  return create(std::move(*file), application, std::move(comments));
+}
+
+Expected<PcapngWriter> PcapngWriter::create(std::unique_ptr<OutputFile> file, const std::string& application,
+                                            std::vector<std::string> comments, Compression compression) {
+  auto impl = std::make_unique<Impl>(std::make_unique<CompressedOutput>(std::move(file), compression));
   impl->application = application;
   impl->section(std::move(comments));
   if (auto done = impl->put(); !done) return tl::unexpected<Error>(std::move(done.error()));

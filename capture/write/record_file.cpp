@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/write/descriptor_output.hpp"
+#include "capture/write/output_place.hpp"
 #include "capture/write/pcapng_encoder.hpp"
 
 namespace roce::capture {
@@ -22,10 +23,35 @@ std::uint64_t compressed_at_most(std::size_t bytes) noexcept {
   return bytes + bytes / 128 + 128;
 }
 
+constexpr mode_t for_owner_only = 0600;  // captures have other people's data
+
+/// Opens a file that is not there. O_EXCL follows no link.
+Expected<OwnedDescriptor> create_new(int folder, const std::string& name, const std::string& path) {
+  OwnedDescriptor file(::openat(
+      folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, for_owner_only));
+  if (file.get() < 0) return tl::unexpected<Error>(not_writable(path, errno, "cannot be opened for writing"));
+  return file;
+}
+
+/// Opens what is there, if the rules permit, or a new file.
+Expected<OwnedDescriptor> open_permitted(const std::string& path, const OutputRules& rules) {
+  constexpr int attempts = 10;
+  for (int attempt = 0;; ++attempt) {
+    const auto place = OutputPlace::find(path);
+    if (!place) return tl::unexpected<Error>(place.error());
+    if (auto permitted = place->permit(rules); !permitted)
+      return tl::unexpected<Error>(std::move(permitted.error()));
+    auto file = place->exists() ? place->open_existing() : create_new(place->folder(), place->name(), path);
+    // Another program made or removed it meanwhile: look again.
+    const bool changed = !file && file.error().system_errno == (place->exists() ? ENOENT : EEXIST);
+    if (!changed || attempt == attempts) return file;
+  }
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, bool compress,
-                                                       Existing existing) {
+                                                       const OutputRules& rules, Existing existing) {
   const auto refused = [&](const char* what) {
     return tl::unexpected<Error>(not_writable(path, errno, what));
   };
@@ -34,9 +60,9 @@ Expected<std::unique_ptr<RecordFile>> RecordFile::open(const std::string& path, 
     descriptor = standard_output();
     if (descriptor < 0) return refused("cannot be written");
   } else {
-    const int how = existing == Existing::refuse ? O_EXCL : 0;
-    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how, 0666);
-    if (descriptor < 0) return refused("cannot be opened for writing");
+    auto file = existing == Existing::refuse ? create_new(AT_FDCWD, path, path) : open_permitted(path, rules);
+    if (!file) return tl::unexpected<Error>(std::move(file.error()));
+    descriptor = file->release();
   }
   struct stat facts {};
   // Standard output may be a file that already has contents: never truncated.
@@ -170,7 +196,7 @@ std::optional<Error> RecordFile::write_blocks(const ByteBuffer& blocks, std::uin
 
 std::optional<Error> RecordFile::write_compressed(const Waiting& waiting) {
   frame_.clear();
-  if (!compressor_->frame(waiting.blocks.data(), waiting.blocks.size(), frame_)) {
+  if (!compressor_->add(waiting.blocks.data(), waiting.blocks.size(), true, frame_)) {
     Error error;
     error.kind = ErrorKind::not_writable;
     error.path = path_;

@@ -15,6 +15,7 @@
 #include "capture/compression/compressor.hpp"
 #include "capture/core/error.hpp"
 #include "capture/write/byte_buffer.hpp"
+#include "capture/write/output_rules.hpp"
 
 // Internal: a file that grows by complete pcapng blocks.
 namespace roce::capture {
@@ -32,13 +33,14 @@ struct KeptBlocks {
 class RecordFile {
  public:
   enum class Existing : std::uint8_t {
-    replace,  ///< truncate it
+    replace,  ///< truncate it, if the rules let it be replaced
     refuse,   ///< fail with EEXIST
   };
 
-  /// "-" is standard output; an existing path that is no regular file is written to as it is. Fails with
-  /// EWOULDBLOCK if a RecordFile of any process is writing the file.
+  /// "-" is standard output; an existing path that is no regular file is written to as it is. New files have
+  /// mode 0600. Fails with EWOULDBLOCK if a RecordFile of any process is writing the file.
   [[nodiscard]] static Expected<std::unique_ptr<RecordFile>> open(const std::string& path, bool compress,
+                                                                  const OutputRules& rules,
                                                                   Existing existing = Existing::replace);
   /// Without finish(): what was appended is still written.
   ~RecordFile();

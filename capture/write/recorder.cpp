@@ -182,7 +182,7 @@ Expected<std::unique_ptr<RecordFile>> Recorder::open_ring_file(std::chrono::syst
   constexpr unsigned attempts = 1000;
   for (unsigned attempt = 0;; ++attempt) {
     const std::string path = ring_name(options_.path, ++number_, now);
-    auto file = RecordFile::open(path, options_.compress, RecordFile::Existing::refuse);
+    auto file = RecordFile::open(path, options_.compress, options_.rules, RecordFile::Existing::refuse);
     // The name exists: a recording that began in the same second.
     if (file || file.error().system_errno != EEXIST || attempt == attempts) return file;
   }
@@ -196,7 +196,8 @@ Expected<void> Recorder::open_next() {
   const bool plain_name = !ring && (opened_ == 0 || moved_away_);
   if (plain_name) ++number_;
   const auto existing = opened_ != 0 ? RecordFile::Existing::refuse : RecordFile::Existing::replace;
-  auto file = plain_name ? RecordFile::open(options_.path, options_.compress, existing) : open_ring_file(now);
+  auto file = plain_name ? RecordFile::open(options_.path, options_.compress, options_.rules, existing)
+                         : open_ring_file(now);
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
   file_ = std::move(*file);
   ++opened_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/write/output_rules.hpp"
 #include "capture/write/pcapng_encoder.hpp"
 #include "capture/write/recording.hpp"
 
@@ -19,6 +20,8 @@ class RecordFile;
 struct RecorderOptions {
   std::string path;       ///< "-" is standard output: neither rotated nor limited
   bool compress = false;  ///< zstd, in a thread of its own
+  /// For the first file if it has no ring's name: all others are new. By default nothing is replaced.
+  OutputRules rules;
   SectionFacts section;
 
   // When a new file begins; 0 = never. Any of them makes a ring, with names by ring_name().

@@ -25,6 +25,8 @@ class RecordingSource final : public CaptureSource {
   [[nodiscard]] const std::vector<FileInfo>& files() const override { return source_.files(); }
   [[nodiscard]] const Statistics& statistics() const override { return source_.statistics(); }
   void request_stop() noexcept override { source_.request_stop(); }
+  [[nodiscard]] bool stopped() const noexcept override { return source_.stopped(); }
+  [[nodiscard]] StopReason stop_reason() const noexcept override { return source_.stop_reason(); }
 
  private:
   CaptureSource& source_;

@@ -4,9 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "capture/confine/sandbox.hpp"
 #include "cli/capture/capture_limits.hpp"
 #include "cli/capture/capture_run.hpp"
 #include "cli/capture/capture_triggers.hpp"
@@ -15,6 +18,7 @@
 #include "cli/core/fail_on.hpp"
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/live/every_summary.hpp"
 
 namespace roce::cli {
@@ -53,6 +57,7 @@ void add_file_options(CLI::App& command, CaptureOptions& options) {
   command.add_option("-w", options.write, "write packets to a pcapng file; - is standard output")
       ->check(empty_error)
       ->type_name("FILE");
+  add_force_option(command, options.force);
   command.add_option("--compress", options.compress, "zstd or none (default: zstd if FILE ends in .zst)")
       ->check(CLI::IsMember({"zstd", "none"}))
       ->type_name("HOW");
@@ -110,8 +115,10 @@ void add_trigger_options(CLI::App& command, CaptureOptions& options) {
 void add_report_options(CLI::App& command, CaptureOptions& options) {
   options.analyze.add_shared_to(command);
   command
-      .add_option("--idle-limit", options.idle_limit,
-                  "evict connections that had no packet for this time (default: 600s)")
+      .add_option(
+          "--idle-limit", options.idle_limit,
+          "no longer follow connections that had no packet for this time (default: 600s); with errors they "
+          "stay listed")
       ->check(duration_error)
       ->type_name("TIME");
   command.add_option("--every", options.every, "one-line summary every TIME, and findings as they appear")
@@ -125,6 +132,13 @@ void add_report_options(CLI::App& command, CaptureOptions& options) {
   command.add_flag("--pretty", options.pretty, "JSON with line breaks and indentation");
 }
 
+/// The folder of the files of -w; "" if there are none.
+std::string folder_of(const std::string& write) {
+  if (write.empty() || write == "-") return {};
+  const std::string folder = std::filesystem::path(write).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
@@ -133,12 +147,14 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureSetup setup;
   setup.served = outputs.system_log || !outputs.metrics.empty();
   if (!outputs.user.empty()) {
-    auto user = find_user(outputs.user);
+    auto user = capture::find_user(outputs.user);
     if (!user) {
       print_error(user.error());
       return exit_input;
     }
     setup.user = std::move(*user);
+  } else if (capture::sandbox_possible() && !outputs.no_sandbox) {
+    setup.user = capture::lesser_user(folder_of(options.write));
   }
   if (const auto every = parse_duration(options.every)) {
     // In a service's log findings would appear twice.

@@ -13,6 +13,7 @@
 #include "capture/write/recorder.hpp"
 #include "cli/capture/capture_limits.hpp"
 #include "cli/core/link_options.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/core/version.hpp"
 
 namespace roce::cli {
@@ -44,6 +45,8 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   capture::RecorderOptions recorder;
   recorder.path = options.write;
   recorder.compress = options.compress.empty() ? options.write.ends_with(".zst") : options.compress == "zstd";
+  recorder.rules.inputs = inputs_of({}, {options.analyze.policy});
+  recorder.rules.force = options.force;
   recorder.section.application = version_text().substr(0, version_text().find('\n'));
   recorder.section.operating_system = system_name();
   // The same as in the live report, so that a report of the file agrees with it.

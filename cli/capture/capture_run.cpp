@@ -26,6 +26,7 @@
 #include "cli/core/input_files.hpp"
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/report/report.hpp"
 
 namespace roce::cli {
@@ -52,9 +53,9 @@ bool nobody_reads(int descriptor) {
 }
 
 /// Writes to the descriptor; reports an error once.
-BackgroundWriter::Write report_writer(int descriptor) {
-  return [descriptor, told = 0](std::string_view text) mutable {
-    Output out(descriptor);
+BackgroundWriter::Write report_writer(int descriptor, Encoding encoding) {
+  return [descriptor, encoding, told = 0](std::string_view text) mutable {
+    Output out(encoding, descriptor);
     out.write(text);
     out.flush();
     if (std::exchange(told, out.error()) != out.error()) (void)out.finish();
@@ -77,7 +78,7 @@ class CaptureRun {
     if (!prepare()) return exit_usage;
     control_.emplace();
     messages_.emplace();
-    output_.emplace(report_writer(options_.report_descriptor()), most_output_bytes);
+    output_.emplace(report_writer(options_.report_descriptor(), report_encoding()), most_output_bytes);
     if (const int status = open(); status != exit_ok) return status;
     if (const int status = start(); status != exit_ok) return status;
     if (options_.capture_only) {
@@ -125,6 +126,9 @@ class CaptureRun {
   void write_report(const Snapshot& snapshot, const analyze::ReportSink& sink) const;
   [[nodiscard]] std::string file_of_all() const;
   [[nodiscard]] int print(const Snapshot& snapshot);
+  [[nodiscard]] Encoding report_encoding() const noexcept {
+    return options_.json ? Encoding::utf8 : Encoding::locale;
+  }
 
   const CaptureOptions& options_;
   CaptureSetup setup_;
@@ -198,10 +202,7 @@ int CaptureRun::open() {
   limited_ = limited(std::move(*live), count);
   source_ = limited_.get();
   auto files = open_files();
-  if (!files) {
-    print_error(files.error());
-    return exit_input;
-  }
+  if (!files) return output_error(files.error());
   files_ = std::move(*files);
   if (files_.recording) {
     recorded_ = capture::recorded(*limited_, *files_.recording);
@@ -235,7 +236,7 @@ class KillableWhileWaiting {
 capture::Expected<CaptureFiles> CaptureRun::open_files() {
   const KillableWhileWaiting killable(options_.write);
   if (setup_.user) {
-    const FilesAs as(*setup_.user);
+    const capture::FilesAs as(*setup_.user);
     auto files = open_capture_files(options_, live_->interfaces());
     if (files || files.error().system_errno != EACCES) return files;
   }
@@ -423,7 +424,7 @@ std::string CaptureRun::file_of_all() const {
 }
 
 int CaptureRun::print(const Snapshot& snapshot) {
-  Output out(options_.report_descriptor());
+  Output out(report_encoding(), options_.report_descriptor());
   write_report(snapshot, out.sink());
   return out.finish();
 }

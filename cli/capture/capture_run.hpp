@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "capture/confine/privileges.hpp"
 #include "capture/devices/open_live.hpp"
 #include "capture/live/live.hpp"
-#include "cli/capture/privileges.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/live/capture_observer.hpp"
 
@@ -38,6 +38,7 @@ struct CaptureOptions {
   std::string fail_on;
   std::size_t top = 20;
   bool whole_ring = false;
+  bool force = false;  ///< let -w overwrite what it would not
   bool capture_only = false;
   bool stop_with_input = false;
   bool json = false;
@@ -55,7 +56,7 @@ struct CaptureSetup {
   std::function<capture::Expected<std::unique_ptr<capture::LiveSource>>(const capture::LiveOptions&)> open =
       capture::open_live;
   bool served = false;  ///< metrics or the system log are in use: runs on although nobody reads its output
-  std::optional<User> user;  ///< owner of the files: one of the observers becomes this user
+  std::optional<capture::User> user;  ///< owner of the files: one of the observers becomes this user
   std::vector<std::unique_ptr<CaptureObserver>> observers;
 };
 

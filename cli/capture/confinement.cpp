@@ -12,7 +12,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/capture/sandbox.hpp"
+#include "capture/confine/file_access.hpp"
+#include "capture/confine/sandbox.hpp"
 #include "cli/core/output.hpp"
 
 namespace roce::cli {
@@ -23,11 +24,15 @@ namespace fs = std::filesystem;
 /// When a port of an RDMA device changes, its flow rules are created anew, which needs CAP_NET_RAW.
 constexpr std::uint64_t rdma_capabilities = std::uint64_t{1} << CAP_NET_RAW;
 
+std::string folder_of_file(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
 /// Error message if no further file can be created in the folder of `file` with the remaining privileges;
 /// else empty.
 std::string folder_error(const std::string& file) {
-  const fs::path folder = fs::path(file).parent_path();
-  const std::string name = folder.empty() ? "." : folder.string();
+  const std::string name = folder_of_file(file);
   if (::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
   return fmt::format("{}: no further file can be created in this folder after dropping privileges ({})", name,
                      std::strerror(errno));
@@ -46,15 +51,16 @@ bool captures_rdma_device(const CaptureStart& start) {
 }  // namespace
 
 capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
-  if (!sandbox_possible() && !options_.user) {
+  if (!capture::sandbox_possible() && !options_.user) {
     print_error("built with sanitizers, whose threads cannot be confined: privileges are kept, no sandbox");
     return {};
   }
   const bool rdma = captures_rdma_device(start);
-  PrivilegeOptions privileges;
+  capture::PrivilegeOptions privileges;
   privileges.user = options_.user;
+  privileges.user_required = options_.user_required;
   if (rdma) privileges.keep_capabilities = rdma_capabilities;
-  if (auto dropped = drop_privileges(privileges); !dropped) return dropped;
+  if (auto dropped = capture::drop_privileges(privileges); !dropped) return dropped;
 
   const bool files = !start.write.empty() && start.write != "-";
   if (const std::string wrong = files ? folder_error(start.write) : std::string(); !wrong.empty()) {
@@ -69,8 +75,15 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
     }
     print_error(fmt::format("{}, so SIGHUP cannot begin a new file{}", wrong, advice));
   }
-  if (!options_.sandbox || !sandbox_possible()) return {};
-  return enter_sandbox({.write_files = files, .system_log = options_.system_log, .rdma = rdma});
+  if (!options_.sandbox || !capture::sandbox_possible()) return {};
+  // Settings and counters of the host are read from time to time; files are written in one folder.
+  capture::FileAccess access{{"/"}, {}};
+  if (files) access.write.push_back(folder_of_file(start.write));
+  if (auto restricted = capture::restrict_files_of_threads(access); !restricted)
+    return tl::unexpected(std::move(restricted.error()));
+  return capture::enter_sandbox({.files = files ? capture::SandboxFiles::write : capture::SandboxFiles::read,
+                                 .system_log = options_.system_log,
+                                 .rdma = rdma});
 }
 
 }  // namespace roce::cli

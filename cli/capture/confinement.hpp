@@ -5,13 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "cli/capture/privileges.hpp"
+#include "capture/confine/privileges.hpp"
 #include "cli/live/capture_observer.hpp"
 
 namespace roce::cli {
 
 struct ConfinementOptions {
-  std::optional<User> user;  ///< of -Z
+  std::optional<capture::User> user;  ///< of -Z, or chosen
+  bool user_required = true;          ///< of -Z
   bool sandbox = true;       ///< off with --no-sandbox
   bool system_log = false;   ///< with --syslog
   bool more_files = false;   ///< further files will be created: rings, triggers

@@ -22,14 +22,18 @@ void LiveOutputs::add_to(CLI::App& command) {
       .add_option("--metrics", metrics, "serve metrics for Prometheus: PORT (on 127.0.0.1) or ADDRESS:PORT")
       ->check(metrics_address_error)
       ->type_name("ADDRESS");
-  command.add_option("-Z", user, "become this user once the device is open")
+  command
+      .add_option(
+          "-Z", user,
+          "become this user once the device is open (default for root: the owner of the folder of -w, "
+          "nobody without -w)")
       ->check(empty_error)
       ->type_name("USER");
   command.add_flag("--no-sandbox", no_sandbox, "do not restrict the system calls of the analysis");
 }
 
-std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const CaptureOptions& options,
-                                                                     const std::optional<User>& as) const {
+std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(
+    const CaptureOptions& options, const std::optional<capture::User>& as) const {
   std::vector<std::unique_ptr<CaptureObserver>> all;
   const bool screen = !plain && !options.json && !options.capture_only && options.every.empty() &&
                       options.report_descriptor() == 1 && LiveTerminal::possible();
@@ -43,6 +47,7 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(const Captu
   if (lines && options.every.empty()) all.push_back(std::make_unique<FindingLines>());
   all.push_back(std::make_unique<Confinement>(
       ConfinementOptions{.user = as,
+                         .user_required = !user.empty(),
                          .sandbox = !no_sandbox,
                          .system_log = system_log,
                          .more_files = !options.ring.empty() || !options.trigger.empty()}));

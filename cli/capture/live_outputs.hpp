@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/capture/privileges.hpp"
+#include "capture/confine/privileges.hpp"
 #include "cli/live/capture_observer.hpp"
 
 namespace CLI {
@@ -29,8 +29,8 @@ struct LiveOutputs {
   /// The observers, in the order in which they start. There is a screen if standard output is a terminal and
   /// neither
   /// --json nor --every is used. `as`: the account of `user`.
-  [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(const CaptureOptions& options,
-                                                                        const std::optional<User>& as) const;
+  [[nodiscard]] std::vector<std::unique_ptr<CaptureObserver>> observers(
+      const CaptureOptions& options, const std::optional<capture::User>& as) const;
 };
 
 }  // namespace roce::cli

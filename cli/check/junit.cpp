@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "analyze/results/capture_health.hpp"
 #include "analyze/results/finding.hpp"
 #include "analyze/results/not_judged.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 
 using analyze::Finding;
 using analyze::FindingRule;
+
+constexpr std::string_view suite_begin = "<testsuite name=\"roceanalyze check\" ";
 
 /// Length in bytes of the first character if it is valid UTF-8 and allowed in XML 1.0; else 0.
 std::size_t xml_character(std::string_view text) {
@@ -123,24 +126,33 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
     cases += "    </testcase>\n";
   }
   std::string errors;
-  for (const capture::Error& error : snapshot.errors) {
+  std::size_t error_count = 0;
+  const auto add_error = [&](std::string_view name, const std::string& message) {
     ++tests;
+    ++error_count;
     errors += fmt::format(
-        "    <testcase classname=\"roceanalyze\" name=\"input\">\n      <error type=\"input\" "
-        "message=\"{0}\">{0}</error>\n    </testcase>\n",
-        escaped(error.describe()));
-  }
+        "    <testcase classname=\"roceanalyze\" name=\"{0}\">\n      <error type=\"{0}\" "
+        "message=\"{1}\">{1}</error>\n    </testcase>\n",
+        escaped(name), escaped(message));
+  };
+  for (const capture::Error& error : snapshot.errors) add_error("input", error.describe());
+  if (const std::string missing = analyze::incomplete_text(snapshot); !missing.empty())
+    add_error("complete", missing);
   std::string notes;
   for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
   if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
   const std::string counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, snapshot.errors.size());
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, error_count);
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"roceanalyze check\" "
-      "{0}>\n    <properties>\n      <property name=\"policy\" value=\"{1}\"/>\n"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  {6}{0}>\n    <properties>\n      "
+      "<property name=\"policy\" value=\"{1}\"/>\n"
       "      <property name=\"packets\" value=\"{2}\"/>\n"
       "    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
-      counts, escaped(policy), snapshot.frames_read, cases, errors, notes);
+      counts, escaped(policy), snapshot.frames_read, cases, errors, notes, suite_begin);
+}
+
+bool is_junit(const capture::ExistingFile& file) {
+  return file.head.starts_with("<?xml") && file.head.find(suite_begin) != std::string_view::npos;
 }
 
 }  // namespace roce::cli

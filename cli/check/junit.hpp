@@ -5,13 +5,18 @@
 #include <string_view>
 
 #include "analyze/results/snapshot.hpp"
+#include "capture/write/output_rules.hpp"
 
 namespace roce::cli {
 
 /// The findings as JUnit XML for CI systems: one test case per rule, named by its id. A rule with a finding
 /// at or above `least` fails; findings below it are in the output of the case, and what was not judged in the
-/// output of the suite. Without RoCE packets there are only test cases for inputs that failed.
+/// output of the suite. Inputs that failed and incomplete results are errors; without RoCE packets there are
+/// no other test cases.
 [[nodiscard]] std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least,
                                     std::string_view policy);
+
+/// Whether it is such a file, of an earlier check.
+[[nodiscard]] bool is_junit(const capture::ExistingFile& file);
 
 }  // namespace roce::cli

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analyze/policy/learn_policy.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/output.hpp"
@@ -18,11 +19,13 @@ int run_learn(const AnalyzeOptions& options) {
     print_error("policy learn: no RoCE packets, so nothing to learn from");
     return result.status != exit_ok ? result.status : int{exit_input};
   }
-  Output out;
+  Output out(Encoding::utf8);  // a TOML file
+  if (const std::string missing = analyze::incomplete_text(*result.snapshot); !missing.empty())
+    out.write("# INCOMPLETE: " + missing + "\n");
   out.write(analyze::learn_policy(result.snapshot->flows, result.snapshot->flow_points,
                                   result.snapshot->evicted_packets));
   const int written = out.finish();
-  return written != exit_ok ? written : result.status;
+  return written != exit_ok ? written : status_with_findings(result, options);
 }
 
 }  // namespace

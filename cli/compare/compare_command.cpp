@@ -13,9 +13,11 @@
 #include "cli/compare/compare_report.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
+#include "cli/core/confined_inputs.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/core/progress.hpp"
 
 namespace roce::cli {
@@ -37,7 +39,10 @@ struct CompareCommand {
   std::size_t top = 20;
   std::size_t window = analyze::CompareOptions().window_packets;
   unsigned roce_ip_protocol = 0;
+  unsigned jobs = 0;  ///< threads; 0 = one per core
+  ReadingOptions reading;
   bool no_icrc = false;
+  bool no_sandbox = false;
   bool json = false;
   bool pretty = false;
   bool csv = false;
@@ -51,27 +56,40 @@ Files files_of(const std::string& first, const Files& more) {
   return files;
 }
 
-Source open(const Files& files, bool aloud) {
+Source open(const Files& files, const capture::ReadingLimits& limits, bool aloud) {
   auto source = capture::open_files(files);
-  if (source) return std::move(*source);
+  if (source) return within(std::move(*source), limits);
   if (aloud) print_error(source.error());
   return nullptr;
 }
 
-/// Sets the connection numbers of lost packets to those in the report of their file.
+/// Sets the connection numbers of lost packets to those in the report of their file. If it cannot be read
+/// again, that is an error of its point.
 void name_connections(const Files& files, unsigned direction, const CompareCommand& options,
-                      analyze::CompareResult& result) {
+                      const capture::ReadingLimits& limits, analyze::CompareResult& result) {
   const bool any =
       std::any_of(result.lost.begin(), result.lost.end(),
                   [direction](const analyze::LostPacket& lost) { return lost.direction == direction; });
   if (!any || !can_read_twice(files)) return;
-  const Source source = open(files, false);
-  if (source == nullptr) return;
+  std::vector<capture::Error>& errors = result.points[direction].errors;
+  auto source = capture::open_files(files);
+  if (!source) {
+    errors.push_back(source.error());
+    return;
+  }
+  *source = within(std::move(*source), limits);
   analyze::AnalysisOptions analysis;
+  analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  const Pass pass = run_pass(*source, analysis, "connections ");
-  analyze::name_connections(result, direction, *pass.snapshot);
+  const auto snapshot = run_pass(**source, analysis, "connections ");
+  // Errors of the comparison itself recur here.
+  if (errors.empty()) errors = snapshot->errors;
+  if (snapshot->interrupted) {
+    result.points[direction].interrupted = true;
+    result.points[direction].stop_reason = snapshot->stop_reason;
+  }
+  analyze::name_connections(result, direction, *snapshot);
 }
 
 bool worst_reaches(const analyze::CompareResult& result, const std::string& severity) {
@@ -84,15 +102,16 @@ bool worst_reaches(const analyze::CompareResult& result, const std::string& seve
   return false;
 }
 
-analyze::ComparePoint point_of(const Source& source, const Files& files) {
+analyze::ComparePoint point_of(const Source& source, const Files& files,
+                               const capture::ReadingLimits& limits) {
   analyze::ComparePoint point;
   point.source = source.get();
-  if (can_read_twice(files)) point.again = [files] { return open(files, false); };
+  if (can_read_twice(files)) point.again = [files, limits] { return open(files, limits, false); };
   return point;
 }
 
 int print_comparison(const CompareCommand& options, const analyze::CompareResult& result, int status) {
-  Output out;
+  Output out(options.json || options.csv ? Encoding::utf8 : Encoding::locale);
   if (options.json) {
     compare_json(result, options.pretty, out.sink());
   } else if (options.csv) {
@@ -119,6 +138,10 @@ class StopBoth final : public capture::CaptureSource {
   void request_stop() noexcept override {
     a_.request_stop();
     b_.request_stop();
+  }
+  [[nodiscard]] bool stopped() const noexcept override { return a_.stopped() || b_.stopped(); }
+  [[nodiscard]] capture::StopReason stop_reason() const noexcept override {
+    return a_.stopped() ? a_.stop_reason() : b_.stop_reason();
   }
 
  private:
@@ -160,14 +183,20 @@ std::optional<Choice> choice_of(const CompareCommand& options) {
 }
 
 int run_compare(const CompareCommand& options) {
-  const Files files_a = files_of(options.a, options.more_a), files_b = files_of(options.b, options.more_b);
+  const Files files_a = expanded_files(files_of(options.a, options.more_a)),
+              files_b = expanded_files(files_of(options.b, options.more_b));
   if (std::count(files_a.begin(), files_a.end(), "-") + std::count(files_b.begin(), files_b.end(), "-") > 1) {
     print_error("compare: only one of the captures can be standard input");
     return exit_usage;
   }
+  if (writes_to_input(files_a) || writes_to_input(files_b)) return exit_usage;
   const std::optional<Choice> choice = choice_of(options);
   if (!choice) return exit_usage;
-  const Source a = open(files_a, true), b = open(files_b, true);
+  Files files = files_a;
+  files.insert(files.end(), files_b.begin(), files_b.end());
+  const ConfinedInputs confined(files, options.no_sandbox);
+  const capture::ReadingLimits limits = options.reading.limits();
+  const Source a = open(files_a, limits, true), b = open(files_b, limits, true);
   if (a == nullptr || b == nullptr) return exit_input;
   analyze::CompareOptions compare;
   compare.check_icrc = !options.no_icrc;
@@ -180,27 +209,19 @@ int run_compare(const CompareCommand& options) {
     progress.update(source, frames);
   };
   StopBoth both(*a, *b);
-  bool interrupted = false;
   analyze::CompareResult result;
   {
     const Interruptible interruptible(both);
-    result = analyze::compare(point_of(a, files_a), point_of(b, files_b), compare);
-    interrupted = interruptible.interrupted();
+    result = analyze::compare(point_of(a, files_a, limits), point_of(b, files_b, limits), compare);
   }
   progress.clear();
-  if (interrupted) {
-    print_error("interrupted; the report is about what was compared until then");
-  } else {
-    name_connections(files_a, 0, options, result);
-    name_connections(files_b, 1, options, result);
+  // The first N packets can be read once more, but nobody who ends the reading waits for that.
+  if (!both.stopped() || both.stop_reason() == capture::StopReason::frame_limit) {
+    name_connections(files_a, 0, options, limits, result);
+    name_connections(files_b, 1, options, limits, result);
   }
-  int status = worst_reaches(result, options.fail_on) ? exit_findings : exit_ok;
-  for (const analyze::ComparePointFacts& point : result.points) {
-    for (const capture::Error& error : point.errors) {
-      print_error(error);
-      status = exit_input;
-    }
-  }
+  int status = report_incompleteness(verdict_of(result));
+  if (status == exit_ok && worst_reaches(result, options.fail_on)) status = exit_findings;
   return print_comparison(options, result, status);
 }
 
@@ -225,15 +246,18 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("-Y", options->filter, "display filter: compare only packets that match")
       ->type_name("EXPR");
   command
-      ->add_option(
-          "--from", options->from,
-          "only packets from this time on, by the clock of each file (UTC, epoch seconds, or +SECONDS after "
-          "the file's first packet)")
+      ->add_option("--from", options->from,
+                   "only packets from this time on, by the clock of each file (a date, in UTC or with a "
+                   "zone, a time of day, "
+                   "epoch seconds, or +SECONDS after the file's first packet)")
       ->check(time_error)
       ->type_name("TIME");
   command->add_option("--to", options->to, "only packets up to this time")
       ->check(time_error)
       ->type_name("TIME");
+  options->reading.add_to(*command,
+                          "compare the first N packets of each point only, counted before filters; marked as "
+                          "incomplete, exit status 3, if there are more");
   command->add_option("--top", options->top, "lost packets to list (0 = all)")
       ->check(number_error)
       ->type_name("N");
@@ -247,7 +271,14 @@ void add_compare(CLI::App& app, Action& action) {
                    "exit status 1 if there is a finding at or above this level: info, notice, warning, error")
       ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
       ->type_name("LEVEL");
+  command
+      ->add_option(
+          "--jobs", options->jobs,
+          "number of threads for connection numbers (default: one per core); does not change the output")
+      ->check(CLI::Range(1U, 256U))
+      ->type_name("N");
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  add_sandbox_option(*command, options->no_sandbox);
   command->add_option("--color", options->color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");

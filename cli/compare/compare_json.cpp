@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/base/csv.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/compare/lost_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
@@ -51,6 +52,7 @@ void write_points(JsonWriter& json, const CompareResult& result) {
     json.field("damaged", point.damaged).field("duplicate_captures", point.doubled);
     json.key("alone").begin_object().field("address_pairs", point.other_pairs);
     json.field("packets", point.other_packets.count).end_object();
+    analyze::write_diagnostics(json, point.diagnostics());
     json.end_object();
   }
 }
@@ -163,7 +165,9 @@ void write_json_lost(JsonWriter& json, const CompareResult& result, const Report
 
 void compare_json(const CompareResult& result, bool pretty, const ReportSink& sink) {
   JsonWriter json(sink.text, pretty);
+  const analyze::Snapshot verdict = verdict_of(result);
   json.begin_object().field("schema", "roceanalyze/1");
+  json.field("complete", verdict.complete()).field("interrupted", verdict.interrupted);
   write_points(json, result);
   json.field("same_traffic", result.matched() != 0);
   write_json_clocks(json, result);
@@ -172,7 +176,7 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   write_json_lost(json, result, sink);
   write_black_holes(json, result);
   json.field("window_exceeded", result.window_exceeded).field("untracked", result.untracked);
-  write_findings(json, verdict_of(result));
+  write_findings(json, verdict);
   json.end_object();
   sink.text += '\n';
 }
@@ -183,7 +187,7 @@ std::string compare_csv(const CompareResult& result) {
   const auto cell = [&](std::string_view text) {
     if (!first) out += ',';
     first = false;
-    append_csv(out, text);
+    analyze::append_csv(out, text);
   };
   const auto end_line = [&] {
     out += "\r\n";

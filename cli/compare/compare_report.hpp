@@ -16,7 +16,7 @@ void compare_json(const analyze::CompareResult& result, bool pretty, const analy
 /// The lost packets as CSV (RFC 4180).
 [[nodiscard]] std::string compare_csv(const analyze::CompareResult& result);
 
-/// A snapshot with the comparison's findings, for write_verdict().
+/// A snapshot with the comparison's findings and the diagnostics of both captures, for write_verdict().
 [[nodiscard]] analyze::Snapshot verdict_of(const analyze::CompareResult& result);
 
 }  // namespace roce::cli

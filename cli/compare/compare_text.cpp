@@ -73,6 +73,13 @@ analyze::Snapshot verdict_of(const CompareResult& result) {
   snapshot.findings = std::vector<analyze::Finding>(result.findings.begin(), result.findings.end());
   snapshot.totals.roce_packets = result.points[0].packets + result.points[1].packets;
   snapshot.icrc_checked = false;
+  for (const analyze::ComparePointFacts& point : result.points) {
+    snapshot.frames_read += point.frames;
+    if (point.interrupted && !snapshot.interrupted) snapshot.stop_reason = point.stop_reason;
+    snapshot.interrupted = snapshot.interrupted || point.interrupted;
+    for (analyze::Diagnostic& each : point.diagnostics()) snapshot.diagnostics.push_back(std::move(each));
+    snapshot.errors.insert(snapshot.errors.end(), point.errors.begin(), point.errors.end());
+  }
   return snapshot;
 }
 
@@ -87,6 +94,7 @@ std::string compare_text(const CompareResult& result, const ReportStyle& style) 
     write_directions(page, result);
   }
   write_lost(page, result, style.top);
+  write_diagnostics(page, verdict_of(result));
   return page.take();
 }
 

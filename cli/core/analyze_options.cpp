@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 
+#include "analyze/base/date_text.hpp"
+#include "analyze/results/capture_health.hpp"
+#include "cli/core/confined_inputs.hpp"
+#include "cli/core/fail_on.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/core/progress.hpp"
 
 namespace roce::cli {
@@ -33,39 +37,6 @@ std::optional<std::int64_t> parse_fraction(std::string_view text) {
   return value;
 }
 
-/// Forms of a date, the longest first. Only seconds may have a fraction.
-struct DateForm {
-  const char* format;
-  bool seconds;
-};
-constexpr DateForm date_forms[] = {{"%Y-%m-%dT%H:%M:%S", true},
-                                   {"%Y-%m-%d %H:%M:%S", true},
-                                   {"%Y-%m-%dT%H:%M", false},
-                                   {"%Y-%m-%d %H:%M", false},
-                                   {"%Y-%m-%d", false}};
-
-std::optional<std::int64_t> parse_calendar(const std::string& text) {
-  std::tm tm{};
-  std::optional<std::int64_t> fraction;
-  for (const DateForm& form : date_forms) {
-    tm = {};
-    const char* rest = strptime(text.c_str(), form.format, &tm);
-    if (rest == nullptr) continue;
-    std::string_view tail(rest);
-    if (!tail.empty() && tail.back() == 'Z') tail.remove_suffix(1);
-    fraction = form.seconds || tail.empty() ? parse_fraction(tail) : std::nullopt;
-    if (fraction) break;
-  }
-  if (!fraction) return std::nullopt;
-  const std::tm wanted = tm;
-  const std::int64_t seconds = timegm(&tm);
-  // timegm() accepts 30 February as 2 March: refused.
-  if (tm.tm_mday != wanted.tm_mday || tm.tm_mon != wanted.tm_mon || tm.tm_sec != wanted.tm_sec)
-    return std::nullopt;
-  if (seconds > INT64_MAX / second - 1 || seconds < INT64_MIN / second + 1) return std::nullopt;
-  return seconds * second + *fraction;
-}
-
 std::optional<std::int64_t> parse_seconds(const std::string& text) {
   std::int64_t seconds = 0;
   const char* end = text.data() + text.size();
@@ -79,30 +50,34 @@ std::optional<std::int64_t> parse_seconds(const std::string& text) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> parse_absolute(const std::string& text) {
-  const auto seconds = parse_seconds(text);
-  return seconds ? seconds : parse_calendar(text);
-}
-
 }  // namespace
 
 std::optional<analyze::TimeBound> parse_time(const std::string& text) {
-  const bool relative = !text.empty() && text.front() == '+';
-  const auto ns = relative ? parse_seconds(text.substr(1)) : parse_absolute(text);
-  if (!ns || (relative && text[1] == '-')) return std::nullopt;
-  return analyze::TimeBound{*ns, relative};
+  using enum analyze::TimeBound::Since;
+  if (text.starts_with('+')) {
+    const auto after = parse_seconds(text.substr(1));
+    if (!after || text[1] == '-') return std::nullopt;
+    return analyze::TimeBound{*after, first_frame};
+  }
+  if (const auto seconds = parse_seconds(text)) return analyze::TimeBound{*seconds, epoch};
+  if (const auto date = analyze::parse_date(text)) return analyze::TimeBound{*date, epoch};
+  if (const auto clock = analyze::parse_time_of_day(text)) return analyze::TimeBound{*clock, first_day};
+  return std::nullopt;
 }
 
 std::string time_error(const std::string& text) {
   if (parse_time(text)) return {};
   return fmt::format(
-      "not a time: '{}' (2026-11-20 11:08:53.5 in UTC, also with T and Z, without seconds, or the date "
-      "alone; seconds since the epoch, 1795172933.5; or +1.5, seconds after the first packet)",
+      "not a time: '{}' (2026-11-20 11:08:53.5 in UTC, also with T, without seconds, or the date alone; with "
+      "a "
+      "zone, 2026-11-20T12:08:53+01:00 or Z; 11:08:53.5, on the UTC day of the first packet; seconds since "
+      "the "
+      "epoch, 1795172933.5; or +1.5, seconds after the first packet)",
       text);
 }
 
 std::string range_error(const analyze::TimeRange& times) {
-  const bool alike = times.from && times.to && times.from->relative == times.to->relative;
+  const bool alike = times.from && times.to && times.from->since == times.to->since;
   return alike && times.is_empty(0) ? "--from is later than --to: the time range is empty" : std::string();
 }
 
@@ -117,17 +92,20 @@ void print_filter_error(const analyze::FilterError& error, const std::string& ex
   print_error("-Y: not a valid filter:", error.describe(expression));
 }
 
-void AnalyzeOptions::add_to(CLI::App& command) {
-  command
-      .add_option("FILE", files, "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
-      ->required();
+void AnalyzeOptions::add_to(CLI::App& command, const std::string& to_name) {
+  add_input_files(command, files)->required();
   command
       .add_option("--from", from,
-                  "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
+                  "only packets from this time on (a date, in UTC or with a zone, a time of day, epoch "
+                  "seconds, or +SECONDS "
+                  "after the first packet)")
       ->check(time_error)
       ->type_name("TIME");
-  command.add_option("--to", to, "only packets up to this time")->check(time_error)->type_name("TIME");
+  command.add_option(to_name, to, "only packets up to this time")->check(time_error)->type_name("TIME");
+  add_sandbox_option(command, no_sandbox);
+  reading.add_to(command, first_packets_help);
   add_shared_to(command);
+  add_fail_on_option(command, fail_on);
 }
 
 void AnalyzeOptions::add_shared_to(CLI::App& command) {
@@ -155,16 +133,14 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
       ->type_name("N");
 }
 
-Pass run_pass(capture::CaptureSource& source, analyze::AnalysisOptions options, std::string_view label) {
+std::shared_ptr<const analyze::Snapshot> run_pass(capture::CaptureSource& source,
+                                                  analyze::AnalysisOptions options, std::string_view label) {
   Progress progress(label);
   options.progress = [&progress](const capture::CaptureSource& s, std::uint64_t frames) {
     progress.update(s, frames);
   };
   const Interruptible interruptible(source);
-  Pass pass;
-  pass.snapshot = analyze::analyze(source, options);
-  pass.interrupted = interruptible.interrupted();
-  return pass;
+  return analyze::analyze(source, options);
 }
 
 std::shared_ptr<const analyze::MarkingPolicy> read_policy(const std::string& file_or_profile) {
@@ -190,11 +166,20 @@ std::string policy_argument(const std::string& policy) {
   return " --policy " + (is_plain ? policy : std::string("POLICY"));
 }
 
-void print_lost_verdicts(const analyze::VerdictStore& verdicts) {
-  if (verdicts.lost() == 0) return;
+int report_lost_verdicts(const analyze::VerdictStore& verdicts) {
+  if (verdicts.lost() == 0) return exit_ok;
   print_error(
       fmt::format("the analysis of {} packets could not be stored: the temporary directory (TMPDIR) is full",
                   verdicts.lost()));
+  return exit_input;
+}
+
+int report_incompleteness(const analyze::Snapshot& snapshot) {
+  for (const capture::Error& error : snapshot.errors) print_error(error);
+  const std::string missing = analyze::incomplete_text(snapshot);
+  if (missing.empty()) return exit_ok;
+  print_error("incomplete: " + missing);
+  return exit_input;
 }
 
 namespace {
@@ -202,15 +187,17 @@ namespace {
 /// The options that change the results of the analysis, for commands in advice.
 std::string same_packets(const AnalyzeOptions& options) {
   std::string text;
-  const auto add_time = [&text](std::string_view name, std::string time) {
+  const auto add_time = [&text](std::string_view name, const std::string& time) {
     if (time.empty()) return;
-    std::replace(time.begin(), time.end(), ' ', 'T');  // one word for a shell
-    text += fmt::format(" {} {}", name, time);
+    // A time has no quotes, but may have blanks.
+    text += time.find(' ') == std::string::npos ? fmt::format(" {} {}", name, time)
+                                                : fmt::format(" {} '{}'", name, time);
   };
   add_time("--from", options.from);
   add_time("--to", options.to);
   text += policy_argument(options.policy);
   if (options.no_icrc) text += " --no-icrc";
+  if (options.reading.packets != 0) text += fmt::format(" -c {}", options.reading.packets);
   if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
   return text;
 }
@@ -243,72 +230,80 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   return analysis;
 }
 
-Analyzed analyze_files(const AnalyzeOptions& options) {
+Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::PlacedOutput*> outputs) {
+  const capture::ReadingLimits limits = options.reading.limits();
   std::optional<analyze::Filter> filter;
-  if (!compile_filter(options, filter)) return {nullptr, exit_usage};
+  if (!compile_filter(options, filter)) return {nullptr, nullptr, exit_usage};
   analyze::TimeRange times;
   if (!options.from.empty()) times.from = parse_time(options.from);
   if (!options.to.empty()) times.to = parse_time(options.to);
   if (const std::string wrong = range_error(times); !wrong.empty()) {
     print_error(wrong);
-    return {nullptr, exit_usage};
+    return {nullptr, nullptr, exit_usage};
   }
+  if (writes_to_input(options.files, {options.policy})) return {nullptr, nullptr, exit_usage};
   auto prepared = analysis_options(options);
-  if (!prepared) return {nullptr, exit_usage};
+  if (!prepared) return {nullptr, nullptr, exit_usage};
   analyze::AnalysisOptions& analysis = *prepared;
-  auto source = capture::open_files(options.files);
+  const bool twice = can_read_twice(options.files);
+  const std::vector<std::string> files = expanded_files(options.files);
+  Analyzed result;
+  result.inputs = std::make_unique<ConfinedInputs>(files, options.no_sandbox, std::move(outputs));
+  auto source = capture::open_files(files);
   if (!source) {
     print_error(source.error());
-    return {nullptr, exit_input};
+    result.status = exit_input;
+    return result;
   }
 
   analyze::VerdictStore verdicts;
-  bool interrupted = false;
   if (filter && filter->needs_analysis()) {
-    if (!can_read_twice(options.files)) {
+    if (!twice) {
       print_error(
           "-Y: roce.connection, roce.direction and roce.analysis.* need two passes over the capture, and a "
           "pipe can be read only once: save it to a file first");
-      return {nullptr, exit_usage};
+      result.status = exit_usage;
+      return result;
     }
     analysis.verdicts = &verdicts;
-    const Pass first = run_pass(**source, analysis, first_pass_label);
-    interrupted = first.interrupted;
-    print_lost_verdicts(verdicts);
-    source = capture::open_files(options.files);
+    *source = within(std::move(*source), {limits.frames, limits.half_time()});
+    const auto first = run_pass(**source, analysis, first_pass_label);
+    analysis.known_interrupted = first->interrupted;
+    analysis.known_stop_reason = first->stop_reason;
+    (void)report_lost_verdicts(verdicts);  // the second pass has them among its diagnostics
+    source = capture::open_files(files);
     if (!source) {
       print_error(source.error());
-      return {nullptr, exit_input};
+      result.status = exit_input;
+      return result;
     }
-    // Interrupted: the second pass reads only what the first one has read.
-    if (interrupted)
-      *source = limited(std::move(*source), std::max<std::uint64_t>(first.snapshot->frames_read, 1));
+    // The second pass reads only what the first one has read: it may have been interrupted, and a program may
+    // still append to the file.
+    *source = capture::reread(std::move(*source), first->frames_read);
     analysis.verdicts = nullptr;
     analysis.known = &verdicts;
   }
+  *source = within(std::move(*source), limits);
   analysis.filter = filter ? &*filter : nullptr;
   analysis.filter_text = options.filter;
   analysis.same_packets = same_packets(options);
   analysis.times = times;
-  const Pass pass = run_pass(**source, analysis);
-
-  Analyzed result;
-  result.snapshot = pass.snapshot;
+  result.snapshot = run_pass(**source, analysis);
   if (const std::string wrong =
           range_error(times, result.snapshot->frames_read, result.snapshot->first_read_ns);
       !wrong.empty()) {
     print_error(wrong);
-    return {nullptr, exit_usage};
+    result.snapshot = nullptr;
+    result.status = exit_usage;
+    return result;
   }
-  if (interrupted || pass.interrupted) {
-    print_error(
-        fmt::format("interrupted after {} packets; the report is about these", result.snapshot->frames_read));
-  }
-  for (const capture::Error& error : result.snapshot->errors) {
-    print_error(error);
-    result.status = exit_input;
-  }
+  result.status = report_incompleteness(*result.snapshot);
   return result;
+}
+
+int status_with_findings(const Analyzed& result, const AnalyzeOptions& options) {
+  if (result.status != exit_ok || !result.snapshot) return result.status;
+  return reaches(*result.snapshot, options.fail_on) ? exit_findings : exit_ok;
 }
 
 }  // namespace roce::cli

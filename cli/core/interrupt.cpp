@@ -58,10 +58,6 @@ Interruptible::~Interruptible() {
   }
 }
 
-bool Interruptible::interrupted() const noexcept {
-  return seen;
-}
-
 void expect_second_signals(std::chrono::steady_clock::time_point first) {
   seen_at = first.time_since_epoch().count();
   seen = true;

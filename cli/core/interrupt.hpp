@@ -13,15 +13,13 @@ inline constexpr std::chrono::milliseconds sent_at_once{250};
 
 /// During its lifetime SIGINT, SIGTERM and SIGHUP end the source, so that what was read is still reported. A
 /// second signal kills the process as usual, unless it comes within sent_at_once; that also holds after this
-/// object is destroyed. One at a time.
+/// object is destroyed. One at a time. CaptureSource::stopped() tells whether that left anything unread.
 class Interruptible {
  public:
   explicit Interruptible(capture::CaptureSource& source);
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
-
-  [[nodiscard]] bool interrupted() const noexcept;
 };
 
 /// After a first signal that was handled elsewhere: further ones within sent_at_once are ignored, later ones

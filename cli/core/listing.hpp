@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/base/csv.hpp"
 #include "analyze/results/columns.hpp"
 #include "analyze/results/listing.hpp"
 #include "cli/core/text_table.hpp"
@@ -51,7 +52,7 @@ template <class Row>
     for (const analyze::Column<Row>& column : columns) {
       if (!first) out += ',';
       first = false;
-      append_csv(out, cell(column));
+      analyze::append_csv(out, cell(column));
     }
     out += "\r\n";
   };

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "analyze/base/value_format.hpp"
+#include "cli/core/charset.hpp"
 
 namespace roce::cli {
 namespace {
@@ -55,7 +56,8 @@ std::string_view compressed_ending(std::string_view path) noexcept {
   return {};
 }
 
-Output::Output(int descriptor) : descriptor_(descriptor) {
+Output::Output(Encoding encoding, int descriptor)
+    : descriptor_(descriptor), ascii_(encoding == Encoding::locale && !locale_is_utf8()) {
   buffer_.reserve(block_size + 4096);
 }
 
@@ -65,7 +67,7 @@ Output::~Output() {
 
 void Output::flush() {
   if (good() && !buffer_.empty()) {
-    error_ = write_all(descriptor_, buffer_);
+    error_ = write_all(descriptor_, ascii_ ? ascii_text(buffer_) : buffer_);
     if (error_ == EPIPE) {
       error_ = 0;
       closed_ = true;
@@ -89,6 +91,7 @@ void print_error(std::string_view message, std::string_view below) {
     analyze::append_lines(line, below);
     line += '\n';
   }
+  if (!locale_is_utf8()) line = ascii_text(line);
   const std::shared_lock lock(background_mutex);
   if (background != nullptr) {
     (void)background->post(std::move(line));
@@ -144,8 +147,8 @@ std::size_t text_width(int descriptor) {
   return width != 0 ? width : width_of_a_pipe;
 }
 
-int print_text(const std::string& text, int status) {
-  Output out;
+int print_text(const std::string& text, int status, Encoding encoding) {
+  Output out(encoding);
   out.write(text);
   return out.finish(status);
 }

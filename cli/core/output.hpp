@@ -22,11 +22,17 @@ enum ExitStatus : int {
 /// The extension of a file name that denotes a compression (".gz"), or "".
 [[nodiscard]] std::string_view compressed_ending(std::string_view path) noexcept;
 
+/// How an Output writes its text, which is UTF-8 always.
+enum class Encoding : std::uint8_t {
+  utf8,    ///< as it is: JSON, CSV, HTML and other formats for programs
+  locale,  ///< text for people: as ASCII if the user's locale is not UTF-8, see ascii_text()
+};
+
 /// Buffered output to a descriptor, in large blocks by write(2). A closed pipe (`| head`) is no error:
 /// further output is dropped, and closed() is true. Other failures are kept in error(). Not thread-safe.
 class Output {
  public:
-  explicit Output(int descriptor = 1);
+  explicit Output(Encoding encoding, int descriptor = 1);
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -60,6 +66,7 @@ class Output {
  private:
   static constexpr std::size_t block_size = 128 * 1024;
   int descriptor_;
+  bool ascii_;
   bool closed_ = false;
   int error_ = 0;
   std::string buffer_;
@@ -92,6 +99,6 @@ class MessagesInBackground {
 /// Columns of text on the descriptor: those of its terminal, 100 for what is none.
 [[nodiscard]] std::size_t text_width(int descriptor = 1);
 /// Writes a text to standard output; returns the exit status, see Output::finish().
-[[nodiscard]] int print_text(const std::string& text, int status);
+[[nodiscard]] int print_text(const std::string& text, int status, Encoding encoding = Encoding::locale);
 
 }  // namespace roce::cli

@@ -97,17 +97,4 @@ std::string TextTable::render(std::size_t width, std::size_t indent) const {
   return out;
 }
 
-void append_csv(std::string& out, std::string_view cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += cell;
-    return;
-  }
-  out += '"';
-  for (const char c : cell) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 }  // namespace roce::cli

@@ -36,7 +36,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// One cell of RFC 4180 CSV, quoted where needed.
-void append_csv(std::string& out, std::string_view cell);
-
 }  // namespace roce::cli

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -13,10 +12,13 @@
 #include <memory>
 #include <optional>
 
-#include "capture/core/paths.hpp"
 #include "capture/write/output_file.hpp"
+#include "capture/write/output_folder.hpp"
+#include "capture/write/output_place.hpp"
 #include "cli/core/analyze_options.hpp"
+#include "cli/core/confined_inputs.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/export/export_formats.hpp"
 
 namespace roce::cli {
@@ -30,6 +32,7 @@ struct ExportOptions {
   std::string target;
   std::string format;               ///< empty: by the target's ending
   std::vector<std::string> tables;  ///< empty: all
+  bool force = false;
 };
 
 bool wanted(const ExportOptions& options, std::string_view table) {
@@ -74,61 +77,74 @@ std::string formats_text() {
   return text;
 }
 
-/// Whether both paths lead to the same regular file.
-bool same_file(const std::string& a, const std::string& b) {
-  struct stat of_a {
-  }, of_b{};
-  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino && S_ISREG(of_a.st_mode);
-}
-
 /// The target of the export: files and folders appear complete or not at all.
 class Target {
  public:
   Target(const ExportOptions& options, const ExportFormat& format) : options_(options), format_(format) {
     folder_ = options_.target;
     while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
+    rules_.inputs = inputs_of(options_.analyze.files, {options_.analyze.policy});
+    rules_.may_replace = format_.wrote;
+    rules_.force = options_.force;
   }
   ~Target() {
-    for (const std::string_view name : chosen_tables()) {
-      if (!temporary_.empty()) (void)::unlink(csv_in(temporary_, name).c_str());
-    }
-    if (!temporary_.empty()) (void)::rmdir(temporary_.c_str());
+    files_.clear();  // before their folder
   }
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
-  /// Error message for wrong usage, before the captures are read: an input would be overwritten. Empty: none.
+  /// Error message for wrong usage, before the captures are read. Empty: none.
   [[nodiscard]] std::string objection() const {
-    std::vector<capture::Error> ignored;
-    const std::vector<std::string> inputs = capture::expand_paths(options_.analyze.files, ignored);
-    for (const std::string& path : paths()) {
-      for (const std::string& input : inputs) {
-        if (same_file(path, input)) return fmt::format("--to {}: this is the capture itself", path);
-      }
-    }
     if (format_.write == nullptr && options_.target == "-")
-      return "--to -: CSV is one file per table and needs a folder (for one table: "
+      return "--output -: CSV is one file per table and needs a folder (for one table: "
              "roceanalyze flows FILE --csv)";
     return {};
   }
-  /// Fails if the target is not writable, as far as can be checked before the captures are read.
-  [[nodiscard]] Expected<void> obstacle() const {
-    if (options_.target == "-") return {};
-    const std::size_t slash = folder_.rfind('/');
-    const std::string beside = slash == std::string::npos ? "." : slash == 0 ? "/" : folder_.substr(0, slash);
-    if (::access(beside.c_str(), X_OK) != 0) return refused(options_.target, errno, "cannot be written");
-    for (const std::string& path : paths()) {
-      // A read-only file is meant to stay.
-      if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0)
-        return refused(path, errno, "cannot be written");
+  /// Creates the outputs, under temporary names. Fails if the target is not writable or must not be replaced.
+  Expected<void> open() {
+    if (format_.write != nullptr) return open_file(options_.target, rules_);
+    auto place = capture::OutputPlace::find(folder_);
+    if (!place) return tl::unexpected(place.error());
+    // A folder is replaced file by file, anything else not at all.
+    if (place->exists() && !S_ISDIR(place->facts().st_mode))
+      return refused(options_.target, ENOTDIR, "cannot be written");
+    std::string folder = folder_;
+    if (!place->exists()) {
+      auto made = capture::OutputFolder::create(folder_);
+      if (!made) return tl::unexpected(std::move(made.error()));
+      new_folder_ = std::move(*made);
+      folder = new_folder_->path();
+    }
+    for (const auto& table : tables_) {
+      if (!wanted(options_, table->name())) continue;
+      if (auto opened = open_file(csv_in(folder, table->name()), rules_of(*table)); !opened) return opened;
     }
     return {};
   }
+  /// What write() puts in place, in this order.
+  [[nodiscard]] std::vector<capture::PlacedOutput*> outputs() const {
+    std::vector<capture::PlacedOutput*> all;
+    for (const auto& file : files_) {
+      if (file->is_temporary()) all.push_back(file.get());
+    }
+    if (new_folder_) all.push_back(new_folder_.get());
+    return all;
+  }
 
   Expected<void> write(const ExportData& data) {
-    if (format_.write == nullptr) return write_folder(data);
-    return write_file(options_.target, [&](const ExportSink& sink) { return format_.write(data, sink); });
+    if (format_.write != nullptr) {
+      if (auto written = format_.write(data, sink_of(*files_.front())); !written) return written;
+      return files_.front()->finish();
+    }
+    // All files with their last bytes, then all in their places: a full disk must show before the first is.
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (auto written = write_csv(*data.tables[i], sink_of(*files_[i])); !written) return written;
+      if (auto flushed = files_[i]->flush(); !flushed) return flushed;
+    }
+    for (const auto& file : files_) {
+      if (auto finished = file->finish(); !finished) return finished;
+    }
+    return new_folder_ ? new_folder_->finish() : Expected<void>();
   }
 
  private:
@@ -143,61 +159,30 @@ class Target {
   [[nodiscard]] static std::string csv_in(const std::string& folder, std::string_view table) {
     return fmt::format("{}/{}.csv", folder, table);
   }
-  [[nodiscard]] std::vector<std::string> paths() const {
-    if (format_.write != nullptr) return {options_.target};
-    std::vector<std::string> all;
-    for (const std::string_view name : chosen_tables()) all.push_back(csv_in(folder_, name));
-    return all;
-  }
-  /// In the order of export_table_names(), not of the options.
-  [[nodiscard]] std::vector<std::string_view> chosen_tables() const {
-    std::vector<std::string_view> names;
-    for (const std::string_view name : export_table_names()) {
-      if (wanted(options_, name)) names.push_back(name);
-    }
-    return names;
+  [[nodiscard]] capture::OutputRules rules_of(const ExportTable& table) const {
+    capture::OutputRules rules = rules_;
+    rules.may_replace = [&table](const capture::ExistingFile& file) { return is_csv_of(table, file); };
+    return rules;
   }
 
-  static Expected<void> write_file(const std::string& path,
-                                   const std::function<Expected<void>(const ExportSink&)>& write) {
-    auto file = OutputFile::create(path);
-    if (!file) return tl::unexpected(file.error());
-    const ExportSink sink = [&file](std::string_view bytes) {
-      return (*file)->append(bytes.data(), bytes.size());
-    };
-    if (auto written = write(sink); !written) return written;
-    return (*file)->finish();
-  }
-
-  /// Writes all files into a temporary folder, then renames them.
-  Expected<void> write_folder(const ExportData& data) {
-    const bool there = is_folder(folder_);
-    const std::string made = fmt::format("{}{}{}.tmp", folder_, there ? "/." : ".", ::getpid());
-    if (::mkdir(made.c_str(), 0777) != 0) return refused(options_.target, errno, "the folder cannot be made");
-    temporary_ = made;
-    for (const auto& table : data.tables) {
-      auto written = write_file(csv_in(made, table->name()),
-                                [&](const ExportSink& sink) { return write_csv(*table, sink); });
-      if (!written) return written;
-    }
-    if (!there) {
-      if (::rename(made.c_str(), folder_.c_str()) != 0)
-        return refused(options_.target, errno, "cannot be put in place");
-      temporary_.clear();
-      return {};
-    }
-    for (const auto& table : data.tables) {
-      const std::string path = csv_in(folder_, table->name());
-      if (::rename(csv_in(made, table->name()).c_str(), path.c_str()) != 0)
-        return refused(path, errno, "cannot be put in place");
-    }
+  Expected<void> open_file(const std::string& path, const capture::OutputRules& rules) {
+    auto file = OutputFile::create(path, rules);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    files_.push_back(std::move(*file));
     return {};
+  }
+  [[nodiscard]] static ExportSink sink_of(OutputFile& file) {
+    return [&file](std::string_view bytes) { return file.append(bytes.data(), bytes.size()); };
   }
 
   const ExportOptions& options_;
   const ExportFormat& format_;
+  capture::OutputRules rules_;
   std::string folder_;     ///< the target without slashes at its end
-  std::string temporary_;  ///< folder of files that are not in their place yet; empty: none
+  std::unique_ptr<capture::OutputFolder> new_folder_;  ///< null if it exists
+  std::vector<std::unique_ptr<OutputFile>> files_;  ///< one, or one for each chosen table in its order
+  analyze::Snapshot nothing_;
+  ExportTables tables_ = export_tables(nothing_);  ///< all of them, for their columns
 };
 
 int run_export(const ExportOptions& options) {
@@ -205,31 +190,25 @@ int run_export(const ExportOptions& options) {
       options.format.empty() ? format_of(options.target) : format_named(options.format);
   if (format == nullptr && options.target.ends_with(".csv"))
     return usage_error(
-        "export --to: CSV is one file per table and needs a folder: --to DIR/ (for one table: "
+        "export --output: CSV is one file per table and needs a folder: --output DIR/ (for one table: "
         "roceanalyze flows FILE --csv)");
   if (format == nullptr)
     return usage_error(
-        fmt::format("export --to {}: unknown format: set it with --format, or by the target's extension:",
+        fmt::format("export --output {}: unknown format: set it with --format, or by the target's extension:",
                     options.target),
         formats_text());
   Target target(options, *format);
   if (const std::string objection = target.objection(); !objection.empty())
     return usage_error("export " + objection);
-  if (const auto free = target.obstacle(); !free) {
-    print_error(free.error());
-    return exit_input;
-  }
-  const Analyzed result = analyze_files(options.analyze);
+  if (const auto opened = target.open(); !opened) return output_error(opened.error());
+  const Analyzed result = analyze_files(options.analyze, target.outputs());
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& snapshot = *result.snapshot;
   ExportTables tables = export_tables(snapshot);
   std::erase_if(tables, [&](const auto& table) { return !wanted(options, table->name()); });
   const std::string name = snapshot.files.empty() ? std::string() : file_name(snapshot.files.front().path);
-  if (auto written = target.write({snapshot, tables, name}); !written) {
-    print_error(written.error());
-    return exit_input;
-  }
-  return result.status;
+  if (auto written = target.write({snapshot, tables, name}); !written) return output_error(written.error());
+  return status_with_findings(result, options.analyze);
 }
 
 }  // namespace
@@ -238,26 +217,15 @@ void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand(
       "export", "export flows, connections, findings, series and other tables: CSV, JSON, SQLite ...");
+  // --to was the name of the target before --output, so the end of the time range is --until.
+  options->analyze.add_to(*command, "--until");
   command
-      ->add_option("FILE", options->analyze.files,
-                   "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input")
-      ->required();
-  // --to is the target of the export, so the end of the time range is --until.
-  command
-      ->add_option("--from", options->analyze.from,
-                   "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
-      ->check(time_error)
-      ->type_name("TIME");
-  command->add_option("--until", options->analyze.to, "only packets up to this time")
-      ->check(time_error)
-      ->type_name("TIME");
-  options->analyze.add_shared_to(*command);
-  command
-      ->add_option("--to", options->target,
+      ->add_option("-o,--output,--to", options->target,
                    "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp; "
                    "- is standard output")
       ->required()
       ->type_name("TARGET");
+  add_force_option(*command, options->force);
   command
       ->add_option("--format", options->format,
                    "csv, json, ndjson, sqlite, openmetrics, prometheus or influx")

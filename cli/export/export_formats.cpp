@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/base/csv.hpp"
 #include "analyze/base/json_writer.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/report/json/json_report.hpp"
@@ -23,16 +25,41 @@ namespace {
 
 using capture::Expected;
 
+/// Whether the file begins with one of these texts, white space aside.
+bool begins_with(const capture::ExistingFile& file, std::initializer_list<std::string_view> texts) {
+  constexpr std::size_t enough = 256;
+  std::string begin(file.head.substr(0, enough));
+  std::erase_if(begin, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  return std::any_of(texts.begin(), texts.end(), [&](auto text) { return begin.starts_with(text); });
+}
+
+bool is_json_report(const capture::ExistingFile& file) {
+  return begins_with(file, {R"({"schema":"roceanalyze/)"});
+}
+bool is_ndjson_export(const capture::ExistingFile& file) {
+  const auto& names = export_table_names();
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return begins_with(file, {fmt::format(R"({{"table":"{}",)", name)});
+  });
+}
+bool is_metrics_export(const capture::ExistingFile& file) {
+  return begins_with(file, {"#TYPEroceanalyze_"});
+}
+bool is_line_protocol_export(const capture::ExistingFile& file) {
+  return begins_with(file, {"roceanalyze_"});
+}
+
 constexpr ExportFormat formats[] = {
-    {"csv", "/ ", "a folder with a CSV file for each table", nullptr},
-    {"json", ".json ", "the whole report, as by report --json", write_export_json},
-    {"ndjson", ".ndjson .jsonl ", "one JSON object per row", write_ndjson},
-    {"sqlite", ".sqlite .sqlite3 .db ", "an SQLite 3 database", write_sqlite},
+    {"csv", "/ ", "a folder with a CSV file for each table", nullptr, nullptr},
+    {"json", ".json ", "the whole report, as by report --json", write_export_json, is_json_report},
+    {"ndjson", ".ndjson .jsonl ", "one JSON object per row", write_ndjson, is_ndjson_export},
+    {"sqlite", ".sqlite .sqlite3 .db ", "an SQLite 3 database", write_sqlite, is_export_database},
     {"openmetrics", ".om .prom ", "the series and findings as OpenMetrics text, for Prometheus",
-     write_openmetrics},
-    {"prometheus", "", "the same in the older text format of Prometheus, times in ms", write_prometheus},
+     write_openmetrics, is_metrics_export},
+    {"prometheus", "", "the same in the older text format of Prometheus, times in ms", write_prometheus,
+     is_metrics_export},
     {"influx", ".lp .influx ", "series, connections and findings as InfluxDB line protocol",
-     write_line_protocol},
+     write_line_protocol, is_line_protocol_export},
 };
 
 /// Collects text and passes it to the sink in large pieces.
@@ -145,12 +172,26 @@ void write_finding_metrics(Pieces& out, const ExportData& data, const MetricsFor
   }
 }
 
+void write_completeness_metric(Pieces& out, const ExportData& data, const MetricsFormat& format) {
+  out.text +=
+      "# TYPE roceanalyze_complete gauge\n"
+      "# HELP roceanalyze_complete 0 if anything could not be read, kept or judged.\n";
+  out.text += fmt::format("roceanalyze_complete{{capture=\"{}\"}} {}", label(data.capture),
+                          data.snapshot.complete() ? 1 : 0);
+  if (data.snapshot.totals.any_time) {
+    out.text += ' ';
+    format.append_time(out.text, data.snapshot.totals.last_time_ns);
+  }
+  out.text += '\n';
+}
+
 Expected<void> write_metrics(const ExportData& data, const ExportSink& sink, const MetricsFormat& format) {
   Pieces out(sink);
   if (const ExportTable* series = find_table(data, "series")) {
     if (auto written = write_series_metrics(out, data, *series, format); !written) return written;
   }
   if (find_table(data, "findings") != nullptr) write_finding_metrics(out, data, format);
+  write_completeness_metric(out, data, format);
   out.text += format.end;
   return out.finish();
 }
@@ -249,7 +290,7 @@ Expected<void> write_csv(const ExportTable& table, const ExportSink& sink) {
   const auto line = [&](auto&& cell) {
     for (std::size_t column = 0; column < table.columns().size(); ++column) {
       if (column != 0) out.text += ',';
-      append_csv(out.text, cell(column));
+      analyze::append_csv(out.text, cell(column));
     }
     out.text += "\r\n";
   };
@@ -259,6 +300,17 @@ Expected<void> write_csv(const ExportTable& table, const ExportSink& sink) {
     if (auto stepped = out.step(); !stepped) return stepped;
   }
   return out.finish();
+}
+
+bool is_csv_of(const ExportTable& table, const capture::ExistingFile& file) {
+  std::string_view rest = file.head.substr(0, file.head.find('\n'));
+  if (rest.ends_with('\r')) rest.remove_suffix(1);
+  std::string columns;
+  for (const ExportColumn& column : table.columns()) {
+    if (!columns.empty()) columns += ',';
+    columns += column.name;
+  }
+  return rest == columns;
 }
 
 Expected<void> write_export_json(const ExportData& data, const ExportSink& sink) {
@@ -306,6 +358,12 @@ Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sin
       write_point(out.text, data, kind, *table, row, times);
       if (auto stepped = out.step(); !stepped) return stepped;
     }
+  }
+  const analyze::Snapshot& s = data.snapshot;
+  if (s.totals.any_time) {
+    out.text +=
+        fmt::format("roceanalyze_capture,capture={} complete={},interrupted={},packets_read={}i {}\n",
+                    tag(data.capture), s.complete(), s.interrupted, s.frames_read, s.totals.last_time_ns);
   }
   return out.finish();
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "capture/core/error.hpp"
+#include "capture/write/output_rules.hpp"
 #include "cli/export/export_tables.hpp"
 
 namespace roce::cli {
@@ -28,6 +29,8 @@ struct ExportFormat {
   std::string_view help;
   /// Writes everything into one file; null: a folder with a CSV file for each table.
   capture::Expected<void> (*write)(const ExportData& data, const ExportSink& sink) = nullptr;
+  /// Whether an existing file is an earlier export in this format; null if `write` is.
+  bool (*wrote)(const capture::ExistingFile& file) = nullptr;
 };
 
 [[nodiscard]] std::span<const ExportFormat> export_formats() noexcept;
@@ -40,11 +43,16 @@ struct ExportFormat {
 [[nodiscard]] capture::Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink);
 /// An SQLite database with all tables, and descriptions of their columns in the table `columns`.
 [[nodiscard]] capture::Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink);
-/// The series, and counts of findings, as OpenMetrics text.
+/// The series, counts of findings, and whether the results are complete, as OpenMetrics text.
 [[nodiscard]] capture::Expected<void> write_openmetrics(const ExportData& data, const ExportSink& sink);
 /// The same in the older text format of Prometheus, which `promtool check metrics` reads.
 [[nodiscard]] capture::Expected<void> write_prometheus(const ExportData& data, const ExportSink& sink);
-/// The series, connections and findings as InfluxDB line protocol.
+/// The series, connections, findings, and whether the results are complete, as InfluxDB line protocol.
 [[nodiscard]] capture::Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink);
+
+/// Whether the file is an earlier CSV of this table, perhaps of a version with a few other columns.
+[[nodiscard]] bool is_csv_of(const ExportTable& table, const capture::ExistingFile& file);
+/// Whether the file is a database that write_sqlite() made, without tables of others.
+[[nodiscard]] bool is_export_database(const capture::ExistingFile& file);
 
 }  // namespace roce::cli

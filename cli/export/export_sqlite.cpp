@@ -110,9 +110,12 @@ Expected<void> fill(sqlite3* database, const ExportData& data) {
   auto about = prepare(database, "INSERT INTO about VALUES (?, ?)");
   if (!about) return tl::unexpected(about.error());
   const std::string version = version_text();
-  const std::vector<ExportCell> facts[] = {{std::string("schema"), std::string("roceanalyze-export/1")},
-                                           {std::string("program"), version.substr(0, version.find('\n'))},
-                                           {std::string("capture"), data.capture}};
+  const std::vector<ExportCell> facts[] = {
+      {std::string("schema"), std::string("roceanalyze-export/1")},
+      {std::string("program"), version.substr(0, version.find('\n'))},
+      {std::string("capture"), data.capture},
+      {std::string("complete"), std::int64_t{data.snapshot.complete()}},
+      {std::string("interrupted"), std::int64_t{data.snapshot.interrupted}}};
   for (const std::vector<ExportCell>& fact : facts) {
     if (auto inserted = insert(database, about->get(), fact); !inserted) return inserted;
   }
@@ -125,6 +128,27 @@ Expected<void> fill(sqlite3* database, const ExportData& data) {
 }
 
 }  // namespace
+
+bool is_export_database(const capture::ExistingFile& file) {
+  if (!capture::is_database(file)) return false;
+  // Immutable: no journal of the database is looked for, and nothing is locked or made beside it.
+  const std::string name = fmt::format("file:/proc/self/fd/{}?immutable=1", file.descriptor);
+  sqlite3* opened = nullptr;
+  const int status = sqlite3_open_v2(name.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const Database database(opened);
+  if (status != SQLITE_OK) return false;
+  const auto is_true = [&](const std::string& condition) {
+    const auto asked = prepare(database.get(), "SELECT " + condition);
+    return asked && sqlite3_step(asked->get()) == SQLITE_ROW && sqlite3_column_int(asked->get(), 0) == 1;
+  };
+  const std::string tables = fmt::format("'about', 'columns', '{}'", fmt::join(export_table_names(), "', '"));
+  return is_true(
+             "EXISTS (SELECT * FROM about WHERE name = 'schema' AND value LIKE 'roceanalyze-export/%')") &&
+         is_true(fmt::format(
+             "NOT EXISTS (SELECT * FROM sqlite_master WHERE type IN ('table', 'view', 'trigger') AND name "
+             "NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN ({}))",
+             tables));
+}
 
 Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink) {
   sqlite3* opened = nullptr;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands `devices` and `host`.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -17,10 +15,13 @@
 #include "analyze/host/facts_json.hpp"
 #include "analyze/host/host_checks.hpp"
 #include "capture/host/read_host.hpp"
+#include "capture/write/output_file.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/fail_on.hpp"
+#include "cli/core/input_files.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/host/host_report.hpp"
 
 namespace roce::cli {
@@ -37,6 +38,7 @@ struct HostCommandOptions {
   std::vector<std::string> captures;
   std::string policy;
   std::string fail_on;
+  bool force = false;
 };
 
 std::int64_t now_ns() {
@@ -79,36 +81,33 @@ int run_devices(const HostCommandOptions& options) {
   if (!is_root(options.root)) return exit_input;
   HostReport report;
   report.facts = read_now(options.root);
-  if (options.json) return print_text(analyze::host_facts_json(report.facts, options.pretty), exit_ok);
+  if (options.json) {
+    return print_text(analyze::host_facts_json(report.facts, options.pretty), exit_ok, Encoding::utf8);
+  }
   add_findings(report, analyze::check_host(report.facts));
   return print_text(devices_text(report, style_of(options)), exit_ok);
 }
 
-/// Writes to a temporary file and renames it: a snapshot is complete or does not exist. Returns an exit
-/// status.
-int write_snapshot(const std::string& path, const std::string& text) {
-  if (path == "-") return print_text(text, exit_ok);
-  struct stat facts {};
-  const bool in_place = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
-  const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());  // unique
-  const int file = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const auto refuse = [&](int error) {
-    print_error(fmt::format("{}: {}: no snapshot was written", path, std::strerror(error)));
-    return int{exit_input};
-  };
-  if (file < 0) return refuse(errno);
-  int error = 0;
-  {
-    Output out(file);
-    out.write(text);
-    out.flush();
-    error = out.closed() ? EPIPE : out.error();
-  }
-  if (error == 0 && !in_place && ::fsync(file) != 0) error = errno;
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && !in_place && ::rename(target.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0 && !in_place) ::unlink(target.c_str());
-  return error == 0 ? int{exit_ok} : refuse(error);
+bool is_snapshot(const capture::ExistingFile& file) {
+  const std::size_t schema = file.head.find(analyze::host_schema);
+  return file.head.starts_with('{') && schema != std::string_view::npos && schema < file.head.find(',');
+}
+
+capture::OutputRules snapshot_rules(const HostCommandOptions& options) {
+  return {.inputs = inputs_of(options.captures, {options.before, options.after, options.policy}),
+          .may_replace = is_snapshot,
+          .force = options.force};
+}
+
+/// A snapshot is complete or does not exist. Returns an exit status.
+int write_snapshot(const HostCommandOptions& options, const std::string& text) {
+  auto file = capture::OutputFile::create(options.snapshot, snapshot_rules(options));
+  if (!file) return output_error(file.error());
+  auto written = (*file)->append(text.data(), text.size());
+  if (written) written = (*file)->finish();
+  // Nobody reads the rest of a pipe: no error.
+  if (written || (options.snapshot == "-" && written.error().system_errno == EPIPE)) return exit_ok;
+  return output_error(written.error());
 }
 
 std::size_t counters_in(const capture::HostFacts& facts) {
@@ -127,6 +126,7 @@ std::string contradiction(const HostCommandOptions& options) {
   if (!options.snapshot.empty() && !options.after.empty())
     return "--snapshot (of this host) and --after (from a file) exclude each other";
   if (options.snapshot == "-" && options.json) return "--snapshot - and --json both use standard output";
+  if (const std::string error = input_error(options.captures); !error.empty()) return "--capture: " + error;
   if (options.before == "-" && options.after == "-")
     return "--before - and --after - both use standard input";
   return {};
@@ -134,6 +134,7 @@ std::string contradiction(const HostCommandOptions& options) {
 
 int run_host(const HostCommandOptions& options) {
   if (const std::string wrong = contradiction(options); !wrong.empty()) return usage_error("host: " + wrong);
+  if (writes_to_input(options.captures, {options.before, options.after, options.policy})) return exit_usage;
   HostReport report;
   std::shared_ptr<const analyze::MarkingPolicy> policy;
   if (!options.policy.empty()) {
@@ -163,7 +164,7 @@ int run_host(const HostCommandOptions& options) {
   }
   int status = exit_ok;
   if (!options.snapshot.empty()) {
-    status = write_snapshot(options.snapshot, analyze::host_facts_json(report.facts, options.pretty));
+    status = write_snapshot(options, analyze::host_facts_json(report.facts, options.pretty));
     if (options.snapshot == "-" || status != exit_ok) return status;
     if (!before && policy == nullptr && !options.json) {
       return print_text(fmt::format("{}: {}, {}, {}\n", options.snapshot,
@@ -194,8 +195,8 @@ int run_host(const HostCommandOptions& options) {
       least && std::any_of(report.findings.begin(), report.findings.end(),
                            [&](const analyze::HostFinding& f) { return f.severity >= *least; });
   if (fails && status == exit_ok) status = exit_findings;
-  return print_text(
-      options.json ? host_report_json(report, options.pretty) : host_text(report, style_of(options)), status);
+  if (options.json) return print_text(host_report_json(report, options.pretty), status, Encoding::utf8);
+  return print_text(host_text(report, style_of(options)), status);
 }
 
 void add_common(CLI::App& command, HostCommandOptions& options) {
@@ -229,6 +230,7 @@ void add_host(CLI::App& app, Action& action) {
                    "write all counters and settings to a file; - is standard output")
       ->check(empty_error)
       ->type_name("FILE");
+  add_force_option(*command, options->force);
   command->add_option("--before", options->before, "show changes since this snapshot")
       ->check(empty_error)
       ->type_name("FILE");

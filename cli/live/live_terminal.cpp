@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/core/charset.hpp"
+
 namespace roce::cli {
 namespace {
 
@@ -136,7 +138,7 @@ std::string LiveTerminal::drawing(const std::vector<std::string>& lines) {
     text += "\x1b[K";
   }
   text += "\x1b[J";
-  return text;
+  return locale_is_utf8() ? text : ascii_text(text);
 }
 
 void LiveTerminal::leave() noexcept {

@@ -178,6 +178,19 @@ void add_findings(Builder& metrics, const Snapshot& s, const FindingReports& rep
   add(reported);
 }
 
+/// One of each kind: all are exported from the start, since an increase from nothing is none for Prometheus.
+const std::vector<analyze::Diagnostic>& all_diagnostics() {
+  static const std::vector<analyze::Diagnostic> all = [] {
+    analyze::DiagnosticCounts counts;
+    for (std::size_t i = 0; i < analyze::diagnostic_count; ++i)
+      counts.add(static_cast<analyze::DiagnosticId>(i));
+    capture::Statistics statistics;
+    std::fill(std::begin(statistics.incidents), std::end(statistics.incidents), 1);
+    return list_diagnostics(counts, statistics, {});
+  }();
+  return all;
+}
+
 void add_state(Builder& metrics, const Snapshot& s, const MetricFacts& facts) {
   const ConnectionCounts states = connection_counts(s);
   metrics.gauge("connections", "Connections in the tables by state; idle ones are evicted.");
@@ -190,9 +203,12 @@ void add_state(Builder& metrics, const Snapshot& s, const MetricFacts& facts) {
       .counter("evicted_flows_total", "Flows evicted from the tables: idle ones, or to make room for others.")
       .sample(s.evicted_flows);
   metrics.counter("diagnostics_total", "Packets and inputs that were skipped or are doubtful, by id.");
-  for (const analyze::Diagnostic& d : s.diagnostics)
-    metrics.sample({{"id", std::string(d.id)}, {"severity", std::string(severity_name(d.severity))}},
-                   d.count);
+  for (const analyze::Diagnostic& kind : all_diagnostics()) {
+    const auto present = std::find_if(s.diagnostics.begin(), s.diagnostics.end(),
+                                      [&](const analyze::Diagnostic& d) { return d.id == kind.id; });
+    metrics.sample({{"id", std::string(kind.id)}, {"severity", std::string(severity_name(kind.severity))}},
+                   present != s.diagnostics.end() ? present->count : 0);
+  }
   std::uint64_t speed_bps = 0;
   for (const capture::InterfaceInfo& interface : s.interfaces)
     speed_bps = std::max(speed_bps, interface.speed_bps);

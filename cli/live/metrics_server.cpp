@@ -170,9 +170,10 @@ capture::Expected<std::unique_ptr<MetricsServer>> MetricsServer::listen(const Me
   auto impl = std::make_unique<Impl>();
   impl->collected = std::make_shared<Collected>(std::move(values));
   try {
-    // A client that sends nothing blocks one of the threads for at most this time.
+    // A client that sends nothing, or reads slowly, blocks one of the threads for at most this time. Threads
+    // that wait cost little.
     impl->exposer = std::make_unique<prometheus::Exposer>(
-        std::vector<std::string>{"listening_ports", where, "num_threads", "2", "request_timeout_ms", "5000",
+        std::vector<std::string>{"listening_ports", where, "num_threads", "64", "request_timeout_ms", "2000",
                                  "enable_keep_alive", "no"});
     impl->exposer->RegisterCollectable(impl->collected);
     const std::vector<int> ports = impl->exposer->GetListeningPorts();

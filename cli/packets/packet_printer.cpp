@@ -59,8 +59,8 @@ class TextPrinter final : public PacketPrinter {
 
 class JsonPrinter final : public PacketPrinter {
  public:
-  explicit JsonPrinter(const Fields& fields)
-      : json_(fields.empty() ? analyze::PacketJson() : analyze::PacketJson(fields)),
+  JsonPrinter(const Fields& fields, bool bytes)
+      : json_(fields.empty() ? analyze::PacketJson(bytes) : analyze::PacketJson(with_bytes(fields, bytes))),
         icrc_(fields.empty() || any_needs_icrc(fields)),
         flow_(fields.empty() || any_needs_flow(fields)),
         analysis_(fields.empty() || any_needs_analysis(fields)) {}
@@ -71,6 +71,11 @@ class JsonPrinter final : public PacketPrinter {
   [[nodiscard]] bool needs_analysis() const override { return analysis_; }
 
  private:
+  static Fields with_bytes(Fields fields, bool bytes) {
+    if (const auto frame = analyze::find_field("frame"); bytes && frame) fields.push_back(*frame);
+    return fields;
+  }
+
   analyze::PacketJson json_;
   bool icrc_;
   bool flow_;
@@ -230,7 +235,7 @@ tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(const Pac
     if (fields->empty()) return tl::make_unexpected(std::string("-T fields needs at least one -e FIELD"));
     return Result(std::make_unique<FieldsPrinter>(std::move(*fields), options.fields, *style));
   }
-  if (options.format == "json") return Result(std::make_unique<JsonPrinter>(*fields));
+  if (options.format == "json") return Result(std::make_unique<JsonPrinter>(*fields, options.hex));
   if (options.format != "text")
     return tl::make_unexpected(fmt::format("-T {}: expected text, fields or json", options.format));
   if (!fields->empty()) return tl::make_unexpected(std::string("-e needs -T fields or -T json"));

@@ -4,24 +4,30 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
+#include "analyze/base/units.hpp"
 #include "analyze/cm/cm_tracker.hpp"
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/record/packet_record.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "analyze/tracker/tracker.hpp"
 #include "capture/core/comments.hpp"
 #include "capture/core/source.hpp"
-#include "capture/write/pcapng_writer.hpp"
+#include "capture/write/capture_writer.hpp"
+#include "capture/write/output_file.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
+#include "cli/core/confined_inputs.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
+#include "cli/core/output_files.hpp"
 #include "cli/packets/packet_printer.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/enum_names.hpp"
@@ -32,9 +38,10 @@ namespace {
 
 std::string_view type_name(analyze::ValueType type) {
   using enum analyze::ValueType;
-  static constexpr EnumNames<analyze::ValueType, 11> names({{number, "number"},
+  static constexpr EnumNames<analyze::ValueType, 12> names({{number, "number"},
                                                             {boolean, "boolean"},
                                                             {time, "time"},
+                                                            {date, "date"},
                                                             {text, "text"},
                                                             {mac, "mac"},
                                                             {ipv4, "ipv4"},
@@ -47,7 +54,7 @@ std::string_view type_name(analyze::ValueType type) {
 }
 
 int list_fields() {
-  Output out;
+  Output out(Encoding::utf8);
   for (const analyze::FieldRef field : analyze::all_fields()) {
     const analyze::FieldFacts& facts = analyze::field_facts(field);
     fmt::format_to(std::back_inserter(out.buffer()), "{}\t{}\t{}\n", facts.name, type_name(facts.type),
@@ -63,16 +70,38 @@ analyze::TimeRange times_of(const PacketsOptions& options) {
   return times;
 }
 
+/// The captures of the command.
+struct PacketsInput {
+  std::vector<std::string> files;
+  bool twice = false;  ///< regular files, which can be read again
+  std::unique_ptr<capture::CaptureSource> source;
+};
+
+/// A capture is not replaced without --force, not even an earlier one of -w: it may be the name of an input,
+/// after a forgotten name of the output.
+capture::OutputRules rules_of(const PacketsOptions& options) {
+  return {
+      .inputs = inputs_of(options.files, {options.policy}), .may_replace = nullptr, .force = options.force};
+}
+
+capture::Compression compression_of(const PacketsOptions& options) {
+  return capture::compression_of_word(options.compress).value_or(capture::compression_of_name(options.write));
+}
+
 class Run {
  public:
   Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
-      std::optional<analyze::Filter> filter, std::unique_ptr<capture::CaptureSource> source,
-      std::shared_ptr<const analyze::MarkingPolicy> policy)
+      std::optional<analyze::Filter> filter, PacketsInput input,
+      std::shared_ptr<const analyze::MarkingPolicy> policy, std::unique_ptr<capture::OutputFile> output)
       : options_(options),
         printer_(std::move(printer)),
         filter_(std::move(filter)),
-        source_(std::move(source)),
-        policy_(std::move(policy)) {
+        source_(std::move(input.source)),
+        input_(std::move(input)),
+        policy_(std::move(policy)),
+        output_(std::move(output)),
+        limits_(options.reading.limits()),
+        most_(limits_.frames) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
@@ -84,13 +113,18 @@ class Run {
   }
 
   int run() {
-    if (!options_.write.empty()) {
-      auto writer = capture::PcapngWriter::create(options_.write, "roceanalyze",
-                                                  section_comments_.news(source_->files()));
+    if (output_) {
+      auto writer = capture::create_capture_writer(
+          std::move(output_),
+          {.format =
+               capture::capture_format_of(options_.write_format).value_or(capture::CaptureFormat::pcapng),
+           .compression = compression_of(options_),
+           .application = "roceanalyze",
+           .comments = section_comments_.news(source_->files())});
       if (!writer) return fail(writer.error());
-      writer_ = std::make_unique<capture::PcapngWriter>(std::move(*writer));
+      writer_ = std::move(*writer);
     }
-    if (needs_analysis_ && can_read_twice(options_.files)) {
+    if (needs_analysis_ && input_.twice) {
       if (const std::optional<int> status = analyze_first()) return *status;
     } else if (needs_analysis_) {
       print_error(
@@ -98,13 +132,14 @@ class Run {
           "losses and retransmissions, late pairing of directions) are missing; save it to a file for these, "
           "or use --no-analysis");
     }
+    source_ = within(std::move(source_), {0, limits_.deadline});
     if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
     if (printer_) printer_->begin(out_.buffer());
     {
       const Interruptible interruptible(*source_);
       read_all();
-      if (interruptible.interrupted()) print_error(fmt::format("interrupted after {} packets", number_));
     }
+    report_incompleteness_of_source();
     const std::string wrong =
         range_error(times_, number_, any_time_ ? std::optional(first_time_) : std::nullopt);
     if (!wrong.empty()) {
@@ -114,17 +149,23 @@ class Run {
     if (writer_ && status_of_writer_ == exit_ok) {
       if (const auto finished = writer_->finish(source_->interfaces()); !finished)
         status_of_writer_ = fail(finished.error());
+      for (const std::string& omission : writer_->omissions())
+        print_error(fmt::format("{}: {}", options_.write, omission));
     }
     const int status_of_output = out_.finish();
+    if (chosen_frames_ == 0 && status_ == exit_ok && options_.format == "text") print_error(nothing_text());
     return std::max({status_, status_of_writer_, status_of_output});
   }
 
  private:
+  /// Why no packet was printed or written. On standard error: lines of the output are packets.
+  [[nodiscard]] std::string nothing_text() const {
+    if (number_ == 0) return "no packets";
+    return fmt::format("no packet matches: {} read", analyze::plural(number_, "packet was", "packets were"));
+  }
   /// Prints the error and returns the status; a closed pipe with `-w -` is no error.
   static int fail(const capture::Error& error) {
-    if (error.system_errno == EPIPE) return exit_ok;
-    print_error(error);
-    return exit_input;
+    return error.system_errno == EPIPE ? int{exit_ok} : output_error(error);
   }
 
   /// The first pass: a verdict for each packet that will be read. Returns a status if there is no second
@@ -136,19 +177,41 @@ class Run {
     analysis.check_icrc = !options_.no_icrc;
     analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
     analysis.verdicts = &*verdicts_;
-    source_ = limited(std::move(source_), options_.count);
-    const Pass pass = run_pass(*source_, analysis, first_pass_label);
-    if (pass.interrupted) {
-      print_error(fmt::format(
-          "interrupted in the first pass, after {} packets; --no-analysis prints without a first pass",
-          pass.snapshot->frames_read));
-      return exit_ok;
+    // No more than N packets are printed, so none are missing.
+    source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
+    const auto pass = run_pass(*source_, analysis, first_pass_label);
+    if (pass->interrupted && pass->stop_reason == capture::StopReason::time_limit) {
+      ended_ = pass->stop_reason;
+    } else if (pass->interrupted) {
+      print_error(
+          fmt::format("interrupted in the first pass, after {} packets: nothing was {}; --no-analysis "
+                      "prints without a first pass",
+                      pass->frames_read, writer_ ? "written" : "printed"));
+      return exit_input;
     }
-    print_lost_verdicts(*verdicts_);
-    auto again = capture::open_files(options_.files);
+    status_ = std::max(status_, report_lost_verdicts(*verdicts_));
+    auto again = capture::open_files(input_.files);
     if (!again) return fail(again.error());
-    source_ = std::move(*again);  // errors of the files are reported by the second pass
+    // A file that grows has packets without a verdict behind those of the first pass. Errors of the files are
+    // reported by the second one.
+    source_ = capture::reread(std::move(*again), pass->frames_read);
     return std::nullopt;
+  }
+
+  /// What was not read is in no line of the output: so a message and the status report it.
+  void report_incompleteness_of_source() {
+    if (source_->stopped()) ended_ = source_->stop_reason();
+    if (ended_) {
+      print_error(fmt::format("incomplete: {} after {} packets", analyze::stop_text(*ended_), number_));
+      status_ = std::max<int>(status_, exit_input);
+    }
+    if (const std::uint64_t skipped = source_->statistics().skipped; skipped != 0) {
+      print_error(
+          fmt::format("incomplete: {} packets name an interface that the capture never describes and "
+                      "were skipped",
+                      skipped));
+      status_ = std::max<int>(status_, exit_input);
+    }
   }
 
   /// Copies section comments that were read since the last batch. False on failure.
@@ -171,9 +234,9 @@ class Run {
     const std::size_t limit = options_.tree || options_.hex ? 256 : 4096;
     for (;;) {
       std::size_t wanted = limit;
-      if (options_.count != 0) {
-        if (number_ >= options_.count) return;
-        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, options_.count - number_));
+      if (most_ != 0) {
+        if (number_ >= most_) return;
+        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, most_ - number_));
       }
       batch_.clear();
       const auto got = source_->next_batch(batch_, wanted);
@@ -201,7 +264,7 @@ class Run {
     if (!writer_) return true;
     for (const capture::Frame* chosen : chosen_) {
       capture::Frame frame = *chosen;
-      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // Enhanced Packet Blocks need a time
+      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // every format needs a time
       if (const auto written =
               writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
           !written) {
@@ -234,7 +297,9 @@ class Run {
     if (timed) previous_time_ = frame.time_ns;
 
     dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
-    const analyze::CmExchange* made = cm_.learn(number_, frame, dissection_);
+    const bool damaged = tracker_ && !options_.no_icrc && dissection_.mad != dissect::Dissection::none &&
+                         tracker_->shows_damage(view.bytes(), dissection_);
+    const analyze::CmExchange* made = damaged ? nullptr : cm_.learn(number_, frame, dissection_);
     dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
     view.dissection = &dissection_;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
@@ -242,6 +307,7 @@ class Run {
     if (verdicts_) view.verdict = verdicts_->find(view.number);
     if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (filter_ && !filter_->matches(view)) return false;
+    ++chosen_frames_;
     if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (printer_) printer_->append(out_.buffer(), view);
     return true;
@@ -265,8 +331,13 @@ class Run {
   std::unique_ptr<PacketPrinter> printer_;
   std::optional<analyze::Filter> filter_;
   std::unique_ptr<capture::CaptureSource> source_;
+  PacketsInput input_;  ///< its source is source_
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
-  std::unique_ptr<capture::PcapngWriter> writer_;
+  std::unique_ptr<capture::OutputFile> output_;  ///< of -w, until the writer has it
+  std::unique_ptr<capture::CaptureWriter> writer_;
+  capture::ReadingLimits limits_;
+  std::uint64_t most_;                        ///< frames that are read; 0 = all
+  std::optional<capture::StopReason> ended_;  ///< why reading ended before the end and before `most_`
   capture::SectionComments section_comments_;  ///< those that were written
   std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = as described in the capture
   capture::InterfaceInfo link_;                ///< interface of the present frame, with that speed
@@ -279,7 +350,7 @@ class Run {
   std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
   std::optional<analyze::Tracker> tracker_;        ///< for a single pass, and for flow numbers
 
-  Output out_;
+  Output out_{options_.format == "text" ? Encoding::locale : Encoding::utf8};
   capture::FrameBatch batch_;
   capture::BatchComments comments_;  ///< of it
   dissect::Dissection dissection_;
@@ -288,6 +359,7 @@ class Run {
   analyze::CmTracker cm_;
   std::vector<const capture::Frame*> chosen_;
   std::uint64_t number_ = 0;
+  std::uint64_t chosen_frames_ = 0;  ///< printed or written
   bool any_time_ = false;
   std::int64_t first_time_ = 0;
   std::int64_t previous_time_ = 0;
@@ -307,11 +379,17 @@ int run_packets(const PacketsOptions& options) {
   if (const std::string wrong = range_error(times_of(options)); !wrong.empty()) return usage_error(wrong);
   auto printer = make_printer(options);
   if (!printer) return usage_error(printer.error());
-  if (const std::string_view ending = compressed_ending(options.write); !ending.empty())
-    return usage_error(fmt::format("-w writes uncompressed files: name it without {}", ending));
+  if (options.write.empty() && !(options.write_format.empty() && options.compress.empty()))
+    return usage_error(fmt::format("{} needs -w FILE", options.compress.empty() ? "-F" : "--compress"));
+  if (options.compress.empty() && compression_of(options) == capture::Compression::none &&
+      !compressed_ending(options.write).empty())
+    return usage_error(
+        "-w: captures can be compressed with gzip, zstd and lz4: name it .gz, .zst or .lz4, or set "
+        "--compress");
   if (options.write == "-" && *printer)
     return usage_error("-w - writes the capture to standard output: packets cannot be printed as well");
 
+  if (writes_to_input(options.files, {options.policy})) return exit_usage;
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
     auto compiled = analyze::Filter::compile(options.filter);
@@ -329,23 +407,33 @@ int run_packets(const PacketsOptions& options) {
     policy = read_policy(options.policy);
     if (!policy) return exit_usage;
   }
-  auto source = capture::open_files(options.files);
+  std::unique_ptr<capture::OutputFile> output;
+  if (!options.write.empty()) {
+    auto file = capture::OutputFile::create(options.write, rules_of(options), capture::Readers::owner_only);
+    if (!file) return output_error(file.error());
+    output = std::move(*file);
+  }
+  PacketsInput input{expanded_files(options.files), can_read_twice(options.files), nullptr};
+  const ConfinedInputs confined(input.files, options.no_sandbox, outputs_of(output.get()));
+  auto source = capture::open_files(input.files);
   if (!source) {
     print_error(source.error());
     return exit_input;
   }
-  return Run(options, std::move(*printer), std::move(filter), std::move(*source), std::move(policy)).run();
+  input.source = std::move(*source);
+  return Run(options, std::move(*printer), std::move(filter), std::move(input), std::move(policy),
+             std::move(output))
+      .run();
 }
 
 void add_packets(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "packets", "print packets as lines, trees, bytes, fields or JSON; filter them; write them to a file");
   auto options = std::make_shared<PacketsOptions>();
-  command->add_option("FILE", options->files,
-                      "captures: pcap or pcapng, plain, .gz, .zst or .lz4; - is standard input");
+  add_input_files(*command, options->files);
   command->add_option("-Y", options->filter, "display filter: only packets that match")->type_name("EXPR");
   command->add_flag("-V", options->tree, "print the tree of each packet");
-  command->add_flag("-x", options->hex, "print the bytes of each packet");
+  command->add_flag("-x", options->hex, "print the bytes of each packet; in -T json the field \"frame\"");
   command->add_option("-T", options->format, "text, fields (with -e) or json (one object per line)")
       ->type_name("FORM");
   command->add_option("-e", options->fields, "a field to print; may be repeated")
@@ -365,15 +453,27 @@ void add_packets(CLI::App& app, Action& action) {
                    "time format: r since the first packet, d since the previous packet, e since the epoch, "
                    "a or ad local time without or with date, u or ud the same in UTC")
       ->type_name("FORM");
-  command->add_option("-c", options->count, "read at most N packets, counted before filters")
-      ->check(count_error)
-      ->type_name("N");
-  command->add_option("-w", options->write, "write the matching packets as pcapng instead of printing them")
+  options->reading.add_to(*command, "read at most N packets, counted before filters; no more are looked for");
+  command->add_option("-w", options->write, "write the matching packets to a file instead of printing them")
+      ->check(empty_error)
       ->type_name("FILE");
+  command
+      ->add_option("-F", options->write_format,
+                   "format of -w: pcapng (default), pcap (microseconds) or nsecpcap (pcap with nanoseconds)")
+      ->check(CLI::IsMember({"pcapng", "pcap", "nsecpcap"}))
+      ->type_name("FORM");
+  command
+      ->add_option("--compress", options->compress,
+                   "gzip, zstd, lz4 or none (default: by the end of FILE's name: .gz, .zst, .lz4)")
+      ->check(CLI::IsMember({"gzip", "zstd", "lz4", "none"}))
+      ->type_name("HOW");
+  add_force_option(*command, options->force);
   command->add_flag("-P", options->print, "print packets in addition to -w");
   command
       ->add_option("--from", options->from,
-                   "only packets from this time on (UTC, epoch seconds, or +SECONDS after the first packet)")
+                   "only packets from this time on (a date, in UTC or with a zone, a time of day, epoch "
+                   "seconds, or +SECONDS "
+                   "after the first packet)")
       ->type_name("TIME");
   command->add_option("--to", options->to, "only packets up to this time")->type_name("TIME");
   command
@@ -383,6 +483,7 @@ void add_packets(CLI::App& app, Action& action) {
       ->type_name("SPEED");
   add_policy_option(*command, options->policy);
   command->add_flag("--no-icrc", options->no_icrc, "do not check ICRCs");
+  add_sandbox_option(*command, options->no_sandbox);
   command->add_flag("--no-analysis", options->no_analysis,
                     "print at once, without a first pass that finds losses and retransmissions");
   command->add_option("--jobs", options->jobs, "threads of the first pass (default: one per core)")

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/core/reading_options.hpp"
+
 namespace roce::cli {
 
 /// The command line of `roceanalyze packets`, as typed.
@@ -17,16 +19,20 @@ struct PacketsOptions {
   std::vector<std::string> field_options;  ///< -E header=y, separator=,, quote=d, occurrence=f, aggregator=,
   std::string time = "r";                  ///< -t
   std::string write;                       ///< -w
+  std::string write_format;                ///< -F pcapng|pcap|nsecpcap; empty: pcapng
+  std::string compress;                    ///< --compress gzip|zstd|lz4|none; empty: by the name
   std::string policy;                      ///< --policy: a file or a profile
   std::string from, to;                    ///< see parse_time()
   std::string link_speed;                  ///< see parse_link_speed(); empty: as described in the capture
-  std::uint64_t count = 0;                 ///< -c: frames read, 0 = all
+  ReadingOptions reading;
   unsigned roce_ip_protocol = 0;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one per core
   bool tree = false;   ///< -V
   bool hex = false;    ///< -x
   bool print = false;  ///< -P: print although -w is given
+  bool force = false;  ///< let -w overwrite what it would not
   bool no_icrc = false;
+  bool no_sandbox = false;
   bool numeric = false;      ///< -n, which has no effect
   bool no_analysis = false;  ///< a single pass, without sequence analysis
   bool list_fields = false;

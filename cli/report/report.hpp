@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "analyze/results/snapshot.hpp"
@@ -14,8 +15,15 @@ namespace roce::cli {
 /// The verdict and the findings, most severe first; or that nothing wrong was found.
 void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 
+/// What was skipped or could not be used; nothing without diagnostics.
+void write_diagnostics(Page& page, const analyze::Snapshot& snapshot);
+
 /// The whole text report.
 [[nodiscard]] std::string report_text(const analyze::Snapshot& snapshot, const ReportStyle& style);
+
+/// Writes the HTML report to standard output, with at most `top` rows of each table (none: the default);
+/// returns the exit status, see Output::finish().
+[[nodiscard]] int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status);
 
 // The tables of the commands: as text of at most `width` display columns (0 = no limit), and as CSV.
 [[nodiscard]] std::string flows_text(const analyze::Snapshot& snapshot, const Listing& listing,

@@ -14,7 +14,6 @@
 #include "analyze/results/marking_columns.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
-#include "cli/core/fail_on.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/version.hpp"
 #include "cli/report/report.hpp"
@@ -25,7 +24,6 @@ namespace {
 struct ReportOptions {
   AnalyzeOptions analyze;
   std::optional<std::size_t> top;  ///< connections and flows to list; the default depends on the format
-  std::string fail_on;             ///< a severity's name; empty = findings do not change the status
   bool html = false;
   bool json = false;
   bool pretty = false;
@@ -42,27 +40,15 @@ struct TableOptions {
 
 template <class Write>
 int print_json(Write&& write, int status) {
-  Output out;
+  Output out(Encoding::utf8);
   write(out.sink());
-  return out.finish(status);
-}
-
-int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status) {
-  analyze::HtmlOptions html;
-  html.top = top.value_or(html.top);
-  const std::string version = version_text();
-  html.program = version.substr(0, version.find('\n'));
-  Output out;
-  analyze::html_report(snapshot, html, out.sink());
   return out.finish(status);
 }
 
 int run_report(const ReportOptions& options) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
-  // An input that could not be read overrides --fail-on.
-  const int status =
-      result.status == exit_ok && reaches(*result.snapshot, options.fail_on) ? exit_findings : result.status;
+  const int status = status_with_findings(result, options.analyze);
   if (options.json) {
     return print_json(
         [&](const analyze::ReportSink& sink) { report_json(*result.snapshot, options.pretty, sink); },
@@ -90,13 +76,14 @@ int run_table(const TableOptions& options, const Table& table) {
   const Analyzed result = analyze_files(options.analyze);
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& s = *result.snapshot;
+  const int status = status_with_findings(result, options.analyze);
   if (options.json) {
     return print_json(
         [&](const analyze::ReportSink& sink) { table.json(s, options.listing, options.pretty, sink); },
-        result.status);
+        status);
   }
-  if (options.csv) return print_text(table.csv(s, options.listing), result.status);
-  return print_text(table.text(s, options.listing, text_width()), result.status);
+  if (options.csv) return print_text(table.csv(s, options.listing), status, Encoding::utf8);
+  return print_text(table.text(s, options.listing, text_width()), status);
 }
 
 /// Error message for a name that no column has; else empty.
@@ -127,6 +114,16 @@ void add_table(CLI::App& command, const std::shared_ptr<TableOptions>& options,
 
 }  // namespace
 
+int print_html(const analyze::Snapshot& snapshot, std::optional<std::size_t> top, int status) {
+  analyze::HtmlOptions html;
+  html.top = top.value_or(html.top);
+  const std::string version = version_text();
+  html.program = version.substr(0, version.find('\n'));
+  Output out(Encoding::utf8);
+  analyze::html_report(snapshot, html, out.sink());
+  return out.finish(status);
+}
+
 void add_report(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand(
@@ -136,7 +133,6 @@ void add_report(CLI::App& app, Action& action) {
       ->add_option("--top", options->top, "connections and flows to list (0 = all; default: 20, in HTML 200)")
       ->check(number_error)
       ->type_name("N");
-  add_fail_on_option(*command, options->fail_on);
   auto* html = command->add_flag("--html", options->html, "one self-contained HTML file");
   command->add_flag("--json", options->json, "one JSON object")->excludes(html);
   command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of `flows`, `connections`, `markings`, `pauses` and `dcbx`.
+#include <fmt/format.h>
+
 #include "analyze/results/connection_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
 #include "analyze/results/link_columns.hpp"
@@ -11,9 +13,25 @@ namespace roce::cli {
 using analyze::ConnectionRow;
 using analyze::Snapshot;
 
+namespace {
+
+/// The table as text; without rows a line that states that.
+template <class Row>
+std::string text_or_none(const std::vector<const Row*>& rows, std::span<const analyze::Column<Row>> columns,
+                         const Listing& listing, std::size_t width, const Snapshot& snapshot,
+                         std::string_view what) {
+  if (!rows.empty()) return table_text(rows, columns, listing.sort, width);
+  if (snapshot.totals.packets != snapshot.frames_read)
+    return fmt::format("No {} in the {} that filter and time range select.\n", what,
+                       plural(snapshot.totals.packets, "packet", "packets"));
+  return fmt::format("No {} in {}.\n", what, plural(snapshot.totals.packets, "packet", "packets"));
+}
+
+}  // namespace
+
 std::string flows_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
   const auto columns = analyze::flow_columns();
-  return table_text(listed(snapshot.flows, columns, listing), columns, listing.sort, width);
+  return text_or_none(listed(snapshot.flows, columns, listing), columns, listing, width, snapshot, "flows");
 }
 
 std::string flows_csv(const Snapshot& snapshot, const Listing& listing) {
@@ -23,7 +41,8 @@ std::string flows_csv(const Snapshot& snapshot, const Listing& listing) {
 
 std::string markings_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
   const auto columns = analyze::marking_columns();
-  return table_text(listed(snapshot.markings.rows, columns, listing), columns, listing.sort, width);
+  return text_or_none(listed(snapshot.markings.rows, columns, listing), columns, listing, width, snapshot,
+                      "markings");
 }
 
 std::string markings_csv(const Snapshot& snapshot, const Listing& listing) {
@@ -34,7 +53,7 @@ std::string markings_csv(const Snapshot& snapshot, const Listing& listing) {
 std::string connections_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
   const auto columns = analyze::connection_columns();
   const std::vector<ConnectionRow> rows = analyze::connection_rows(snapshot);
-  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+  return text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot, "connections");
 }
 
 std::string connections_csv(const Snapshot& snapshot, const Listing& listing) {
@@ -46,7 +65,8 @@ std::string connections_csv(const Snapshot& snapshot, const Listing& listing) {
 std::string pauses_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
   const auto columns = analyze::pause_columns();
   const std::vector<analyze::PauseRow> rows = analyze::pause_rows(snapshot);
-  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+  return text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot,
+                      "PAUSE or PFC frames");
 }
 
 std::string pauses_csv(const Snapshot& snapshot, const Listing& listing) {
@@ -58,7 +78,7 @@ std::string pauses_csv(const Snapshot& snapshot, const Listing& listing) {
 std::string dcbx_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
   const auto columns = analyze::dcbx_columns();
   const std::vector<analyze::DcbxRow> rows = analyze::dcbx_rows(snapshot);
-  return table_text(listed(rows, columns, listing), columns, listing.sort, width);
+  return text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot, "DCBX settings");
 }
 
 std::string dcbx_csv(const Snapshot& snapshot, const Listing& listing) {

@@ -227,6 +227,8 @@ void write_flows(Page& page, const Snapshot& s, const ReportStyle& style) {
   page.block(flows_text(s, {all ? "" : "bytes", false, style.top}, page.width()));
 }
 
+}  // namespace
+
 void write_diagnostics(Page& page, const Snapshot& s) {
   if (s.diagnostics.empty()) return;
   page.gap();
@@ -240,8 +242,6 @@ void write_diagnostics(Page& page, const Snapshot& s) {
       page.block("      " + wrap(printable(detail), page.width(), 6) + "\n");
   }
 }
-
-}  // namespace
 
 std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   Page page(style);

@@ -135,15 +135,17 @@ void write_verdict(Page& page, const Snapshot& s) {
   const std::vector<Finding>& findings = s.findings;
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   page.section("Verdict", assessment.good() ? "1;32" : style_of(assessment.level()).code);
+  if (const std::string missing = analyze::incomplete_text(s); !missing.empty())
+    page.line("INCOMPLETE: " + missing);
   if (!assessment.anything) return page.line(assessment.nothing("no RoCE packets"));
   if (findings.empty()) {
     const std::string checked = analyze::what_was_checked(s);
-    page.line(fmt::format("nothing wrong found {}{}{}{}", where_text(s), assessment.but(),
+    page.line(fmt::format("nothing wrong found {}{}{}", where_text(s),
                           checked.empty() ? "" : ". Checked: ", checked));
     return;
   }
-  page.line(fmt::format("{}{} {}{}", assessment.serious() ? "" : "nothing serious: ",
-                        severities_text(severity_counts(findings)), where_text(s), assessment.but()));
+  page.line(fmt::format("{}{} {}", assessment.serious() ? "" : "nothing serious: ",
+                        severities_text(severity_counts(findings)), where_text(s)));
   const std::size_t shown = std::min(most, findings.size());
   for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i]);
   if (shown == findings.size() && s.findings_dropped == 0) return;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/models/confined_reading.hpp"
 #include "gui/models/worker_threads.hpp"
 
 namespace roce::gui {
@@ -22,7 +23,10 @@ AnalysisSession::~AnalysisSession() {
 void AnalysisSession::open(const QStringList& files) {
   std::vector<std::string> paths;
   for (const QString& file : files) paths.push_back(QFile::encodeName(file).toStdString());
-  open(files, [paths] { return capture::open_files(paths); });
+  open(files, [paths] {
+    confine_reading(paths);
+    return capture::open_files(paths);
+  });
 }
 
 void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener) {
@@ -36,7 +40,10 @@ void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener)
 void AnalysisSession::open_live(const QString& recording, AnalysisJob::Opener opener) {
   files_ = QStringList{recording};
   const std::string path = QFile::encodeName(recording).toStdString();
-  opener_ = [path] { return capture::open_files({path}); };
+  opener_ = [path] {
+    confine_reading({path});
+    return capture::open_files({path});
+  };
   live_ = true;
   other_choice_ = false;
   comments_ = std::make_shared<PacketComments>();

@@ -10,6 +10,7 @@
 #include "analyze/filter/filter.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "capture/files/reread.hpp"
+#include "gui/models/confined_reading.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/worker_threads.hpp"
 
@@ -97,6 +98,9 @@ CompareJob::News CompareJob::compare() {
     }
     filter.emplace(std::move(*compiled));
   }
+  Files files = files_[0];
+  files.insert(files.end(), files_[1].begin(), files_[1].end());
+  confine_reading(files);
   std::array<Source, 2> sources;
   std::array<analyze::ComparePoint, 2> points;
   for (std::size_t i = 0; i < sources.size(); ++i) {

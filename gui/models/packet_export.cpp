@@ -6,6 +6,7 @@
 #include <exception>
 #include <optional>
 
+#include "analyze/base/csv.hpp"
 #include "analyze/show/packet_json.hpp"
 #include "capture/write/pcapng_writer.hpp"
 #include "gui/models/shown_text.hpp"
@@ -13,19 +14,6 @@
 
 namespace roce::gui {
 namespace {
-
-void append_csv(std::string& out, const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
 
 /// Makes the lines of one export.
 class Writer {
@@ -45,7 +33,7 @@ class Writer {
     if (style_.format != PacketFormat::csv) return;
     for (std::size_t i = 0; i < style_.columns.size(); ++i) {
       if (i != 0) out += ',';
-      append_csv(out, style_.columns[i].name.toStdString());
+      analyze::append_csv(out, style_.columns[i].name.toStdString());
     }
     out += '\n';
   }
@@ -56,7 +44,7 @@ class Writer {
     } else if (style_.format == PacketFormat::csv) {
       for (std::size_t i = 0; i < style_.columns.size(); ++i) {
         if (i != 0) out += ',';
-        append_csv(out, cells_.text(packet, style_.columns[i]));
+        analyze::append_csv(out, cells_.text(packet, style_.columns[i]));
       }
       out += '\n';
     } else {
@@ -143,7 +131,9 @@ void PacketExport::run() {
 }
 
 std::string PacketExport::write_pcapng() {
-  auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui", choice_.store->section_comments());
+  // The dialog that gave the name has asked whether to overwrite.
+  auto writer = capture::PcapngWriter::create(path_, "roceanalyze-gui", choice_.store->section_comments(),
+                                              {.inputs = {}, .may_replace = nullptr, .force = true});
   if (!writer) return error_text(writer.error());
   capture::FrameStore::Reader reader(choice_.store->frames());
   CommentsOf comments_of;

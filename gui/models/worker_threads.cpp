@@ -20,7 +20,13 @@ Running& running() {
   return *value;
 }
 
+thread_local bool is_background = false;
+
 }  // namespace
+
+bool in_background() noexcept {
+  return is_background;
+}
 
 void run_in_background(std::function<void()> work) {
   {
@@ -28,6 +34,7 @@ void run_in_background(std::function<void()> work) {
     ++running().threads;
   }
   std::thread([work = std::move(work)]() mutable {
+    is_background = true;
     work();
     work = nullptr;  // destroy captures before wait_for_background() can return
     const std::lock_guard lock(running().mutex);

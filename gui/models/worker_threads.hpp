@@ -13,6 +13,9 @@ namespace roce::gui {
 /// that. `work` must not throw.
 void run_in_background(std::function<void()> work);
 
+/// Whether the calling thread is one of these.
+[[nodiscard]] bool in_background() noexcept;
+
 /// Releases `last` on another thread: freeing a hundred thousand flows takes tens of milliseconds.
 template <class T>
 void free_in_background(std::shared_ptr<T> last) {

@@ -345,7 +345,7 @@ class CaptureFiles(unittest.TestCase):
         """As timeout(1) does: to its child and to their group."""
         for number in (signal.SIGINT, signal.SIGTERM):
             done = subprocess.run(["timeout", f"--signal={number.name}", "1", PROGRAM, "capture", "-i", "right", "-w",
-                                   self.path("t.pcapng")], capture_output=True, check=False, timeout=PATIENCE)
+                                   self.path("t.pcapng"), "--force"], capture_output=True, check=False, timeout=PATIENCE)
             self.assertEqual(done.returncode, 124)
             self.assertIn(b"recorded: 0 packets", done.stderr)
             self.assertIn(b"Verdict", done.stdout)
@@ -381,6 +381,30 @@ class CaptureFiles(unittest.TestCase):
                                   timeout=PATIENCE)
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"the value is empty", done.stderr)
+
+    def test_a_file_that_is_no_capture_is_not_overwritten(self):
+        path = self.path("notes.txt")
+        words = [PROGRAM, "capture", "-i", "right", "-w", path, "-a", "duration:1", "--plain"]
+        with open(path, "wb") as file:
+            file.write(b"notes")
+        done = subprocess.run(words, capture_output=True, check=False, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"without --force", done.stderr)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"notes")
+        for options, status in ((["--force"], 0), ([], 2), (["--force"], 0)):  # the last two are over a capture
+            done = subprocess.run([*words, *options], capture_output=True, check=False, timeout=PATIENCE)
+            self.assertEqual(done.returncode, status, done.stderr)
+        os.unlink(path)
+        policy = self.path("own.toml")
+        with open(policy, "wb") as file:
+            file.write(subprocess.run([PROGRAM, "check", "--show-policy", "nvidia"], capture_output=True, check=True).stdout)
+        done = subprocess.run([PROGRAM, "capture", "-i", "right", "-w", policy, "--policy", policy, "--force"],
+                              capture_output=True, check=False, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"reads the file itself", done.stderr)
+        done = subprocess.run(words, capture_output=True, check=False, timeout=PATIENCE, preexec_fn=lambda: os.umask(0))
+        self.assertEqual((done.returncode, os.stat(path).st_mode & 0o777), (0, 0o600), done.stderr)
 
     def test_the_second_signal_ends_it_at_once(self):
         # Nobody reads what it writes.

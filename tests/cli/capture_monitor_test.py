@@ -361,7 +361,7 @@ class Monitor(Network):
             os.unlink(os.path.join(self.folder, name))
 
         def once(path, owner):
-            capture = self.capture("-Z", "nobody", "-w", path)
+            capture = self.capture("-Z", "nobody", "-w", path, "--force")
             self.confined(capture.process.pid)
             self.send(10)
             status, _, errors = capture.finish()
@@ -476,7 +476,7 @@ class Monitor(Network):
         port = int(capture.wait_said(r"metrics at http://127\.0\.0\.1:(\d+)/").group(1))
         self.confined(capture.process.pid)
         clients = []
-        for asked in (b"", b"GET /metrics HTTP/1.1\r\n", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 1000) * 4:
+        for asked in (b"", b"GET /metrics HTTP/1.1\r\n", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 1000) * 8:
             client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
             self.addCleanup(client.close)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
@@ -484,6 +484,9 @@ class Monitor(Network):
             if asked:
                 client.send(asked)
             clients.append(client)
+        begun = time.monotonic()
+        self.scrape(f"http://127.0.0.1:{port}/metrics")
+        self.assertLess(time.monotonic() - begun, 1)
         self.send()
         capture.wait_said(r"ERROR packets lost upstream of the capture point")
         status, output, errors = capture.finish()

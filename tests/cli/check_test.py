@@ -105,6 +105,20 @@ class Check(unittest.TestCase):
         self.assertRegex(err, r"bad\.toml:1:9: expected \"dscp\" or \"pcp\", not \"dcsp\"; did you mean 'dscp'\?")
         self.assertRegex(err, r"bad\.toml:2:2: no key 'clas' in a policy; did you mean 'class'\?")
 
+    def test_a_policy_that_is_none_is_not_quoted(self):
+        """It may be a list of passwords that the user of the program may read, but not the reader of its messages."""
+        secrets = ["root:$6$salt$h4sh:19000:0:99999:7:::", "hunter2", "password=hunter2", "key = trustno1",
+                   "\"$6$salt$h4sh\" = 1", "4711", "pin = 98765432109876543210", "[\"s3cret\"", "a.b = \"\\s3cret\""]
+        for i, secret in enumerate(secrets):
+            listed = self.path(f"secret{i}", secret + "\n")
+            for policy in (listed, self.path(f"other{i}.toml", f"traffic_class_file = \"{listed}\"\n")):
+                status, out, err = run("check", self.capture, "--policy", policy)
+                if status != 0:
+                    self.assertEqual((status, out), (2, ""), secret)
+                    self.assertRegex(err, rf"(secret|other){i}(\.toml)?:1:\d+: ", secret)
+                for word in ("$6$", "h4sh", "hunter2", "trustno1", "trus", "4711", "98765", "s3cret"):
+                    self.assertNotIn(word, err, secret)
+
     def test_a_pass_says_what_it_does_not_speak_for(self):
         nothing = self.path("nothing.pcap", "")
         write_capture(nothing, [bytes(12) + b"\x08\x06" + bytes(46)])

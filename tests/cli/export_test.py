@@ -51,7 +51,7 @@ def report(path):
 
 
 ALL_SAMPLES = sorted(glob.glob(os.path.join(SAMPLES, "*.pcap*")))
-POINT = re.compile(r'^(\w+)((?:,\w+=(?:[^ ,=\\]|\\.)+)*) ((?:\w+=(?:-?\d+i|-?[\d.e+-]+|"(?:[^"\\]|\\.)*")(?:,|(?= )))+) (\d+)$')
+POINT = re.compile(r'^(\w+)((?:,\w+=(?:[^ ,=\\]|\\.)+)*) ((?:\w+=(?:-?\d+i|-?[\d.e+-]+|true|false|"(?:[^"\\]|\\.)*")(?:,|(?= )))+) (\d+)$')
 FIELD = re.compile(r'(\w+)=(?:(-?\d+i)|(-?[\d.e+-]+)|("(?:[^"\\]|\\.)*"))')
 
 
@@ -164,6 +164,20 @@ class Export(unittest.TestCase):
             self.assertEqual({row["id"]: int(row["count"]) for row in rows_of("diagnostics")},
                              {d["id"]: d["count"] for d in wanted["diagnostics"]})
 
+    def test_names_from_the_wire_are_no_formulas(self):
+        parts = ((1, b"\x04\x02\0\0\0\0\x01"), (2, b"\x05+1-1"), (3, b"\0x"), (5, b'=cmd|"/c calc"!A1'), (0, b""))
+        lldp = b"".join((kind << 9 | len(value)).to_bytes(2, "big") + value for kind, value in parts)
+        frame = bytes.fromhex("0180c200000e 020000000001 88cc") + lldp
+        source = self.path("lldp.pcap")
+        with open(source, "wb") as file:
+            for words in ((0xA1B2C3D4, 0x00040002, 0, 0, 65535, 1), (1700000000, 0, len(frame), len(frame))):
+                file.write(b"".join(word.to_bytes(4, "little") for word in words))
+            file.write(frame)
+        target = read(os.path.join(self.export(source, "lldp/"), "dcbx.csv"))
+        self.assertEqual(target, run("dcbx", "--csv", source).stdout)
+        row = csv_rows(target)[0]
+        self.assertEqual((row["system"], row["port_id"]), ("'=cmd|\"/c calc\"!A1", "'+1-1"))
+
     def test_sqlite_is_what_csv_is(self):
         for name in NAMES:
             source = os.path.join(SAMPLES, name)
@@ -195,6 +209,26 @@ class Export(unittest.TestCase):
             lost = connection.execute("SELECT id FROM connections WHERE lost > 0 ORDER BY lost DESC").fetchall()
             self.assertEqual([row[0] for row in lost], [c["id"] for c in wanted["connections"] if sum(c["lost"].values())])
         connection.close()
+
+    def test_sqlite_has_types_by_column_and_texts_as_they_are(self):
+        odd = self.path("C:\\a'b\"c\n\x01\udcff.pcap")
+        shutil.copy(os.path.join(SAMPLES, "03_rping.pcap"), odd)
+        wanted = {"text": "TEXT", "integer": "INTEGER", "real": "REAL"}
+        used = set()
+        for number, source in enumerate([odd, *(os.path.join(SAMPLES, name) for name in NAMES)]):
+            with sqlite3.connect(self.export(source, f"{number}.db")) as connection:
+                for table in TABLES:
+                    for _, column, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
+                        found = {row[0] for row in connection.execute(f"SELECT DISTINCT typeof({column}) FROM {table}")} - {"null"}
+                        self.assertLessEqual({wanted[name] for name in found}, {kind}, (source, table, column))
+                        used.add((table, column, kind))
+                if source == odd:
+                    self.assertEqual(connection.execute("SELECT value FROM about WHERE name = 'capture'").fetchone()[0],
+                                     "C:\\a'b\"c\n\ufffd\ufffd.pcap")
+            connection.close()
+        for row in (("connections", "confidence", "REAL"), ("pauses", "duty", "REAL"), ("findings", "severity", "TEXT"),
+                    ("connections", "a_qp", "INTEGER"), ("dcbx", "pfc_max_classes", "INTEGER")):
+            self.assertIn(row, used)
 
     def test_json_is_the_report(self):
         with open(self.export(LOSSY, "a.json"), "rb") as file:
@@ -241,7 +275,7 @@ class Export(unittest.TestCase):
             counts[match[1]] = counts.get(match[1], 0) + 1
             self.assertIn(r"capture=a\ b\,c\=d.pcap.zst", match[2])
         self.assertEqual(counts, {"roceanalyze_series": len(wanted["series"]["packets"]), "roceanalyze_connections": len(wanted["connections"]),
-                                  "roceanalyze_findings": len(wanted["findings"])})
+                                  "roceanalyze_findings": len(wanted["findings"]), "roceanalyze_capture": 1})
 
     def test_a_field_has_one_type_in_all_captures(self):
         types, series = {}, {}
@@ -354,7 +388,7 @@ class Export(unittest.TestCase):
         connection.close()
 
     def test_wrong_usage_says_what_would_do(self):
-        for words, text in ((["--to", self.path("a.xlsx")], "ndjson"), (["--to", self.path("a.csv")], "folder"), ([], "--to"),
+        for words, text in ((["--to", self.path("a.xlsx")], "ndjson"), (["--to", self.path("a.csv")], "folder"), ([], "--output"),
                             (["--to", "-"], "--format"), (["--to", "-", "--format", "csv"], "folder"),
                             (["--to", self.path("a.json"), "--format", "xml"], "no format 'xml'"),
                             (["--to", self.path("a/"), "--table", "flow"], "no table 'flow'")):
@@ -372,7 +406,7 @@ class Export(unittest.TestCase):
         for name in ("capture.db", "link.db", "hard.db"):
             done = run("export", source, "--to", self.path(name))
             self.assertEqual(done.returncode, 2)
-            self.assertIn(b"the capture itself", done.stderr)
+            self.assertIn(b"reads the file itself", done.stderr)
         os.mkdir(self.path("folder"))
         shutil.copy(LOSSY, self.path("folder/flows.csv"))
         self.assertEqual(run("export", self.path("folder/flows.csv"), "--to", self.path("folder")).returncode, 2)
@@ -386,21 +420,21 @@ class Export(unittest.TestCase):
             os.chmod(self.path(name), 0o600)
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
         for name in ("a.sqlite", "a.json", "new.ndjson", "folder/"):
-            done = run("export", LOSSY, "--to", self.path(name), preexec_fn=limit)
+            done = run("export", LOSSY, "--to", self.path(name), "--force", preexec_fn=limit)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn(b"File too large", done.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.json", "a.sqlite"])
         folder = self.export(LOSSY, "folder", "--format", "csv")
         with open(os.path.join(folder, "series.csv"), "w", encoding="utf-8") as file:
             file.write("old")
-        self.assertEqual(run("export", LOSSY, "--to", folder, preexec_fn=limit).returncode, 3)
+        self.assertEqual(run("export", LOSSY, "--to", folder, "--force", preexec_fn=limit).returncode, 3)
         self.assertEqual(sorted(os.listdir(folder)), sorted(table + ".csv" for table in TABLES))
         self.assertEqual(read(os.path.join(folder, "series.csv")), b"old")
-        self.export(LOSSY, "folder")
+        self.export(LOSSY, "folder", "--force")
         self.assertEqual(sorted(os.listdir(folder)), sorted(table + ".csv" for table in TABLES))
         self.assertNotEqual(read(os.path.join(folder, "series.csv")), b"old")
         self.assertEqual(read(self.path("a.json")).decode(), "old")
-        self.export(LOSSY, "a.json")
+        self.export(LOSSY, "a.json", "--force")
         self.assertEqual(os.stat(self.path("a.json")).st_mode & 0o777, 0o600)
 
     def test_places_that_cannot_be_written(self):

@@ -100,7 +100,7 @@ class Host(unittest.TestCase):
         self.assertEqual(status, 3)
         self.assertIn("No such file or directory", errors)
         self.assertEqual(run("host", "--root", root, "--snapshot", "/dev/full")[0], 3)
-        self.assertFalse([n for n in os.listdir(self.folder) if n.endswith(".part")])
+        self.assertFalse([n for n in os.listdir(self.folder) if n.endswith(".tmp")])
 
     def test_a_policy(self):
         status, text, _ = run("host", "--root", self.tree("connectx"), "--policy", "nvidia", "--fail-on", "notice")

@@ -239,6 +239,17 @@ class Page(unittest.TestCase):
                     self.assertTrue(0 <= float(line.get(key)) <= height)
             self.assertTrue([p for p in svg.iter(f"{SVG}path") if p.get("class") == "throughput"])
 
+    def test_wide_tables_scroll_in_themselves(self):
+        """The page is never wider than the window: a table scrolls in its frame, and long names are broken outside of
+        tables."""
+        for name in NAMES[:3] + ["04_write_loss1.ca.pcap.zst"]:
+            root, _ = parsed(page(os.path.join(SAMPLES, name)))
+            framed = root.findall(f".//{HTML}div[@class='table']/{HTML}table")
+            self.assertEqual(len(framed), len(root.findall(f".//{HTML}table")), name)
+            style = root.find(f".//{HTML}style").text.split("@media print")[0]
+            self.assertRegex(style, r"\n\.table \{[^}]*overflow-x: auto;")
+            self.assertRegex(style, r"\nbody \{[^}]*overflow-wrap: anywhere;")
+
     def test_rows_are_bounded(self):
         # 300 connections: the sick and large ones are listed, all are counted.
         path = os.path.join(self.folder, "many.pcap")
@@ -268,7 +279,8 @@ class Page(unittest.TestCase):
         root, _ = parsed(page(cut))
         verdict = next(p for p in root.iter(f"{HTML}p") if "verdict" in p.get("class", ""))
         self.assertEqual(verdict.get("class"), "verdict notice")
-        self.assertIn("but not all of the capture could be judged", verdict.text)
+        self.assertIn("INCOMPLETE: part of the capture could not be read or judged (input_failed, cut_short)",
+                      "".join(verdict.itertext()))
         self.assertIn("cut_short", "".join(root.find(f".//{HTML}section[@id='doubts']").itertext()))
 
     def test_usage_and_a_full_disk(self):

@@ -32,7 +32,8 @@ PCAPNG_PACKETS = (2, 3, 6)
 
 def run(*words):
     done = subprocess.run([PROGRAM, *words], check=False, timeout=300, capture_output=True)
-    assert done.returncode in (0, 1), (words, done.returncode, done.stderr.decode())
+    # 3: the order of the made captures with two clocks cannot be judged.
+    assert done.returncode in (0, 1, 3), (words, done.returncode, done.stderr.decode())
     return done.stdout
 
 

@@ -36,6 +36,8 @@ def without_file_facts(report):
 
 def without_times(value):
     if isinstance(value, dict):
+        if "resends" in value:  # of the series with as many, the one that took longest is the worst
+            return {"resends": value["resends"]}
         return {key: without_times(part) for key, part in value.items() if not OF_TIMES.search(key)}
     return [without_times(part) for part in value] if isinstance(value, list) else value
 

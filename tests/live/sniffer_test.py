@@ -95,11 +95,11 @@ class Sniffer(unittest.TestCase):
         for words, told in (((), "32768 buffers of 4352 bytes (143 MB), 11.0 ms of"),
                             (("--ring-time", "2ms"), "5961 buffers of 4352 bytes (26 MB), 2.0 ms of")):
             self.run_on("frames 10 60\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "--capture-only", "-w", self.out,
-                        *words)
+                        "--force", *words)
             shown = subprocess.run(["capinfos", self.out], check=True, capture_output=True, text=True).stdout
             self.assertIn("ring of " + told, shown)
         done = self.run_on("frames 10 60\nremove\n", ROCEANALYZE, "capture", "-i", "mlx5_0", "--capture-only", "-w", self.out,
-                           "-B", "512")
+                           "--force", "-B", "512")
         self.assertIn("-B has no effect on an RDMA device, --ring-time does", done.stderr)
 
     def test_what_happens_to_the_device_is_told(self):

@@ -80,7 +80,7 @@ class PacketComments(unittest.TestCase):
         for source in (self.path, packed):
             with self.subTest(source):
                 copy = os.path.join(self.folder, "copy.pcapng")
-                output(PROGRAM, "packets", source, "-Y", "frame.number <= 20 || frame.comment", "-w", copy)
+                output(PROGRAM, "packets", source, "-Y", "frame.number <= 20 || frame.comment", "-w", copy, "--force")
                 words = (*COLUMNS[:2], "-e", "frame.time_epoch", "-e", "frame.comment")
                 expected = theirs(self.path, *words, "-Y", "frame.number <= 20 || frame.comment")
                 self.assertEqual(theirs(copy, *words), expected)

@@ -15,6 +15,7 @@ ROOMS = {
     "capture/files": "capture/compression",  # reading captures
     "capture/write": "capture/compression",
     "capture/host": "capture/core",  # what a host says of its devices
+    "capture/confine": "capture/core",  # giving up rights before packets of strangers are read
     "capture/live": "capture/core",  # what kinds of devices share: thread, queue, drops
     "capture/network": "capture/live capture/host",  # libpcap
     "capture/sniffer": "capture/live capture/host",  # libibverbs
@@ -42,20 +43,20 @@ ROOMS = {
     "analyze/pipeline": "analyze/tracker analyze/findings analyze/filter",  # batches -> Snapshot
 
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
-    "cli/core": "analyze/pipeline analyze/report capture/files",
+    "cli/core": "analyze/pipeline analyze/report capture/files capture/write capture/confine",
     "cli/report": "cli/core",
-    "cli/check": "cli/report",
+    "cli/check": "cli/report capture/write",
     "cli/packets": "cli/core analyze/show capture/write",
     "cli/compare": "cli/report analyze/compare",
     "cli/export": "cli/report capture/write",
-    "cli/host": "cli/report analyze/host capture/devices",
+    "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
-    "cli/capture": "cli/live capture/devices capture/write",
+    "cli/capture": "cli/live capture/devices capture/write capture/confine",
     "cli": "cli/check cli/packets cli/compare cli/export cli/host cli/capture",
 
     # The window.
     "gui/models": "analyze/pipeline analyze/report analyze/compare analyze/show analyze/host analyze/trace capture/devices"
-                  " capture/files capture/write",
+                  " capture/files capture/write capture/confine",
     "gui/charts": "gui/models",
     "gui/pages": "gui/charts",
     "gui": "gui/pages",

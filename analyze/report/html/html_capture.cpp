@@ -150,6 +150,7 @@ void write_roce(Page& page) {
 void write_capture(Page& page) {
   const Totals& t = page.snapshot.totals;
   page.html.open("section", {{"id", "capture"}}).element("h2", "Capture").line_break();
+  page.html.open("div", {{"class", "table"}});
   page.html.open("table", {{"class", "facts"}}).open("tbody").line_break();
   write_files(page);
   write_packets(page);
@@ -162,7 +163,7 @@ void write_capture(Page& page) {
     others.emplace_back(std::move(name), t.others[i]);
   }
   fact(page, "Not RoCE", listing(others));
-  page.html.close().close().close().line_break();
+  page.html.close().close().close().close().line_break();
   page.step();
 }
 

@@ -41,9 +41,9 @@ Headline headline_of(const Snapshot& s) {
   if (!assessment.anything) return {assessment.nothing("No RoCE packets" + so_far), kind};
   std::string what = severities_text(severity_counts(s.findings));
   what = what.empty() ? "Nothing wrong found" : (assessment.serious() ? "" : "Nothing serious: ") + what;
-  return {fmt::format("{} in {}{}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"),
-                      so_far, assessment.but()),
-          kind};
+  return {
+      fmt::format("{} in {}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"), so_far),
+      kind};
 }
 
 std::string title_of(const Snapshot& s) {
@@ -102,6 +102,10 @@ void html_report(const Snapshot& snapshot, const HtmlOptions& options, const Rep
   html.open("header").element("h1", title).line_break();
   const Headline headline = headline_of(snapshot);
   html.open("p", {{"class", headline.kind.empty() ? "verdict" : fmt::format("verdict {}", headline.kind)}});
+  if (const std::string missing = incomplete_text(snapshot); !missing.empty()) {
+    html.element("strong", "INCOMPLETE: " + missing);
+    html.text(". ");
+  }
   html.text(headline.line).close().close().line_break();
   if (!page.is_document()) write_navigation(page);
   html.open("main").line_break();

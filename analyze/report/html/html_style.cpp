@@ -15,12 +15,12 @@ std::string_view style_sheet() noexcept {
     --throughput: #56b4e9; --goodput: #1fc494; --retransmitted: #f07a1e; --lost: #ffffff; --ce: #f0e442; --cnp: #e092be; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.2rem; max-width: 90rem; background: var(--back); color: var(--text);
-  font: 15px/1.45 system-ui, "Segoe UI", Cantarell, "Noto Sans", "DejaVu Sans", sans-serif; }
-h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }
+  overflow-wrap: anywhere; font: 15px/1.45 system-ui, "Segoe UI", Cantarell, "Noto Sans", "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.5rem; margin: 0; }
 h2 { font-size: 1.2rem; margin: 1.8rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 0; }
 h4 { font-size: .9rem; margin: .7rem 0 .1rem; color: var(--quiet); font-weight: 600; }
-p { margin: .2rem 0; overflow-wrap: anywhere; }
+p { margin: .2rem 0; }
 a { color: var(--link); }
 nav a { margin-right: 1rem; }
 .quiet { color: var(--quiet); }
@@ -32,7 +32,7 @@ article { border: 1px solid var(--line); border-left: .35rem solid var(--kind); 
   margin: .8rem 0; break-inside: avoid; }
 pre { background: var(--box); border: 1px solid var(--line); border-radius: .25rem; padding: .45rem .6rem; margin: .3rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; font: .85rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
-.table { overflow-x: auto; }
+.table { max-width: 100%; overflow-x: auto; overflow-wrap: normal; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .22rem .55rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--quiet); font-weight: 600; white-space: nowrap; }

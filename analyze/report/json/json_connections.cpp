@@ -167,9 +167,7 @@ void write_events(JsonWriter& json, const Events& events) {
     write_time(json, "first_time", log->first_time_ns);
     write_time(json, "last_time", log->last_time_ns);
     json.key("packets").begin_row();
-    for (const std::uint64_t frame : log->frames) {
-      if (frame != 0) json.value(frame);
-    }
+    for (const std::uint64_t frame : log->frames) json.value(frame);
     json.end_row().end_object();
   }
   json.end_object();

@@ -33,9 +33,7 @@ void write_place(JsonWriter& json, const Snapshot& s, std::uint16_t point, std::
 
 void write_packets(JsonWriter& json, const Sightings& sightings) {
   json.key("packets").begin_row();
-  for (const std::uint64_t frame : sightings.frames) {
-    if (frame != 0) json.value(frame);
-  }
+  for (const std::uint64_t frame : sightings.frames) json.value(frame);
   json.end_row();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/report/json/json_report.hpp"
 
+#include <numeric>
 #include <string>
 
 #include "analyze/base/address_text.hpp"
@@ -169,29 +170,16 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   json.key("opcodes").begin_object();
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
   json.end_object();
-  json.field("icrc_mismatches", f.icrc_mismatches);
+  json.field("icrc_mismatches", f.icrc_mismatches).field("damaged", f.sequence().damaged);
   write_sequence(json, f.sequence());
   columns.write_rest(json, f);
   json.end_object();
 }
 
-void write_diagnostics(JsonWriter& json, const Snapshot& s) {
-  json.key("diagnostics").begin_array();
-  for (const Diagnostic& d : s.diagnostics) {
-    json.begin_object()
-        .field("id", d.id)
-        .field("severity", severity_name(d.severity))
-        .field("count", d.count);
-    json.field("help", d.help).key("details").begin_array();
-    for (const std::string& detail : d.details) json.value(detail);
-    json.end_array().end_object();
-  }
-  json.end_array();
-}
-
 /// The first keys of every object.
 void begin(JsonWriter& json, const Snapshot& snapshot) {
   json.begin_object().field("schema", "roceanalyze/1").field("final", snapshot.final);
+  json.field("complete", snapshot.complete()).field("interrupted", snapshot.interrupted);
 }
 
 }  // namespace
@@ -231,6 +219,20 @@ void write_findings(JsonWriter& json, const Snapshot& snapshot) {
   json.end_array().field("findings_dropped", snapshot.findings_dropped);
 }
 
+void write_diagnostics(JsonWriter& json, const std::vector<Diagnostic>& diagnostics) {
+  json.key("diagnostics").begin_array();
+  for (const Diagnostic& d : diagnostics) {
+    json.begin_object()
+        .field("id", d.id)
+        .field("severity", severity_name(d.severity))
+        .field("count", d.count);
+    json.field("help", d.help).key("details").begin_array();
+    for (const std::string& detail : d.details) json.value(detail);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 void write_series(JsonWriter& json, const Snapshot& snapshot) {
   using Bucket = Series::Bucket;
   const auto& buckets = snapshot.series.buckets();
@@ -259,7 +261,7 @@ static void page_json(const Snapshot& snapshot, bool pretty, const ReportSink& s
   JsonWriter json(sink.text, pretty);
   begin(json, snapshot);
   write(json);
-  write_diagnostics(json, snapshot);
+  write_diagnostics(json, snapshot.diagnostics);
   json.end_object();
   sink.text += '\n';
 }
@@ -291,6 +293,9 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   json.end_array();
   json.key("flows_evicted").begin_object();
   json.field("flows", snapshot.evicted_flows).field("packets", snapshot.evicted_packets).end_object();
+  json.field("damaged_of_no_flow",
+             std::accumulate(snapshot.strays.begin(), snapshot.strays.end(), std::uint64_t{0},
+                             [](std::uint64_t sum, const StrayPackets& s) { return sum + s.packets; }));
   json.key("connections").begin_array();
   for (const Connection& c : snapshot.connections) {
     write_connection(json, {snapshot, c});
@@ -303,7 +308,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_markings(json, snapshot);
   write_findings(json, snapshot);
   write_series(json, snapshot);
-  write_diagnostics(json, snapshot);
+  write_diagnostics(json, snapshot.diagnostics);
   // The parts that this version computes; other keys exist by contract, but are empty.
   json.key("analysed").begin_row();
   for (const std::string_view part : {"capture", "roce", "flows", "connections", "cm_exchanges", "congestion",

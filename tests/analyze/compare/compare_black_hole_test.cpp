@@ -167,8 +167,8 @@ TEST(CompareChoice, WhatLiesOutsideOfTheTimesCountsAsNotCaptured) {
   points.send(0, 200, 4'020'000, lost);
   points.send(0, 201, 9'020'000, lost);
   CompareOptions options;
-  options.times.from = TimeBound{2'000'000, true};
-  options.times.to = TimeBound{6'000'000, true};
+  options.times.from = TimeBound{2'000'000, TimeBound::Since::first_frame};
+  options.times.to = TimeBound{6'000'000, TimeBound::Since::first_frame};
   const CompareResult r = points.result(options);
   // 20 to 59 at both; 60 is sent at 6 ms, and comes to B 10 us later, as B's first packet did.
   EXPECT_EQ(r.directions[0].matched, 41U);

@@ -64,6 +64,7 @@ TEST(FieldRegistry, computed_fields) {
   EXPECT_EQ(print(view, "frame.number"), "7");
   EXPECT_EQ(print(view, "frame.len"), "62");
   EXPECT_EQ(print(view, "frame.cap_len"), "62");
+  EXPECT_EQ(print(view, "frame.time"), "Nov 20, 2026 10:41:41.978750372 UTC");
   EXPECT_EQ(print(view, "frame.time_epoch"), "1795171301.978750372");
   EXPECT_EQ(print(view, "frame.time_relative"), "0.978750372");
   EXPECT_EQ(print(view, "frame.time_delta"), "0.000000372");
@@ -107,6 +108,43 @@ TEST(FieldRegistry, headers_are_fields_for_presence) {
   EXPECT_TRUE(values.empty());
   extract(packet.view(), *find_field("roce"), values);
   EXPECT_EQ(values.size(), 1U);
+}
+
+TEST(FieldRegistry, protocols_that_are_not_dissected_are_present) {
+  struct Case {
+    std::string_view bytes, name, protocols;
+  };
+  constexpr Case cases[] = {
+      {"ffffffffffff 525400000b01 0806 0001 0800", "arp", "eth:ethertype:arp"},
+      {"ffffffffffff 525400000b01 8100 0007 0806 0001 0800", "arp", "eth:ethertype:vlan:ethertype:arp"},
+      {"0180c2000000 525400000b01 0003 42 42 03", "llc", "eth:ethertype:llc"},
+      {"525400000a01 525400000b01 0800 4500 0018 a539 4000 40 06 0000 0a4d0002 0a4d0001 0016 d431", "tcp",
+       "eth:ethertype:ip:tcp"},
+      {"525400000a01 525400000b01 0800 4500 0018 a539 4000 40 01 0000 0a4d0002 0a4d0001 0800 0000", "icmp",
+       "eth:ethertype:ip:icmp"},
+      {"525400000a01 525400000b01 86dd 60000000 0004 3a 40 fe80000000000000 0000000000000001"
+       "fe80000000000000 0000000000000002 8000 0000",
+       "icmpv6", "eth:ethertype:ipv6:icmpv6"},
+  };
+  for (const Case& c : cases) {
+    LiteralPacket packet(c.bytes);
+    EXPECT_EQ(print(packet.view(), "frame.protocols"), c.protocols);
+    for (const std::string_view name : {"arp", "llc", "tcp", "icmp", "icmpv6", "igmp", "sctp"}) {
+      Values values;
+      extract(packet.view(), *find_field(name), values);
+      EXPECT_EQ(values.size(), name == c.name ? 1U : 0U) << name << " of " << c.name;
+    }
+  }
+  LiteralPacket tcp(cases[3].bytes);
+  Values values;
+  extract(tcp.view(), *find_field("tcp"), values);
+  ASSERT_EQ(values.size(), 1U);
+  EXPECT_EQ(values[0].bytes.size(), 4U);  // slices are those of its bytes
+  LiteralPacket later(                    // a later fragment does not begin with a TCP header
+      "525400000a01 525400000b01 0800 4500 0018 a539 0010 40 06 0000 0a4d0002 0a4d0001 0016 d431");
+  values.clear();
+  extract(later.view(), *find_field("tcp"), values);
+  EXPECT_TRUE(values.empty());
 }
 
 TEST(FieldRegistry, a_cut_packet_gives_whole_headers_only) {

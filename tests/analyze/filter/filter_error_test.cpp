@@ -91,9 +91,47 @@ TEST(FilterError, fields) {
       {"eth.src[0:0] == 1", 9, 3, "expected a slice such as"},
       {"eth.src[3-2] == 1", 9, 3, "expected a slice such as"},
       {"eth.src[0,2] == 1", 9, 3, "expected a slice such as"},
+      {"eth.src[-99:99] == 1", 9, 6, "[-99:99] is outside of eth.src, which has 6 bytes"},
+      {"eth.src[7] == 1", 9, 1, "[7] is outside of eth.src"},
+      {"eth.src[6] == 1", 9, 1, "[6] is outside of eth.src"},
+      {"eth.src[6:1] == 1", 9, 3, "[6:1] is outside of eth.src"},
+      {"eth.src[5:2] == 1", 9, 3, "[5:2] is outside of eth.src"},
+      {"eth.src[6:] == 1", 9, 2, "[6:] is outside of eth.src"},
+      {"eth.src[:7] == 1", 9, 2, "[:7] is outside of eth.src"},
+      {"eth.src[0-6] == 1", 9, 3, "[0-6] is outside of eth.src"},
+      {"eth.src[-7]", 9, 2, "[-7] is outside of eth.src"},
+      {"eth.src[-4-1] == 1", 9, 4, "[-4-1] is outside of eth.src"},
+      {"eth.addr[6] == 1", 10, 1, "[6] is outside of eth.addr"},
+      {"ip.src == ip.dst[4]", 18, 1, "[4] is outside of ip.dst, which has 4 bytes"},
+      {"ipv6.src[16] == 1", 10, 2, "[16] is outside of ipv6.src, which has 16 bytes"},
+      {"roce.src[16] == 1", 10, 2, "[16] is outside of roce.src, which has at most 16 bytes"},
+      {"roce.direction[6] == b", 16, 1, "[6] is outside of roce.direction, which has 6 bytes"},
       {"eth.src & 1", 9, 1, "eth.src is not a number: '&' needs one"},
       {"ip.ttl & x", 10, 1, "expected a number after '&', found 'x'"},
   });
+}
+
+TEST(FilterError, dates) {
+  expect_errors({
+      {"frame.time > 5", 14, 1, "5 is not a date in quotes"},
+      {"frame.time > \"1795171687\"", 14, 12, "\"1795171687\" is not a date"},
+      {"frame.time >= \"10:48:07\"", 15, 10, "\"10:48:07\" is not a date"},
+      {"frame.time contains \"Nov\"", 21, 5, "frame.time is a number"},
+      {"frame.time[0:3] == \"Nov\"", 11, 1, "frame.time is a number: only bytes"},
+      {"frame.time & 1", 12, 1, "frame.time is not a number"},
+      {"frame.time == frame.time_epoch", 15, 16,
+       "frame.time and frame.time_epoch are not of comparable types"},
+  });
+}
+
+TEST(FilterError, slices_of_fields_without_a_fixed_length_are_accepted) {
+  for (const std::string_view expression :
+       {"infiniband.payload[9999] == 00", "frame[70:2] == 00:00", "infiniband.bth[12] == 00", "tcp[40] == 00",
+        "frame.comment[5] == x", "roce.src[4:4] == 00:00:00:00", "roce.src[-16:4] == 00:00:00:00",
+        "roce.analysis.lost[13] == e", "eth.src[0:6]", "eth.src[-6:6]", "eth.src[-6-5]"}) {
+    const auto filter = Filter::compile(expression);
+    EXPECT_TRUE(filter) << (filter ? std::string() : filter.error().describe(expression));
+  }
 }
 
 TEST(FilterError, constants) {

@@ -86,11 +86,52 @@ TEST(Analysis, AnInputThatFailsIsKeptBesideTheResult) {
   EXPECT_NE(snapshot->diagnostics.front().details.front().find("77"), std::string::npos);
 }
 
+/// Ends before its end, as after request_stop().
+class StoppedSource final : public MemorySource {
+ public:
+  [[nodiscard]] bool stopped() const noexcept override { return true; }
+};
+
+TEST(Analysis, WhatWasStoppedIsIncomplete) {
+  const auto stopped = [](const AnalysisOptions& options) {
+    StoppedSource source;
+    source.add_traffic(some_traffic(), 100);
+    return analyze(source, options);
+  };
+  const auto snapshot = stopped({});
+  EXPECT_TRUE(snapshot->interrupted);
+  EXPECT_FALSE(snapshot->complete());
+  ASSERT_FALSE(snapshot->diagnostics.empty());
+  EXPECT_EQ(snapshot->diagnostics.front().id, "interrupted");
+  const auto live = stopped(live_analysis());  // has no other end
+  EXPECT_FALSE(live->interrupted);
+  EXPECT_TRUE(live->complete());
+  AnalysisOptions second_pass;
+  second_pass.known_interrupted = true;
+  EXPECT_TRUE(run(100, second_pass)->interrupted);
+  EXPECT_TRUE(run(100, {})->complete());
+}
+
+TEST(Analysis, VerdictsThatWereNotKeptMakeItIncomplete) {
+  VerdictStore verdicts(60);
+  AnalysisOptions options;
+  options.verdicts = &verdicts;
+  EXPECT_TRUE(run(100, options)->complete());  // it needs none of them
+  options.verdicts = nullptr;
+  options.known = &verdicts;
+  const auto second = run(100, options);
+  EXPECT_FALSE(second->complete());
+  ASSERT_FALSE(second->diagnostics.empty());
+  EXPECT_EQ(second->diagnostics.front().id, "verdicts_not_kept");
+  EXPECT_GT(verdicts.lost(), 0U);
+  EXPECT_EQ(second->diagnostics.front().count, verdicts.lost());
+}
+
 TEST(Analysis, TimesAndFilterSelect) {
   const std::int64_t start = 1'700'000'000'000'000'000;
   AnalysisOptions options;
-  options.times.from = TimeBound{start + 10'000, false};
-  options.times.to = TimeBound{19'999, true};  // after the first frame
+  options.times.from = TimeBound{start + 10'000};
+  options.times.to = TimeBound{19'999, TimeBound::Since::first_frame};  // after the first frame
   EXPECT_EQ(run(1000, options)->totals.packets, 10U);
 
   const auto filter = Filter::compile("frame.number in {5 .. 9} || frame.number == 700");

@@ -33,6 +33,36 @@ TEST(CaptureHealth, what_was_not_read_whole_is_not_good) {
   }
 }
 
+TEST(CaptureHealth, what_is_incomplete_is_said_in_one_sentence) {
+  Snapshot s = hand_made();
+  s.diagnostics.push_back({"cut_by_capture", DiagnosticSeverity::info, 1, "", {}});
+  EXPECT_TRUE(s.complete());
+  EXPECT_EQ(incomplete_text(s), "");
+  s.frames_read = 125;
+  s.interrupted = true;
+  s.diagnostics.push_back({"interrupted", DiagnosticSeverity::data_loss, 1, "", {}});
+  EXPECT_FALSE(s.complete());
+  EXPECT_EQ(incomplete_text(s),
+            "reading was interrupted after 125 packets; what follows speaks for these only");
+  // A comparison has the diagnostics of two captures.
+  s.diagnostics.push_back({"cut_short", DiagnosticSeverity::data_loss, 1, "", {}});
+  s.diagnostics.push_back({"cut_short", DiagnosticSeverity::data_loss, 1, "", {}});
+  EXPECT_EQ(incomplete_text(s),
+            "reading was interrupted after 125 packets, and part of that could not be read or judged "
+            "(cut_short); what follows speaks for these only");
+  s.interrupted = false;
+  EXPECT_EQ(
+      incomplete_text(s),
+      "part of the capture could not be read or judged (cut_short); what follows speaks for the rest only");
+  s.diagnostics.clear();
+  s.errors.emplace_back();
+  EXPECT_FALSE(s.complete());
+  EXPECT_FALSE(capture_health(s).good());
+  EXPECT_EQ(incomplete_text(s),
+            "part of the capture could not be read or judged (input_failed); what follows speaks for the "
+            "rest only");
+}
+
 TEST(CaptureHealth, without_roce_there_is_nothing_to_judge) {
   Snapshot s;
   EXPECT_FALSE(capture_health(s).anything);

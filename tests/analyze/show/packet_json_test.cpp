@@ -49,6 +49,13 @@ TEST(PacketJson, everything_begins_with_the_frame_and_has_no_key_twice) {
   }
 }
 
+TEST(PacketJson, the_bytes_of_the_frame_only_on_request) {
+  LiteralPacket packet(ipv4_acknowledge);
+  PacketJson plain, whole(true);
+  EXPECT_EQ(json_of(plain, packet.view()).find("\"frame\":"), std::string::npos);
+  EXPECT_NE(json_of(whole, packet.view()).find(",\"frame\":\""), std::string::npos);
+}
+
 TEST(PacketJson, text_from_the_wire_is_always_valid) {
   std::string out;
   append_json_escaped(out, std::string_view("a\"\\\n\x01\x7f\xff \xc3\xa4 \xed\xa0\x80\0z", 16));

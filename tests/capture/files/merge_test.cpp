@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
 
+#include "capture/files/reading_limits.hpp"
 #include "tests/capture/bytes_builder.hpp"
 #include "tests/capture/compress.hpp"
 
@@ -39,6 +43,62 @@ TEST(Merge, ByTimeAndByArgumentWhereTimesAreEqual) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all.files[i].packets, all.interfaces[i].packets);
   }
   EXPECT_EQ(order(read_files({b, a})), "a1 b2 b4 a4 b5 a5 b6 a9 ");
+}
+
+TEST(Merge, StoppedMeansThatMoreWouldFollow) {
+  const Folder folder;
+  const std::vector<std::string> paths{folder.write("a", with_times({1, 4}, 'a')),
+                                       folder.write("b", with_times({2, 6}, 'b'))};
+  // The stop comes after so many batches of one frame; the last one finds the end.
+  for (const auto& [batches, stopped] : {std::pair(0, true), {2, true}, {4, true}, {5, false}}) {
+    const auto source = open_files(paths);
+    ASSERT_TRUE(source.has_value());
+    FrameBatch batch;
+    for (int i = 0; i < batches; ++i) {
+      batch.clear();
+      ASSERT_TRUE((*source)->next_batch(batch, 1).has_value());
+    }
+    (*source)->request_stop();
+    batch.clear();
+    EXPECT_EQ((*source)->next_batch(batch, 1).value_or(9), 0U);
+    EXPECT_EQ((*source)->stopped(), stopped) << batches;
+  }
+}
+
+// Only what would have followed makes a limit one that has left something unread.
+TEST(ReadingLimits, LeaveOutWhatIsBeyondAndSayWhetherThereIsAny) {
+  const Folder folder;
+  const std::vector<std::string> paths{folder.write("a", with_times({1, 4}, 'a')),
+                                       folder.write("b", with_times({2, 6}, 'b'))};
+  for (const std::uint64_t frames : {1U, 3U, 4U, 5U}) {
+    const auto source = within(std::move(*open_files(paths)), {frames, std::nullopt});
+    const Everything all = read_all(*source, 2);
+    EXPECT_EQ(order(all), std::string("a1 b2 a4 b6 ").substr(0, std::min<std::size_t>(frames, 4) * 3));
+    EXPECT_EQ(source->stopped(), frames < 4);
+    EXPECT_EQ(source->statistics().frames, std::min<std::uint64_t>(frames, 4));
+    EXPECT_EQ(source->files()[0].packets + source->files()[1].packets, source->statistics().frames);
+    EXPECT_EQ(source->stop_reason() == StopReason::frame_limit, source->stopped());
+  }
+}
+
+TEST(ReadingLimits, TheReasonIsWhatCameFirst) {
+  const Folder folder;
+  const std::vector<std::string> paths{folder.write("a", with_times({1, 4}, 'a'))};
+  const auto now = std::chrono::steady_clock::now();
+  const auto stopped_by = [&](std::chrono::steady_clock::time_point deadline, bool request) {
+    const auto source = within(std::move(*open_files(paths)), {0, deadline});
+    if (request) source->request_stop();
+    FrameBatch batch;
+    while (source->next_batch(batch, 1).value_or(0) != 0) {
+      batch.clear();
+      std::this_thread::sleep_for(std::chrono::milliseconds(request ? 0 : 200));
+    }
+    return source->stopped() ? std::optional(source->stop_reason()) : std::nullopt;
+  };
+  EXPECT_EQ(stopped_by(now + std::chrono::hours(1), false), std::nullopt);
+  EXPECT_EQ(stopped_by(now + std::chrono::hours(1), true), StopReason::request);
+  EXPECT_EQ(stopped_by(std::chrono::steady_clock::now() + std::chrono::milliseconds(100), false),
+            StopReason::time_limit);
 }
 
 TEST(Merge, FilesKeepTheirOwnOrder) {
@@ -153,6 +213,81 @@ TEST(Merge, AFileThatVanishesBeforeItsTurnIsAnError) {
   EXPECT_EQ(order(all), "a1 a2 ");
   ASSERT_EQ(all.errors.size(), 1U);
   EXPECT_EQ(all.errors[0].kind, ErrorKind::not_found);
+}
+
+/// Does not compress: files of these are read in several pieces.
+Bytes large_frame(std::uint8_t mark, std::uint8_t number, std::size_t size = 9000) {
+  Bytes frame{mark, number};
+  for (std::uint32_t random = mark * 256U + number; frame.size() < size;) {
+    random = random * 1664525U + 1013904223U;
+    frame.push_back(static_cast<std::uint8_t>(random >> 24U));
+  }
+  return frame;
+}
+
+// All files overlap in time.
+TEST(Merge, MoreFilesOverlapThanMayBeOpen) {
+  const Folder folder;
+  constexpr std::uint32_t files = 40, packets = 60;
+  std::vector<std::string> paths;
+  for (std::uint32_t i = 0; i < files; ++i) {
+    Builder file;
+    file.pcap_header();
+    for (std::uint32_t k = 0; k < packets; ++k)
+      file.pcap_record(1 + k, i, large_frame(static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(k)));
+    const std::string name = std::to_string(i);
+    paths.push_back(folder.write(name, i % 4 == 1   ? gzip(file.bytes)
+                                       : i % 4 == 2 ? zstd(file.bytes)
+                                                    : file.bytes));
+  }
+  const Everything expected = read_files(paths, {256});
+  ASSERT_EQ(expected.frames.size(), std::size_t{files} * packets);
+  const std::size_t before = open_descriptors();
+  const auto source = open_files(paths, {256, 3});
+  ASSERT_TRUE(source);
+  const Everything all = read_all(**source, 7);
+  EXPECT_TRUE(all.errors.empty());
+  EXPECT_EQ(order(all), order(expected));
+  EXPECT_EQ(all.all_incidents(), 0U);
+
+  const auto again = open_files(paths, {256, 3});
+  FrameBatch batch;
+  while ((*again)->next_batch(batch, 7).value_or(0) != 0) {
+    EXPECT_LE(open_descriptors(), before + 5);  // those, and the signals to stop of both sources
+    batch.clear();
+  }
+}
+
+TEST(Merge, AFileThatIsReplacedWhileItIsReadIsAnError) {
+  constexpr std::uint32_t packets = 1500;  // more than are read ahead of their turn
+  const auto with_frames = [](std::uint32_t first, std::uint8_t mark) {
+    Builder file;
+    file.pcap_header();
+    for (std::uint32_t k = 0; k < packets; ++k)
+      file.pcap_record(first + k, 0, large_frame(mark, static_cast<std::uint8_t>(k), 300));
+    return file.bytes;
+  };
+  const auto replace = [](const Folder& folder, const std::string& path, const Bytes& bytes) {
+    ASSERT_EQ(rename(folder.write("new", bytes).c_str(), path.c_str()), 0);
+  };
+  // Before its turn, and while it is closed to let others be open.
+  for (const std::uint32_t first_of_b : {10'000U, 1U}) {
+    const Folder folder;
+    const std::string a = folder.write("a", with_frames(1, 'a'));
+    const std::string b = folder.write("b", with_frames(first_of_b, 'b'));
+    auto source = open_files({a, b}, {256, 1});
+    ASSERT_TRUE(source);
+    FrameBatch batch;
+    for (int i = 0; i < 6; ++i) ASSERT_EQ((*source)->next_batch(batch, 1).value_or(0), 1U);
+    replace(folder, b, with_frames(first_of_b, 'c'));
+    const Everything all = read_all(**source, 1);
+    ASSERT_EQ(all.errors.size(), 1U) << first_of_b;
+    EXPECT_EQ(all.errors[0].path, b);
+    EXPECT_EQ(all.errors[0].message, "was replaced by another file while it was read");
+    EXPECT_EQ((*source)->files()[0].packets, packets);
+    EXPECT_LT((*source)->files()[1].packets, packets);
+    for (const Copy& frame : all.frames) EXPECT_NE(frame.data[0], 'c');
+  }
 }
 
 TEST(Merge, BytesStayAliveAsLongAsTheirBatch) {

@@ -160,13 +160,14 @@ TEST(PcapngWriter, ReplacesAFileOnlyAtTheEnd) {
   const Folder folder;
   folder.write("f", {'o', 'l', 'd'});
   ASSERT_EQ(symlink(folder.name("f").c_str(), folder.name("link").c_str()), 0);
+  const OutputRules force{.inputs = {}, .may_replace = nullptr, .force = true};
   {
-    auto writer = PcapngWriter::create(folder.name("link"), "x");
+    auto writer = PcapngWriter::create(folder.name("link"), "x", {}, force);
     ASSERT_TRUE(writer);
     EXPECT_EQ(read_bytes(folder.name("f")).size(), 3U);
   }
   EXPECT_EQ(read_bytes(folder.name("f")), (Bytes{'o', 'l', 'd'})) << "given up: the old one stays";
-  auto writer = PcapngWriter::create(folder.name("link"), "x");
+  auto writer = PcapngWriter::create(folder.name("link"), "x", {}, force);
   ASSERT_TRUE(writer->finish());
   struct stat facts {};
   ASSERT_EQ(lstat(folder.name("link").c_str(), &facts), 0);
@@ -185,7 +186,8 @@ TEST(PcapngWriter, RefusesWhatCannotBeOpened) {
   EXPECT_EQ(directory.error().system_errno, EISDIR);
   if (geteuid() != 0) {
     chmod(folder.write("kept", {1}).c_str(), 0444);
-    EXPECT_EQ(PcapngWriter::create(folder.name("kept"), "x").error().system_errno, EACCES);
+    const OutputRules force{.inputs = {}, .may_replace = nullptr, .force = true};
+    EXPECT_EQ(PcapngWriter::create(folder.name("kept"), "x", {}, force).error().system_errno, EACCES);
   }
 }
 

@@ -42,12 +42,14 @@ TEST_F(RecorderTest, EveryFrameIsInTheFileWhenRecordReturns) {
 TEST_F(RecorderTest, TwoDoNotWriteOneFile) {
   const auto first = create(options("a.pcapng"));
   EXPECT_EQ(record(*first, 7), 7U);
-  const auto second = Recorder::create(options("a.pcapng"), interfaces);
+  RecorderOptions forced = options("a.pcapng");
+  forced.rules.force = true;
+  const auto second = Recorder::create(forced, interfaces);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().describe().find("another capture is writing this file"), std::string::npos);
   EXPECT_TRUE(first->finish(interfaces));
   EXPECT_EQ(frames_of(paths_in(folder), 0), 7U);
-  EXPECT_TRUE(Recorder::create(options("a.pcapng"), interfaces)) << "behind the end of the first";
+  EXPECT_TRUE(Recorder::create(forced, interfaces)) << "behind the end of the first";
 }
 
 TEST_F(RecorderTest, EndsWithItsLimits) {
@@ -102,6 +104,7 @@ TEST_F(RecorderTest, AFullDiskLeavesWholeBlocksAndTheCountOfThem) {
   for (const bool compress : {false, true}) {
     RecorderOptions full = options("full");
     full.compress = compress;
+    full.rules.force = true;
     const auto recorder = create(std::move(full));
     const std::int64_t first = next;
     rlimit before{};

@@ -34,13 +34,5 @@ TEST(Wrap, BreaksAtSpacesOnly) {
   EXPECT_EQ(wrap("a  b", 80, 0), "a b");
 }
 
-TEST(Csv, QuotesWhatNeedsIt) {
-  std::string out;
-  append_csv(out, "plain");
-  append_csv(out, "a,b");
-  append_csv(out, "say \"hi\"");
-  EXPECT_EQ(out, "plain\"a,b\"\"say \"\"hi\"\"\"");
-}
-
 }  // namespace
 }  // namespace roce::cli

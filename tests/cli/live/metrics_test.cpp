@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "analyze/pipeline/analysis.hpp"
 #include "capture/core/source.hpp"
@@ -118,6 +120,26 @@ TEST(Metrics, have_the_same_few_labels_for_every_capture) {
     EXPECT_LT(samples, most) << entry.path();
   }
   for (const auto& [name, keys] : names) EXPECT_LE(keys.size(), 3U) << name;
+}
+
+// An alert on an increase would miss the first one of a kind otherwise.
+TEST(Metrics, of_diagnostics_begin_at_0_for_each_kind) {
+  const auto values = [](const Snapshot& snapshot) {
+    std::map<std::string, double> found;
+    for (const Metric& metric : metrics_of(snapshot)) {
+      if (metric.name != "roceanalyze_diagnostics_total") continue;
+      for (const MetricSample& sample : metric.samples) found[sample.labels.at(1).second] = sample.value;
+    }
+    return found;
+  };
+  Snapshot snapshot;
+  const auto before = values(snapshot);
+  EXPECT_EQ(before.size(), analyze::diagnostic_count + static_cast<std::size_t>(capture::Incident::count_));
+  for (const auto& [id, value] : before) EXPECT_EQ(value, 0) << id;
+  snapshot.diagnostics = {{"cut_short", analyze::DiagnosticSeverity::data_loss, 3, "", {}}};
+  auto expected = before;
+  expected["cut_short"] = 3;
+  EXPECT_EQ(values(snapshot), expected);
 }
 
 TEST(Metrics, say_what_the_report_says) {
@@ -280,6 +302,30 @@ TEST(MetricsServer, lets_go_of_clients_when_it_ends) {
   for (const int peer : {silent, half, third}) (void)all_from(peer);  // ends
   // And the port is free for the next one.
   EXPECT_TRUE(MetricsServer::listen({"127.0.0.1", port}, [] { return std::vector<Metric>(); }).has_value());
+}
+
+TEST(MetricsServer, answers_while_others_send_nothing_or_read_slowly) {
+  // Answers that no socket buffer holds.
+  const auto values = [] {
+    std::vector<Metric> metrics(1);
+    metrics[0].name = "roceanalyze_large";
+    metrics[0].samples.resize(4000, {{{"label", std::string(1000, 'x')}}, 1});
+    return metrics;
+  };
+  auto server = MetricsServer::listen({}, values);
+  ASSERT_TRUE(server.has_value()) << server.error().describe();
+  const std::string request = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n";
+  std::vector<int> peers;
+  for (int i = 0; i < 40; ++i) {
+    const std::string part = request.substr(0, i < 4 ? request.size() : static_cast<std::size_t>(i) % 4);
+    peers.push_back(connected_to(port_of(**server)));
+    EXPECT_EQ(::send(peers.back(), part.data(), part.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(part.size()));
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_GT(answer(port_of(**server), request).size(), 4'000'000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
+  for (const int peer : peers) ::close(peer);
 }
 
 TEST(MetricsServer, says_why_it_cannot_listen) {

@@ -100,7 +100,7 @@ TEST(Health, OfADamagedCaptureIsNotGood) {
     ASSERT_EQ(lost.size(), 1) << lost.join(QLatin1Char('\n')).toStdString();
     EXPECT_TRUE(lost.front().contains(QStringLiteral("inside a record"))) << lost.front().toStdString();
     const std::string report = cli::report_text(*snapshot, {400, false, 5});
-    EXPECT_TRUE(QString::fromStdString(report).contains(health.line, Qt::CaseInsensitive)) << report;
+    EXPECT_TRUE(report.starts_with("Verdict     INCOMPLETE: ")) << report;
   }
   EXPECT_EQ(health_of(*analyzed("06_flush.pcap")).sign, std::nullopt);
   EXPECT_TRUE(what_was_lost(*analyzed("06_flush.pcap")).isEmpty());

@@ -10,7 +10,9 @@
 #include <exception>
 #include <string>
 
-namespace roce::cli {
+#include "capture/confine/sandbox.hpp"
+
+namespace roce::capture {
 
 /// Runs `work` (which returns what is wrong, empty if nothing is) in a child process. What comes back is
 /// that, or how the child died: "signal 31".
@@ -44,4 +46,15 @@ template <class Work>
   return wrong;
 }
 
-}  // namespace roce::cli
+/// Why nothing can be confined here; empty if it can.
+[[nodiscard]] inline std::string no_filters() {
+  if (!sandbox_possible()) return "sanitizers need what the sandbox refuses";
+  return in_child([]() -> std::string {
+    const auto entered = enter_sandbox({});
+    return entered ? "" : entered.error().describe();
+  });
+}
+#define ROCE_NEEDS_FILTERS() \
+  if (const std::string why = ::roce::capture::no_filters(); !why.empty()) GTEST_SKIP() << why
+
+}  // namespace roce::capture

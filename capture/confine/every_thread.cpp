@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/capture/every_thread.hpp"
+#include "capture/confine/every_thread.hpp"
 
 #include <dirent.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace roce::cli {
+namespace roce::capture {
 namespace {
 
 // For the handler; one call at a time.
@@ -54,12 +53,12 @@ std::optional<std::vector<pid_t>> threads() {
   return ids;
 }
 
-tl::unexpected<capture::Error> thread_failure(std::string message, int error) {
-  return tl::unexpected(capture::Error{.kind = capture::ErrorKind::unsupported,
-                                       .path = "threads of this process",
-                                       .offset = std::nullopt,
-                                       .message = std::move(message),
-                                       .system_errno = error});
+tl::unexpected<Error> thread_failure(std::string message, int error) {
+  return tl::unexpected(Error{.kind = ErrorKind::unsupported,
+                              .path = "threads of this process",
+                              .offset = std::nullopt,
+                              .message = std::move(message),
+                              .system_errno = error});
 }
 
 /// Returns 0, the errno of `work`, or ETIMEDOUT. 0 also if the thread has ended.
@@ -83,7 +82,7 @@ int run_in(pid_t thread, int signal, int (*work)(), std::chrono::milliseconds pa
 
 }  // namespace
 
-capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds patience) {
+Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds patience) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   const int signal = SIGRTMAX - 1;
@@ -93,7 +92,7 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
   struct sigaction before {};
   if (sigaction(signal, &action, &before) != 0) return thread_failure("cannot be reached by a signal", errno);
 
-  capture::Expected<void> result;
+  Expected<void> result;
   const pid_t own = static_cast<pid_t>(::syscall(SYS_gettid));
   if (const int error = work(); error != 0) result = thread_failure(std::strerror(error), error);
   std::vector<pid_t> done{own};
@@ -110,7 +109,7 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
       done.push_back(thread);
       const int error = run_in(thread, signal, work, patience);
       if (error != 0)
-        result = thread_failure(fmt::format("thread {}: {}", thread, std::strerror(error)), error);
+        result = thread_failure("thread " + std::to_string(thread) + ": " + std::strerror(error), error);
       if (!result) break;
     }
   }
@@ -121,4 +120,4 @@ capture::Expected<void> in_every_thread(int (*work)(), std::chrono::milliseconds
   return result;
 }
 
-}  // namespace roce::cli
+}  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/capture/privileges.hpp"
+#include "capture/confine/privileges.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "cli/capture/every_thread.hpp"
-#include "cli/capture/sandbox.hpp"
-#include "tests/cli/capture/in_child.hpp"
+#include "capture/confine/every_thread.hpp"
+#include "capture/confine/sandbox.hpp"
+#include "tests/capture/confine/in_child.hpp"
 
-namespace roce::cli {
+namespace roce::capture {
 namespace {
 
 bool privileged() {
@@ -171,4 +171,4 @@ TEST(Privileges, what_is_kept_is_kept_and_nothing_else) {
 }
 
 }  // namespace
-}  // namespace roce::cli
+}  // namespace roce::capture

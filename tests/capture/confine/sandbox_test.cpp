@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/capture/sandbox.hpp"
+#include "capture/confine/sandbox.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,30 +21,14 @@
 #include <string>
 #include <thread>
 
-#include "analyze/pipeline/analysis.hpp"
-#include "analyze/report/json/json_report.hpp"
-#include "capture/core/source.hpp"
+#include "capture/confine/privileges.hpp"
 #include "capture/host/tree.hpp"
-#include "cli/capture/privileges.hpp"
-#include "cli/live/metrics_server.hpp"
-#include "cli/report/report.hpp"
-#include "tests/cli/capture/in_child.hpp"
+#include "tests/capture/confine/in_child.hpp"
 
-namespace roce::cli {
+namespace roce::capture {
 namespace {
 
 const std::string killed = "signal " + std::to_string(SIGSYS);
-
-/// Why nothing can be confined here; empty if it can.
-std::string no_filters() {
-  if (!sandbox_possible()) return "sanitizers need what the sandbox refuses";
-  return in_child([]() -> std::string {
-    const auto entered = enter_sandbox({});
-    return entered ? "" : entered.error().describe();
-  });
-}
-#define ROCE_NEEDS_FILTERS() \
-  if (const std::string why = no_filters(); !why.empty()) GTEST_SKIP() << why
 
 /// What becomes of a child that does this in the sandbox.
 std::string confined(const std::function<std::string()>& work, const SandboxOptions& options = {}) {
@@ -104,7 +86,7 @@ TEST(Sandbox, opens_files_for_writing_only_where_they_are_written) {
   EXPECT_EQ(confined(read), "ok");
   EXPECT_FALSE(std::filesystem::exists(file));
   SandboxOptions ring;
-  ring.write_files = true;
+  ring.files = SandboxFiles::write;
   EXPECT_EQ(confined(write, ring), "ok");
   EXPECT_EQ(confined([&] { return outcome(::rename(file.c_str(), (file + ".1").c_str())); }), "EPERM");
   EXPECT_EQ(confined([&] { return outcome(::rename(file.c_str(), (file + ".1").c_str())); }, ring), "ok");
@@ -144,88 +126,15 @@ TEST(Sandbox, holds_for_threads_that_are_there_and_for_those_that_come) {
             "EPERM EPERM");
 }
 
-TEST(Sandbox, changes_nothing_in_what_an_analysis_says) {
-  ROCE_NEEDS_FILTERS();
-  const auto text_of = [](capture::CaptureSource& source) {
-    analyze::AnalysisOptions options;
-    options.jobs = 4;  // threads that begin in the sandbox
-    const auto snapshot = analyze::analyze(source, options);
-    std::string text = report_text(*snapshot, {100, false, 20});
-    report_json(*snapshot, false, {text});
-    return text;
-  };
-  const std::string paths[] = {"04_write_loss1.cb.pcap.zst", "13_dumpcap_2if_loss.pcapng.zst",
-                               "01_rc_pingpong_s1.pcap"};
-  for (const std::string& name : paths) {
-    const std::string path = std::string(ROCE_SAMPLES) + "/" + name;
-    EXPECT_EQ(in_child([&]() -> std::string {
-                auto open = capture::open_files({path}), confined_one = capture::open_files({path});
-                if (!open || !confined_one) return "cannot be opened";
-                const std::string expected = text_of(**open);
-                if (const auto entered = enter_sandbox({}); !entered) return entered.error().describe();
-                return text_of(**confined_one) == expected ? "" : "another report";
-              }),
-              "")
-        << name;
-  }
-}
-
 TEST(Sandbox, lets_the_host_be_read) {
   ROCE_NEEDS_FILTERS();
   EXPECT_EQ(confined([]() -> std::string {
-              capture::HostTree tree("");
+              HostTree tree("");
               return tree.text("proc/sys/kernel/ostype")
                   .value_or(tree.problems().empty() ? "nothing" : tree.problems().front().message);
             }),
             "Linux");
 }
 
-TEST(Sandbox, lets_metrics_be_scraped_after_privileges_are_gone) {
-  ROCE_NEEDS_FILTERS();
-  int ports[2] = {-1, -1}, done[2] = {-1, -1};
-  ASSERT_EQ(::pipe(ports), 0);
-  ASSERT_EQ(::pipe(done), 0);
-  std::thread client([&] {
-    std::uint16_t port = 0;
-    if (::read(ports[0], &port, sizeof port) != sizeof port) return;
-    for (int i = 0; i < 3; ++i) {
-      const int peer = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      sockaddr_in where{};
-      where.sin_family = AF_INET;
-      where.sin_port = htons(port);
-      where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      sockaddr generic{};
-      std::memcpy(&generic, &where, sizeof where);
-      EXPECT_EQ(::connect(peer, &generic, sizeof generic), 0);
-      const std::string request = "GET /metrics HTTP/1.0\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n";
-      EXPECT_GT(::send(peer, request.data(), request.size(), MSG_NOSIGNAL), 0);
-      char part[4096];
-      std::string answer;
-      for (ssize_t n = 0; (n = ::recv(peer, part, sizeof part, 0)) > 0;)
-        answer.append(part, static_cast<std::size_t>(n));
-      EXPECT_NE(answer.find(" 200 OK"), std::string::npos) << answer;
-      ::close(peer);
-    }
-    EXPECT_EQ(::write(done[1], "x", 1), 1);
-  });
-  const std::string result = in_child([&]() -> std::string {
-    auto server = MetricsServer::listen({}, [] { return process_metrics(); });
-    if (!server) return server.error().describe();
-    if (const auto dropped = drop_privileges({}); !dropped) return dropped.error().describe();
-    if (const auto entered = enter_sandbox({}); !entered) return entered.error().describe();
-    const std::string& url = (*server)->url();
-    const auto port = static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1)));
-    char byte = 0;
-    if (::write(ports[1], &port, sizeof port) != sizeof port || ::read(done[0], &byte, 1) != 1) return "pipe";
-    if (process_metrics().size() != 4) return "metrics of the process are missing";
-    server->reset();  // ends its threads
-    return {};
-  });
-  EXPECT_EQ(result, "");
-  ::close(ports[1]);
-  client.join();
-  for (const int end : {ports[0], done[0], done[1]}) ::close(end);
-}
-
 }  // namespace
-}  // namespace roce::cli
+}  // namespace roce::capture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/capture/sandbox.hpp"
+#include "capture/confine/sandbox.hpp"
 
 #include <fcntl.h>
 #include <seccomp.h>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace roce::cli {
+namespace roce::capture {
 namespace {
 
 using Argument = scmp_arg_cmp;
@@ -259,9 +259,9 @@ class Filter {
     for (const char* name : names) allow(name);
   }
   /// 0 or a negative errno.
-  [[nodiscard]] int load() {
+  [[nodiscard]] int load(SandboxThreads threads) {
     const std::pair<scmp_filter_attr, std::uint32_t> attributes[] = {
-        {SCMP_FLTATR_CTL_TSYNC, 1},    // all threads
+        {SCMP_FLTATR_CTL_TSYNC, threads == SandboxThreads::all ? 1 : 0},
         {SCMP_FLTATR_CTL_NNP, 1},      // no_new_privs: needs no privilege
         {SCMP_FLTATR_CTL_OPTIMIZE, 2}  // binary tree, as every system call is filtered
     };
@@ -279,10 +279,11 @@ class Filter {
   int result_ = 0;
 };
 
-void allow_opening(Filter& filter, bool to_write) {
+void allow_opening(Filter& filter, SandboxFiles files) {
   // The flags of openat2 are in memory, which filters cannot read: ENOSYS, so that callers use openat.
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "openat2");
-  if (to_write) {
+  if (files == SandboxFiles::none) return;
+  if (files == SandboxFiles::write) {
     filter.allow("open");
     filter.allow("openat");
     filter.allow(to_write_files);
@@ -325,25 +326,24 @@ void allow_sockets(Filter& filter, bool system_log) {
 
 }  // namespace
 
-capture::Expected<void> enter_sandbox(const SandboxOptions& options) {
+Expected<void> enter_sandbox(const SandboxOptions& options) {
   Filter filter;
   for (const char* name : never) filter.rule(SCMP_ACT_KILL_PROCESS, name);
   filter.allow(always);
-  allow_opening(filter, options.write_files);
+  allow_opening(filter, options.files);
   allow_memory(filter);
   allow_threads(filter);
   allow_devices(filter, options.rdma);
   allow_sockets(filter, options.system_log);
-  if (const int result = filter.load(); result != 0) {
-    return tl::unexpected(capture::Error{.kind = capture::ErrorKind::unsupported,
-                                         .path = "sandbox",
-                                         .offset = std::nullopt,
-                                         .message = std::string("the kernel refuses the seccomp filter (") +
-                                                    std::strerror(-result) +
-                                                    "); --no-sandbox captures without one",
-                                         .system_errno = -result});
+  if (const int result = filter.load(options.threads); result != 0) {
+    return tl::unexpected(Error{.kind = ErrorKind::unsupported,
+                                .path = "sandbox",
+                                .offset = std::nullopt,
+                                .message = std::string("the kernel refuses the seccomp filter (") +
+                                           std::strerror(-result) + "); --no-sandbox captures without one",
+                                .system_errno = -result});
   }
   return {};
 }
 
-}  // namespace roce::cli
+}  // namespace roce::capture
