@@ -12,7 +12,7 @@ namespace roce::analyze {
 AnalysisState::AnalysisState(const AnalysisOptions& analysis, bool shows_copies,
                              LinkFollower::SpeedOf speed_of)
     : options(analysis),
-      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
+      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies, analysis.episodes}),
       managers(analysis.exchange_limit),
       idle(analysis.idle_limit),
       links(analysis, std::move(speed_of)) {}

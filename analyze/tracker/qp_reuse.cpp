@@ -133,8 +133,10 @@ void Tracker::Impl::release_restart(std::uint32_t connection) {
 }
 
 void Tracker::Impl::release_held_back(std::uint32_t connection) {
+  explain_episode(connection);
   release_restart(connection);
   release_far_answer(connection);
+  explain_episode(connection);  // which they may have begun
 }
 
 }  // namespace roce::analyze

@@ -202,11 +202,11 @@ void Tracker::Impl::link(const Track& track) {
     FlowState& state = states[track.places[side]];
     const bool open = !state.retired && track.result.service != Service::reserved;
     // A request far off decides what the next one is.
-    const bool jumped = track.jump != nullptr || track.restart != nullptr;
+    const bool jumped = track.jump != nullptr || track.restart != nullptr || track.episode != nullptr;
     const bool views = track.views != nullptr;
     // So does an answer far off.
     const bool answers = open && !views && track.far_answer == nullptr && track.restart == nullptr &&
-                         state.unpaired == nullptr;
+                         track.episode == nullptr && state.unpaired == nullptr;
     state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
     state.spaces[1] = answers ? track.spaces[side ^ 1U].get() : nullptr;
   }
@@ -311,11 +311,10 @@ void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
 Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const PacketRecord& record,
                             std::uint64_t number, std::uint32_t place) {
   Track& track = tracks[connection];
-  Connection& c = track.result;
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-  const bool counts = record.has(PacketRecord::selected);
-
   const bool followed = believed(place, record);
+  if (track.episode != nullptr && followed && may_be_another_use(track, side, record))
+    explain_episode(connection);
   if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
     if (track.views == nullptr && !track.restart_known && track.spaces[side]->begins_anew_unasked(record)) {
@@ -341,15 +340,28 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     Verdict verdict;
     if (track.restart != nullptr && restarted(connection, side, record, number, verdict)) return verdict;
     if (answers_jump(connection, side, record, number, verdict)) return verdict;
-    const bool elsewhere =
-        track.spaces[side ^ 1U]->far_off(record) || answers_another(track, side, record, place);
+    const bool elsewhere = track.spaces[side ^ 1U]->far_off(record) ||
+                           (track.episode == nullptr && answers_another(track, side, record, place));
     if ((track.far_answer != nullptr || elsewhere) &&
         answers_jumped(connection, side, record, number, place, elsewhere, verdict)) {
       return verdict;
     }
   }
 
-  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}};
+  if (Verdict verdict; followed && waits_for_explanation(connection, side, record, number, verdict))
+    return verdict;
+  return step_now(connection, side, record, number, place, nullptr);
+}
+
+/// ... of which nothing else has to be known.
+Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                                std::uint64_t number, std::uint32_t place, const episode::Ruling* ruling) {
+  Track& track = tracks[connection];
+  Connection& c = track.result;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const bool counts = record.has(PacketRecord::selected);
+  const bool followed = believed(place, record);
+  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}, ruling};
   s.verdict.connection = c.id;
   if (side == 1) s.verdict.set(Verdict::b_to_a);
   if (followed && c.service == Service::reserved && info.operation != dissect::Operation::cnp)
@@ -376,6 +388,7 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     } else if (info.request) {
       space->request(s);
     }
+    if (ruling != nullptr) space->book(s);
   }
   const bool ce = followed && (record.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
   if (ce) happened(s, side, Event::ce_marked);

@@ -150,6 +150,28 @@ struct Restart {
   }
 };
 
+/// The packets of a connection since something was not as it should be, until it is as it should be again.
+struct Episode {
+  static constexpr std::size_t limit = 4096;
+  static constexpr std::size_t gaps_at_most = 64;
+  struct Side {
+    std::int64_t top = 0;       ///< behind the highest request
+    std::int64_t acked = 0;     ///< everything before is confirmed
+    std::int64_t marker = 0;    ///< behind the highest request when it was last not as it should be
+    std::int64_t answered = 0;  ///< behind the highest response
+    bool known = false;         ///< a request was captured
+    /// Responses that are missing, until they come or long nothing happens.
+    std::vector<std::pair<std::int64_t, std::int64_t>> missing;
+    bool inside = false;  ///< the last response was not the end of its READ
+  };
+  std::vector<Held> held;
+  std::vector<std::uint8_t> sides;
+  std::array<Side, 2> side;  ///< by requester
+  std::uint32_t calm = 0;    ///< packets since then
+  bool asked = false;        ///< a NAK or RNR NAK came, and nothing was sent again since
+  std::int64_t last_ns = capture::no_time;
+};
+
 /// A connection while it is followed.
 struct alignas(64) Track {
   std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
@@ -166,6 +188,8 @@ struct alignas(64) Track {
   bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
   bool restart_known = false;  ///< its packets are no restart
   DeepPtr<Restart> restart;
+  DeepPtr<Episode> episode;
+  bool replaying = false;  ///< its episode is over: packets go through
 };
 
 struct EndHash {
@@ -179,7 +203,10 @@ struct EndHash {
 
 struct Tracker::Impl {
   explicit Impl(const TrackerOptions& options)
-      : flows(options.flow_limit), short_way(options.short_way), copies_expected(options.copies_expected) {
+      : flows(options.flow_limit),
+        short_way(options.short_way),
+        episodes(options.episodes),
+        copies_expected(options.copies_expected) {
     shared.verdicts = options.verdicts;
     tell = options.verdicts != nullptr;
   }
@@ -203,6 +230,17 @@ struct Tracker::Impl {
   void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
+  Verdict step_now(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
+                   std::uint32_t place, const episode::Ruling* ruling);
+
+  // tracker_episodes.cpp
+  [[nodiscard]] bool waits_for_explanation(std::uint32_t connection, unsigned side,
+                                           const PacketRecord& record, std::uint64_t number,
+                                           Verdict& verdict);
+  void note_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
+  [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
+  void explain_episode(std::uint32_t connection);
+
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
               std::uint32_t place, Verdict& verdict);
   bool answers_jumped(std::uint32_t connection, unsigned side, const PacketRecord& record,
@@ -340,6 +378,7 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
+  const bool episodes;
   bool copies_expected = false;  ///< from now on
   bool tell = false;             ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place

@@ -14,14 +14,6 @@ namespace roce::analyze {
 using dissect::Operation;
 using dissect::Position;
 
-namespace {
-
-std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
-  return std::max<std::int64_t>(1, (std::int64_t{bytes} + pmtu - 1) / pmtu);
-}
-
-}  // namespace
-
 /// PSNs that a READ request takes (IBTA 9.7.5.2.1); 0 = not known before the path MTU is.
 std::int64_t PsnSpace::read_packets(Step& s) const noexcept {
   if (!s.r.has(PacketRecord::has_reth)) return 0;

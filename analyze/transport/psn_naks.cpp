@@ -167,6 +167,7 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   rnr_time_ns_ = s.r.time_ns;
   rnr_wait_ns_ = dissect::rnr_timer_ns(static_cast<std::uint8_t>(code));
   rnr_frame_ = s.number;
+  rnr_syndrome_ = s.r.aeth >> 24U;
   if (!s.counts) return;
   ++requester.trouble->naks[static_cast<std::size_t>(NakKind::rnr)];
   if (!requester.trouble->rnr) requester.trouble->rnr = std::make_unique<RnrStats>();

@@ -71,6 +71,7 @@ void PsnSpace::take_back_late(Step& s, Seen& seen, Cause cause) {
   seen.cause = static_cast<std::uint8_t>(cause) & 7U;
   request_facts_.take_back_late();
   lose_at(s, side_, Lost::before_capture, seen.frame, seen.time_ns);
+  if (s.ruling != nullptr) return;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
       verdict->clear(Verdict::out_of_order);

@@ -21,6 +21,11 @@ constexpr bool behind(std::uint16_t a, std::uint16_t b) noexcept {
   return static_cast<std::uint16_t>(a - b) >= 0x8000U;
 }
 
+/// PSNs of a READ of so many bytes.
+[[nodiscard]] constexpr std::int64_t packets_of(std::uint32_t bytes, std::uint32_t pmtu) noexcept {
+  return std::max<std::int64_t>(1, (std::int64_t{bytes} + pmtu - 1) / pmtu);
+}
+
 /// What is known of the packets of one kind (requests or answers) in one space: whether IPv4 IDs tell
 /// transmissions apart, and how often the capture shows everything twice. Only the relations of the counts
 /// matter: before one is full all are halved.

@@ -95,7 +95,7 @@ bool PsnSpace::next_copy(Step& s, std::int64_t psn, std::int64_t count) {
     const bool asked_for = expected_again(seen != nullptr ? *seen : unknown, psn);
     if (!answers_seen_ || r.time_ns == capture::no_time || !soon || asked_for) return false;
   }
-  if (!ids_tell) doubt(s, psn, lag);
+  if (!ids_tell && s.ruling == nullptr) doubt(s, psn, lag);
   copies_.take(psn, count, lag);
   duplicate(s, request_facts_, seen, true);
   return true;
@@ -354,7 +354,7 @@ SpuriousReason PsnSpace::needless_by(Cause cause) const noexcept {
 /// Go-back-N sends what had come as well: the receiver threw it away, or has it twice.
 void PsnSpace::count_waste(Step& s, const Again& again, Cause cause, bool spurious) {
   count_repeat(s, side_, cause);
-  if (!s.counts) return;
+  if (!s.counts || (s.ruling != nullptr && s.ruling->what != episode::Ruling::What::repeat)) return;
   if (spurious) {
     happened(s, side_, Event::spurious);
     ++s.connection.requester[side_].trouble->needless[static_cast<std::size_t>(needless_by(cause))];
@@ -419,6 +419,7 @@ void PsnSpace::take_back_lone_repeat(Step& s) {
   seen->late = 1;
   seen->cause = 0;
   if (naks_.find(last_nak_.psn) == nullptr) naks_.push(last_nak_);
+  if (s.ruling != nullptr) return;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(run_frame_)) {
       verdict->clear(Verdict::retransmission);

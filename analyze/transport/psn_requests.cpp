@@ -186,6 +186,8 @@ bool PsnSpace::inside_read(std::int64_t psn) noexcept {
 }
 
 void PsnSpace::mark_late(Step& s) {
+  const bool ruled = s.ruling != nullptr && (s.info.request || s.info.operation != Operation::acknowledge);
+  if (ruled) return;
   s.verdict.set(Verdict::out_of_order);
   happened(s, s.side, Event::out_of_order);
   if (s.counts && s.flow(s.side) != nullptr) ++s.flow(s.side)->sequence_to_change().out_of_order;

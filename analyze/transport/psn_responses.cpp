@@ -204,6 +204,7 @@ void PsnSpace::mark_repeated_answer(Step& s, Cause cause, const Seen* seen) {
   s.verdict.cause = cause;
   if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
   count_repeat(s, s.side, cause);
+  if (s.ruling != nullptr) return;
   // Where both sides READ, a side's own READs asked again are among its repeats too.
   if (cause == Cause::read_retry && s.info.operation == Operation::read_response)
     happened(s, s.side, Event::response_repeated);
@@ -318,6 +319,7 @@ void PsnSpace::expect_both(std::int64_t from) {
 void PsnSpace::take_back_guess(Step& s, Seen& seen) {
   seen.guessed = 0;
   seen.cause = 0;
+  if (s.ruling != nullptr) return;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(seen.frame)) {
       verdict->clear(Verdict::retransmission);

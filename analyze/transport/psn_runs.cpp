@@ -140,6 +140,7 @@ void PsnSpace::take_back_copy(Step& s) {
   const std::uint64_t frame = last_copy_frame_;
   last_copy_ = -1;
   if (request_facts_.doubled > 0) --request_facts_.doubled;
+  if (s.ruling != nullptr) return;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(frame)) {
       verdict->clear(Verdict::duplicate_network);

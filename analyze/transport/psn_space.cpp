@@ -37,6 +37,10 @@ void happened(Step& s, unsigned side, Event event, std::uint64_t count) {
 }
 
 void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
+  if (s.ruling == nullptr) book_loss(s, side, where, count);
+}
+
+void book_loss(Step& s, unsigned side, Lost where, std::uint64_t count) {
   show_lost(s.verdict, where, side == s.side, static_cast<std::int64_t>(count));
   if (!s.counts) return;
   if (s.flow(side) != nullptr) {
@@ -47,6 +51,7 @@ void lose(Step& s, unsigned side, Lost where, std::uint64_t count) {
 }
 
 void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64_t time_ns) {
+  if (s.ruling != nullptr) return;
   if (s.shared.verdicts != nullptr) {
     if (Verdict* verdict = s.shared.verdicts->at(frame)) show_lost(*verdict, where, true, 1);
   }
@@ -57,6 +62,10 @@ void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64
 }
 
 void count_repeat(Step& s, unsigned side, Cause cause) {
+  if (s.ruling == nullptr) book_repeat(s, side, cause);
+}
+
+void book_repeat(Step& s, unsigned side, Cause cause) {
   if (!s.counts) return;
   constexpr std::array<Event, cause_count> events{
       Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
@@ -71,6 +80,7 @@ void count_repeat(Step& s, unsigned side, Cause cause) {
 }
 
 void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame, bool counted) {
+  if (s.ruling != nullptr) return;
   // Only answers show that requests were missed by the capture.
   const bool own = where == Lost::before_capture;
   if (frame == s.number) {
@@ -242,6 +252,9 @@ void PsnSpace::duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_
   }
   if (!s.counts) return;
   if (by_capture && &facts == &request_facts_ && requests_ > 0) --requests_;
+  const bool ruled =
+      s.ruling != nullptr && (s.info.request || s.info.operation != dissect::Operation::acknowledge);
+  if (ruled) return;
   if (Flow* flow = s.flow(s.side)) {
     SequenceCounts& sequence = flow->sequence_to_change();
     ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);

@@ -9,6 +9,7 @@
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/lazy.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/episode/explain.hpp"
 #include "analyze/flow/flow.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/record/packet_record.hpp"
@@ -42,6 +43,23 @@ class alignas(64) PsnSpace {
   bool next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                     TrackerShared& shared, Verdict& verdict);
   bool next_ack(const PacketBrief& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);
+  /// Whether nothing is in question with this packet: no episode begins.
+  [[nodiscard]] bool is_steady(const PacketRecord& r, const dissect::OpcodeInfo& info) noexcept;
+  /// Of a packet that waits for an explanation. `pmtu`: 0 if it is not known.
+  [[nodiscard]] episode::Note note_of(const PacketRecord& r, std::uint64_t number,
+                                      const dissect::OpcodeInfo& info, std::uint32_t pmtu) const noexcept;
+  /// Puts what was captured before, in its order, into `notes`, which is empty.
+  void recall(std::vector<episode::Note>& notes, std::uint32_t pmtu);
+  [[nodiscard]] episode::Facts facts_now() const noexcept;
+  void learn(const episode::Facts& facts) noexcept { facts_ = facts; }
+  /// Books what s.ruling says, after request() or answer().
+  void book(Step& s);
+  [[nodiscard]] std::int64_t extended(std::uint32_t psn) const noexcept { return place(psn); }
+  /// Everything before is confirmed, and behind the highest request.
+  [[nodiscard]] std::int64_t confirmed_to() const noexcept { return acked_known_ ? acked_ : first_; }
+  [[nodiscard]] std::int64_t sent_to() const noexcept { return next_; }
+  /// Behind the highest response.
+  [[nodiscard]] std::int64_t answered_to() const noexcept { return response_next_; }
   /// A request whose ICRC is wrong: its receiver drops it. Only told, never followed.
   void damaged_request(Step& s);
   void answer(Step& s);
@@ -320,6 +338,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool expected_again(const Seen& seen, std::int64_t psn) const noexcept;
   [[nodiscard]] bool too_soon(const Seen& seen, const PacketBrief& r, std::int64_t psn) const noexcept;
   [[nodiscard]] bool same_record(const Seen& seen, const PacketBrief& r) const noexcept;
+  void book_order(Step& s, const episode::Ruling& ruling);
   void duplicate(Step& s, StreamFacts& facts, const Seen* seen, bool in_turn = false);
   [[nodiscard]] static std::int64_t lag_of(const Seen* seen, const PacketBrief& r) noexcept;
   bool next_copy(Step& s, std::int64_t psn, std::int64_t count);
@@ -475,6 +494,7 @@ class alignas(64) PsnSpace {
   std::int64_t rnr_time_ns_ = 0;
   std::uint64_t rnr_wait_ns_ = 0;
   std::uint64_t rnr_frame_ = 0;
+  std::uint32_t rnr_syndrome_ = 0;
 
   CopyQueue copies_;  ///< of requests
   Lazy<DoubtedCopies> doubted_;
@@ -482,6 +502,7 @@ class alignas(64) PsnSpace {
   std::uint32_t first_aeth_ = 0;
   std::uint32_t first_answer_point_ = 0;
   bool copies_known_ = false;  ///< no answer has to say that they are copies
+  episode::Facts facts_;
   OpenNaks naks_;
   OpenNak last_nak_;
   DeepPtr<Interrupted> interrupted_;

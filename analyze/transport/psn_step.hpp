@@ -8,6 +8,7 @@
 
 #include "analyze/base/series.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/episode/note.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/packet/verdict_store.hpp"
@@ -42,6 +43,11 @@ struct Step {
   std::array<std::uint32_t, 2> places;  ///< by sender; FlowTable::none where there is none
   TrackerShared& shared;
   Verdict verdict;
+  /// What the explanation of its episode says of it: that is booked, and nothing else.
+  const episode::Ruling* ruling = nullptr;
+
+  /// Whether order, repeats and losses are booked where they are seen.
+  [[nodiscard]] bool books() const noexcept { return counts && ruling == nullptr; }
 
   /// Of the packet's time; nullptr where it has none.
   [[nodiscard]] Series::Bucket* bucket() const {
@@ -81,5 +87,8 @@ void note_gap(Step& s, std::int64_t missing);
 void note_gap_at(Step& s, unsigned side, std::uint64_t frame, std::int64_t time_ns, std::int64_t missing);
 /// Counts the packet, sent by `side`, as sent again.
 void count_repeat(Step& s, unsigned side, Cause cause);
+/// The same of what an explanation says.
+void book_repeat(Step& s, unsigned side, Cause cause);
+void book_loss(Step& s, unsigned side, Lost where, std::uint64_t count);
 
 }  // namespace roce::analyze

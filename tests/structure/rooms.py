@@ -29,7 +29,8 @@ ROOMS = {
     "analyze/link": "analyze/record",  # PAUSE, PFC, LLDP
     "analyze/flow": "analyze/packet",
     "analyze/connection": "analyze/cm analyze/flow",  # result values of a connection
-    "analyze/transport": "analyze/connection",  # requester and responder
+    "analyze/episode": "analyze/packet",  # what happened while something was wrong
+    "analyze/transport": "analyze/connection analyze/episode",  # requester and responder
     "analyze/tracker": "analyze/transport",  # packet -> connection
     "analyze/policy": "analyze/flow analyze/link",
     "analyze/results": "analyze/connection analyze/policy",  # the Snapshot and its tables

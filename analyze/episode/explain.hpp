@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened in an episode: pure, and made of all that was captured of it, before and after each packet.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyze/episode/note.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// What steady traffic and earlier episodes showed of one stream of a space. Only relations of the counts
+/// matter.
+struct StreamFact {
+  std::uint32_t id_forward = 0;   ///< IPv4 IDs a little above the one before
+  std::uint32_t id_other = 0;     ///< any other change
+  std::uint32_t id_constant = 0;  ///< no change
+  std::uint32_t single = 0;       ///< transmissions
+  std::uint32_t doubled = 0;      ///< copies among them
+  std::uint32_t late = 0;         ///< those that were overtaken
+};
+
+/// The same of a space.
+struct Facts {
+  StreamFact requests;
+  StreamFact responses;
+  std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
+  std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
+  std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
+  std::int64_t fast_reaction_ns = 0;   ///< the least; 0: not known
+  std::int64_t slow_reaction_ns = 0;   ///< the same of the slower ones: a maximum that fades; 0: not known
+  std::int64_t fastest_answer_ns = 0;  ///< 0: not known
+  std::int64_t slow_answer_ns = 0;     ///< 0: not known
+  std::int64_t ask_again_ns =
+      0;                         ///< from a missing response to the READ issued again, at least; 0: not known
+  bool answers_captured = true;  ///< a NAK would be in the capture
+  std::uint32_t named_late =
+      0;  ///< packets that NAKs named although they had been captured, and that came late
+  std::uint32_t named_lost = 0;  ///< and those that did not
+  bool capture_misses = false;   ///< some that were delivered were not captured
+  int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
+};
+
+/// One ruling a note, in their order. `facts` learns what the episode shows.
+[[nodiscard]] std::vector<Ruling> explain(std::span<const Note> notes, Facts& facts);
+
+}  // namespace roce::analyze::episode

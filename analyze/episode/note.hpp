@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A packet of a PSN space as an episode notes it, and what is said of it when the episode is explained.
+#pragma once
+
+#include <cstdint>
+
+#include "analyze/packet/verdict.hpp"
+#include "capture/core/frame.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// One captured packet of a PSN space: a request of its requester, or an answer. In order of capture.
+struct Note {
+  std::int64_t psn = 0;  ///< extended, so that PSNs of a space order
+  std::int64_t time_ns = capture::no_time;
+  std::uint64_t frame = 0;
+  std::int32_t count = 1;  ///< PSNs that a request takes: of a READ as many as its responses; 0: not known
+  std::uint32_t aeth = 0;  ///< syndrome in the high byte, MSN below
+  std::uint32_t payload = 0;
+  std::uint32_t path = 0;  ///< PacketBrief::path
+  std::uint16_t ip_id = 0;
+  std::uint8_t opcode = 0;
+  bool request = false;
+  bool has_ip_id = false;
+  bool has_aeth = false;
+  bool asks = false;          ///< a request that asks for an acknowledgement
+  Cause cause = Cause::none;  ///< from before the episode: why it was sent again, if it was
+  bool before = false;        ///< from before the episode: judged already, noted for what it says of others
+};
+
+/// Why something is said of a packet: docs/rules.md has a row for each.
+enum class Rule : std::uint8_t {
+  none,
+  first,               ///< behind all that was sent before it
+  same_id,             ///< equal IPv4 ID: the same transmission
+  in_turn,             ///< the next of a row of packets that are shown again
+  sent_earlier,        ///< its IPv4 ID lies before those that were captured before it
+  fills_gap,           ///< missing in its place, and nothing asked for it again
+  sequence_nak,        ///< a sequence NAK asked for it
+  nak_of_message,      ///< a sequence NAK asked for a later packet of its message
+  rnr_nak,             ///< an RNR NAK asked for it
+  timer,               ///< nothing asked for it, and the requester was silent
+  read_asked_again,    ///< responses to it are missing
+  responds_again,      ///< a response to a READ or atomic that was sent again
+  executed_just_then,  ///< asked for twice, but the responder's count of messages says that it is the first
+  not_captured,        ///< what made the sender send it again is not in the capture
+};
+
+/// What an episode's explanation says of one packet.
+struct Ruling {
+  enum class What : std::uint8_t { first, late, copy, repeat };
+  What what = What::first;
+  Rule rule = Rule::none;
+  Cause cause = Cause::none;
+  bool begins_pass = false;    ///< the sender went back, here
+  std::uint64_t original = 0;  ///< frame of the last transmission before; 0: none was captured
+  // Transmissions whose loss this packet shows.
+  std::uint32_t lost_before = 0;   ///< upstream of the capture point, of its own sender
+  std::uint32_t lost_after = 0;    ///< downstream of it, of the peer
+  std::uint32_t missed_own = 0;    ///< delivered, but not captured
+  std::uint32_t missed_other = 0;  ///< the same of the peer
+};
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/story.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace roce::analyze::episode {
+namespace {
+
+struct Gap {
+  std::int64_t from = 0, to = 0;
+  std::int32_t pass = 0;
+  bool first = false;  ///< of what had never been sent
+};
+
+/// A story so far.
+struct State {
+  static constexpr std::size_t gaps_at_most = 20;
+  float bits = 0;
+  std::int32_t origin = -1;  ///< in the arena: the step that led here
+  Move last = Move::next;
+  std::int64_t cursor = 0;
+  std::int64_t top = 0;
+  std::int64_t bottom = 0;  ///< the lowest PSN sent: what lies before may come late
+  std::int64_t row = -1;    ///< the next of a row of copies or late ones
+  std::int32_t pass = 0;
+  std::int32_t passes = 0;
+  std::uint32_t pass_length = 0;
+  std::uint8_t gaps = 0;
+  std::array<Gap, gaps_at_most> gap;
+
+  void miss(std::int64_t from, std::int64_t to, bool first) noexcept {
+    if (gaps == gaps_at_most) {
+      std::copy(gap.begin() + 1, gap.end(), gap.begin());
+      --gaps;
+    }
+    gap[gaps++] = {from, to, pass, first};
+  }
+  /// The last gap with all of it; gaps if there is none.
+  [[nodiscard]] std::size_t gap_of(std::int64_t from, std::int64_t to) const noexcept {
+    for (std::size_t i = gaps; i-- > 0;) {
+      if (gap[i].from <= from && to <= gap[i].to) return i;
+    }
+    return gaps;
+  }
+  void fill(std::size_t i, std::int64_t from, std::int64_t to) noexcept {
+    const Gap whole = gap[i];
+    const bool before = whole.from < from;
+    const bool behind = to < whole.to;
+    if (before) gap[i].to = from;
+    if (behind && before && gaps < gaps_at_most) {
+      std::copy_backward(gap.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap.begin() + gaps,
+                         gap.begin() + gaps + 1);
+      gap[i + 1] = {to, whole.to, whole.pass, whole.first};
+      ++gaps;
+    } else if (behind) {
+      gap[i].from = to;
+    } else if (!before) {
+      std::copy(gap.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap.begin() + gaps,
+                gap.begin() + static_cast<std::ptrdiff_t>(i));
+      --gaps;
+    }
+  }
+};
+
+struct Taken {
+  std::int32_t origin = -1;
+  Placed told;
+};
+
+float bits_of(std::int64_t count) noexcept {
+  return std::log2(static_cast<float>(std::max<std::int64_t>(count, 1)));
+}
+
+class Search {
+ public:
+  Search(std::span<const Sent> sent, const StoryFacts& facts) : sent_(sent), facts_(facts) {}
+
+  std::vector<Placed> run() {
+    if (sent_.empty()) return {};
+    State first;
+    first.cursor = first.top = sent_[0].psn;
+    first.bottom = std::min(facts_.bottom, sent_[0].psn);
+    for (std::size_t i = 0; i < facts_.before; ++i) follow(first, sent_[i]);
+    std::vector<State> beam{first};
+    std::vector<State> grown;
+    for (const Sent& each : sent_.subspan(facts_.before)) {
+      grown.clear();
+      for (const State& state : beam) grow(state, each, grown);
+      narrow(grown);
+      for (State& state : grown) state.bits -= grown.front().bits;
+      beam.swap(grown);
+    }
+    std::vector<Placed> story(sent_.size());
+    std::int32_t at = beam.front().origin;
+    for (std::size_t i = sent_.size(); i-- > 0;) {
+      story[i] = arena_[static_cast<std::size_t>(at)].told;
+      at = arena_[static_cast<std::size_t>(at)].origin;
+    }
+    return story;
+  }
+
+ private:
+  static constexpr std::size_t width = 16;
+
+  State& step(const State& from, Move move, float bits, std::vector<State>& grown) {
+    Placed told;
+    told.move = move;
+    told.pass = from.pass;
+    told.cursor = from.cursor;
+    told.top = from.top;
+    grown.push_back(from);
+    State& state = grown.back();
+    state.bits += bits;
+    state.last = move;
+    pending_.push_back({from.origin, told});
+    return state;
+  }
+
+  /// What was judged before the episode began.
+  void follow(State& state, const Sent& each) {
+    Placed told;
+    told.pass = state.pass;
+    told.cursor = state.cursor;
+    told.top = state.top;
+    const std::size_t gap = state.gap_of(each.psn, each.end);
+    if (each.psn != state.cursor && gap < state.gaps) {
+      told.move = Move::late;
+      told.of_first = state.gap[gap].first;
+      state.fill(gap, each.psn, each.end);
+    } else {
+      if (each.psn > state.cursor) {
+        told.move = Move::ahead;
+        state.miss(state.cursor, each.psn, state.cursor >= state.top);
+      } else if (each.psn < state.cursor) {
+        told.move = Move::back;
+        told.pass = state.pass = ++state.passes;
+        if (state.cursor < state.top) state.miss(state.cursor, state.top, false);
+      }
+      state.cursor = each.end;
+      state.top = std::max(state.top, each.end);
+    }
+    arena_.push_back({state.origin, told});
+    state.origin = static_cast<std::int32_t>(arena_.size()) - 1;
+  }
+
+  void grow(const State& from, const Sent& each, std::vector<State>& grown) {
+    const std::int64_t psn = each.psn;
+    const auto goes_on = [&](State& state) {
+      state.cursor = each.end;
+      state.top = std::max(state.top, each.end);
+      ++state.pass_length;
+    };
+    if (psn == from.cursor) {
+      goes_on(step(from, Move::next, 0, grown));
+    } else if (psn > from.cursor && psn == from.top) {
+      // Of a pass of one packet that is what selective repeat looks like.
+      State& state = step(from, Move::home, facts_.home, grown);
+      state.miss(from.cursor, psn, false);
+      goes_on(state);
+    } else if (psn > from.cursor) {
+      const bool first = from.cursor >= from.top;
+      State& state = step(from, Move::ahead, facts_.ahead + bits_of(psn - from.cursor) / 2, grown);
+      if (!first && psn > from.top) {
+        state.miss(from.cursor, from.top, false);
+        state.miss(from.top, psn, true);
+      } else {
+        state.miss(from.cursor, psn, first);
+      }
+      goes_on(state);
+    }
+    if (psn < from.top && each.back < Sent::never) {
+      State& state = step(from, Move::back, each.back, grown);
+      if (from.cursor < from.top) state.miss(from.cursor, from.top, false);
+      state.pass = ++state.passes;
+      pending_.back().told.pass = state.pass;
+      state.pass_length = 0;
+      state.bottom = std::min(state.bottom, psn);
+      state.row = -1;
+      goes_on(state);
+    }
+    if (each.late < Sent::never) {
+      const std::size_t gap = from.gap_of(psn, each.end);
+      const bool below = gap == from.gaps && each.end <= from.bottom;
+      if (gap < from.gaps || below) {
+        const bool row = from.row == psn;
+        State& state = step(from, Move::late, row ? facts_.again : each.late, grown);
+        pending_.back().told.of_first = below || from.gap[gap].first;
+        if (!below) pending_.back().told.pass = from.gap[gap].pass;
+        state.row = each.end;
+        if (below) {
+          state.bottom = psn;
+          if (each.end < from.bottom) state.miss(each.end, from.bottom, true);
+        } else {
+          state.fill(gap, psn, each.end);
+        }
+      }
+    }
+    if (each.previous >= 0 && each.copy < Sent::never) {
+      const bool row = from.row == psn;
+      State& state = step(from, Move::copy, row ? std::min(facts_.again, each.copy) : each.copy, grown);
+      state.row = each.end;
+    }
+    if (pending_.empty()) {  // neither: a stray, of which nothing follows
+      State& state = step(from, Move::copy, 20, grown);
+      state.row = -1;
+    }
+    // The steps in the arena, in the order of their states.
+    const std::size_t base = grown.size() - pending_.size();
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      grown[base + i].origin = static_cast<std::int32_t>(arena_.size());
+      arena_.push_back(pending_[i]);
+    }
+    pending_.clear();
+  }
+
+  static void narrow(std::vector<State>& states) {
+    std::stable_sort(states.begin(), states.end(),
+                     [](const State& a, const State& b) { return a.bits < b.bits; });
+    std::size_t kept = 0;
+    constexpr float hopeless = 40;
+    for (std::size_t i = 0; i < states.size() && kept < width; ++i) {
+      if (states[i].bits > states.front().bits + hopeless) break;
+      const bool known = std::any_of(
+          states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept), [&](const State& other) {
+            return other.cursor == states[i].cursor && other.top == states[i].top &&
+                   other.row == states[i].row && other.gaps == states[i].gaps;
+          });
+      if (known) continue;
+      if (kept != i) states[kept] = states[i];
+      ++kept;
+    }
+    states.resize(kept);
+  }
+
+  std::span<const Sent> sent_;
+  const StoryFacts& facts_;
+  std::vector<Taken> arena_;
+  std::vector<Taken> pending_;
+};
+
+}  // namespace
+
+std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts) {
+  return Search(sent, facts).run();
+}
+
+std::vector<Placed> tell_in_order(std::span<const Sent> sent) {
+  std::vector<Placed> story(sent.size());
+  if (sent.empty()) return story;
+  std::int64_t cursor = sent[0].psn;
+  std::int64_t top = cursor;
+  std::int32_t pass = 0;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Sent& each = sent[i];
+    Placed& told = story[i];
+    told.cursor = cursor;
+    told.top = top;
+    constexpr float asked = 4;
+    if (each.psn == cursor) {
+      told.move = Move::next;
+    } else if (each.psn < cursor || (each.psn < top && each.back <= asked)) {
+      told.move = Move::back;
+      ++pass;
+    } else {
+      told.move = each.psn == top && cursor < top ? Move::home : Move::ahead;
+    }
+    told.pass = pass;
+    cursor = each.end;
+    top = std::max(top, cursor);
+  }
+  return story;
+}
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a sender sent what was captured: its passes over the PSNs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// A captured transmission, and how much would have to be assumed for it to be this or that: bits, the
+/// logarithm of how seldom that is.
+struct Sent {
+  static constexpr float never = 1000;
+  std::int64_t psn = 0;
+  std::int64_t end = 0;  ///< one behind its last PSN
+  std::int64_t time_ns = 0;
+  std::int32_t note = 0;
+  std::int32_t previous = -1;  ///< index of the last one before with its PSN and opcode
+  float back = 14;             ///< the sender went back to it
+  float copy = never;          ///< shown twice
+  float late = 7;              ///< overtaken
+};
+
+enum class Move : std::uint8_t {
+  next,   ///< the next of the pass
+  ahead,  ///< of the pass, but PSNs before it are missing
+  home,   ///< on with what was not sent before, though the pass had not come there
+  back,   ///< a pass begins
+  late,   ///< belongs into a gap
+  copy,   ///< was sent once, and shown before
+};
+
+struct Placed {
+  Move move = Move::next;
+  bool of_first = false;    ///< late: into a gap of what was sent for the first time
+  std::int32_t pass = 0;    ///< of a late one: into whose gap
+  std::int64_t cursor = 0;  ///< where the pass stood before
+  std::int64_t top = 0;     ///< behind the highest PSN sent before
+};
+
+struct StoryFacts {
+  float ahead = 7;          ///< bits for a gap
+  float home = 6;           ///< bits for a pass that ends early
+  float again = 1;          ///< the next late one, or copy, in a row
+  std::size_t before = 0;   ///< so many are told already: taken as they come
+  std::int64_t bottom = 0;  ///< the lowest PSN sent so far: what lies before it may come late
+};
+
+/// The likeliest story, in which each came as it was captured. Linear in time.
+[[nodiscard]] std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts);
+
+/// The story where the order of sending is known: nothing is late or shown twice.
+[[nodiscard]] std::vector<Placed> tell_in_order(std::span<const Sent> sent);
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Episodes: the packets of a connection wait from the first one that is not as it should be until requester
+// and responder agree again; then all of them are explained together, and booked.
+#include <algorithm>
+#include <utility>
+
+#include "analyze/tracker/tracker_impl.hpp"
+
+namespace roce::analyze {
+
+using dissect::Operation;
+
+namespace {
+
+/// So many packets in a row must be as they should be: what comes late or twice comes sooner.
+constexpr std::uint32_t calm_packets = 32;
+/// So many where responses are missing: if nobody asks for them by then, they were delivered.
+constexpr std::uint32_t patient_packets = 1024;
+
+}  // namespace
+
+/// Whether the packet, of a connection in an episode, may be the first of another use of the queue pairs.
+bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const {
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const DeepPtr<PsnSpace>& space = track.spaces[side];
+  if (!info.request || !info.starts_message() || space == nullptr) return false;
+  const Episode& open = *track.episode;
+  if (space->far_off(record)) return true;
+  if (record.time_ns == capture::no_time || open.last_ns == capture::no_time) return false;
+  constexpr std::int64_t soon_ns = 100'000;
+  constexpr std::int64_t setting_up_ns = 10'000'000;
+  const std::int64_t quiet = record.time_ns - open.last_ns;
+  if (quiet < soon_ns || open.asked) return false;
+  const std::int64_t psn = space->extended(record.psn);
+  const Episode::Side& own = open.side[side];
+  constexpr std::int64_t no_loss = 256;  // so many are not lost in a row
+  if (psn >= own.acked) return psn > own.top + no_loss && quiet >= setting_up_ns;
+  return space->begins_at(record.psn) || quiet >= setting_up_ns;
+}
+
+/// True if the packet waits with others, or is the first to wait.
+bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned side, const PacketRecord& record,
+                                          std::uint64_t number, Verdict& verdict) {
+  Track& track = tracks[connection];
+  if (!episodes || track.replaying || track.views != nullptr || track.restart != nullptr ||
+      track.jump != nullptr)
+    return false;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const bool sequence = info.defined && (info.request || info.response) &&
+                        (info.service == dissect::Service::rc || info.service == dissect::Service::xrc);
+  if (!sequence) return false;
+  const unsigned requester = info.response ? side ^ 1U : side;
+  if (track.episode == nullptr) {
+    if (track.spaces[requester] == nullptr || track.spaces[requester]->is_steady(record, info)) return false;
+    track.episode = std::make_unique<Episode>();
+    for (unsigned of = 0; of < 2; ++of) {
+      if (track.spaces[of] == nullptr || !track.spaces[of]->requests_seen()) continue;
+      track.episode->side[of] = {track.spaces[of]->sent_to(),
+                                 track.spaces[of]->confirmed_to(),
+                                 track.spaces[of]->sent_to(),
+                                 track.spaces[of]->answered_to(),
+                                 true,
+                                 {},
+                                 false};
+    }
+    link(track);
+  }
+  if (track.spaces[requester] == nullptr) track.spaces[requester] = std::make_unique<PsnSpace>(requester);
+  verdict.connection = track.result.id;
+  if (side == 1) verdict.set(Verdict::b_to_a);
+  publish(number, verdict);
+  note_in_episode(track, side, record, number);
+  const Episode& open = *track.episode;
+  const bool settled = std::all_of(open.side.begin(), open.side.end(),
+                                   [](const Episode::Side& one) { return one.acked >= one.marker; });
+  const bool complete = std::all_of(open.side.begin(), open.side.end(),
+                                    [](const Episode::Side& one) { return one.missing.empty(); });
+  const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
+  if (calm || open.held.size() >= Episode::limit || held >= held_of_all) explain_episode(connection);
+  return true;
+}
+
+void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRecord& record,
+                                    std::uint64_t number) {
+  Episode& open = *track.episode;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const unsigned requester = info.response ? side ^ 1U : side;
+  const PsnSpace& space = *track.spaces[requester];
+  Episode::Side& own = open.side[requester];
+  const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
+  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false};
+  bool calm = true;
+  if (info.request) {
+    calm = note.psn == own.top;
+    if (!calm) open.asked = false;
+    own.top = std::max(own.top, note.psn + std::max(note.count, 1));
+  } else if (info.operation != Operation::acknowledge) {
+    calm = note.psn == own.answered || (note.psn > own.answered && info.starts_message());
+    const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());
+    if (gap && own.missing.size() < Episode::gaps_at_most) own.missing.emplace_back(own.answered, note.psn);
+    own.inside = !info.ends_message();
+    std::erase_if(own.missing, [&](auto& gap) {
+      if (note.psn == gap.first) ++gap.first;
+      return gap.first >= gap.second;
+    });
+    own.answered = std::max(own.answered, note.psn + 1);
+    own.acked = std::max(own.acked, note.psn + (info.ends_message() ? 1 : 0));
+  } else {
+    calm = note.has_aeth && (note.aeth >> 29U & 3U) == 0 && note.psn < own.top;
+    if (!calm && note.has_aeth) open.asked = true;
+    if (note.psn < own.top) own.acked = std::max(own.acked, note.psn + (calm ? 1 : 0));
+  }
+  open.calm = calm ? open.calm + 1 : 0;
+  if (!calm) own.marker = own.top;
+  open.last_ns = record.time_ns;
+  open.held.push_back({record, number});
+  open.sides.push_back(static_cast<std::uint8_t>(side));
+  ++held;
+}
+
+/// The episode is over, or as long as may be: what is said of it is said now.
+void Tracker::Impl::explain_episode(std::uint32_t connection) {
+  const std::unique_ptr<Episode> over = std::move(tracks[connection].episode);
+  if (over == nullptr) return;
+  Track& track = tracks[connection];
+  held -= std::min(held, over->held.size());
+  const auto requester_of = [&](std::size_t i) {
+    const bool response = dissect::opcode_info(over->held[i].record.opcode).response;
+    return static_cast<unsigned>(over->sides[i]) ^ (response ? 1U : 0U);
+  };
+  std::uint32_t pmtu = track.result.pmtu;
+  for (std::size_t i = 0; pmtu == 0 && i < over->held.size(); ++i) {
+    const PacketRecord& record = over->held[i].record;
+    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+    const bool full = info.position == dissect::Position::first || info.position == dissect::Position::middle;
+    if (full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0) pmtu = record.payload;
+  }
+  std::vector<episode::Ruling> rulings(over->held.size());
+  for (unsigned requester = 0; requester < 2; ++requester) {
+    PsnSpace* const space = track.spaces[requester].get();
+    if (space == nullptr) continue;
+    std::vector<episode::Note> notes;
+    space->recall(notes, pmtu);
+    const std::size_t before = notes.size();
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < over->held.size(); ++i) {
+      if (requester_of(i) != requester) continue;
+      const Held& packet = over->held[i];
+      notes.push_back(
+          space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
+      of.push_back(i);
+    }
+    if (of.empty()) continue;
+    episode::Facts facts = space->facts_now();
+    const std::vector<episode::Ruling> said = episode::explain(notes, facts);
+    space->learn(facts);
+    for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said[before + i];
+  }
+  track.replaying = true;
+  for (std::size_t i = 0; i < over->held.size(); ++i) {
+    const Held& packet = over->held[i];
+    const unsigned side = over->sides[i];
+    step_now(connection, side, packet.record, packet.number, tracks[connection].places[side], &rulings[i]);
+  }
+  tracks[connection].replaying = false;
+  link(tracks[connection]);
+}
+
+}  // namespace roce::analyze
