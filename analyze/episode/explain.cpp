@@ -173,7 +173,7 @@ class Explainer {
   void find_previous(std::vector<Sent>& sent) const;
   void put_in_order(Stream& stream, const StreamFact& fact) const;
   void take_out_twins(Stream& stream) const;
-  void tell_story(Stream& stream, const StreamFact& fact, std::int64_t bottom) const;
+  void tell_story(Stream& stream, const StreamFact& fact, std::int64_t bottom, std::int64_t acked) const;
   static void learn(const Stream& stream, StreamFact& fact);
   void weigh_copies(std::vector<Sent>& sent, const StreamFact& fact, Ids ids) const;
   [[nodiscard]] Ids ids_of(const std::vector<Sent>& sent, const StreamFact& fact) const;
@@ -328,7 +328,8 @@ void Explainer::put_in_order(Stream& stream, const StreamFact& fact) const {
   find_previous(sent);
 }
 
-void Explainer::tell_story(Stream& stream, const StreamFact& fact, std::int64_t bottom) const {
+void Explainer::tell_story(Stream& stream, const StreamFact& fact, std::int64_t bottom,
+                           std::int64_t acked) const {
   if (stream.ids == Ids::order) {
     stream.story = tell_in_order(stream.sent);
     return;
@@ -342,6 +343,7 @@ void Explainer::tell_story(Stream& stream, const StreamFact& fact, std::int64_t 
   story.before = static_cast<std::size_t>(std::find_if_not(stream.sent.begin(), stream.sent.end(), told) -
                                           stream.sent.begin());
   story.bottom = bottom;
+  story.acked = acked;
   story.home = facts_.keeps > 0 ? 1.0F : 5.0F;
   stream.story = tell(stream.sent, story);
 }
@@ -407,6 +409,8 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
   const std::int32_t last_request = request_before_[static_cast<std::size_t>(at)];
   const bool silent = last_request >= 0 && timed(now, note_at(last_request)) &&
                       now.time_ns - note_at(last_request).time_ns >= quiet_ns;
+  // What was confirmed before the episode had been sent, though that is forgotten.
+  const bool sent_before = sent.previous >= 0 || (sent.psn < facts_.acked && sent.psn >= facts_.first);
   Trigger best;
   const auto offer = [&](Rule rule, float bits, std::int64_t asked, std::int32_t note) {
     if (bits < best.bits) best = {rule, bits, asked, note};
@@ -459,10 +463,9 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
       offer(Rule::sequence_nak, 9, asked.psn, asked.note);  // its head is missing
     }
   }
-  if (read && sent.previous >= 0 && answers_.response_missing(sent.psn, std::min(sent.end, acked), at))
+  if (read && sent_before && answers_.response_missing(sent.psn, std::min(sent.end, acked), at))
     offer(Rule::read_asked_again, 2, -1, -1);
-  if (answered_apart(operation) && sent.previous >= 0)
-    offer(read ? Rule::read_asked_again : Rule::timer, 7, -1, -1);
+  if (answered_apart(operation) && sent_before) offer(read ? Rule::read_asked_again : Rule::timer, 7, -1, -1);
   if (silent) {
     // A timer is many times what an answer takes.
     const bool short_timer = now.time_ns - note_at(last_request).time_ns < 4 * facts_.slow_answer_ns;
@@ -475,7 +478,7 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
     offer(read                      ? Rule::read_asked_again
           : facts_.answers_captured ? Rule::timer
                                     : Rule::not_captured,
-          sent.psn == acked && sent.previous >= 0 ? 9.0F : 13.0F, -1, -1);
+          sent.psn == acked && sent_before ? 9.0F : 13.0F, -1, -1);
   }
   return best;
 }
@@ -533,7 +536,7 @@ void Explainer::explain_requests() {
     stream.sent[i].back = trigger.bits;
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
-  tell_story(stream, facts_.requests, facts_.first);
+  tell_story(stream, facts_.requests, facts_.first, facts_.acked);
   learn(stream, facts_.requests);
   rule_requests(stream);
   learn_keeping(stream);
@@ -841,7 +844,7 @@ void Explainer::explain_responses() {
   put_in_order(stream, facts_.responses);
   std::unordered_map<std::int64_t, std::size_t> given;
   for (Sent& sent : stream.sent) sent.back = asked_again(sent, given[sent.psn]++).bits;
-  tell_story(stream, facts_.responses, stream.sent.front().psn);
+  tell_story(stream, facts_.responses, stream.sent.front().psn, stream.sent.front().psn);
   learn(stream, facts_.responses);
   rule_responses(stream);
   lose_responses(stream);

@@ -119,6 +119,11 @@ class Search {
     return state;
   }
 
+  void note_gap(State& state, std::int64_t to, bool first) const {
+    const std::int64_t from = std::max(state.cursor, facts_.acked);
+    if (from < to) state.miss(from, to, first);
+  }
+
   /// What was judged before the episode began.
   void follow(State& state, const Sent& each) {
     Placed told;
@@ -133,11 +138,11 @@ class Search {
     } else {
       if (each.psn > state.cursor) {
         told.move = Move::ahead;
-        state.miss(state.cursor, each.psn, state.cursor >= state.top);
+        note_gap(state, each.psn, state.cursor >= state.top);
       } else if (each.psn < state.cursor) {
         told.move = Move::back;
         told.pass = state.pass = ++state.passes;
-        if (state.cursor < state.top) state.miss(state.cursor, state.top, false);
+        note_gap(state, state.top, false);
       }
       state.cursor = each.end;
       state.top = std::max(state.top, each.end);
