@@ -99,9 +99,9 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());
     if (gap && own.missing.size() < Episode::gaps_at_most) own.missing.emplace_back(own.answered, note.psn);
     own.inside = !info.ends_message();
-    std::erase_if(own.missing, [&](auto& gap) {
-      if (note.psn == gap.first) ++gap.first;
-      return gap.first >= gap.second;
+    std::erase_if(own.missing, [&](auto& range) {
+      if (note.psn == range.first) ++range.first;
+      return range.first >= range.second;
     });
     own.answered = std::max(own.answered, note.psn + 1);
     own.acked = std::max(own.acked, note.psn + (info.ends_message() ? 1 : 0));
