@@ -18,7 +18,6 @@ Answers::Answers(std::span<const Note> notes, std::int64_t acked) {
     acked_.push_back(acked);
     asked_count_.push_back(static_cast<std::uint32_t>(asked_.size()));
     if (note.request) continue;
-    any_ = true;
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     const auto index = static_cast<std::int32_t>(i);
     if (info.operation != Operation::acknowledge) {

@@ -38,14 +38,12 @@ class Answers {
   [[nodiscard]] std::int32_t response_before(std::int64_t psn, std::int32_t note) const noexcept;
   /// Whether one of the responses in [from, to) was not captured before that note.
   [[nodiscard]] bool response_missing(std::int64_t from, std::int64_t to, std::int32_t note) const noexcept;
-  [[nodiscard]] bool any() const noexcept { return any_; }
 
  private:
   std::vector<std::int64_t> acked_;  ///< by note, and one more
   std::vector<Asked> asked_;
   std::vector<std::uint32_t> asked_count_;  ///< by note: how many of them came before
   std::unordered_map<std::int64_t, std::vector<std::int32_t>> responses_;
-  bool any_ = false;
 };
 
 }  // namespace roce::analyze::episode

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -22,20 +23,12 @@ namespace {
 /// Less than retry timers take, and more than a network holds a packet back.
 constexpr std::int64_t quiet_ns = 1'000'000;
 
-/// It is not just acknowledged: its answer carries something, and must come.
-[[nodiscard]] constexpr bool answered_apart(Operation operation) noexcept {
-  return operation == Operation::read_request || operation == Operation::compare_swap ||
-         operation == Operation::fetch_add || operation == Operation::flush ||
-         operation == Operation::atomic_write;
-}
-
 /// What may have made the sender send again.
 struct Trigger {
   Rule rule = Rule::not_captured;
   float bits = 14;
-  std::int64_t asked = -1;  ///< PSN
-  std::int32_t note = -1;
-  bool long_ago = false;  ///< no reaction takes so long
+  std::int32_t note = -1;  ///< the NAK, if it is one
+  bool long_ago = false;   ///< no reaction takes so long
 };
 
 /// What the IPv4 IDs of a stream tell.
@@ -220,8 +213,10 @@ class Explainer {
   std::vector<Trigger> triggers_;             ///< by note
   std::vector<std::int32_t> request_before_;  ///< by note: the request captured last before it; -1: none
   std::vector<std::int32_t> repeats_before_;  ///< by note: how many requests before it were no new ones
-  std::map<std::int64_t, bool> message_starts_;
+  std::set<std::int64_t> message_starts_;
   std::vector<Issue> issues_;
+  /// READs by first PSN, each with the furthest end of those up to it.
+  std::vector<std::pair<std::int64_t, std::int64_t>> read_ends_;
   std::vector<Range> ranges_;  ///< of PSNs that have responses
 };
 
@@ -369,7 +364,7 @@ void Explainer::learn(const Stream& stream, StreamFact& fact) {
 /// Whether the message that takes `psn` begins at `first`.
 bool Explainer::begins_message_of(std::int64_t psn, std::int64_t first) const {
   const auto start = message_starts_.upper_bound(psn);
-  return start != message_starts_.begin() && std::prev(start)->first == first;
+  return start != message_starts_.begin() && *std::prev(start) == first;
 }
 
 /// How long reactions take, of those that must be some: no timer ran, or who went back knew what a NAK
@@ -412,8 +407,8 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
   // What was confirmed before the episode had been sent, though that is forgotten.
   const bool sent_before = sent.previous >= 0 || (sent.psn < facts_.acked && sent.psn >= facts_.first);
   Trigger best;
-  const auto offer = [&](Rule rule, float bits, std::int64_t asked, std::int32_t note) {
-    if (bits < best.bits) best = {rule, bits, asked, note};
+  const auto offer = [&](Rule rule, float bits, std::int32_t note = -1) {
+    if (bits < best.bits) best = {rule, bits, note};
   };
   // A NAK that comes twice makes a sender go back twice.
   std::size_t times_sent = 0;
@@ -429,18 +424,17 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
     if (asked.psn > sent.psn + 4096 || asked.psn < sent.psn - 1024) continue;
     if (exact && before > asked.note) {  // it was sent since
       const bool twin = ++twins >= times_sent;
-      if (!asked.rnr && (twin || passed_by)) offer(Rule::sequence_nak, twin ? 4 : 5, asked.psn, asked.note);
+      if (!asked.rnr && (twin || passed_by)) offer(Rule::sequence_nak, twin ? 4 : 5, asked.note);
       continue;
     }
     const Note& nak = note_at(asked.note);
     const std::int64_t took = timed(now, nak) ? now.time_ns - nak.time_ns : 0;
     if (asked.rnr) {
       const bool waits = took * 2 < asked.wait_ns;
-      if (exact) offer(Rule::rnr_nak, waits && !silent ? 9.0F : 1.0F, asked.psn, asked.note);
+      if (exact) offer(Rule::rnr_nak, waits && !silent ? 9.0F : 1.0F, asked.note);
       if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && before < asked.note && !waits)
-        offer(Rule::rnr_nak, 1.5F, asked.psn, asked.note);
-      if (asked.psn < sent.psn && acked <= asked.psn && !waits)
-        offer(Rule::rnr_nak, 9, asked.psn, asked.note);
+        offer(Rule::rnr_nak, 1.5F, asked.note);
+      if (asked.psn < sent.psn && acked <= asked.psn && !waits) offer(Rule::rnr_nak, 9, asked.note);
       continue;
     }
     const std::int64_t reaction = facts_.reaction_ns;
@@ -454,31 +448,29 @@ Trigger Explainer::trigger_of(const Stream& stream, std::size_t i) const {
       const bool heard = answers_.acked_before(asked.note) < asked.psn && acked == asked.psn &&
                          repeats_before_[static_cast<std::size_t>(at)] ==
                              repeats_before_[static_cast<std::size_t>(asked.note)];
-      offer(Rule::sequence_nak, stale && !heard ? 4.0F : too_soon ? 8.0F : 1.0F, asked.psn, asked.note);
+      offer(Rule::sequence_nak, stale && !heard ? 4.0F : too_soon ? 8.0F : 1.0F, asked.note);
       if (best.note == asked.note) best.long_ago = long_ago && !heard;
     } else if (asked.psn > sent.psn && !stale) {
       if (begins_message_of(asked.psn, sent.psn) && before < asked.note)
-        offer(Rule::nak_of_message, 2, asked.psn, asked.note);
+        offer(Rule::nak_of_message, 2, asked.note);
     } else if (!stale && acked <= sent.psn && before < asked.note) {
-      offer(Rule::sequence_nak, 9, asked.psn, asked.note);  // its head is missing
+      offer(Rule::sequence_nak, 9, asked.note);  // its head is missing
     }
   }
   if (read && sent_before && answers_.response_missing(sent.psn, std::min(sent.end, acked), at))
-    offer(Rule::read_asked_again, 2, -1, -1);
-  if (answered_apart(operation) && sent_before) offer(read ? Rule::read_asked_again : Rule::timer, 7, -1, -1);
+    offer(Rule::read_asked_again, 2);
+  if (answered_on_its_own(operation) && sent_before) offer(read ? Rule::read_asked_again : Rule::timer, 7);
   if (silent) {
     // A timer is many times what an answer takes.
     const bool short_timer = now.time_ns - note_at(last_request).time_ns < 4 * facts_.slow_answer_ns;
-    offer(read ? Rule::read_asked_again : Rule::timer,
-          sent.psn == acked  ? (short_timer ? 4.5F : 2.0F)
-          : sent.psn < acked ? 3.0F
-                             : 6.0F,
-          -1, -1);
+    offer(read ? Rule::read_asked_again : Rule::timer, sent.psn == acked  ? (short_timer ? 4.5F : 2.0F)
+                                                       : sent.psn < acked ? 3.0F
+                                                                          : 6.0F);
   } else {
     offer(read                      ? Rule::read_asked_again
           : facts_.answers_captured ? Rule::timer
                                     : Rule::not_captured,
-          sent.psn == acked && sent_before ? 9.0F : 13.0F, -1, -1);
+          sent.psn == acked && sent_before ? 9.0F : 13.0F);
   }
   return best;
 }
@@ -517,7 +509,10 @@ void Explainer::explain_requests() {
       if (note.psn < top) ++repeats;
       top = std::max(top, note.psn + 1);
     }
-    if (!note.request) continue;
+    if (!note.request) {
+      facts_.answers_captured = true;
+      continue;
+    }
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     Sent sent;
     sent.psn = note.psn;
@@ -525,10 +520,14 @@ void Explainer::explain_requests() {
     sent.time_ns = note.time_ns;
     sent.note = static_cast<std::int32_t>(i);
     stream.sent.push_back(sent);
-    if (info.starts_message()) message_starts_[note.psn] = true;
-    if (answered_apart(info.operation)) issues_.push_back({sent.psn, sent.end, sent.note});
+    if (info.starts_message()) message_starts_.insert(note.psn);
+    if (answered_on_its_own(info.operation)) issues_.push_back({sent.psn, sent.end, sent.note});
   }
   if (stream.sent.empty()) return;
+  for (const Issue& issue : issues_) read_ends_.emplace_back(issue.first, issue.end);
+  std::sort(read_ends_.begin(), read_ends_.end());
+  for (std::size_t i = 1; i < read_ends_.size(); ++i)
+    read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
   put_in_order(stream, facts_.requests);
   learn_reactions(stream);
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
@@ -577,11 +576,7 @@ void Explainer::explain_requests() {
 void Explainer::rule_requests(const Stream& stream) {
   for (const std::int32_t copy : stream.copies)
     ruling_at(copy) = {.what = Ruling::What::copy, .rule = Rule::same_id};
-  struct Pass {
-    Rule rule = Rule::none;
-    bool read = false;
-  };
-  std::vector<Pass> passes(1);
+  std::vector<Rule> passes(1, Rule::none);
   std::unordered_map<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
@@ -598,9 +593,9 @@ void Explainer::rule_requests(const Stream& stream) {
     }
     const Trigger& trigger = triggers_[static_cast<std::size_t>(sent.note)];
     const auto pass = static_cast<std::size_t>(told.pass);
-    if (passes.size() <= pass) passes.resize(pass + 1);
+    if (passes.size() <= pass) passes.resize(pass + 1, Rule::none);
     if (told.move == Move::back) {
-      passes[pass] = {trigger.rule, operation == Operation::read_request};
+      passes[pass] = trigger.rule;
       ruling.begins_pass = true;
     }
     const auto known = last_frame.find(sent.psn);
@@ -616,15 +611,15 @@ void Explainer::rule_requests(const Stream& stream) {
     ruling.what = Ruling::What::repeat;
     if (note.before) {
       ruling.cause = note.cause;
-      passes[pass].rule = rule_of(note.cause);
+      passes[pass] = rule_of(note.cause);
       continue;
     }
     // A NAK that comes while the pass is under way explains the rest of it.
     constexpr float sure = 1;
     const bool named =
         trigger.bits <= sure && (trigger.rule == Rule::sequence_nak || trigger.rule == Rule::rnr_nak);
-    if (told.move != Move::late && named && !trigger.long_ago) passes[pass].rule = trigger.rule;
-    ruling.rule = passes[pass].rule == Rule::none ? trigger.rule : passes[pass].rule;
+    if (told.move != Move::late && named && !trigger.long_ago) passes[pass] = trigger.rule;
+    ruling.rule = passes[pass] == Rule::none ? trigger.rule : passes[pass];
     ruling.cause = cause_by(ruling.rule, operation);
   }
 }
@@ -762,8 +757,10 @@ void Explainer::lose_named(const Stream& stream) {
 
 /// No request has a PSN behind the first of a READ.
 bool Explainer::inside_issue(std::int64_t psn) const noexcept {
-  return std::any_of(issues_.begin(), issues_.end(),
-                     [psn](const Issue& issue) { return issue.first < psn && psn < issue.end; });
+  const auto behind = std::upper_bound(
+      read_ends_.begin(), read_ends_.end(), psn,
+      [](std::int64_t at, const std::pair<std::int64_t, std::int64_t>& read) { return at <= read.first; });
+  return behind != read_ends_.begin() && psn < std::prev(behind)->second;
 }
 
 /// The last request before that note whose answer has this PSN; -1: none was captured.
@@ -911,12 +908,8 @@ void Explainer::lose_responses(const Stream& stream) {
           if (next < 0) next = static_cast<std::ptrdiff_t>(k);
         }
       }
-      if (late) continue;
-      if (next >= 0) {
-        ++ruling_at(stream.sent[static_cast<std::size_t>(next)].note).lost_before;
-        continue;
-      }
       // If nobody asks for it again, it was delivered: the end of the capture tells.
+      if (!late && next >= 0) ++ruling_at(stream.sent[static_cast<std::size_t>(next)].note).lost_before;
     }
   }
 }

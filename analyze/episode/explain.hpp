@@ -33,13 +33,12 @@ struct Facts {
   std::int64_t slow_reaction_ns = 0;   ///< the same of the slower ones: a maximum that fades; 0: not known
   std::int64_t fastest_answer_ns = 0;  ///< 0: not known
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
-  std::int64_t ask_again_ns =
-      0;                         ///< from a missing response to the READ issued again, at least; 0: not known
-  bool answers_captured = true;  ///< a NAK would be in the capture
-  std::uint32_t named_late =
-      0;  ///< packets that NAKs named although they had been captured, and that came late
-  std::uint32_t named_lost = 0;  ///< and those that did not
-  bool capture_misses = false;   ///< some that were delivered were not captured
+  /// From a missing response to the READ issued again, at least; 0: not known.
+  std::int64_t ask_again_ns = 0;
+  bool answers_captured = false;  ///< a NAK would be in the capture
+  // Packets that NAKs named although they had been captured:
+  std::uint32_t named_late = 0;  ///< came late after all
+  std::uint32_t named_lost = 0;  ///< did not
   int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 

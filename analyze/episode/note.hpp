@@ -6,9 +6,18 @@
 
 #include "analyze/packet/verdict.hpp"
 #include "capture/core/frame.hpp"
+#include "dissect/opcode.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
+
+/// A request that is not just acknowledged: its answer carries something, and must come (IBTA 9.7.5.1).
+[[nodiscard]] constexpr bool answered_on_its_own(dissect::Operation operation) noexcept {
+  using dissect::Operation;
+  return operation == Operation::read_request || operation == Operation::compare_swap ||
+         operation == Operation::fetch_add || operation == Operation::flush ||
+         operation == Operation::atomic_write;
+}
 
 /// One captured packet of a PSN space: a request of its requester, or an answer. In order of capture.
 struct Note {
@@ -17,7 +26,6 @@ struct Note {
   std::uint64_t frame = 0;
   std::int32_t count = 1;  ///< PSNs that a request takes: of a READ as many as its responses; 0: not known
   std::uint32_t aeth = 0;  ///< syndrome in the high byte, MSN below
-  std::uint32_t payload = 0;
   std::uint32_t path = 0;  ///< PacketBrief::path
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
@@ -29,22 +37,21 @@ struct Note {
   bool before = false;        ///< from before the episode: judged already, noted for what it says of others
 };
 
-/// Why something is said of a packet: docs/rules.md has a row for each.
+/// Why something is said of a packet.
 enum class Rule : std::uint8_t {
   none,
-  first,               ///< behind all that was sent before it
-  same_id,             ///< equal IPv4 ID: the same transmission
-  in_turn,             ///< the next of a row of packets that are shown again
-  sent_earlier,        ///< its IPv4 ID lies before those that were captured before it
-  fills_gap,           ///< missing in its place, and nothing asked for it again
-  sequence_nak,        ///< a sequence NAK asked for it
-  nak_of_message,      ///< a sequence NAK asked for a later packet of its message
-  rnr_nak,             ///< an RNR NAK asked for it
-  timer,               ///< nothing asked for it, and the requester was silent
-  read_asked_again,    ///< responses to it are missing
-  responds_again,      ///< a response to a READ or atomic that was sent again
-  executed_just_then,  ///< asked for twice, but the responder's count of messages says that it is the first
-  not_captured,        ///< what made the sender send it again is not in the capture
+  first,             ///< behind all that was sent before it
+  same_id,           ///< equal IPv4 ID: the same transmission
+  in_turn,           ///< the next of a row of packets that are shown again
+  sent_earlier,      ///< its IPv4 ID lies before those that were captured before it
+  fills_gap,         ///< missing in its place, and nothing asked for it again
+  sequence_nak,      ///< a sequence NAK asked for it
+  nak_of_message,    ///< a sequence NAK asked for a later packet of its message
+  rnr_nak,           ///< an RNR NAK asked for it
+  timer,             ///< nothing asked for it, and the requester was silent
+  read_asked_again,  ///< responses to it are missing
+  responds_again,    ///< a response to a READ or atomic that was sent again
+  not_captured,      ///< what made the sender send it again is not in the capture
 };
 
 /// What an episode's explanation says of one packet.

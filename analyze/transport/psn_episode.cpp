@@ -43,7 +43,6 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   note.time_ns = r.time_ns;
   note.frame = number;
   note.aeth = r.aeth;
-  note.payload = r.payload;
   note.path = r.path;
   note.ip_id = r.ip_id;
   note.opcode = r.opcode;
@@ -121,6 +120,7 @@ episode::Facts PsnSpace::facts_now() const noexcept {
   };
   add(facts.requests, request_facts_);
   add(facts.responses, answer_facts_);
+  facts.answers_captured = answers_seen_ && !answers_cut_;
   facts.first = std::min(first_, first_late_);
   constexpr std::int64_t unknown = 65536;  // nothing in the capture lies before that
   facts.acked = acked_known_ ? acked_ : first_ - unknown;

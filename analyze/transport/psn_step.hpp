@@ -46,9 +46,6 @@ struct Step {
   /// What the explanation of its episode says of it: that is booked, and nothing else.
   const episode::Ruling* ruling = nullptr;
 
-  /// Whether order, repeats and losses are booked where they are seen.
-  [[nodiscard]] bool books() const noexcept { return counts && ruling == nullptr; }
-
   /// Of the packet's time; nullptr where it has none.
   [[nodiscard]] Series::Bucket* bucket() const {
     return r.time_ns == capture::no_time ? nullptr : &shared.series.at(r.time_ns);
@@ -59,13 +56,7 @@ struct Step {
   }
 };
 
-/// A request that is not just acknowledged: its answer carries something, and must come.
-[[nodiscard]] constexpr bool answered_on_its_own(dissect::Operation operation) noexcept {
-  using dissect::Operation;
-  return operation == Operation::read_request || operation == Operation::compare_swap ||
-         operation == Operation::fetch_add || operation == Operation::flush ||
-         operation == Operation::atomic_write;
-}
+using episode::answered_on_its_own;
 
 /// Less than retry timers take.
 inline constexpr std::int64_t silence_ns = 1'000'000;

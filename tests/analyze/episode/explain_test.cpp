@@ -41,10 +41,14 @@ std::vector<Line> parse(const std::string& text) {
         note.ip_id = number;
       }
     }
-    note.request = what == "write" || what == "read" || what == "swap";
+    const bool part = what == "first" || what == "middle" || what == "last";
+    note.request = part || what == "write" || what == "read" || what == "swap";
     note.has_aeth = !note.request;
     note.aeth = what == "nak" ? 0x60U << 24U : what == "rnr" ? 0x21U << 24U : 0x1fU << 24U;
     note.opcode = what == "write"      ? 0x0a
+                  : what == "first"    ? 0x06
+                  : what == "middle"   ? 0x07
+                  : what == "last"     ? 0x08
                   : what == "read"     ? 0x0c
                   : what == "swap"     ? 0x13
                   : what == "response" ? 0x10
@@ -211,8 +215,14 @@ TEST(Explain, TheFirstAnswersOfASlowResponderAreNoRepeats) {
 
 TEST(Explain, AMessageIsRepeatedWholeWhereItsRequesterDoesThat) {
   expect_said(
-      "0 rnr 10    | \n"
-      "1 write 10  | \n");
+      "0 first 10   | \n"
+      "1 middle 11  | \n"
+      "2 last 12    | \n"
+      "20 nak 11    | after=1\n"
+      "25 first 10  | nak\n"
+      "26 middle 11 | nak\n"
+      "27 last 12   | nak\n"
+      "50 ack 12    | \n");
 }
 
 TEST(Explain, NothingIsSaidOfNothing) {
