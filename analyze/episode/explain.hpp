@@ -42,7 +42,7 @@ struct Facts {
   int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 
-/// One ruling a note, in their order. `facts` learns what the episode shows.
-[[nodiscard]] std::vector<Ruling> explain(std::span<const Note> notes, Facts& facts);
+/// `facts` learns what the episode shows.
+[[nodiscard]] Explanation explain(std::span<const Note> notes, Facts& facts);
 
 }  // namespace roce::analyze::episode

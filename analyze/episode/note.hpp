@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "analyze/packet/verdict.hpp"
 #include "capture/core/frame.hpp"
@@ -61,12 +62,42 @@ struct Ruling {
   Rule rule = Rule::none;
   Cause cause = Cause::none;
   bool begins_pass = false;    ///< the sender went back, here
+  std::int32_t trigger = -1;   ///< note of the NAK that made it go back, there; -1: none
   std::uint64_t original = 0;  ///< frame of the last transmission before; 0: none was captured
-  // Transmissions whose loss this packet shows.
+  // Transmissions whose loss this packet shows: the sums of Loss::shown by it.
   std::uint32_t lost_before = 0;   ///< upstream of the capture point, of its own sender
   std::uint32_t lost_after = 0;    ///< downstream of it, of the peer
   std::uint32_t missed_own = 0;    ///< delivered, but not captured
   std::uint32_t missed_other = 0;  ///< the same of the peer
+};
+
+/// A transmission that did not arrive, or that the capture missed.
+struct Loss {
+  Lost where = Lost::none;
+  bool request = false;  ///< else a response
+  std::int64_t psn = 0;
+  std::int32_t note = -1;    ///< the transmission; -1: not captured
+  std::int32_t shown = -1;   ///< the note that shows it
+  std::int32_t needed = -1;  ///< the one that was sent in its place; -1: none
+};
+
+/// A sender went back and sent again.
+struct Pass {
+  bool request = false;       ///< of the requester; else responses given again
+  std::int32_t begins = -1;   ///< its first note
+  std::int32_t ends = -1;     ///< its last one
+  std::int32_t trigger = -1;  ///< the NAK, RNR NAK or response that made it go back; -1: none was captured
+  Rule rule = Rule::none;
+  Cause cause = Cause::none;
+  std::int64_t from = 0, to = 0;  ///< PSNs
+  std::uint32_t packets = 0;      ///< repeats
+};
+
+/// What happened, by note index. `losses` and `passes` in the order of the packets that show or begin them.
+struct Explanation {
+  std::vector<Ruling> rulings;  ///< one a note
+  std::vector<Loss> losses;
+  std::vector<Pass> passes;
 };
 
 }  // namespace roce::analyze::episode

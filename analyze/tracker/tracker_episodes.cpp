@@ -152,7 +152,7 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
     }
     if (of.empty()) continue;
     episode::Facts facts = space->facts_now();
-    const std::vector<episode::Ruling> said = episode::explain(notes, facts);
+    const std::vector<episode::Ruling> said = episode::explain(notes, facts).rulings;
     space->learn(facts);
     for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said[before + i];
   }

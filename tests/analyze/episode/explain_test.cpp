@@ -91,7 +91,7 @@ void expect_said(const std::string& text, Facts facts = {}) {
   for (const Line& line : lines) notes.push_back(line.note);
   facts.first = notes.front().psn;
   facts.acked = facts.acked == 0 ? notes.front().psn : facts.acked;
-  const std::vector<Ruling> rulings = explain(notes, facts);
+  const std::vector<Ruling> rulings = explain(notes, facts).rulings;
   ASSERT_EQ(rulings.size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(said(rulings[i]), lines[i].expected) << "line " << i + 1 << ", PSN " << lines[i].note.psn;
@@ -227,7 +227,7 @@ TEST(Explain, AMessageIsRepeatedWholeWhereItsRequesterDoesThat) {
 
 TEST(Explain, NothingIsSaidOfNothing) {
   Facts facts;
-  EXPECT_TRUE(explain({}, facts).empty());
+  EXPECT_TRUE(explain({}, facts).rulings.empty());
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the explanations of requests and of responses work on together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyze/episode/answers.hpp"
+#include "analyze/episode/explain.hpp"
+#include "analyze/episode/note.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// A request with answers of its own, each time that it was captured.
+struct Issue {
+  std::int64_t first = 0, end = 0;
+  std::int32_t note = 0;
+};
+
+struct Scene {
+  Scene(std::span<const Note> all, Facts& path) : notes(all), facts(path), answers(all, path.acked) {
+    said.rulings.resize(all.size());
+  }
+
+  std::span<const Note> notes;
+  Facts& facts;
+  Answers answers;
+  Explanation said;
+  std::vector<Issue> issues;
+
+  [[nodiscard]] const Note& note_at(std::int32_t i) const noexcept {
+    return notes[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] Ruling& ruling_at(std::int32_t i) noexcept {
+    return said.rulings[static_cast<std::size_t>(i)];
+  }
+  /// Notes a loss, and in the ruling of the packet that shows it.
+  void lose(const Loss& loss);
+};
+
+/// Requests first: what they were tells what the responses answer.
+void explain_requests(Scene& scene);
+void explain_responses(Scene& scene);
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "analyze/episode/thresholds.hpp"
+
+namespace roce::analyze::episode {
+namespace {
+
+/// Extends IPv4 IDs to numbers that order transmissions.
+class IdOrder {
+ public:
+  std::int64_t of(const Note& note) noexcept {
+    constexpr std::int64_t whole = 1 << 16U;
+    if (!known_) {
+      known_ = true;
+      top_ = note.ip_id;
+      last_ns_ = note.time_ns;
+      return top_;
+    }
+    std::int64_t step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - (top_ & 0xffff)));
+    const bool long_ago = note.time_ns != capture::no_time && last_ns_ != capture::no_time &&
+                          note.time_ns - last_ns_ >= turned_ns;
+    if (step < 0 && long_ago) step += whole;
+    const std::int64_t order = top_ + step;
+    if (order > top_) top_ = order;
+    last_ns_ = note.time_ns;
+    return order;
+  }
+
+ private:
+  bool known_ = false;
+  std::int64_t top_ = 0;
+  std::int64_t last_ns_ = capture::no_time;
+};
+
+float bits_of_share(std::uint32_t part, std::uint32_t whole) noexcept {
+  const float share = (static_cast<float>(part) + 0.05F) / (static_cast<float>(whole) + 8.0F);
+  return std::clamp(-std::log2(share), 0.5F, 10.0F);
+}
+
+}  // namespace
+
+void Stream::find_previous() {
+  std::unordered_map<std::int64_t, std::int32_t> last;
+  last.reserve(sent.size() * 2);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const auto [known, fresh] = last.try_emplace(sent[i].psn, static_cast<std::int32_t>(i));
+    if (fresh) continue;
+    if (note_of(sent[i]).opcode == note_of(sent[static_cast<std::size_t>(known->second)]).opcode)
+      sent[i].previous = known->second;
+    known->second = static_cast<std::int32_t>(i);
+  }
+}
+
+/// IDs of packets that overtook each other fall by a little; those of a counter never by much.
+Ids Stream::ids_by(const StreamFact& fact) const {
+  constexpr int near = 1024;
+  constexpr std::uint32_t enough = 12;
+  std::uint32_t forward = 0;
+  std::uint32_t back = 0;
+  std::uint32_t other = 0;
+  std::uint32_t constant = 0;
+  std::uint32_t far_forward = 0;
+  std::int64_t progress = 0;
+  const Note* last = nullptr;
+  for (const Sent& each : sent) {
+    const Note& note = note_of(each);
+    if (!note.has_ip_id) return Ids::nothing;
+    if (last != nullptr) {
+      const int step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - last->ip_id));
+      ++(step == 0 ? constant : step > 0 ? forward : step >= -near ? back : other);
+      if (step > near) ++far_forward;
+      progress += step;
+    }
+    last = &note;
+  }
+  if (forward + back + other + constant < enough) {
+    forward += fact.id_forward;
+    other += fact.id_other;
+    constant += fact.id_constant;
+  }
+  const std::uint32_t changes = forward + back + other;
+  if (changes <= constant) return Ids::nothing;
+  const bool rises = forward >= 4 && forward > back && forward > 8 * (std::uint64_t{other} + constant / 2);
+  // A counter, shuffled on the way.
+  const bool shuffled = forward + back >= enough &&
+                        forward + back > 16 * (std::uint64_t{far_forward} + other + constant) &&
+                        progress * 2 >= static_cast<std::int64_t>(changes);
+  return rises || shuffled ? Ids::order : Ids::same;
+}
+
+/// How much it takes for each to be shown twice.
+void Stream::weigh_copies(const StreamFact& fact) {
+  const float usual = bits_of_share(fact.doubled, fact.single) + 1;
+  for (Sent& each : sent) {
+    if (each.previous < 0) continue;
+    const Note& now = note_of(each);
+    const Note& before = note_of(sent[static_cast<std::size_t>(each.previous)]);
+    if (ids != Ids::nothing && now.has_ip_id && before.has_ip_id) {
+      each.copy = now.ip_id == before.ip_id ? 0 : Sent::never;
+      continue;
+    }
+    each.copy = now.path != before.path ? std::min(usual, 2.0F) : usual;
+    const std::int64_t lag = timed(now, before) ? now.time_ns - before.time_ns : 0;
+    each.copy += lag >= quiet_ns ? 6.0F : lag >= quiet_ns / 50 && usual > 4 ? 3.0F : 0.0F;
+  }
+}
+
+/// What has the ID, PSN and opcode of another is the same transmission.
+void Stream::take_out_twins() {
+  std::map<std::tuple<std::int64_t, std::uint16_t, std::uint8_t>, std::int32_t> seen;
+  std::erase_if(sent, [&](const Sent& each) {
+    const Note& note = note_of(each);
+    const bool fresh = seen.try_emplace({note.psn, note.ip_id, note.opcode}, each.note).second;
+    if (!fresh) copies.push_back(each.note);
+    return !fresh;
+  });
+}
+
+/// Where IDs tell the order of sending, the stream is sorted by it.
+void Stream::put_in_order(const StreamFact& fact) {
+  ids = ids_by(fact);
+  if (ids != Ids::nothing) take_out_twins();
+  if (ids == Ids::order) {
+    IdOrder numbers;
+    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    order.reserve(sent.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) order.emplace_back(numbers.of(note_of(sent[i])), i);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Sent> sorted;
+    sorted.reserve(sent.size());
+    for (const auto& [at, i] : order) sorted.push_back(sent[i]);
+    sent = std::move(sorted);
+  }
+  by_then.resize(sent.size());
+  std::int32_t first = std::numeric_limits<std::int32_t>::max();
+  for (std::size_t i = sent.size(); i-- > 0;) {
+    first = std::min(first, sent[i].note);
+    by_then[i] = ids == Ids::order ? first : sent[i].note;
+  }
+  find_previous();
+}
+
+void Stream::tell(const StreamFact& fact, std::int64_t bottom, std::int64_t acked, float home) {
+  if (ids == Ids::order) {
+    story = tell_in_order(sent);
+    return;
+  }
+  weigh_copies(fact);
+  constexpr float at_most = 6;
+  const float late = std::min(bits_of_share(fact.late, fact.single) + 1, at_most);
+  for (Sent& each : sent) each.late = late;
+  StoryFacts facts;
+  const auto told = [&](const Sent& each) { return note_of(each).before; };
+  facts.before = static_cast<std::size_t>(std::find_if_not(sent.begin(), sent.end(), told) - sent.begin());
+  facts.bottom = bottom;
+  facts.acked = acked;
+  facts.home = home;
+  this->story = episode::tell(sent, facts);
+}
+
+void Stream::learn(StreamFact& fact) const {
+  const auto most = std::uint32_t{1} << 28U;
+  std::uint32_t late = 0;
+  auto doubled = static_cast<std::uint32_t>(copies.size());
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    if (story[i].move == Move::late || overtaken(i)) ++late;
+    if (story[i].move == Move::copy) ++doubled;
+  }
+  if (fact.single > most || fact.doubled > most || fact.late > most) {
+    fact.single /= 2;
+    fact.doubled /= 2;
+    fact.late /= 2;
+  }
+  fact.single += static_cast<std::uint32_t>(sent.size());
+  fact.doubled += doubled;
+  fact.late += late;
+}
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one side sent of one kind (requests, or responses with PSNs of their own), in the order of sending.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyze/episode/explain.hpp"
+#include "analyze/episode/note.hpp"
+#include "analyze/episode/story.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// What the IPv4 IDs of a stream tell.
+enum class Ids : std::uint8_t {
+  nothing,  ///< there are none, or they do not change
+  same,     ///< equal IDs mean one transmission
+  order,    ///< and they rise in the order of sending
+};
+
+/// A stream in the order of sending, and what each was.
+struct Stream {
+  std::span<const Note> notes;
+  std::vector<Sent> sent;  ///< in the order of sending, where IDs tell it, else of capture
+  std::vector<Placed> story;
+  Ids ids = Ids::nothing;
+  std::vector<std::int32_t> copies;  ///< notes that are copies by their IDs
+  /// By index in `sent`: the first note that was captured no earlier than it was sent. Of what was overtaken
+  /// that is before its own.
+  std::vector<std::int32_t> by_then;
+  [[nodiscard]] const Note& note_at(std::int32_t i) const noexcept {
+    return notes[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] const Note& note_of(const Sent& each) const noexcept { return note_at(each.note); }
+  [[nodiscard]] bool overtaken(std::size_t i) const noexcept { return by_then[i] < sent[i].note; }
+
+  /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
+  void put_in_order(const StreamFact& fact);
+  /// The likeliest story of it. `bottom`, `acked`, `home`: of StoryFacts.
+  void tell(const StreamFact& fact, std::int64_t bottom, std::int64_t acked, float home);
+  /// What it shows of the path.
+  void learn(StreamFact& fact) const;
+
+ private:
+  [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
+  void take_out_twins();
+  void find_previous();
+  void weigh_copies(const StreamFact& fact);
+};
+
+[[nodiscard]] inline bool timed(const Note& a, const Note& b) noexcept {
+  return a.time_ns != capture::no_time && b.time_ns != capture::no_time;
+}
+
+/// The transmissions of a stream by PSN, as notes.
+class ByPsn {
+ public:
+  explicit ByPsn(const Stream& stream) : stream_(stream) {
+    for (std::size_t i = 0; i < stream.sent.size(); ++i) {
+      const Placed& told = stream.story[i];
+      if (told.move == Move::copy) continue;
+      by_psn_[stream.sent[i].psn].push_back(i);
+      by_note_[stream.sent[i].note] = i;
+      captured_.emplace_back(stream.sent[i].note, i);
+      const auto pass = static_cast<std::size_t>(told.pass);
+      if (told.move == Move::late) continue;
+      if (begins_.size() <= pass) begins_.resize(pass + 1, std::numeric_limits<std::int64_t>::max());
+      begins_[pass] = std::min(begins_[pass], stream.sent[i].psn);
+    }
+    std::sort(captured_.begin(), captured_.end());
+  }
+  [[nodiscard]] std::int32_t last_before(std::int64_t psn, std::int32_t note) const {
+    return pick(psn, [note](std::int32_t at, std::int32_t best) { return at < note && at > best; });
+  }
+  [[nodiscard]] std::int32_t first_behind(std::int64_t psn, std::int32_t note) const {
+    return pick(psn,
+                [note](std::int32_t at, std::int32_t best) { return at > note && (best < 0 || at < best); });
+  }
+  /// How the last one beyond `psn` between the two notes was sent; nullptr: there is none.
+  [[nodiscard]] const Placed* last_beyond(std::int64_t psn, std::int32_t from, std::int32_t to) const {
+    auto at =
+        std::lower_bound(captured_.begin(), captured_.end(), std::pair<std::int32_t, std::size_t>{to, 0});
+    while (at != captured_.begin() && (--at)->first > from) {
+      if (stream_.sent[at->second].psn > psn) return &stream_.story[at->second];
+    }
+    return nullptr;
+  }
+  [[nodiscard]] const Placed* told(std::int32_t note) const { return &stream_.story[by_note_.at(note)]; }
+  [[nodiscard]] std::int64_t begins_at(std::int32_t pass) const noexcept {
+    return begins_[static_cast<std::size_t>(pass)];
+  }
+
+ private:
+  template <class Better>
+  [[nodiscard]] std::int32_t pick(std::int64_t psn, Better better) const {
+    const auto all = by_psn_.find(psn);
+    std::int32_t best = -1;
+    if (all == by_psn_.end()) return best;
+    for (const std::size_t i : all->second) {
+      if (better(stream_.sent[i].note, best)) best = stream_.sent[i].note;
+    }
+    return best;
+  }
+
+  const Stream& stream_;
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn_;
+  std::unordered_map<std::int32_t, std::size_t> by_note_;
+  std::vector<std::pair<std::int32_t, std::size_t>> captured_;
+  std::vector<std::int64_t> begins_;
+};
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times that no packet tells: each with its reason. Everything else is a fact of the path, and measured.
+#pragma once
+
+#include <cstdint>
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// Silence of a requester: less than retry timers take, and more than a network holds a packet back.
+inline constexpr std::int64_t quiet_ns = 1'000'000;
+
+/// After so long without a packet 16 bits of IPv4 ID may have gone once around.
+inline constexpr std::int64_t turned_ns = 50'000'000;
+
+/// A slow host's reaction to a missing response; less than most timers.
+inline constexpr std::int64_t at_once_ns = 10'000'000;
+
+}  // namespace roce::analyze::episode
