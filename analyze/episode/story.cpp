@@ -90,7 +90,8 @@ class Search {
       grown.clear();
       for (const State& state : beam) grow(state, each, grown);
       narrow(grown);
-      for (State& state : grown) state.bits -= grown.front().bits;
+      const float least = grown.front().bits;
+      for (State& state : grown) state.bits -= least;
       beam.swap(grown);
     }
     std::vector<Placed> story(sent_.size());
