@@ -22,6 +22,12 @@ struct StreamFact {
   std::uint32_t late = 0;         ///< those that were overtaken
 };
 
+/// A time that comes up again and again.
+struct TimeFact {
+  std::int64_t typical_ns = 0;
+  std::uint32_t witnesses = 0;  ///< 0: nothing is known
+};
+
 /// The same of a space.
 struct Facts {
   StreamFact requests;
@@ -29,8 +35,8 @@ struct Facts {
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
-  std::int64_t fast_reaction_ns = 0;   ///< the least; 0: not known
-  std::int64_t slow_reaction_ns = 0;   ///< the same of the slower ones: a maximum that fades; 0: not known
+  TimeFact nak_reaction;               ///< from a NAK to the first packet sent again for it
+  TimeFact timer;                      ///< from the last progress to the packet that the timer sent, at least
   std::int64_t fastest_answer_ns = 0;  ///< 0: not known
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.

@@ -2,13 +2,12 @@
 // What the requester did: its passes, why each began, and which of its packets were lost.
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/stream.hpp"
-#include "analyze/episode/thresholds.hpp"
+#include "analyze/episode/triggers.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -17,24 +16,13 @@ using dissect::Operation;
 
 namespace {
 
-/// What may have made the sender send again.
-struct Trigger {
-  Rule rule = Rule::not_captured;
-  float bits = 14;
-  std::int32_t note = -1;  ///< the NAK, if it is one
-  bool long_ago = false;   ///< no reaction takes so long
-};
-
 class Requests {
  public:
   explicit Requests(Scene& scene) : scene_(scene) {}
   void explain();
 
  private:
-  [[nodiscard]] Trigger trigger_of(const Stream& stream, std::size_t i) const;
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
-  void learn_reactions(const Stream& stream);
-  [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
   void rule_requests(const Stream& stream);
   void lose_requests(const Stream& stream);
   void lose_named(const Stream& stream);
@@ -44,130 +32,10 @@ class Requests {
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
 
   Scene& scene_;
-  std::vector<Trigger> triggers_;             ///< by note
-  std::vector<std::int32_t> request_before_;  ///< by note: the request captured last before it; -1: none
-  std::vector<std::int32_t> repeats_before_;  ///< by note: how many requests before it were no new ones
-  std::set<std::int64_t> message_starts_;
+  std::vector<Trigger> triggers_;  ///< by note
   /// READs by first PSN, each with the furthest end of those up to it.
   std::vector<std::pair<std::int64_t, std::int64_t>> read_ends_;
 };
-
-/// Whether the message that takes `psn` begins at `first`.
-bool Requests::begins_message_of(std::int64_t psn, std::int64_t first) const {
-  const auto start = message_starts_.upper_bound(psn);
-  return start != message_starts_.begin() && *std::prev(start) == first;
-}
-
-/// How long reactions take, of those that must be some: no timer ran, or who went back knew what a NAK
-/// confirmed.
-void Requests::learn_reactions(const Stream& stream) {
-  for (std::size_t i = 0; i < stream.sent.size(); ++i) {
-    const Sent& sent = stream.sent[i];
-    if (sent.previous < 0 || stream.note_of(sent).before) continue;
-    const std::int32_t before = stream.sent[static_cast<std::size_t>(sent.previous)].note;
-    const std::int32_t at = stream.by_then[i];
-    for (const Asked& asked : scene_.answers.asked_before(at)) {
-      if (asked.rnr || asked.psn != sent.psn || asked.note < before ||
-          !timed(scene_.note_at(asked.note), scene_.note_at(at)))
-        continue;
-      const std::int64_t took = scene_.note_at(at).time_ns - scene_.note_at(asked.note).time_ns;
-      const bool heard =
-          scene_.answers.acked_before(asked.note) < asked.psn && scene_.answers.acked_before(at) == asked.psn;
-      if (!heard && took >= quiet_ns) break;
-      if (heard && (scene_.facts.fast_reaction_ns == 0 || took < scene_.facts.fast_reaction_ns))
-        scene_.facts.fast_reaction_ns = took;
-      scene_.facts.slow_reaction_ns =
-          std::max(took, scene_.facts.slow_reaction_ns - scene_.facts.slow_reaction_ns / 64);
-      break;
-    }
-  }
-}
-
-/// Why the sender may have gone back to that packet, if it did.
-Trigger Requests::trigger_of(const Stream& stream, std::size_t i) const {
-  const Sent& sent = stream.sent[i];
-  const std::int32_t at = stream.by_then[i];
-  const Note& now = scene_.note_at(at);
-  const Operation operation = dissect::opcode_info(stream.note_of(sent).opcode).operation;
-  const std::int32_t before =
-      sent.previous >= 0 ? stream.by_then[static_cast<std::size_t>(sent.previous)] : -1;
-  const std::int64_t acked = scene_.answers.acked_before(at);
-  const bool read = operation == Operation::read_request;
-  const std::int32_t last_request = request_before_[static_cast<std::size_t>(at)];
-  const bool silent = last_request >= 0 && timed(now, scene_.note_at(last_request)) &&
-                      now.time_ns - scene_.note_at(last_request).time_ns >= quiet_ns;
-  // What was confirmed before the episode had been sent, though that is forgotten.
-  const bool sent_before =
-      sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first);
-  Trigger best;
-  const auto offer = [&](Rule rule, float bits, std::int32_t note = -1) {
-    if (bits < best.bits) best = {rule, bits, note};
-  };
-  // A NAK that comes twice makes a sender go back twice.
-  std::size_t times_sent = 0;
-  constexpr std::size_t looked_back = 8;
-  for (std::int32_t k = sent.previous; k >= 0 && times_sent < looked_back; ++times_sent)
-    k = stream.sent[static_cast<std::size_t>(k)].previous;
-  std::size_t twins = 0;
-  // Nor is what a pass that was under way sent anyhow the reaction to a NAK.
-  const bool passed_by =
-      sent.previous > 0 && stream.sent[static_cast<std::size_t>(sent.previous) - 1].end == sent.psn;
-  for (const Asked& asked : scene_.answers.asked_before(at)) {
-    const bool exact = asked.psn == sent.psn;
-    if (asked.psn > sent.psn + 4096 || asked.psn < sent.psn - 1024) continue;
-    if (exact && before > asked.note) {  // it was sent since
-      const bool twin = ++twins >= times_sent;
-      if (!asked.rnr && (twin || passed_by)) offer(Rule::sequence_nak, twin ? 4 : 5, asked.note);
-      continue;
-    }
-    const Note& nak = scene_.note_at(asked.note);
-    const std::int64_t took = timed(now, nak) ? now.time_ns - nak.time_ns : 0;
-    if (asked.rnr) {
-      const bool waits = took * 2 < asked.wait_ns;
-      if (exact) offer(Rule::rnr_nak, waits && !silent ? 9.0F : 1.0F, asked.note);
-      if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && before < asked.note && !waits)
-        offer(Rule::rnr_nak, 1.5F, asked.note);
-      if (asked.psn < sent.psn && acked <= asked.psn && !waits) offer(Rule::rnr_nak, 9, asked.note);
-      continue;
-    }
-    const std::int64_t reaction = scene_.facts.reaction_ns;
-    const bool too_soon = stream.ids != Ids::order && !silent && took * 2 < scene_.facts.fast_reaction_ns;
-    const bool long_ago =
-        took > std::max(16 * std::max({scene_.facts.slow_answer_ns, reaction, std::int64_t{50'000}}),
-                        4 * scene_.facts.slow_reaction_ns);
-    const bool stale = silent && long_ago;
-    if (exact) {
-      // Who goes back to just where a NAK asked knows what it alone confirmed.
-      const bool heard = scene_.answers.acked_before(asked.note) < asked.psn && acked == asked.psn &&
-                         repeats_before_[static_cast<std::size_t>(at)] ==
-                             repeats_before_[static_cast<std::size_t>(asked.note)];
-      offer(Rule::sequence_nak, stale && !heard ? 4.0F : too_soon ? 8.0F : 1.0F, asked.note);
-      if (best.note == asked.note) best.long_ago = long_ago && !heard;
-    } else if (asked.psn > sent.psn && !stale) {
-      if (begins_message_of(asked.psn, sent.psn) && before < asked.note)
-        offer(Rule::nak_of_message, 2, asked.note);
-    } else if (!stale && acked <= sent.psn && before < asked.note) {
-      offer(Rule::sequence_nak, 9, asked.note);  // its head is missing
-    }
-  }
-  if (read && sent_before && scene_.answers.response_missing(sent.psn, std::min(sent.end, acked), at))
-    offer(Rule::read_asked_again, 2);
-  if (answered_on_its_own(operation) && sent_before) offer(read ? Rule::read_asked_again : Rule::timer, 7);
-  if (silent) {
-    // A timer is many times what an answer takes.
-    const bool short_timer =
-        now.time_ns - scene_.note_at(last_request).time_ns < 4 * scene_.facts.slow_answer_ns;
-    offer(read ? Rule::read_asked_again : Rule::timer, sent.psn == acked  ? (short_timer ? 4.5F : 2.0F)
-                                                       : sent.psn < acked ? 3.0F
-                                                                          : 6.0F);
-  } else {
-    offer(read                            ? Rule::read_asked_again
-          : scene_.facts.answers_captured ? Rule::timer
-                                          : Rule::not_captured,
-          sent.psn == acked && sent_before ? 9.0F : 13.0F);
-  }
-  return best;
-}
 
 /// Of a READ of which nobody knows how many responses it has: up to the last that came, or the next request.
 std::int64_t Requests::end_of_read(std::size_t read) const {
@@ -192,18 +60,8 @@ void Requests::explain() {
   Stream stream;
   stream.notes = scene_.notes;
   triggers_.resize(scene_.notes.size());
-  std::int32_t last = -1;
-  std::int32_t repeats = 0;
-  std::int64_t top = std::numeric_limits<std::int64_t>::min();
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
-    request_before_.push_back(last);
-    repeats_before_.push_back(repeats);
-    if (note.request) {
-      last = static_cast<std::int32_t>(i);
-      if (note.psn < top) ++repeats;
-      top = std::max(top, note.psn + 1);
-    }
     if (!note.request) {
       scene_.facts.answers_captured = true;
       continue;
@@ -215,7 +73,6 @@ void Requests::explain() {
     sent.time_ns = note.time_ns;
     sent.note = static_cast<std::int32_t>(i);
     stream.sent.push_back(sent);
-    if (info.starts_message()) message_starts_.insert(note.psn);
     if (answered_on_its_own(info.operation)) scene_.issues.push_back({sent.psn, sent.end, sent.note});
   }
   if (stream.sent.empty()) return;
@@ -224,9 +81,9 @@ void Requests::explain() {
   for (std::size_t i = 1; i < read_ends_.size(); ++i)
     read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
   stream.put_in_order(scene_.facts.requests);
-  learn_reactions(stream);
+  const Triggers triggers(scene_, stream);
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
-    const Trigger trigger = trigger_of(stream, i);
+    const Trigger trigger = triggers.of(i);
     stream.sent[i].back = trigger.bits;
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }

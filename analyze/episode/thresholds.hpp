@@ -7,7 +7,10 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
-/// Silence of a requester: less than retry timers take, and more than a network holds a packet back.
+/// No NIC's retry timer is shorter, whatever Local ACK Timeout says (ConnectX rounds up to some 0.5 ms).
+inline constexpr std::int64_t shortest_timer_ns = 100'000;
+
+/// Longer than a mirror takes to show a packet again.
 inline constexpr std::int64_t quiet_ns = 1'000'000;
 
 /// After so long without a packet 16 bits of IPv4 ID may have gone once around.

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/triggers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analyze/episode/thresholds.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+constexpr std::uint32_t witnesses_at_most = 32;
+
+float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
+  return std::log2(static_cast<float>(std::max<std::int64_t>(of_ns, 1)) /
+                   static_cast<float>(std::max<std::int64_t>(than_ns, 1)));
+}
+
+/// Takes in the median of what was seen now: most reactions are some, though not all.
+void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
+  if (seen.empty()) return;
+  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+  std::nth_element(seen.begin(), middle, seen.end());
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(seen.size(), witnesses_at_most));
+  const float share = static_cast<float>(count) / static_cast<float>(count + fact.witnesses);
+  const float moved = fact.witnesses == 0 ? 0 : octaves(*middle, fact.typical_ns) * share;
+  fact.typical_ns = fact.witnesses == 0
+                        ? *middle
+                        : static_cast<std::int64_t>(static_cast<float>(fact.typical_ns) * std::exp2(moved));
+  fact.witnesses = std::min(fact.witnesses + count, witnesses_at_most);
+}
+
+/// The least of what was seen: a timer may grow, and ends no sooner.
+void learn_least(TimeFact& fact, const std::vector<std::int64_t>& seen) {
+  for (const std::int64_t each : seen) {
+    fact.typical_ns = fact.witnesses == 0 ? each : std::min(fact.typical_ns, each);
+    fact.witnesses = std::min(fact.witnesses + 1, witnesses_at_most);
+  }
+}
+
+}  // namespace
+
+struct Triggers::Moment {
+  const Sent& sent;
+  std::size_t index = 0;
+  std::int32_t at = -1;      ///< note, captured no earlier than it was sent
+  std::int32_t before = -1;  ///< the same of its last transmission before; -1: none
+  std::int64_t acked = 0;
+  std::int64_t silence_ns = 0;  ///< since the last request; 0: not known
+  std::int64_t stall_ns = 0;    ///< since the timer was started; 0: not known
+  bool silent = false;  ///< for longer than an answer takes: it waits for a timer, or has nothing to send
+  bool sent_before = false;
+  bool read = false;
+  bool own_answer = false;
+};
+
+Triggers::Triggers(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
+  look_through();
+  learn_times();
+}
+
+void Triggers::look_through() {
+  const std::size_t count = scene_.notes.size();
+  request_before_.reserve(count);
+  repeats_before_.reserve(count);
+  armed_ns_.reserve(count);
+  std::int32_t last = -1;
+  std::int32_t repeats = 0;
+  std::int64_t armed_ns = capture::no_time;
+  std::int64_t top = std::numeric_limits<std::int64_t>::min();
+  std::int64_t next = top;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Note& note = scene_.notes[i];
+    const auto index = static_cast<std::int32_t>(i);
+    request_before_.push_back(last);
+    repeats_before_.push_back(repeats);
+    armed_ns_.push_back(armed_ns);
+    if (!note.request) {
+      if (scene_.answers.acked_before(index + 1) > scene_.answers.acked_before(index))
+        armed_ns = note.time_ns;
+      continue;
+    }
+    const bool idle = scene_.answers.acked_before(index) >= top;
+    if (idle || note.psn < next) armed_ns = note.time_ns;
+    if (note.psn < top) ++repeats;
+    if (dissect::opcode_info(note.opcode).starts_message()) message_starts_.insert(note.psn);
+    last = index;
+    next = note.psn + std::max(note.count, 1);
+    top = std::max(top, next);
+  }
+}
+
+std::int64_t Triggers::since(std::int32_t note, std::int32_t at) const noexcept {
+  if (note < 0) return 0;
+  const Note& then = scene_.note_at(note);
+  const Note& now = scene_.note_at(at);
+  return timed(then, now) ? std::max<std::int64_t>(now.time_ns - then.time_ns, 0) : 0;
+}
+
+Triggers::Moment Triggers::moment_of(std::size_t i) const {
+  const Sent& sent = stream_.sent[i];
+  Moment now{sent};
+  now.index = i;
+  now.at = stream_.by_then[i];
+  now.before = sent.previous >= 0 ? stream_.by_then[static_cast<std::size_t>(sent.previous)] : -1;
+  now.acked = scene_.answers.acked_before(now.at);
+  const auto at = static_cast<std::size_t>(now.at);
+  now.silence_ns = since(request_before_[at], now.at);
+  const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
+  if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
+    now.stall_ns = std::max<std::int64_t>(time_ns - armed_ns_[at], 0);
+  const std::int64_t answers_ns = 4 * scene_.facts.slow_answer_ns;
+  const std::int64_t timer_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 0;
+  now.silent = now.silence_ns >= std::max({answers_ns, timer_ns, shortest_timer_ns});
+  // What was confirmed before the episode had been sent, though that is forgotten.
+  now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first);
+  const Operation operation = dissect::opcode_info(stream_.note_of(sent).opcode).operation;
+  now.read = operation == Operation::read_request;
+  now.own_answer = answered_on_its_own(operation);
+  return now;
+}
+
+/// From what is clear already: the first packet sent again after a NAK of its PSN, and what is sent again in
+/// silence although nobody asked for it.
+void Triggers::learn_times() {
+  std::vector<std::int64_t> reactions;
+  std::vector<std::int64_t> timers;
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
+    const Sent& sent = stream_.sent[i];
+    if (stream_.note_of(sent).before) continue;
+    const Moment now = moment_of(i);
+    if (!now.sent_before) continue;
+    bool asked_for = false;
+    for (const Asked& asked : scene_.answers.asked_before(now.at)) {
+      if (asked.note < now.before) continue;
+      asked_for = asked_for || asked.psn <= sent.psn;
+      if (asked.rnr || asked.psn != sent.psn) continue;
+      if (const std::int64_t took = since(asked.note, now.at); took > 0) reactions.push_back(took);
+      break;
+    }
+    if (!asked_for && now.silent && !now.own_answer && sent.psn == now.acked &&
+        now.stall_ns >= now.silence_ns)
+      timers.push_back(now.stall_ns);
+  }
+  learn_typical(scene_.facts.nak_reaction, reactions);
+  learn_least(scene_.facts.timer, timers);
+}
+
+/// Whether the message that takes `psn` begins at `first`.
+bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
+  const auto start = message_starts_.upper_bound(psn);
+  return start != message_starts_.begin() && *std::prev(start) == first;
+}
+
+/// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it.
+bool Triggers::heard(const Moment& now, const Asked& asked) const {
+  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn &&
+         repeats_before_[static_cast<std::size_t>(now.at)] ==
+             repeats_before_[static_cast<std::size_t>(asked.note)];
+}
+
+/// How unusual it is for a reaction to take so long.
+float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept {
+  constexpr float at_most = 7;
+  constexpr float usual = 1.5F;  // octaves
+  constexpr std::int64_t unknown_ns = 50'000;
+  const TimeFact& fact = scene_.facts.nak_reaction;
+  if (fact.witnesses == 0) {
+    const std::int64_t long_ns =
+        16 * std::max({scene_.facts.slow_answer_ns, scene_.facts.reaction_ns, unknown_ns});
+    return took_ns > long_ns ? 3.0F : 0.0F;
+  }
+  const float longer = octaves(took_ns, fact.typical_ns);
+  if (longer > usual) return std::min(1.5F * (longer - usual), at_most);
+  // What comes sooner than reactions do was only late.
+  const bool soon = may_be_late && longer < -1 && fact.witnesses > 1;
+  return soon ? at_most : 0.0F;
+}
+
+void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) const {
+  const Sent& sent = now.sent;
+  const std::int64_t took = since(asked.note, now.at);
+  const bool may_be_late = stream_.ids != Ids::order && !now.silent;
+  const float unusual = reaction_bits(took, may_be_late);
+  const bool stale = now.silent && unusual >= 3;
+  const auto offer = [&](Rule rule, float bits) {
+    if (bits < best.bits) best = {rule, bits, asked.note, stale};
+  };
+  if (asked.psn == sent.psn) {
+    const bool sure = heard(now, asked) && (took >= scene_.facts.nak_reaction.typical_ns / 2 || !may_be_late);
+    if (sure) {
+      if (best.bits > 1) best = {Rule::sequence_nak, 1, asked.note, false};
+    } else {
+      offer(Rule::sequence_nak, 1 + unusual);
+    }
+    return;
+  }
+  if (asked.psn > sent.psn) {
+    if (begins_message_of(asked.psn, sent.psn) && now.before < asked.note)
+      offer(Rule::nak_of_message, 2 + unusual);
+    return;
+  }
+  if (now.before >= asked.note) return;
+  // More was confirmed before the sender reacted: it goes on from there.
+  const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
+  const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
+  if (outrun) offer(Rule::sequence_nak, 2 + unusual);
+  // Or its head is missing.
+  if (now.acked <= sent.psn) offer(Rule::sequence_nak, 9 + unusual);
+}
+
+void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const {
+  const Sent& sent = now.sent;
+  const bool waits = since(asked.note, now.at) * 2 < asked.wait_ns;
+  const auto offer = [&](float bits) {
+    if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false};
+  };
+  if (asked.psn == sent.psn) offer(waits && !now.silent ? 9.0F : 1.0F);
+  if (waits) return;
+  if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
+  if (asked.psn < sent.psn && now.acked <= asked.psn) offer(9);
+}
+
+void Triggers::offer_naks(const Moment& now, Trigger& best) const {
+  // A NAK that comes twice makes a sender go back twice.
+  std::size_t times_sent = 0;
+  constexpr std::size_t looked_back = 8;
+  for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent)
+    k = stream_.sent[static_cast<std::size_t>(k)].previous;
+  std::size_t twins = 0;
+  // Nor is what a pass that was under way sent anyhow the reaction to a NAK.
+  const bool passed_by = now.sent.previous > 0 &&
+                         stream_.sent[static_cast<std::size_t>(now.sent.previous) - 1].end == now.sent.psn;
+  constexpr std::int64_t behind = 1024, ahead = 4096;
+  for (const Asked& asked : scene_.answers.asked_before(now.at)) {
+    if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
+    if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
+      const bool twin = ++twins >= times_sent;
+      const float bits = twin ? 4 : 5;
+      if (!asked.rnr && (twin || passed_by) && bits < best.bits)
+        best = {Rule::sequence_nak, bits, asked.note, false};
+    } else if (asked.rnr) {
+      offer_rnr_nak(now, asked, best);
+    } else {
+      offer_nak(now, asked, best);
+    }
+  }
+}
+
+void Triggers::offer_timer(const Moment& now, Trigger& best) const {
+  const Sent& sent = now.sent;
+  const auto offer = [&](Rule rule, float bits) {
+    if (bits < best.bits) best = {rule, bits, -1, false};
+  };
+  const Rule rule = now.read ? Rule::read_asked_again : Rule::timer;
+  const TimeFact& timer = scene_.facts.timer;
+  // A sender that may still send new packets goes back without having been silent.
+  const bool ran_out =
+      timer.witnesses > 1 && now.stall_ns >= timer.typical_ns / 4 * 3 && sent.psn == now.acked;
+  if (now.silent || ran_out) {
+    offer(rule, sent.psn == now.acked ? 2.0F : sent.psn < now.acked ? 3.0F : 6.0F);
+  } else {
+    const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
+    offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 13.0F);
+  }
+}
+
+Trigger Triggers::of(std::size_t i) const {
+  const Moment now = moment_of(i);
+  Trigger best;
+  offer_naks(now, best);
+  const auto offer = [&](Rule rule, float bits) {
+    if (bits < best.bits) best = {rule, bits, -1, false};
+  };
+  const bool missing =
+      now.read && now.sent_before &&
+      scene_.answers.response_missing(now.sent.psn, std::min(now.sent.end, now.acked), now.at);
+  if (missing) offer(Rule::read_asked_again, 2);
+  if (now.own_answer && now.sent_before) offer(now.read ? Rule::read_asked_again : Rule::timer, 7);
+  offer_timer(now, best);
+  return best;
+}
+
+}  // namespace roce::analyze::episode

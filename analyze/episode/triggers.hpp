@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may have made a requester send again (IBTA 9.7.5.1.1, 9.7.6.1.3, 9.7.7.1).
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "analyze/episode/scene.hpp"
+#include "analyze/episode/stream.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// The likeliest reason for a step back to a packet, if there was one.
+struct Trigger {
+  Rule rule = Rule::not_captured;
+  float bits = 14;         ///< how much has to be assumed
+  std::int32_t note = -1;  ///< the NAK, if it is one
+  bool long_ago = false;   ///< no reaction takes so long
+};
+
+/// Judges steps back by what the requester had been told, and by its times: how long it takes to react to a
+/// NAK, and its retry timer. Both are learned from the episode first.
+class Triggers {
+ public:
+  Triggers(Scene& scene, const Stream& stream);
+  /// Of the i-th transmission of the stream.
+  [[nodiscard]] Trigger of(std::size_t i) const;
+
+ private:
+  struct Moment;  ///< a transmission, and what was before it
+  [[nodiscard]] Moment moment_of(std::size_t i) const;
+  void learn_times();
+  void look_through();
+  [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
+  [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
+  [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
+  [[nodiscard]] float reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept;
+  void offer_naks(const Moment& now, Trigger& best) const;
+  void offer_nak(const Moment& now, const Asked& asked, Trigger& best) const;
+  void offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const;
+  void offer_timer(const Moment& now, Trigger& best) const;
+
+  Scene& scene_;
+  const Stream& stream_;
+  // By note:
+  std::vector<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
+  std::vector<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
+  std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
+  std::set<std::int64_t> message_starts_;
+};
+
+}  // namespace roce::analyze::episode
