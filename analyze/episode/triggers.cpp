@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
@@ -61,6 +62,7 @@ struct Triggers::Moment {
 
 Triggers::Triggers(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
   look_through();
+  follow_responses();
   learn_times();
 }
 
@@ -69,6 +71,7 @@ void Triggers::look_through() {
   request_before_.reserve(count);
   repeats_before_.reserve(count);
   armed_ns_.reserve(count);
+  std::map<std::int64_t, std::int64_t> read_ends;  // by first PSN
   std::int32_t last = -1;
   std::int32_t repeats = 0;
   std::int64_t armed_ns = capture::no_time;
@@ -80,6 +83,7 @@ void Triggers::look_through() {
     request_before_.push_back(last);
     repeats_before_.push_back(repeats);
     armed_ns_.push_back(armed_ns);
+    inside_read_.push_back(false);
     if (!note.request) {
       if (scene_.answers.acked_before(index + 1) > scene_.answers.acked_before(index))
         armed_ns = note.time_ns;
@@ -88,6 +92,9 @@ void Triggers::look_through() {
     const bool idle = scene_.answers.acked_before(index) >= top;
     if (idle || note.psn < next) armed_ns = note.time_ns;
     if (note.psn < top) ++repeats;
+    const auto read = read_ends.upper_bound(note.psn);
+    inside_read_.back() = read != read_ends.begin() && std::prev(read)->second > note.psn;
+    if (note.count > 1) read_ends[note.psn] = note.psn + note.count;
     if (dissect::opcode_info(note.opcode).starts_message()) message_starts_.insert(note.psn);
     last = index;
     next = note.psn + std::max(note.count, 1);
@@ -118,7 +125,8 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const std::int64_t timer_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 0;
   now.silent = now.silence_ns >= std::max({answers_ns, timer_ns, shortest_timer_ns});
   // What was confirmed before the episode had been sent, though that is forgotten.
-  now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first);
+  now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first) ||
+                    inside_read_[at];
   const Operation operation = dissect::opcode_info(stream_.note_of(sent).opcode).operation;
   now.read = operation == Operation::read_request;
   now.own_answer = answered_on_its_own(operation);
@@ -149,6 +157,27 @@ void Triggers::learn_times() {
   }
   learn_typical(scene_.facts.nak_reaction, reactions);
   learn_least(scene_.facts.timer, timers);
+}
+
+/// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied
+/// NAK).
+void Triggers::follow_responses() {
+  std::map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
+  std::int64_t lacks = -1;
+  for (const Note& note : scene_.notes) {
+    lacks_.push_back(lacks);
+    const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
+    if (note.request && answered_on_its_own(info.operation)) {
+      std::int64_t& end = asked[note.psn];
+      end = std::max(end, note.psn + std::max(note.count, 1));
+      if (lacks < 0 || note.psn < lacks) lacks = note.psn;
+    } else if (!note.request && info.operation != Operation::acknowledge && note.psn == lacks) {
+      ++lacks;
+      auto range = asked.upper_bound(lacks);
+      const bool inside = range != asked.begin() && std::prev(range)->second > lacks;
+      if (!inside) lacks = range == asked.end() ? -1 : range->first;
+    }
+  }
 }
 
 /// Whether the message that takes `psn` begins at `first`.
@@ -209,7 +238,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   // More was confirmed before the sender reacted: it goes on from there.
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
-  if (outrun) offer(Rule::sequence_nak, 2 + unusual);
+  const bool long_since = now.acked > sent.psn;  // and still more
+  if (outrun && !(long_since && now.own_answer))
+    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + unusual);
   // Or its head is missing.
   if (now.acked <= sent.psn) offer(Rule::sequence_nak, 9 + unusual);
 }
@@ -226,6 +257,27 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   if (asked.psn < sent.psn && now.acked <= asked.psn) offer(9);
 }
 
+/// Whether only a pass that was under way when the NAK came sent its PSN since: that was no reaction to it.
+/// What stands alone beside that is shown twice.
+bool Triggers::passed(const Moment& now, const Asked& asked) const {
+  constexpr int looked_at = 16;
+  const TimeFact& reaction = scene_.facts.nak_reaction;
+  int others = 0;
+  bool none = false;
+  std::int32_t k = now.sent.previous;
+  for (int i = 0; i < looked_at && k >= 0; ++i) {
+    const auto index = static_cast<std::size_t>(k);
+    if (stream_.by_then[index] <= asked.note) break;
+    const bool in_pass = k > 0 && stream_.sent[index - 1].end == now.sent.psn;
+    const bool soon =
+        reaction.witnesses > 1 && since(asked.note, stream_.by_then[index]) * 2 < reaction.typical_ns;
+    none = in_pass || soon;
+    others += none ? 0 : 1;
+    k = stream_.sent[index].previous;
+  }
+  return none && others < 2;
+}
+
 void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice.
   std::size_t times_sent = 0;
@@ -233,16 +285,14 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent)
     k = stream_.sent[static_cast<std::size_t>(k)].previous;
   std::size_t twins = 0;
-  // Nor is what a pass that was under way sent anyhow the reaction to a NAK.
-  const bool passed_by = now.sent.previous > 0 &&
-                         stream_.sent[static_cast<std::size_t>(now.sent.previous) - 1].end == now.sent.psn;
   constexpr std::int64_t behind = 1024, ahead = 4096;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
     if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
       const bool twin = ++twins >= times_sent;
-      const float bits = twin ? 4 : 5;
-      if (!asked.rnr && (twin || passed_by) && bits < best.bits)
+      const bool in_pass = passed(now, asked);
+      const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
+      if (!asked.rnr && (twin || in_pass) && bits < best.bits)
         best = {Rule::sequence_nak, bits, asked.note, false};
     } else if (asked.rnr) {
       offer_rnr_nak(now, asked, best);
@@ -280,8 +330,14 @@ Trigger Triggers::of(std::size_t i) const {
   const bool missing =
       now.read && now.sent_before &&
       scene_.answers.response_missing(now.sent.psn, std::min(now.sent.end, now.acked), now.at);
-  if (missing) offer(Rule::read_asked_again, 2);
-  if (now.own_answer && now.sent_before) offer(now.read ? Rule::read_asked_again : Rule::timer, 7);
+  // Whatever else it was told, a requester goes back to the first response that it lacks.
+  const bool lacks =
+      now.read && lacks_[static_cast<std::size_t>(now.at)] == now.sent.psn && now.acked > now.sent.psn;
+  if (missing || lacks) offer(Rule::read_asked_again, lacks ? 0.9F : 2);
+  // Its answer was lost behind the capture, or comes late.
+  const bool others_answered = now.acked > now.sent.psn;
+  if (now.own_answer && now.sent_before)
+    offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 7.0F);
   offer_timer(now, best);
   return best;
 }

@@ -33,10 +33,12 @@ class Triggers {
   [[nodiscard]] Moment moment_of(std::size_t i) const;
   void learn_times();
   void look_through();
+  void follow_responses();
   [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
   [[nodiscard]] float reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept;
+  [[nodiscard]] bool passed(const Moment& now, const Asked& asked) const;
   void offer_naks(const Moment& now, Trigger& best) const;
   void offer_nak(const Moment& now, const Asked& asked, Trigger& best) const;
   void offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const;
@@ -48,6 +50,8 @@ class Triggers {
   std::vector<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
   std::vector<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
+  std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
+  std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
   std::set<std::int64_t> message_starts_;
 };
 

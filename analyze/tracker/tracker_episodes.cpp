@@ -14,7 +14,8 @@ namespace {
 
 /// So many packets in a row must be as they should be: what comes late or twice comes sooner.
 constexpr std::uint32_t calm_packets = 32;
-/// So many where responses are missing: if nobody asks for them by then, they were delivered.
+/// So many where responses are missing, or a NAK has had no effect: if nobody asks for them by then, they were
+/// delivered, and it was not.
 constexpr std::uint32_t patient_packets = 1024;
 
 }  // namespace
@@ -30,7 +31,7 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
   constexpr std::int64_t soon_ns = 100'000;
   constexpr std::int64_t setting_up_ns = 10'000'000;
   const std::int64_t quiet = record.time_ns - open.last_ns;
-  if (quiet < soon_ns || open.asked) return false;
+  if (quiet < soon_ns || open.asked()) return false;
   const std::int64_t psn = space->extended(record.psn);
   const Episode::Side& own = open.side[side];
   constexpr std::int64_t no_loss = 256;  // so many are not lost in a row
@@ -61,6 +62,8 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                                  track.spaces[of]->answered_to(),
                                  true,
                                  {},
+                                 false,
+                                 track.spaces[of]->sent_to(),
                                  false};
     }
     link(track);
@@ -73,8 +76,9 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
   const Episode& open = *track.episode;
   const bool settled = std::all_of(open.side.begin(), open.side.end(),
                                    [](const Episode::Side& one) { return one.acked >= one.marker; });
-  const bool complete = std::all_of(open.side.begin(), open.side.end(),
-                                    [](const Episode::Side& one) { return one.missing.empty(); });
+  const bool complete = std::all_of(open.side.begin(), open.side.end(), [](const Episode::Side& one) {
+    return one.missing.empty() && !one.asked;
+  });
   const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
   if (calm || open.held.size() >= Episode::limit || held >= held_of_all) explain_episode(connection);
   return true;
@@ -88,12 +92,14 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   const PsnSpace& space = *track.spaces[requester];
   Episode::Side& own = open.side[requester];
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
-  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false};
+  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false};
   bool calm = true;
   if (info.request) {
     calm = note.psn == own.top;
-    if (!calm) open.asked = false;
-    own.top = std::max(own.top, note.psn + std::max(note.count, 1));
+    // What goes on in a pass that was under way is no reaction to a NAK.
+    if (note.psn < own.next) own.asked = false;
+    own.next = note.psn + std::max(note.count, 1);
+    own.top = std::max(own.top, own.next);
   } else if (info.operation != Operation::acknowledge) {
     calm = note.psn == own.answered || (note.psn > own.answered && info.starts_message());
     const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());
@@ -107,7 +113,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     own.acked = std::max(own.acked, note.psn + (info.ends_message() ? 1 : 0));
   } else {
     calm = note.has_aeth && (note.aeth >> 29U & 3U) == 0 && note.psn < own.top;
-    if (!calm && note.has_aeth) open.asked = true;
+    if (!calm && note.has_aeth) own.asked = true;
     if (note.psn < own.top) own.acked = std::max(own.acked, note.psn + (calm ? 1 : 0));
   }
   open.calm = calm ? open.calm + 1 : 0;

@@ -162,13 +162,15 @@ struct Episode {
     bool known = false;         ///< a request was captured
     /// Responses that are missing, until they come or long nothing happens.
     std::vector<std::pair<std::int64_t, std::int64_t>> missing;
-    bool inside = false;  ///< the last response was not the end of its READ
+    bool inside = false;    ///< the last response was not the end of its READ
+    std::int64_t next = 0;  ///< behind the last request
+    bool asked = false;     ///< a NAK or RNR NAK came, and nobody went back since
   };
   std::vector<Held> held;
   std::vector<std::uint8_t> sides;
   std::array<Side, 2> side;  ///< by requester
   std::uint32_t calm = 0;    ///< packets since then
-  bool asked = false;        ///< a NAK or RNR NAK came, and nothing was sent again since
+  [[nodiscard]] bool asked() const noexcept { return side[0].asked || side[1].asked; }
   std::int64_t last_ns = capture::no_time;
 };
 
