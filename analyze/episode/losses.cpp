@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/losses.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+class Losses {
+ public:
+  Losses(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
+    for (const Issue& issue : scene.issues) read_ends_.emplace_back(issue.first, issue.end);
+    std::sort(read_ends_.begin(), read_ends_.end());
+    for (std::size_t i = 1; i < read_ends_.size(); ++i)
+      read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
+  }
+  void of_gaps();
+  void named();
+
+ private:
+  [[nodiscard]] bool went_back_between(std::int32_t from, std::int32_t to) const;
+  [[nodiscard]] bool came_late(const Asked& asked, std::int32_t repeat, const ByPsn& sent) const;
+  [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
+
+  Scene& scene_;
+  const Stream& stream_;
+  /// READs by first PSN, each with the furthest end of those up to it.
+  std::vector<std::pair<std::int64_t, std::int64_t>> read_ends_;
+};
+
+/// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
+void Losses::of_gaps() {
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn;
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
+    if (stream_.story[i].move != Move::copy) by_psn[stream_.sent[i].psn].push_back(i);
+  }
+  // The gaps of a pass, and what came late into them.
+  const auto came_late = [&](std::int64_t psn, std::size_t after, std::int32_t pass) {
+    const auto all = by_psn.find(psn);
+    if (all == by_psn.end()) return false;
+    return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t i) {
+      return i > after && stream_.story[i].move == Move::late && stream_.story[i].pass == pass;
+    });
+  };
+  const auto next_sent = [&](std::int64_t psn, std::size_t after) -> std::ptrdiff_t {
+    const auto all = by_psn.find(psn);
+    if (all == by_psn.end()) return -1;
+    const auto next = std::upper_bound(all->second.begin(), all->second.end(), after);
+    return next == all->second.end() ? -1 : static_cast<std::ptrdiff_t>(*next);
+  };
+  constexpr std::int64_t looked_at = 4096;
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
+    const Placed& told = stream_.story[i];
+    const Sent& shows = stream_.sent[i];
+    if (told.move != Move::ahead || shows.psn - told.cursor > looked_at) continue;
+    if (stream_.note_of(shows).before) continue;
+    for (std::int64_t psn = told.cursor; psn < shows.psn; ++psn) {
+      if (inside_issue(psn) || came_late(psn, i, told.pass)) continue;
+      const bool first = psn >= told.top;
+      const std::ptrdiff_t next = next_sent(psn, i);
+      const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
+      if (next < 0) {
+        if (confirmed >= 0 && first) scene_.lose({Lost::by_capture, true, psn, -1, confirmed, -1});
+        continue;
+      }
+      const Sent& repeat = stream_.sent[static_cast<std::size_t>(next)];
+      const Note& again = stream_.note_of(repeat);
+      const bool confirmed_before = confirmed >= 0 && confirmed < repeat.note &&
+                                    (!timed(again, scene_.note_at(confirmed)) ||
+                                     again.time_ns - scene_.note_at(confirmed).time_ns >= 0);
+      if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
+      if (confirmed_before && first) {
+        scene_.lose({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
+      } else if (!confirmed_before) {
+        scene_.lose({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
+      }
+    }
+  }
+}
+
+/// Whether what a NAK asked for had come all the same, late: the responder confirms it before it was sent
+/// again, or confirms the repeat as a duplicate at once, although nobody asked for an acknowledgement
+/// (IBTA 9.7.5.1.4).
+bool Losses::came_late(const Asked& asked, std::int32_t repeat, const ByPsn& sent) const {
+  const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
+  if (confirmed < 0) return false;
+  const Note& ack = scene_.note_at(confirmed);
+  if (repeat < 0 || confirmed < repeat) return true;
+  if (timed(ack, scene_.note_at(repeat)) &&
+      ack.time_ns - scene_.note_at(repeat).time_ns < scene_.facts.fastest_answer_ns / 2)
+    return true;
+  const bool plain = dissect::opcode_info(ack.opcode).operation == Operation::acknowledge && ack.has_aeth &&
+                     (ack.aeth >> 29U & 3U) == 0;
+  if (!plain) return false;
+  if (ack.psn == asked.psn) return !scene_.note_at(repeat).asks;
+  // What came behind it before it was repeated, a responder that takes in order only had thrown away.
+  if (scene_.facts.keeps > 0) return false;
+  const std::int32_t last = sent.last_before(ack.psn, confirmed);
+  return last >= 0 && last < repeat;
+}
+
+/// Whether anything was sent again between two notes.
+bool Losses::went_back_between(std::int32_t from, std::int32_t to) const {
+  return std::any_of(stream_.sent.begin(), stream_.sent.end(), [&](const Sent& sent) {
+    return sent.note > from && sent.note < to &&
+           scene_.said.rulings[static_cast<std::size_t>(sent.note)].what == Ruling::What::repeat;
+  });
+}
+
+/// A sequence NAK names what was lost behind the capture, if it was captured in time.
+void Losses::named() {
+  const ByPsn sent(stream_);
+  std::unordered_map<std::int64_t, std::int32_t> claimed;  // PSN -> transmission (note) that was lost
+  std::vector<Loss> lost;
+  std::int64_t rnr_psn = -1;
+  const Asked* last_nak = nullptr;
+  for (const Asked& asked : scene_.answers.asked()) {
+    if (asked.rnr) {
+      rnr_psn = asked.psn;
+      continue;
+    }
+    if (asked.psn == rnr_psn || scene_.note_at(asked.note).before) continue;
+    const std::int32_t named = sent.last_before(asked.psn, asked.note);
+    // One NAK after another, and nothing sent again between them: packets come late, not never.
+    const bool no_reaction_yet =
+        last_nak != nullptr && last_nak->psn < asked.psn && !went_back_between(last_nak->note, asked.note);
+    last_nak = &asked;
+    if (no_reaction_yet && scene_.facts.keeps <= 0) continue;
+    if (named < 0 || (claimed.contains(asked.psn) && claimed[asked.psn] == named)) continue;
+    if (scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late) continue;
+    // What made the responder ask: it is of a pass in which the named one came by as well, or it lies in a
+    // gap.
+    const Placed* const shown_by = sent.last_beyond(asked.psn, named, asked.note);
+    if (shown_by == nullptr) continue;
+    const Placed& how = *sent.told(named);
+    if (how.pass != shown_by->pass && sent.begins_at(shown_by->pass) <= asked.psn) continue;
+    claimed[asked.psn] = named;
+    const std::int32_t repeat = sent.first_behind(asked.psn, asked.note);
+    if (came_late(asked, repeat, sent)) {
+      ++scene_.facts.named_late;
+    } else {
+      ++scene_.facts.named_lost;
+      lost.push_back({Lost::after_capture, true, asked.psn, named, asked.note, repeat});
+    }
+  }
+  // Where most that were named came late after all, a NAK proves nothing.
+  constexpr std::uint32_t some = 4;
+  if (scene_.facts.named_late >= some && scene_.facts.named_late > 2 * scene_.facts.named_lost) return;
+  for (const Loss& loss : lost) scene_.lose(loss);
+}
+
+/// No request has a PSN behind the first of a READ.
+bool Losses::inside_issue(std::int64_t psn) const noexcept {
+  const auto behind = std::upper_bound(
+      read_ends_.begin(), read_ends_.end(), psn,
+      [](std::int64_t at, const std::pair<std::int64_t, std::int64_t>& read) { return at <= read.first; });
+  return behind != read_ends_.begin() && psn < std::prev(behind)->second;
+}
+
+}  // namespace
+
+void lose_requests(Scene& scene, const Stream& stream) {
+  Losses losses(scene, stream);
+  losses.of_gaps();
+  losses.named();
+}
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which requests were lost, and where: from the passes of the requester, and from what the responder asked
+// for.
+#pragma once
+
+#include "analyze/episode/scene.hpp"
+#include "analyze/episode/stream.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// `stream`: the requests, told, and ruled in `scene`.
+void lose_requests(Scene& scene, const Stream& stream);
+
+}  // namespace roce::analyze::episode
