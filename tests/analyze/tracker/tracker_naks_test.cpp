@@ -205,13 +205,17 @@ TEST(TrackerNaks, TheWholeMessageAgain) {
     r.dma_length = i == 0 ? 8192 : 0;
     return wire.send(r);
   };
+  std::vector<std::uint32_t> repeats;
   for (unsigned times = 0; times < 6; ++times, psn += 8) {
     for (std::uint32_t i = 0; i < 8; ++i) part(i);
     wire.answer(b, a, psn + 5, nak_sequence);
-    for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(wire.verdict(part(i)).cause, Cause::nak) << psn + i;
+    for (std::uint32_t i = 0; i < 8; ++i) repeats.push_back(part(i));
     wire.answer(b, a, psn + 7);
   }
   wire.finish();
+  for (const std::uint32_t repeat : repeats) {
+    EXPECT_EQ(wire.verdict(repeat).cause, Cause::nak) << "frame " << repeat;
+  }
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 6U);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::nak), 48U);
 }

@@ -381,12 +381,16 @@ TEST(TrackerPoints, RunsOfEqualAcknowledgementsOfAMirror) {
     equal.push_back(r);
     originals.push_back(wire.send(r));
   }
-  for (std::size_t i = 0; i < equal.size(); ++i) {
-    equal[i].path = 99;
-    equal[i].time_ns = wire.now_ns += 100;
-    const std::uint32_t copy = wire.send(equal[i]);
-    EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_capture));
-    EXPECT_EQ(wire.verdict(copy).original, originals[i]);
+  std::vector<std::uint32_t> copies;
+  for (PacketRecord& r : equal) {
+    r.path = 99;
+    r.time_ns = wire.now_ns += 100;
+    copies.push_back(wire.send(r));
+  }
+  wire.finish();
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    EXPECT_TRUE(wire.verdict(copies[i]).has(Verdict::duplicate_capture));
+    EXPECT_EQ(wire.verdict(copies[i]).original, originals[i]);
   }
 }
 
@@ -475,16 +479,19 @@ TEST(TrackerPoints, TheOtherPointGoesOnWhereTheFirstEnded) {
 TEST(TrackerPoints, TheSameRecordTwiceIsNoNetworksDuplicate) {
   Wire wire;
   wire.talk(a, b, 0, 200);
+  std::vector<std::uint32_t> copies;
   for (std::uint32_t psn = 200; psn < 210; ++psn) {
     PacketRecord r = wire.make(a, b, write_only, psn);
     r.flags |= PacketRecord::ack_requested;
     r.time_ns += 1;
     wire.send(r);
-    const std::uint32_t copy = wire.send(r);
+    copies.push_back(wire.send(r));
+  }
+  wire.finish();
+  for (const std::uint32_t copy : copies) {
     EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_capture));
     EXPECT_FALSE(wire.verdict(copy).has(Verdict::duplicate_network));
   }
-  wire.finish();
   EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 10U);
   EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 0U);
 }

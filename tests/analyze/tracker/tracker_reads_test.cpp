@@ -173,10 +173,11 @@ TEST(TrackerReads, ARepeatedResponseThatComesEvenLaterWasNotLost) {
   wire.now_ns += 10'000;
   read(wire, 127, 5);
   respond(wire, 127, 132, false);
-  EXPECT_FALSE(wire.said.any_lost());
+  const auto last = static_cast<std::uint32_t>(wire.sent());
   held_back.time_ns = wire.now_ns += 1000;
   const auto late = wire.send(held_back);
   wire.finish();
+  EXPECT_FALSE(wire.verdict(last).any_lost());
   EXPECT_TRUE(wire.verdict(late).has(Verdict::retransmission));
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
 }

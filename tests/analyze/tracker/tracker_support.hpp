@@ -80,7 +80,7 @@ class Wire {
   /// Frame number of the packet as it was sent.
   std::uint32_t send(const PacketRecord& record) {
     ++sent_;
-    said = tracker_.track_one(record, sent_);
+    tracker_.track_one(record, sent_);
     return static_cast<std::uint32_t>(sent_);
   }
   std::uint32_t request(End from, End to, std::uint32_t psn, std::uint8_t opcode = write_only) {
@@ -126,11 +126,19 @@ class Wire {
   void retire_idle(std::uint64_t frame) { tracker_.retire_idle(frame); }
 
   /// Ends the capture after some silence.
-  void finish(std::int64_t silence_ns = 0) { result = tracker_.finish(now_ns + silence_ns); }
+  void finish(std::int64_t silence_ns = 0) {
+    result = tracker_.finish(now_ns + silence_ns);
+    finished_ = true;
+  }
 
+  /// What is said of a packet, at the end of the capture: what comes after it may decide.
   [[nodiscard]] Verdict verdict(std::uint32_t number) {
-    const Verdict* kept = verdicts_.find(number);
-    return kept != nullptr ? *kept : Verdict{};
+    EXPECT_TRUE(finished_) << "not yet known";
+    return kept(number);
+  }
+  /// Whether the connection of a packet is known already.
+  [[nodiscard]] bool is_followed(std::uint32_t number) {
+    return kept(number).connection != Verdict::no_connection;
   }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
@@ -164,14 +172,19 @@ class Wire {
 
   std::int64_t now_ns = 1'795'171'301'000'000'000;
   std::optional<std::uint16_t> port;  ///< instead of the one that follows from the queue pairs
-  Verdict said;                       ///< of the last packet, at once
   Tracker::Result result;
 
  private:
+  [[nodiscard]] Verdict kept(std::uint32_t number) {
+    const Verdict* verdict = verdicts_.find(number);
+    return verdict != nullptr ? *verdict : Verdict{};
+  }
+
   VerdictStore verdicts_;
   Tracker tracker_;
   std::vector<std::uint16_t> ip_ids_ = std::vector<std::uint16_t>(256, 1);
   std::uint64_t sent_ = 0;
+  bool finished_ = false;
   struct Count {
     std::uint32_t msn = 0;
     std::uint32_t acknowledged = 0;

@@ -41,7 +41,6 @@ TEST(Tracker, AGapThatANakAsksForWasLostBeforeTheCapture) {
   wire.talk(a, b, 100, 10);
   wire.request(a, b, 110);
   const auto after_gap = wire.request(a, b, 112);  // 111 is missing
-  EXPECT_EQ(wire.said.gap, 1U);
   wire.request(a, b, 113);
   wire.answer(b, a, 111, nak_sequence);
   const auto first_again = wire.request(a, b, 111);
@@ -58,6 +57,7 @@ TEST(Tracker, AGapThatANakAsksForWasLostBeforeTheCapture) {
   EXPECT_EQ(flow.sequence().retransmitted_packets(), 3U);
   EXPECT_EQ(flow.sequence().gaps, 1U);
   EXPECT_EQ(flow.sequence().wasted_packets, 2U);  // 112 and 113 came, and were thrown away
+  EXPECT_EQ(wire.verdict(after_gap).gap, 1U);
   EXPECT_EQ(wire.verdict(first_again).cause, Cause::nak);
   EXPECT_EQ(wire.verdict(first_again).lost(Lost::before_capture), 1U);
   EXPECT_EQ(wire.verdict(first_again).original, 0U);
@@ -105,10 +105,10 @@ TEST(Tracker, AGapThatIsAcknowledgedWasMissedByTheCapture) {
 TEST(Tracker, AnAckOfWhatWasNeverSeenSaysSo) {
   Wire wire;
   wire.talk(a, b, 100, 10);
-  wire.answer(b, a, 112);
-  EXPECT_TRUE(wire.said.has(Verdict::ack_unseen));
+  const auto ack = wire.answer(b, a, 112);
   wire.talk(a, b, 113, 3);
   wire.finish();
+  EXPECT_TRUE(wire.verdict(ack).has(Verdict::ack_unseen));
   EXPECT_EQ(wire.connection().sent[1].count(Event::ack_unseen), 1U);
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 3U);
 }
@@ -121,11 +121,11 @@ TEST(Tracker, AnOlderIpIdIsLateNotRepeated) {
   wire.request(a, b, 112);
   PacketRecord late = early;
   late.time_ns = wire.now_ns += 1000;
-  wire.send(late);
-  EXPECT_TRUE(wire.said.has(Verdict::out_of_order));
-  EXPECT_FALSE(wire.said.has(Verdict::retransmission));
+  const auto came_late = wire.send(late);
   wire.answer(b, a, 112);
   wire.finish();
+  EXPECT_TRUE(wire.verdict(came_late).has(Verdict::out_of_order));
+  EXPECT_FALSE(wire.verdict(came_late).has(Verdict::retransmission));
   const Flow& flow = wire.flow(a, b);
   EXPECT_EQ(flow.sequence().out_of_order, 1U);
   EXPECT_EQ(flow.sequence().retransmitted_packets(), 0U);
@@ -158,14 +158,13 @@ TEST(Tracker, AGapBehindAReadOfUnknownLengthEndsWithTheRead) {
 
 TEST(Tracker, MirrorCopiesAreNotCountedInTheFlow) {
   Wire wire;
-  std::uint32_t first = 0;
+  std::vector<std::uint32_t> firsts;
   for (std::uint32_t i = 0; i < 20; ++i) {
     PacketRecord request = wire.make(a, b, write_only, 100 + i);
-    first = wire.send(request);
+    firsts.push_back(wire.send(request));
     request.path = 1;  // the other port of the mirror
     request.time_ns = wire.now_ns += 100;
     wire.send(request);
-    EXPECT_TRUE(wire.said.has(Verdict::duplicate_capture) || i == 0);
     PacketRecord ack = wire.make(b, a, acknowledge, 100 + i);
     ack.flags |= PacketRecord::has_aeth;
     ack.aeth = 0x1f000000U + i;
@@ -175,7 +174,10 @@ TEST(Tracker, MirrorCopiesAreNotCountedInTheFlow) {
     wire.send(ack);
   }
   wire.finish();
-  EXPECT_EQ(wire.verdict(first + 1).original, first);
+  for (const std::uint32_t first : firsts) {
+    EXPECT_TRUE(wire.verdict(first + 1).has(Verdict::duplicate_capture));
+    EXPECT_EQ(wire.verdict(first + 1).original, first);
+  }
   EXPECT_EQ(wire.flow(a, b).packets, 20U);
   EXPECT_EQ(wire.flow(a, b).sequence().duplicate_captures, 20U);
   EXPECT_EQ(wire.flow(b, a).packets, 20U);
@@ -191,12 +193,12 @@ TEST(Tracker, ARareCopyOnTheSameWayWasMadeByTheNetwork) {
   wire.talk(a, b, 100, 20);
   const PacketRecord request = wire.make(a, b, write_only, 120);
   const auto first = wire.send(request);
-  wire.send(request);
-  EXPECT_TRUE(wire.said.has(Verdict::duplicate_network));
-  EXPECT_EQ(wire.said.original, first);
+  const auto copy = wire.send(request);
   wire.answer(b, a, 120);
   wire.talk(a, b, 121, 20);
   wire.finish();
+  EXPECT_TRUE(wire.verdict(copy).has(Verdict::duplicate_network));
+  EXPECT_EQ(wire.verdict(copy).original, first);
   EXPECT_EQ(wire.flow(a, b).sequence().duplicate_network, 1U);
   EXPECT_EQ(wire.flow(a, b).packets, 42U);  // it was on the network
   EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 0U);
@@ -224,13 +226,13 @@ TEST(Tracker, RetriesUntilTheEndAreExhausted) {
   Wire wire;
   wire.talk(a, b, 100, 10);
   const auto first = wire.request(a, b, 110);
-  std::uint32_t last = 0;
+  std::vector<std::uint32_t> retries;
   for (int i = 0; i < 4; ++i) {
     wire.now_ns += 67 * ms;
-    last = wire.request(a, b, 110);
-    EXPECT_EQ(wire.said.cause, Cause::timeout);
+    retries.push_back(wire.request(a, b, 110));
   }
   wire.finish(1000 * ms);
+  for (const std::uint32_t retry : retries) EXPECT_EQ(wire.verdict(retry).cause, Cause::timeout);
   const Connection& c = wire.connection();
   const Requester& r = c.requester[0];
   EXPECT_TRUE(r.retries_exhausted);
@@ -238,7 +240,7 @@ TEST(Tracker, RetriesUntilTheEndAreExhausted) {
   EXPECT_EQ(r.trouble->worst_chain.resends, 4U);
   EXPECT_EQ(r.trouble->worst_chain.psn, 110U);
   EXPECT_EQ(r.trouble->worst_chain.first_frame, first);
-  EXPECT_EQ(r.trouble->worst_chain.last_frame, last);
+  EXPECT_EQ(r.trouble->worst_chain.last_frame, retries.back());
   EXPECT_NEAR(static_cast<double>(r.trouble->worst_chain.min_spacing_ns), 67e6, 1e5);
   EXPECT_FALSE(r.trouble->worst_chain.answered);
   EXPECT_EQ(c.sent[0].count(Event::retries_exhausted), 1U);
@@ -262,8 +264,8 @@ TEST(Tracker, ARepeatOfTheAcknowledgedIsSpurious) {
   wire.now_ns += 70 * ms;
   const auto again = wire.request(a, b, 109);
   wire.answer(b, a, 109);
-  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
   wire.finish();
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
   EXPECT_EQ(wire.flow(a, b).sequence().spurious, 1U);
 }
 
@@ -271,15 +273,16 @@ TEST(Tracker, AnRnrNakMakesTheSenderWait) {
   Wire wire;
   wire.talk(a, b, 100, 10);
   wire.request(a, b, 110, send_only);
+  std::vector<std::uint32_t> retries;
   for (int i = 0; i < 3; ++i) {
     wire.answer(b, a, 110, rnr_code_14);
     wire.now_ns += 2 * ms;
-    wire.request(a, b, 110, send_only);
-    EXPECT_EQ(wire.said.cause, Cause::rnr);
+    retries.push_back(wire.request(a, b, 110, send_only));
   }
   wire.answer(b, a, 110);
   wire.talk(a, b, 111, 5);
   wire.finish(1000 * ms);
+  for (const std::uint32_t retry : retries) EXPECT_EQ(wire.verdict(retry).cause, Cause::rnr);
   const Requester& r = wire.connection().requester[0];
   ASSERT_NE(r.trouble->rnr, nullptr);
   EXPECT_EQ(r.trouble->rnr->naks, 3U);
@@ -332,15 +335,16 @@ TEST(Tracker, AnAccessErrorIsTiedToItsRequest) {
 
 TEST(Tracker, AReadIsCompleteWithItsResponse) {
   Wire wire;
+  std::vector<std::uint32_t> requests;
   for (std::uint32_t i = 0; i < 10; ++i) {
-    const auto request = wire.request(a, b, 100 + i, read_request);
+    requests.push_back(wire.request(a, b, 100 + i, read_request));
     PacketRecord response = wire.make(b, a, read_response_only, 100 + i);
     response.flags |= PacketRecord::has_aeth;
     response.aeth = 0x1f000000U + i;
     wire.send(response);
-    EXPECT_EQ(wire.said.request, request);
   }
   wire.finish();
+  for (const std::uint32_t request : requests) EXPECT_EQ(wire.verdict(request + 1).request, request);
   const OperationStats* reads = wire.connection().requester[0].operation(OperationKind::read);
   ASSERT_NE(reads, nullptr);
   EXPECT_EQ(reads->count, 10U);
@@ -372,9 +376,9 @@ TEST(Tracker, WhatAFilterLeavesOutIsFollowedButNotCounted) {
     wire.send(request);
     wire.answer(b, a, 100 + i);
   }
-  wire.request(a, b, 130);  // follows those that were left out: no gap
-  EXPECT_EQ(wire.said.gap, 0U);
+  const auto next = wire.request(a, b, 130);  // follows those that were left out: no gap
   wire.finish();
+  EXPECT_EQ(wire.verdict(next).gap, 0U);
   EXPECT_EQ(wire.flow(a, b).packets, 11U);
   EXPECT_EQ(wire.flow(a, b).sequence().gaps, 0U);
   EXPECT_EQ(wire.connection().packets[0], 11U);

@@ -61,14 +61,14 @@ TEST(TrackerTimeouts, AnAtomicWhoseAnswerIsMissingIsAskedForAgain) {
   answer();  // lost behind the capture
   wire.answer(b, a, 51);
   wire.now_ns += 5'000;
-  wire.request(a, b, 50, fetch_add);
-  EXPECT_EQ(wire.said.original, first);
-  EXPECT_TRUE(wire.said.has(Verdict::spurious));
+  const std::uint32_t again = wire.request(a, b, 50, fetch_add);
   wire.request(a, b, 51);
   answer();
   wire.answer(b, a, 51);
   wire.talk(a, b, 52, 20);
   wire.finish();
+  EXPECT_EQ(wire.verdict(again).original, first);
+  EXPECT_TRUE(wire.verdict(again).has(Verdict::spurious));
   EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(SpuriousReason::atomic_answer)], 2U);
   EXPECT_EQ(trouble(wire).needless[static_cast<std::size_t>(SpuriousReason::timer)], 0U);
 }
@@ -78,15 +78,16 @@ TEST(TrackerTimeouts, WhoRepeatsTooSoonAfterAnRnrNakRepeatsForIt) {
   Wire wire;
   wire.talk(a, b, 0, 50);
   wire.request(a, b, 50);
+  std::vector<std::uint32_t> repeats;
   for (int i = 0; i < 4; ++i) {
     wire.answer(b, a, 50, rnr_code_14);  // 1.28 ms
     wire.now_ns += 300'000;
-    wire.request(a, b, 50);
-    EXPECT_EQ(wire.said.cause, Cause::rnr);
+    repeats.push_back(wire.request(a, b, 50));
   }
   wire.answer(b, a, 50);
   wire.talk(a, b, 51, 20);
   wire.finish();
+  for (const std::uint32_t repeat : repeats) EXPECT_EQ(wire.verdict(repeat).cause, Cause::rnr);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 4U);
   EXPECT_EQ(wire.flow(a, b).sequence().retransmitted_packets(), 4U);
 }
@@ -98,14 +99,14 @@ TEST(TrackerTimeouts, WhatWasUnderWayWhenAnRnrNakCameIsNoReaction) {
   wire.request(a, b, 50);
   wire.now_ns += 5'000'000;
   wire.answer(b, a, 50, rnr_code_14);
-  wire.request(a, b, 50);  // the timer
-  EXPECT_NE(wire.said.cause, Cause::rnr);
+  const std::uint32_t by_timer = wire.request(a, b, 50);
   wire.now_ns += 1'300'000;
-  wire.request(a, b, 50);
-  EXPECT_EQ(wire.said.cause, Cause::rnr);
+  const std::uint32_t reaction = wire.request(a, b, 50);
   wire.answer(b, a, 50);
   wire.talk(a, b, 51, 20);
   wire.finish();
+  EXPECT_NE(wire.verdict(by_timer).cause, Cause::rnr);
+  EXPECT_EQ(wire.verdict(reaction).cause, Cause::rnr);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::rnr), 1U);
 }
 
