@@ -60,7 +60,11 @@ void Losses::of_gaps() {
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
-    if (told.move != Move::ahead || shows.psn - told.cursor > looked_at) continue;
+    // One packet and then new ones is all that selective repeat sends; a longer pass goes on to them.
+    const bool whole = told.length > 1 || scene_.facts.keeps < -1;
+    const bool gap = told.move == Move::ahead || (told.move == Move::back && told.cursor < shows.psn) ||
+                     (told.move == Move::home && whole);
+    if (!gap || shows.psn - told.cursor > looked_at) continue;
     if (stream_.note_of(shows).before) continue;
     for (std::int64_t psn = told.cursor; psn < shows.psn; ++psn) {
       if (inside_issue(psn) || came_late(psn, i, told.pass)) continue;

@@ -75,6 +75,7 @@ void Requests::explain() {
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Trigger trigger = triggers.of(i);
     stream.sent[i].back = trigger.bits;
+    stream.sent[i].back_from = trigger.from;
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
   stream.tell(scene_.facts.requests, scene_.facts.first, scene_.facts.acked,

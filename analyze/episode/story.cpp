@@ -65,6 +65,10 @@ struct State {
   }
 };
 
+std::int64_t begins_at(const Sent& each) noexcept {
+  return each.back_from >= 0 ? each.back_from : each.psn;
+}
+
 struct Taken {
   std::int32_t origin = -1;
   Placed told;
@@ -112,6 +116,7 @@ class Search {
     told.pass = from.pass;
     told.cursor = from.cursor;
     told.top = from.top;
+    told.length = from.pass_length;
     grown.push_back(from);
     State& state = grown.back();
     state.bits += bits;
@@ -182,6 +187,8 @@ class Search {
       if (from.cursor < from.top) state.miss(from.cursor, from.top, false);
       state.pass = ++state.passes;
       pending_.back().told.pass = state.pass;
+      pending_.back().told.cursor = begins_at(each);
+      if (begins_at(each) < psn) state.miss(begins_at(each), psn, false);
       state.pass_length = 0;
       state.bottom = std::min(state.bottom, psn);
       state.row = -1;
@@ -259,6 +266,7 @@ std::vector<Placed> tell_in_order(std::span<const Sent> sent) {
   std::int64_t cursor = sent[0].psn;
   std::int64_t top = cursor;
   std::int32_t pass = 0;
+  std::uint32_t length = 0;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const Sent& each = sent[i];
     Placed& told = story[i];
@@ -269,11 +277,14 @@ std::vector<Placed> tell_in_order(std::span<const Sent> sent) {
       told.move = Move::next;
     } else if (each.psn < cursor || (each.psn < top && each.back <= asked)) {
       told.move = Move::back;
+      told.cursor = begins_at(each);
       ++pass;
     } else {
       told.move = each.psn == top && cursor < top ? Move::home : Move::ahead;
     }
     told.pass = pass;
+    if (told.move == Move::back) length = 0;
+    told.length = length++;
     cursor = each.end;
     top = std::max(top, cursor);
   }

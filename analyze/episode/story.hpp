@@ -17,10 +17,11 @@ struct Sent {
   std::int64_t end = 0;  ///< one behind its last PSN
   std::int64_t time_ns = 0;
   std::int32_t note = 0;
-  std::int32_t previous = -1;  ///< index of the last one before with its PSN and opcode
-  float back = 14;             ///< the sender went back to it
-  float copy = never;          ///< shown twice
-  float late = 7;              ///< overtaken
+  std::int32_t previous = -1;   ///< index of the last one before with its PSN and opcode
+  float back = 14;              ///< the sender went back to it
+  std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
+  float copy = never;           ///< shown twice
+  float late = 7;               ///< overtaken
 };
 
 enum class Move : std::uint8_t {
@@ -34,10 +35,11 @@ enum class Move : std::uint8_t {
 
 struct Placed {
   Move move = Move::next;
-  bool of_first = false;    ///< late: into a gap of what was sent for the first time
-  std::int32_t pass = 0;    ///< of a late one: into whose gap
-  std::int64_t cursor = 0;  ///< where the pass stood before
-  std::int64_t top = 0;     ///< behind the highest PSN sent before
+  bool of_first = false;     ///< late: into a gap of what was sent for the first time
+  std::int32_t pass = 0;     ///< of a late one: into whose gap
+  std::int64_t cursor = 0;   ///< where the pass stood before; of a step back: where the new one began
+  std::int64_t top = 0;      ///< behind the highest PSN sent before
+  std::uint32_t length = 0;  ///< packets of the pass before
 };
 
 struct StoryFacts {

@@ -36,6 +36,12 @@ void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
   fact.witnesses = std::min(fact.witnesses + count, witnesses_at_most);
 }
 
+/// How much it takes for so many in a row to be missing.
+float missing_bits(std::int64_t count) noexcept {
+  constexpr float some = 8, at_most = 12;
+  return std::min(some + static_cast<float>(std::log2(static_cast<double>(count))) / 2, at_most);
+}
+
 /// The least of what was seen: a timer may grow, and ends no sooner.
 void learn_least(TimeFact& fact, const std::vector<std::int64_t>& seen) {
   for (const std::int64_t each : seen) {
@@ -242,7 +248,10 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + unusual);
   // Or its head is missing.
-  if (now.acked <= sent.psn) offer(Rule::sequence_nak, 9 + unusual);
+  if (now.acked >= sent.psn) return;
+  const std::int64_t from = std::max(asked.psn, now.acked);
+  const float bits = 1 + missing_bits(sent.psn - from) + unusual;
+  if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, stale, from};
 }
 
 void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const {
@@ -254,7 +263,9 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   if (asked.psn == sent.psn) offer(waits && !now.silent ? 9.0F : 1.0F);
   if (waits) return;
   if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
-  if (asked.psn < sent.psn && now.acked <= asked.psn) offer(9);
+  if (asked.psn >= sent.psn || now.acked > asked.psn) return;
+  const float bits = 1 + missing_bits(sent.psn - asked.psn);
+  if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false, asked.psn};
 }
 
 /// Whether only a pass that was under way when the NAK came sent its PSN since: that was no reaction to it.
@@ -313,7 +324,12 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   const bool ran_out =
       timer.witnesses > 1 && now.stall_ns >= timer.typical_ns / 4 * 3 && sent.psn == now.acked;
   if (now.silent || ran_out) {
-    offer(rule, sent.psn == now.acked ? 2.0F : sent.psn < now.acked ? 3.0F : 6.0F);
+    const bool head_missing = sent.psn > now.acked;
+    const float bits = sent.psn == now.acked ? 2.0F
+                       : head_missing        ? 2 + missing_bits(sent.psn - now.acked)
+                                             : 3.0F;
+    if (bits >= best.bits) return;
+    best = {rule, bits, -1, false, head_missing && now.acked >= scene_.facts.first ? now.acked : -1};
   } else {
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 13.0F);
@@ -337,7 +353,7 @@ Trigger Triggers::of(std::size_t i) const {
   // Its answer was lost behind the capture, or comes late.
   const bool others_answered = now.acked > now.sent.psn;
   if (now.own_answer && now.sent_before)
-    offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 7.0F);
+    offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 9.0F);
   offer_timer(now, best);
   return best;
 }
