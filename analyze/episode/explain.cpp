@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/episode/copies.hpp"
 #include "analyze/episode/scene.hpp"
 
 namespace roce::analyze::episode {
@@ -42,9 +43,7 @@ void gather_passes(Scene& scene, bool request) {
   }
 }
 
-}  // namespace
-
-Explanation explain(std::span<const Note> notes, Facts& facts) {
+Explanation explain_transmissions(std::span<const Note> notes, Facts& facts) {
   Scene scene(notes, facts);
   explain_requests(scene);
   explain_responses(scene);
@@ -53,6 +52,51 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
   std::stable_sort(scene.said.passes.begin(), scene.said.passes.end(),
                    [](const Pass& a, const Pass& b) { return a.begins < b.begins; });
   return std::move(scene.said);
+}
+
+/// What is said of some notes, told of all: note i of them is `from[i]`.
+void told_of(Explanation& said, const std::vector<std::int32_t>& from, std::size_t count) {
+  const auto move = [&](std::int32_t& note) {
+    if (note >= 0) note = from[static_cast<std::size_t>(note)];
+  };
+  std::vector<Ruling> rulings(count);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    move(said.rulings[i].trigger);
+    rulings[static_cast<std::size_t>(from[i])] = said.rulings[i];
+  }
+  said.rulings = std::move(rulings);
+  for (Loss& loss : said.losses) {
+    move(loss.note);
+    move(loss.shown);
+    move(loss.needed);
+  }
+  for (Pass& pass : said.passes) {
+    move(pass.begins);
+    move(pass.ends);
+    move(pass.trigger);
+  }
+}
+
+}  // namespace
+
+Explanation explain(std::span<const Note> notes, Facts& facts) {
+  const std::vector<Copied> copied = find_copies(notes, facts);
+  std::vector<Note> each;
+  std::vector<std::int32_t> from;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule != Rule::none) continue;
+    each.push_back(notes[i]);
+    from.push_back(static_cast<std::int32_t>(i));
+  }
+  Explanation said = explain_transmissions(each, facts);
+  told_of(said, from, notes.size());
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule == Rule::none) continue;
+    Ruling& ruling = said.rulings[i];
+    ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
+    if (copied[i].of >= 0) ruling.original = notes[static_cast<std::size_t>(copied[i].of)].frame;
+  }
+  return said;
 }
 
 }  // namespace roce::analyze::episode

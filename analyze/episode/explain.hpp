@@ -28,10 +28,18 @@ struct TimeFact {
   std::uint32_t witnesses = 0;  ///< 0: nothing is known
 };
 
+/// Where the capture shows packets twice: how long after each other, unless IPv4 IDs tell.
+struct MirrorFact {
+  std::int64_t least_lag_ns = 0;
+  std::int64_t most_lag_ns = 0;
+  std::uint32_t witnesses = 0;  ///< shown twice though nothing asked for them
+};
+
 /// The same of a space.
 struct Facts {
   StreamFact requests;
   StreamFact responses;
+  MirrorFact mirror;
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known

@@ -43,6 +43,9 @@ enum class Rule : std::uint8_t {
   none,
   first,             ///< behind all that was sent before it
   same_id,           ///< equal IPv4 ID: the same transmission
+  other_path,        ///< on a path where all is shown that another one shows: another capture point
+  steady_lag,        ///< after the lag of the mirror that shows others twice
+  confirmed_before,  ///< though nothing asked for it and no timer ran
   in_turn,           ///< the next of a row of packets that are shown again
   sent_earlier,      ///< its IPv4 ID lies before those that were captured before it
   fills_gap,         ///< missing in its place, and nothing asked for it again

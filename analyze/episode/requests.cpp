@@ -117,8 +117,6 @@ void Requests::explain() {
 }
 
 void Requests::rule_requests(const Stream& stream) {
-  for (const std::int32_t copy : stream.copies)
-    scene_.ruling_at(copy) = {.what = Ruling::What::copy, .rule = Rule::same_id};
   std::vector<Rule> passes(1, Rule::none);
   std::unordered_map<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {

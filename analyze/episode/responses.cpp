@@ -123,8 +123,6 @@ void Responses::explain() {
 }
 
 void Responses::rule_responses(const Stream& stream) {
-  for (const std::int32_t copy : stream.copies)
-    scene_.ruling_at(copy) = {.what = Ruling::What::copy, .rule = Rule::same_id};
   std::unordered_map<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 
 #include "analyze/episode/thresholds.hpp"
 
@@ -112,21 +110,9 @@ void Stream::weigh_copies(const StreamFact& fact) {
   }
 }
 
-/// What has the ID, PSN and opcode of another is the same transmission.
-void Stream::take_out_twins() {
-  std::map<std::tuple<std::int64_t, std::uint16_t, std::uint8_t>, std::int32_t> seen;
-  std::erase_if(sent, [&](const Sent& each) {
-    const Note& note = note_of(each);
-    const bool fresh = seen.try_emplace({note.psn, note.ip_id, note.opcode}, each.note).second;
-    if (!fresh) copies.push_back(each.note);
-    return !fresh;
-  });
-}
-
 /// Where IDs tell the order of sending, the stream is sorted by it.
 void Stream::put_in_order(const StreamFact& fact) {
   ids = ids_by(fact);
-  if (ids != Ids::nothing) take_out_twins();
   if (ids == Ids::order) {
     IdOrder numbers;
     std::vector<std::pair<std::int64_t, std::size_t>> order;
@@ -169,7 +155,7 @@ void Stream::tell(const StreamFact& fact, std::int64_t bottom, std::int64_t acke
 void Stream::learn(StreamFact& fact) const {
   const auto most = std::uint32_t{1} << 28U;
   std::uint32_t late = 0;
-  auto doubled = static_cast<std::uint32_t>(copies.size());
+  std::uint32_t doubled = 0;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     if (story[i].move == Move::late || overtaken(i)) ++late;
     if (story[i].move == Move::copy) ++doubled;

@@ -30,7 +30,6 @@ struct Stream {
   std::vector<Sent> sent;  ///< in the order of sending, where IDs tell it, else of capture
   std::vector<Placed> story;
   Ids ids = Ids::nothing;
-  std::vector<std::int32_t> copies;  ///< notes that are copies by their IDs
   /// By index in `sent`: the first note that was captured no earlier than it was sent. Of what was overtaken
   /// that is before its own.
   std::vector<std::int32_t> by_then;
@@ -49,7 +48,6 @@ struct Stream {
 
  private:
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
-  void take_out_twins();
   void find_previous();
   void weigh_copies(const StreamFact& fact);
 };

@@ -13,6 +13,9 @@ inline constexpr std::int64_t shortest_timer_ns = 100'000;
 /// Longer than a mirror takes to show a packet again.
 inline constexpr std::int64_t quiet_ns = 1'000'000;
 
+/// How exactly a mirror's lag is the same: what a port needs for a packet that is in the way.
+inline constexpr std::int64_t steady_ns = 300;
+
 /// After so long without a packet 16 bits of IPv4 ID may have gone once around.
 inline constexpr std::int64_t turned_ns = 50'000'000;
 

@@ -173,6 +173,8 @@ void PsnSpace::book_order(Step& s, const Ruling& ruling) {
       break;
     case Ruling::What::copy: {
       original();
+      StreamFacts& stream = s.info.request ? request_facts_ : answer_facts_;
+      if (stream.doubled == 0) stream.count_doubled();  // from now on more is remembered
       const bool capture = by_capture || !by_network;
       verdict.set(capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
       happened(s, s.side, capture ? Event::duplicate_capture : Event::duplicate_network);
