@@ -177,7 +177,7 @@ void Copies::of_forgotten() {
     const Note& note = notes_[i];
     if (!note.request || copied(static_cast<std::int32_t>(i))) continue;
     const bool soon = note.time_ns != capture::no_time && last_ns != capture::no_time &&
-                      note.time_ns - last_ns < quiet_ns / 4;
+                      note.time_ns - last_ns < shortest_timer_ns;
     if (forgotten(i) && soon && !asked_for(note)) {
       say(i, Rule::confirmed_before, -1);
     } else {
@@ -186,9 +186,11 @@ void Copies::of_forgotten() {
   }
 }
 
-/// Whether a NAK or RNR NAK, early or late, asks for it or for what comes behind it in its message.
+/// Whether a NAK or RNR NAK, early or late, asks for it, for what comes behind it in its message, or for one
+/// shortly before it: that may have been lost again.
 bool Copies::asked_for(const Note& request) const noexcept {
-  const auto asked = asked_.lower_bound(request.psn);
+  constexpr std::int64_t shortly = 32;
+  const auto asked = asked_.lower_bound(request.psn - shortly);
   if (asked == asked_.end()) return false;
   if (*asked < request.psn + std::max(request.count, 1)) return true;
   const auto next = starts_.upper_bound(request.psn);
@@ -205,6 +207,7 @@ std::vector<std::int64_t> Copies::unasked_lags() const {
   std::vector<std::int64_t> lags;
   std::unordered_map<std::int64_t, Row> rows;  // by the PSN that comes next in it
   std::int64_t top = 0;
+  std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
   bool any = false;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
@@ -212,19 +215,23 @@ std::vector<std::int64_t> Copies::unasked_lags() const {
     const std::int64_t end = note.psn + std::max(note.count, 1);
     if (!any || note.psn >= top) {
       top = end;
+      last = 0;
       any = true;
       continue;
     }
-    const auto goes_on = rows.find(note.psn);
-    Row row{goes_on == rows.end() ? asked_for(note) : goes_on->second.asked, top};
-    const bool between = goes_on != rows.end() && goes_on->second.top < top;
-    const bool tells = goes_on == rows.end() || between;
+    auto goes_on = rows.find(note.psn);
+    // What is missing of a row was lost.
+    if (goes_on == rows.end() && last != 0 && last < note.psn) goes_on = rows.find(last);
+    const bool begins = goes_on == rows.end();
+    const Row row{begins ? asked_for(note) : goes_on->second.asked, top};
+    const bool tells = begins || goes_on->second.top < top;
     if (!row.asked && tells && !alike_[i].empty() && !note.before) {
       const std::int64_t took = lag(alike_[i].back(), i);
-      if (took >= 0 && took < quiet_ns / 2) lags.push_back(took);
+      if (took >= 0 && took < shortest_timer_ns) lags.push_back(took);
     }
-    if (goes_on != rows.end()) rows.erase(goes_on);
+    if (!begins) rows.erase(goes_on);
     rows[end] = row;
+    last = end;
   }
   return lags;
 }
