@@ -23,11 +23,8 @@ class Losses {
       read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
   }
   void of_gaps();
-  void named();
 
  private:
-  [[nodiscard]] bool went_back_between(std::int32_t from, std::int32_t to) const;
-  [[nodiscard]] bool came_late(const Asked& asked, std::int32_t repeat, const ByPsn& sent) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
 
   Scene& scene_;
@@ -73,6 +70,9 @@ void Losses::of_gaps() {
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (next < 0) {
         if (confirmed >= 0 && first) scene_.lose({Lost::by_capture, true, psn, -1, confirmed, -1});
+        // A repeat that nobody needed.
+        if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 && scene_.answers.acked_before(shows.note) <= psn)
+          scene_.lose({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
       const Sent& repeat = stream_.sent[static_cast<std::size_t>(next)];
@@ -90,77 +90,6 @@ void Losses::of_gaps() {
   }
 }
 
-/// Whether what a NAK asked for had come all the same, late: the responder confirms it before it was sent
-/// again, or confirms the repeat as a duplicate at once, although nobody asked for an acknowledgement
-/// (IBTA 9.7.5.1.4).
-bool Losses::came_late(const Asked& asked, std::int32_t repeat, const ByPsn& sent) const {
-  const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
-  if (confirmed < 0) return false;
-  const Note& ack = scene_.note_at(confirmed);
-  if (repeat < 0 || confirmed < repeat) return true;
-  if (timed(ack, scene_.note_at(repeat)) &&
-      ack.time_ns - scene_.note_at(repeat).time_ns < scene_.facts.fastest_answer_ns / 2)
-    return true;
-  const bool plain = dissect::opcode_info(ack.opcode).operation == Operation::acknowledge && ack.has_aeth &&
-                     (ack.aeth >> 29U & 3U) == 0;
-  if (!plain) return false;
-  if (ack.psn == asked.psn) return !scene_.note_at(repeat).asks;
-  // What came behind it before it was repeated, a responder that takes in order only had thrown away.
-  if (scene_.facts.keeps > 0) return false;
-  const std::int32_t last = sent.last_before(ack.psn, confirmed);
-  return last >= 0 && last < repeat;
-}
-
-/// Whether anything was sent again between two notes.
-bool Losses::went_back_between(std::int32_t from, std::int32_t to) const {
-  return std::any_of(stream_.sent.begin(), stream_.sent.end(), [&](const Sent& sent) {
-    return sent.note > from && sent.note < to &&
-           scene_.said.rulings[static_cast<std::size_t>(sent.note)].what == Ruling::What::repeat;
-  });
-}
-
-/// A sequence NAK names what was lost behind the capture, if it was captured in time.
-void Losses::named() {
-  const ByPsn sent(stream_);
-  std::unordered_map<std::int64_t, std::int32_t> claimed;  // PSN -> transmission (note) that was lost
-  std::vector<Loss> lost;
-  std::int64_t rnr_psn = -1;
-  const Asked* last_nak = nullptr;
-  for (const Asked& asked : scene_.answers.asked()) {
-    if (asked.rnr) {
-      rnr_psn = asked.psn;
-      continue;
-    }
-    if (asked.psn == rnr_psn || scene_.note_at(asked.note).before) continue;
-    const std::int32_t named = sent.last_before(asked.psn, asked.note);
-    // One NAK after another, and nothing sent again between them: packets come late, not never.
-    const bool no_reaction_yet =
-        last_nak != nullptr && last_nak->psn < asked.psn && !went_back_between(last_nak->note, asked.note);
-    last_nak = &asked;
-    if (no_reaction_yet && scene_.facts.keeps <= 0) continue;
-    if (named < 0 || (claimed.contains(asked.psn) && claimed[asked.psn] == named)) continue;
-    if (scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late) continue;
-    // What made the responder ask: it is of a pass in which the named one came by as well, or it lies in a
-    // gap.
-    const Placed* const shown_by = sent.last_beyond(asked.psn, named, asked.note);
-    if (shown_by == nullptr) continue;
-    const Placed& how = *sent.told(named);
-    if (how.pass != shown_by->pass && sent.begins_at(shown_by->pass) <= asked.psn) continue;
-    claimed[asked.psn] = named;
-    const std::int32_t repeat = sent.first_behind(asked.psn, asked.note);
-    if (came_late(asked, repeat, sent)) {
-      ++scene_.facts.named_late;
-    } else {
-      ++scene_.facts.named_lost;
-      lost.push_back({Lost::after_capture, true, asked.psn, named, asked.note, repeat});
-    }
-  }
-  // Where most that were named came late after all, a NAK proves nothing.
-  constexpr std::uint32_t some = 4;
-  if (scene_.facts.named_late >= some && scene_.facts.named_late > 2 * scene_.facts.named_lost) return;
-  for (const Loss& loss : lost) scene_.lose(loss);
-}
-
 /// No request has a PSN behind the first of a READ.
 bool Losses::inside_issue(std::int64_t psn) const noexcept {
   const auto behind = std::upper_bound(
@@ -172,9 +101,8 @@ bool Losses::inside_issue(std::int64_t psn) const noexcept {
 }  // namespace
 
 void lose_requests(Scene& scene, const Stream& stream) {
-  Losses losses(scene, stream);
-  losses.of_gaps();
-  losses.named();
+  Losses(scene, stream).of_gaps();
+  lose_named(scene, stream);
 }
 
 }  // namespace roce::analyze::episode

@@ -11,5 +11,7 @@ namespace roce::analyze::episode {
 
 /// `stream`: the requests, told, and ruled in `scene`.
 void lose_requests(Scene& scene, const Stream& stream);
+/// What sequence NAKs prove lost downstream of the capture (IBTA 9.7.5.1.1).
+void lose_named(Scene& scene, const Stream& stream);
 
 }  // namespace roce::analyze::episode

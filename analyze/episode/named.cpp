@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sequence NAK proves of a request that was captured: lost downstream, or only late there.
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "analyze/episode/losses.hpp"
+#include "dissect/aeth.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+bool is_plain_ack(const Note& note) noexcept {
+  return dissect::opcode_info(note.opcode).operation == Operation::acknowledge && note.has_aeth &&
+         (note.aeth >> 29U & 3U) == 0;
+}
+
+class Named {
+ public:
+  Named(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream), sent_(stream) {
+    for (std::size_t i = 0; i < stream.sent.size(); ++i) {
+      if (stream.story[i].move != Move::copy) by_note_.push_back(i);
+    }
+    std::sort(by_note_.begin(), by_note_.end(),
+              [&](std::size_t a, std::size_t b) { return stream.sent[a].note < stream.sent[b].note; });
+    learn_answers();
+  }
+  void judge();
+
+ private:
+  enum class Fate : std::uint8_t { lost, late, either };
+
+  void learn_answers();
+  [[nodiscard]] bool reached(std::int32_t sent, std::int32_t answer) const noexcept;
+  [[nodiscard]] std::int32_t last_reached(std::int64_t psn, std::int32_t answer) const;
+  [[nodiscard]] bool shown(std::int32_t named, const Asked& asked) const;
+  [[nodiscard]] bool discarded(std::int32_t named, const Asked* before, std::int32_t answer) const;
+  [[nodiscard]] Fate fate(const Asked& asked) const;
+  [[nodiscard]] Fate fate_where_kept(const Asked& asked, std::int32_t repeat) const;
+  [[nodiscard]] bool answered_soon(std::int32_t request) const;
+  [[nodiscard]] Fate fate_where_discarded(const Asked& asked, std::int32_t repeat, const Note& ack,
+                                          std::int32_t confirmed) const;
+  /// Calls `each` with the requests captured between the two notes, until it returns true.
+  template <class Each>
+  bool any_between(std::int32_t from, std::int32_t to, Each each) const {
+    const auto behind =
+        std::upper_bound(by_note_.begin(), by_note_.end(), from,
+                         [&](std::int32_t note, std::size_t i) { return note < stream_.sent[i].note; });
+    for (auto at = behind; at != by_note_.end() && stream_.sent[*at].note < to; ++at) {
+      if (each(stream_.sent[*at])) return true;
+    }
+    return false;
+  }
+
+  Scene& scene_;
+  const Stream& stream_;
+  const ByPsn sent_;
+  std::vector<std::size_t> by_note_;  ///< indices of the stream, in the order of capture
+};
+
+/// The least time from a request to its answer: none is influenced by what was captured later than that
+/// before it.
+void Named::learn_answers() {
+  std::int64_t& least = scene_.facts.fastest_answer_ns;
+  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+    const Note& answer = scene_.notes[i];
+    const auto index = static_cast<std::int32_t>(i);
+    if (answer.request || !is_plain_ack(answer)) continue;
+    const std::int32_t request = sent_.last_before(answer.psn, index);
+    if (request < 0 || sent_.last_before(answer.psn, request) >= 0 || !timed(answer, scene_.note_at(request)))
+      continue;
+    const std::int64_t took = answer.time_ns - scene_.note_at(request).time_ns;
+    if (took > 0 && (least == 0 || took < least)) least = took;
+  }
+}
+
+/// Whether that transmission may have come before the answer was given.
+bool Named::reached(std::int32_t sent, std::int32_t answer) const noexcept {
+  if (sent < 0 || sent > answer) return false;
+  const Note& then = scene_.note_at(sent);
+  const Note& now = scene_.note_at(answer);
+  return !timed(then, now) || now.time_ns - then.time_ns >= scene_.facts.fastest_answer_ns / 4 * 3;
+}
+
+std::int32_t Named::last_reached(std::int64_t psn, std::int32_t answer) const {
+  std::int32_t last = sent_.last_before(psn, answer);
+  while (last >= 0 && !reached(last, answer)) last = sent_.last_before(psn, last);
+  return last;
+}
+
+/// What made the responder ask is of a pass in which the named one came by as well, or which began behind it.
+bool Named::shown(std::int32_t named, const Asked& asked) const {
+  const std::int64_t time_ns = scene_.note_at(asked.note).time_ns;
+  const std::int64_t least = scene_.facts.fastest_answer_ns / 20 * 19;
+  const Placed* by = nullptr;
+  static_cast<void>(any_between(named, asked.note, [&](const Sent& sent) {
+    const bool in_time =
+        time_ns == capture::no_time || sent.time_ns == capture::no_time || time_ns - sent.time_ns >= least;
+    if (sent.psn > asked.psn && in_time) by = sent_.told(sent.note);
+    return false;
+  }));
+  if (by == nullptr) return false;
+  return sent_.told(named)->pass == by->pass || sent_.begins_at(by->pass) > asked.psn;
+}
+
+/// A responder that takes in order throws away what comes behind a missing packet, until that comes: it then
+/// asks for what it has thrown away, if that is not sent again as well.
+bool Named::discarded(std::int32_t named, const Asked* before, std::int32_t answer) const {
+  if (before == nullptr || scene_.facts.keeps > 0) return false;
+  const std::int32_t repeat = sent_.first_behind(before->psn, before->note);
+  return repeat < 0 || !reached(repeat, answer) || named < repeat;
+}
+
+/// It keeps what comes early: had the missing one come, it would have confirmed that with all that it had
+/// kept, where one of them asks for it. Where none does, the repeat is confirmed at once as a duplicate if it
+/// is one, and not at all if it is not (IBTA 9.7.5.1.4).
+Named::Fate Named::fate_where_kept(const Asked& asked, std::int32_t repeat) const {
+  std::int64_t next = asked.psn + 1;
+  bool asks = false;
+  static_cast<void>(any_between(sent_.last_before(asked.psn, asked.note), asked.note, [&](const Sent& sent) {
+    if (sent.psn == next && reached(sent.note, asked.note)) {
+      next = sent.end;
+      asks = asks || stream_.note_of(sent).asks;
+    }
+    return asks;
+  }));
+  if (asks) return Fate::lost;
+  if (scene_.note_at(repeat).asks) return Fate::either;
+  return answered_soon(repeat) ? Fate::either : Fate::lost;
+}
+
+/// Whether any acknowledgement may be the answer to that request.
+bool Named::answered_soon(std::int32_t request) const {
+  const Note& then = scene_.note_at(request);
+  const std::int64_t longest = std::max(2 * scene_.facts.fastest_answer_ns, scene_.facts.slow_answer_ns);
+  for (auto i = static_cast<std::size_t>(request) + 1; i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
+    if (!timed(note, then)) return true;
+    if (note.time_ns - then.time_ns > longest) return false;
+    if (!note.request && is_plain_ack(note) && reached(request, static_cast<std::int32_t>(i))) return true;
+  }
+  return true;
+}
+
+/// It takes in order only. What came behind the missing one before that was sent again it had thrown away: it
+/// cannot confirm it without a repeat, and would have asked for it once more when the missing one came.
+Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t repeat, const Note& ack,
+                                        std::int32_t confirmed) const {
+  if (!is_plain_ack(ack)) return Fate::either;
+  if (ack.psn == asked.psn && !scene_.note_at(repeat).asks)
+    return Fate::late;  // a duplicate's (IBTA 9.7.5.1.4)
+  const std::int32_t last = last_reached(ack.psn, confirmed);
+  if (ack.psn > asked.psn && last >= 0 && last < repeat) return Fate::late;
+  constexpr int enough = 2;
+  int since = 0;
+  const bool others = any_between(asked.note, repeat, [&](const Sent& sent) {
+    if (sent.psn > asked.psn + 1) ++since;
+    return since >= enough;
+  });
+  return others ? Fate::lost : Fate::either;
+}
+
+Named::Fate Named::fate(const Asked& asked) const {
+  const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
+  if (confirmed < 0) return Fate::either;
+  const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
+  // Confirmed before a repeat can have come.
+  if (repeat < 0 || !reached(repeat, confirmed)) return Fate::late;
+  if (scene_.facts.keeps > 0) return fate_where_kept(asked, repeat);
+  return fate_where_discarded(asked, repeat, scene_.note_at(confirmed), confirmed);
+}
+
+void Named::judge() {
+  std::unordered_map<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
+  std::vector<Loss> doubtful;
+  std::int64_t rnr_psn = -1;
+  const Asked* before = nullptr;
+  for (const Asked& asked : scene_.answers.asked()) {
+    if (asked.rnr) {
+      rnr_psn = asked.psn;
+      continue;
+    }
+    if (asked.psn == rnr_psn || scene_.note_at(asked.note).before) continue;
+    const Asked* const last = before;
+    if (before == nullptr || asked.psn != before->psn) before = &asked;
+    const std::int32_t named = last_reached(asked.psn, asked.note);
+    if (named < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late)
+      continue;
+    const auto known = judged.find(asked.psn);
+    if (known != judged.end() && known->second == named) continue;
+    if (!shown(named, asked)) continue;
+    if (last != nullptr && last->psn < asked.psn && discarded(named, last, asked.note)) continue;
+    judged[asked.psn] = named;
+    const Loss loss{
+        Lost::after_capture, true, asked.psn, named, asked.note, sent_.first_behind(asked.psn, asked.note)};
+    switch (fate(asked)) {
+      case Fate::late:
+        ++scene_.facts.named_late;
+        break;
+      case Fate::lost:
+        ++scene_.facts.named_lost;
+        scene_.lose(loss);
+        break;
+      case Fate::either:
+        doubtful.push_back(loss);
+        break;
+    }
+  }
+  // Where packets that are named come late, a NAK alone proves nothing.
+  if (scene_.facts.named_late > 2 * scene_.facts.named_lost) return;
+  for (const Loss& loss : doubtful) scene_.lose(loss);
+}
+
+}  // namespace
+
+void lose_named(Scene& scene, const Stream& stream) {
+  Named(scene, stream).judge();
+}
+
+}  // namespace roce::analyze::episode
