@@ -71,7 +71,8 @@ void Losses::of_gaps() {
       if (next < 0) {
         if (confirmed >= 0 && first) scene_.lose({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
-        if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 && scene_.answers.acked_before(shows.note) <= psn)
+        if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 &&
+            scene_.answers.acked_before(shows.note) <= psn)
           scene_.lose({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }

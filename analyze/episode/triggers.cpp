@@ -97,6 +97,7 @@ void Triggers::look_through() {
     }
     const bool idle = scene_.answers.acked_before(index) >= top;
     if (idle || note.psn < next) armed_ns = note.time_ns;
+    if (note.psn < next) steps_back_.push_back(index);
     if (note.psn < top) ++repeats;
     const auto read = read_ends.upper_bound(note.psn);
     inside_read_.back() = read != read_ends.begin() && std::prev(read)->second > note.psn;
@@ -217,6 +218,14 @@ float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noex
   return soon ? at_most : 0.0F;
 }
 
+/// Whether the sender has gone back since, no sooner than it reacts.
+bool Triggers::reacted(const Moment& now, const Asked& asked) const {
+  const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
+  const auto first = std::upper_bound(steps_back_.begin(), steps_back_.end(), asked.note);
+  const auto last = std::lower_bound(first, steps_back_.end(), now.at);
+  return first != last && since(asked.note, *std::prev(last)) >= soonest;
+}
+
 void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) const {
   const Sent& sent = now.sent;
   const std::int64_t took = since(asked.note, now.at);
@@ -241,6 +250,7 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
     return;
   }
   if (now.before >= asked.note) return;
+  if (reacted(now, asked)) return;
   // More was confirmed before the sender reacted: it goes on from there.
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;

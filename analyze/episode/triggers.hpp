@@ -39,6 +39,7 @@ class Triggers {
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
   [[nodiscard]] float reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept;
+  [[nodiscard]] bool reacted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool passed(const Moment& now, const Asked& asked) const;
   void offer_naks(const Moment& now, Trigger& best) const;
   void offer_nak(const Moment& now, const Asked& asked, Trigger& best) const;
@@ -53,6 +54,7 @@ class Triggers {
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
   std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
   std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
+  std::vector<std::int32_t> steps_back_;      ///< notes of requests before the one just sent
   std::set<std::int64_t> message_starts_;
 };
 
