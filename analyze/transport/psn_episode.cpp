@@ -122,8 +122,12 @@ episode::Facts PsnSpace::facts_now() const noexcept {
   add(facts.responses, answer_facts_);
   facts.answers_captured = answers_seen_ && !answers_cut_;
   facts.first = std::min(first_, first_late_);
-  constexpr std::int64_t unknown = 65536;  // nothing in the capture lies before that
-  facts.acked = acked_known_ ? acked_ : first_ - unknown;
+  constexpr std::int64_t unknown = 65536;       // nothing in the capture lies before that
+  constexpr std::int64_t none = INT64_MIN / 2;  // nor before any PSN, where none was seen
+  facts.acked = acked_known_ ? acked_ : requests_seen_ ? first_ - unknown : none;
+  if (!requests_seen_) facts.first = INT64_MAX / 2;
+  facts.msn_known = msn_known_ && acked_known_;
+  facts.msn = last_msn_;
   facts.reaction_ns = reaction_ns_;
   facts.fastest_answer_ns = fast_answer_ns_;
   facts.slow_answer_ns = slow_answer_ns_;

@@ -16,14 +16,16 @@ using dissect::serial_mask;
   return dissect::serial_distance(before, msn) >= 0;
 }
 
-inline std::int64_t PsnSpace::needed_from(std::int64_t psn) const noexcept {
+inline std::int64_t PsnSpace::needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
   constexpr std::int64_t other_view = 4096;
-  const std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
+  std::int64_t unconfirmed = acked_known_ ? acked_ : psn - 64;
+  if (answer_facts_.data != 0 && !budget.scarce())
+    unconfirmed = std::min(unconfirmed, psn - asked_again_within);
   return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
 }
 
 inline std::int64_t PsnSpace::answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
-  const int kept = answer_facts_.data != 0 ? 64 : 31;
+  const int kept = answer_facts_.data != 0 ? asked_again_within : 31;
   const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0;
   return psn - (doubled ? 4096 : budget.scarce() ? 7 : kept);
 }
@@ -183,7 +185,7 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   request_facts_.learn(r);
   const std::int64_t psn = next_++;
   if (taken_ == psn) taken_ = next_;
-  see(sent_.slot_for(psn, needed_from(psn), shared.budget), r, number, psn);
+  see(sent_.slot_for(psn, needed_from(psn, shared.budget), shared.budget), r, number, psn);
   if (only) {
     add_message(r, kind, psn, number);
     inside_message_ = false;

@@ -334,7 +334,7 @@ void PsnSpace::remember_repeat(Step& s, const Again& again, Cause cause) {
   if (now.filled != 0) mend_message(s, again.psn, again.count, true);
   holes_.fill(again.psn, again.count);
   issue(s, again.psn, again.count, cause);
-  sent_.put(now, needed_from(again.psn), s.shared.budget);
+  sent_.put(now, needed_from(again.psn, s.shared.budget), s.shared.budget);
   Pending* op = answered_on_its_own(s.info.operation) ? asked_again(again.psn) : nullptr;
   if (op == nullptr) op = pending(again.psn);
   if (op != nullptr) op->retried = true;

@@ -150,7 +150,7 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_ord
   } else {
     message_known_ = false;
   }
-  sent_.put(seen_of(s, psn), needed_from(psn), s.shared.budget);
+  sent_.put(seen_of(s, psn), needed_from(psn, s.shared.budget), s.shared.budget);
   next_ = psn + std::max<std::int64_t>(count, 1);
   track_message(s, psn, count, in_order);
   issue(s, psn, count, Cause::none);
@@ -210,7 +210,7 @@ void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* h
   holes_.fill(psn, count);
   Seen seen = seen_of(s, psn);
   seen.late = 1;
-  sent_.put(seen, needed_from(psn), s.shared.budget);
+  sent_.put(seen, needed_from(psn, s.shared.budget), s.shared.budget);
   request_facts_.count_single();
   if (!request_facts_.ids_rise(s.r)) request_facts_.count_late();
   count_goodput(s);

@@ -469,7 +469,9 @@ void PsnSpace::read_response(Step& s, std::int64_t psn) {
   now.of_repeat = filled && !first_copy ? 1 : 0;
   now.late = late ? 1 : 0;
   now.guessed = guessed ? 1 : 0;
-  const std::int64_t outstanding = !pending_.empty() ? pending_.front().first : psn - 64;
+  const std::int64_t reach = s.shared.budget.scarce() ? 64 : asked_again_within;
+  const std::int64_t outstanding =
+      !pending_.empty() ? std::min(pending_.front().first, psn - reach) : psn - reach;
   // Where some come late a requester asks for them again, long after.
   const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : answer_facts_.late > 0 ? 512 : 0;
   if (seen != nullptr && seen->ip_id != now.ip_id) replaced_responses_->keep(*seen);

@@ -158,7 +158,9 @@ class alignas(64) PsnSpace {
   void begin(const PacketBrief& r);
   /// What the ring should not forget yet: what is not confirmed, and more where the capture shows things
   /// twice.
-  [[nodiscard]] std::int64_t needed_from(std::int64_t psn) const noexcept;
+  [[nodiscard]] std::int64_t needed_from(std::int64_t psn, const RingBudget& budget) const noexcept;
+  /// What a requester asks for again went by here long before, answers and all: so many PSNs back.
+  static constexpr int asked_again_within = 256;
   /// The same of the answers. ACKs serve only to know their copies, and each is written far from the one
   /// before, the farther the more are kept: as many as fill a ring of a kibibyte. What was asked for again
   /// shows by the answers that were captured.
