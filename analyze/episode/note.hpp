@@ -55,6 +55,9 @@ enum class Rule : std::uint8_t {
   timer,             ///< nothing asked for it, and the requester was silent
   read_asked_again,  ///< responses to it are missing
   responds_again,    ///< a response to a READ or atomic that was sent again
+  executed_just_now, ///< its count of messages rose by its own: asked for twice, and answered for the first time
+  executed_before,   ///< not captured before, but counts show that its message had been executed
+  counted_earlier,   ///< its count of messages lies below one captured before: it was overtaken
   not_captured,      ///< what made the sender send it again is not in the capture
 };
 

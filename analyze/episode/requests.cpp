@@ -32,15 +32,22 @@ class Requests {
 };
 
 /// Of a READ of which nobody knows how many responses it has: up to the last that came, or the next request.
+/// What begins behind a response that is not the last one asks for the rest of the same READ.
 std::int64_t Requests::end_of_read(std::size_t read) const {
   const std::int64_t first = scene_.notes[read].psn;
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = first;
+  const auto asks_for_rest = [&](const Note& note) {
+    if (dissect::opcode_info(note.opcode).operation != Operation::read_request) return false;
+    const std::int32_t before =
+        scene_.answers.response_before(note.psn - 1, static_cast<std::int32_t>(scene_.notes.size()));
+    return before >= 0 && !dissect::opcode_info(scene_.note_at(before).opcode).ends_message();
+  };
   for (const Note& note : scene_.notes) {
     if (note.psn <= first) continue;
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     if (note.request) {
-      next = std::min(next, note.psn);
+      if (note.psn < next && !asks_for_rest(note)) next = note.psn;
     } else if (info.operation == Operation::read_response && info.ends_message()) {
       next = std::min(next, note.psn + 1);
     } else if (info.operation == Operation::read_response) {
@@ -78,8 +85,8 @@ void Requests::explain() {
     stream.sent[i].back_from = trigger.from;
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
-  stream.tell(scene_.facts.requests, scene_.facts.first, scene_.facts.acked,
-              scene_.facts.keeps > 0 ? 1.0F : 5.0F);
+  stream.weigh(scene_.facts.requests);
+  stream.tell(scene_.facts.first, scene_.facts.acked, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
   stream.learn(scene_.facts.requests);
   rule_requests(stream);
   learn_keeping(stream);

@@ -7,17 +7,12 @@
 #include <vector>
 
 #include "analyze/episode/answers.hpp"
+#include "analyze/episode/executions.hpp"
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
-
-/// A request with answers of its own, each time that it was captured.
-struct Issue {
-  std::int64_t first = 0, end = 0;
-  std::int32_t note = 0;
-};
 
 struct Scene {
   Scene(std::span<const Note> all, Facts& path) : notes(all), facts(path), answers(all, path.acked) {

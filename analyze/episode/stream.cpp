@@ -134,15 +134,18 @@ void Stream::put_in_order(const StreamFact& fact) {
   find_previous();
 }
 
-void Stream::tell(const StreamFact& fact, std::int64_t bottom, std::int64_t acked, float home) {
-  if (ids == Ids::order) {
-    story = tell_in_order(sent);
-    return;
-  }
+void Stream::weigh(const StreamFact& fact) {
   weigh_copies(fact);
   constexpr float at_most = 6;
   const float late = std::min(bits_of_share(fact.late, fact.single) + 1, at_most);
   for (Sent& each : sent) each.late = late;
+}
+
+void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
+  if (ids == Ids::order) {
+    story = tell_in_order(sent);
+    return;
+  }
   StoryFacts facts;
   const auto told = [&](const Sent& each) { return note_of(each).before; };
   facts.before = static_cast<std::size_t>(std::find_if_not(sent.begin(), sent.end(), told) - sent.begin());

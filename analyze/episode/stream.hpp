@@ -41,8 +41,10 @@ struct Stream {
 
   /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
   void put_in_order(const StreamFact& fact);
-  /// The likeliest story of it. `bottom`, `acked`, `home`: of StoryFacts.
-  void tell(const StreamFact& fact, std::int64_t bottom, std::int64_t acked, float home);
+  /// How much each takes to be late, or shown twice.
+  void weigh(const StreamFact& fact);
+  /// The likeliest story of it, by these weights. `bottom`, `acked`, `home`: of StoryFacts.
+  void tell(std::int64_t bottom, std::int64_t acked, float home);
   /// What it shows of the path.
   void learn(StreamFact& fact) const;
 

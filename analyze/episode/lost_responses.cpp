@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which responses were lost on their way to the capture, and which behind it.
+#include <algorithm>
+#include <unordered_map>
+
+#include "analyze/episode/responses.hpp"
+#include "analyze/episode/thresholds.hpp"
+
+namespace roce::analyze::episode {
+namespace {
+
+constexpr std::int64_t looked_at = 4096;
+
+}  // namespace
+
+/// Whether a response came late into a gap of that pass.
+bool Responses::comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const {
+  const auto all = by_number_.find(number);
+  if (all == by_number_.end()) return false;
+  return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t k) {
+    return k > after && stream_.story[k].move == Move::late && stream_.story[k].pass == pass;
+  });
+}
+
+/// Its next transmission; -1: there is none.
+std::ptrdiff_t Responses::sent_after(std::int64_t number, std::size_t i) const {
+  const auto all = by_number_.find(number);
+  if (all == by_number_.end()) return -1;
+  const auto next = std::upper_bound(all->second.begin(), all->second.end(), i);
+  return next == all->second.end() ? -1 : static_cast<std::ptrdiff_t>(*next);
+}
+
+/// The first response of the pass that shows itself by sent[i]: the requester's pass before it began there.
+std::int64_t Responses::begins_pass(std::size_t i) const {
+  const Sent& shows = stream_.sent[i];
+  std::int64_t begins = shows.psn;
+  for (auto issue = scene_.issues.rbegin(); issue != scene_.issues.rend(); ++issue) {
+    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue->note)];
+    if (issue->note > shows.note || how.what != Ruling::What::repeat || !how.begins_pass) continue;
+    const std::int64_t first = numbers_.of_psn(issue->first);
+    // Nothing of it was sent before.
+    const bool fresh = i == 0 || stream_.sent[i - 1].note < issue->note;
+    if (fresh && first < shows.psn) begins = first;
+    break;
+  }
+  return begins;
+}
+
+/// What a pass of the responder lacks was lost, if the requester needed it again. Each pass has its own
+/// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
+void Responses::lose_upstream() {
+  std::unordered_map<std::int64_t, std::size_t> sent_times;
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
+    const Placed& told = stream_.story[i];
+    const Sent& shows = stream_.sent[i];
+    if (told.move == Move::copy) continue;
+    ++sent_times[shows.psn];
+    const bool jumps = told.move == Move::ahead || told.move == Move::home;
+    if (!jumps && told.move != Move::back) continue;
+    const std::int64_t from = jumps ? told.cursor : begins_pass(i);
+    if (shows.psn - from > looked_at) continue;
+    for (std::int64_t at = from; at < shows.psn; ++at) {
+      const std::ptrdiff_t next = sent_after(at, i);
+      if (next < 0 || comes_late(at, i, told.pass)) continue;
+      const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
+      const bool of_first = told.move == Move::ahead && at >= told.top;
+      if (!of_first && sent_times[at] >= asked) continue;
+      ++sent_times[at];
+      if (stream_.note_of(shows).before) continue;
+      const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
+      scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
+    }
+  }
+}
+
+/// A second step back, beyond the first, before any response to that one was captured: what the first asked
+/// for came late.
+bool Responses::asked_for_more_at_once(std::size_t i) const {
+  const Issue& first = scene_.issues[i];
+  for (std::size_t k = i + 1; k < scene_.issues.size(); ++k) {
+    const Issue& second = scene_.issues[k];
+    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(second.note)];
+    if (how.what != Ruling::What::repeat || !how.begins_pass) continue;
+    const std::int32_t response = scene_.answers.response_before(first.first, second.note);
+    return second.first > first.first && response < first.note;
+  }
+  return false;
+}
+
+/// Whether a response before `number` was captured between the two notes: what came before that one, a
+/// requester that takes responses in order has thrown away.
+bool Responses::overtook(std::int64_t number, std::int32_t given, std::int32_t until) const {
+  return std::any_of(stream_.sent.begin(), stream_.sent.end(), [&](const Sent& sent) {
+    return sent.note > given && sent.note < until && sent.psn < number;
+  });
+}
+
+/// The first response behind `number` that was captured between the two notes; -1: there is none.
+std::int32_t Responses::captured_next(std::int64_t number, std::int32_t given, std::int32_t until) const {
+  std::int32_t next = -1;
+  for (const Sent& sent : stream_.sent) {
+    if (sent.note > given && sent.note < until && sent.psn > number && (next < 0 || sent.note < next))
+      next = sent.note;
+  }
+  return next;
+}
+
+/// Whether the READ was asked again by a timer that ran since it had been asked for before, while its
+/// answers were on the way: they took longer than the requester waits.
+bool Responses::crossed(std::size_t i, std::int32_t given) const {
+  const Issue& issue = scene_.issues[i];
+  const Note& now = scene_.note_at(issue.note);
+  const Note& answer = scene_.note_at(given);
+  std::int32_t progress = -1;
+  for (std::int32_t k = given - 1; k >= 0 && progress < 0; --k) {
+    if (!scene_.note_at(k).request) progress = k;
+    for (const Issue& before : scene_.issues) {
+      if (before.note == k && before.first <= issue.first && issue.first < before.end) progress = k;
+    }
+  }
+  if (progress < 0 || !timed(now, answer) || !timed(answer, scene_.note_at(progress))) return false;
+  const std::int64_t silence = answer.time_ns - scene_.note_at(progress).time_ns;
+  const std::int64_t slow = std::max(quiet_ns / 4, 2 * scene_.facts.fastest_answer_ns);
+  return silence >= slow && now.time_ns - answer.time_ns < silence;
+}
+
+/// Whether the response before the one that is asked for again was awaited and captured along with it: the
+/// requester has that one, or it would ask for it too.
+bool Responses::others_arrived(std::size_t i, std::int32_t given) const {
+  const Issue& issue = scene_.issues[i];
+  const std::int32_t before = scene_.answers.response_before(issue.first - 1, issue.note);
+  std::int32_t asked = -1;
+  for (std::size_t k = 0; k < i; ++k) {
+    if (issue.first >= scene_.issues[k].first && issue.first < scene_.issues[k].end)
+      asked = scene_.issues[k].note;
+  }
+  if (before < 0 || before < asked) return false;
+  const Note& now = scene_.note_at(issue.note);
+  const Note& answer = scene_.note_at(given);
+  if (!timed(now, answer) || !timed(answer, scene_.note_at(before))) return false;
+  return now.time_ns - answer.time_ns > 2 * (answer.time_ns - scene_.note_at(before).time_ns);
+}
+
+/// A READ that is asked again names the response that its requester lacks. If that one was captured, and
+/// nothing else explains it, it was lost behind the capture.
+void Responses::lose_downstream() {
+  std::unordered_map<std::int64_t, std::int32_t> claimed;
+  for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
+    const Issue& issue = scene_.issues[i];
+    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue.note)];
+    if (how.what != Ruling::What::repeat || !how.begins_pass || scene_.note_at(issue.note).before) continue;
+    if (how.cause == Cause::nak || how.cause == Cause::rnr) continue;
+    const std::int64_t psn = issue.first;
+    const std::int32_t given = scene_.answers.response_before(psn, issue.note);
+    if (given < 0 || (claimed.contains(psn) && claimed[psn] == given)) continue;
+    const auto at = std::find_if(stream_.sent.begin(), stream_.sent.end(),
+                                 [&](const Sent& sent) { return sent.note == given; });
+    if (at == stream_.sent.end()) continue;  // a copy
+    const auto place = static_cast<std::size_t>(at - stream_.sent.begin());
+    if (stream_.story[place].move == Move::late || stream_.overtaken(place)) continue;
+    // Since it was asked for last, or it is not what is missed now.
+    std::int32_t asked = -1;
+    bool within = false;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (psn < scene_.issues[k].first || psn >= scene_.issues[k].end) continue;
+      asked = scene_.issues[k].note;
+      within = within || scene_.issues[k].first < psn;
+    }
+    if (given < asked) continue;
+    const std::int32_t next = captured_next(at->psn, given, issue.note);
+    const Note& now = scene_.note_at(issue.note);
+    const bool soon = next >= 0 && now.time_ns - scene_.note_at(next).time_ns < at_once_ns;
+    if (!within && !soon && !others_arrived(i, given)) continue;
+    if (overtook(at->psn, given, issue.note) || asked_for_more_at_once(i) || crossed(i, given)) continue;
+    if (scene_.said.rulings[static_cast<std::size_t>(given)].what == Ruling::What::repeat &&
+        timed(now, scene_.note_at(given)) && scene_.facts.ask_again_ns != 0 &&
+        now.time_ns - scene_.note_at(given).time_ns < scene_.facts.ask_again_ns)
+      continue;
+    claimed[psn] = given;
+    scene_.lose({Lost::after_capture, false, psn, given, issue.note, -1});
+  }
+}
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responses with PSNs of their own, READ and atomic, in the order in which their responder sent them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyze/episode/executions.hpp"
+#include "analyze/episode/scene.hpp"
+#include "analyze/episode/stream.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+/// Between the responses of two READs lie PSNs of other requests: the responses are numbered without them.
+class ResponseNumbers {
+ public:
+  explicit ResponseNumbers(const Scene& scene);
+  [[nodiscard]] std::int64_t of_psn(std::int64_t psn) const noexcept;
+  [[nodiscard]] std::int64_t psn_of(std::int64_t number) const noexcept;
+
+ private:
+  struct Range {
+    std::int64_t first = 0, end = 0, base = 0;
+  };
+  std::vector<Range> ranges_;  ///< of PSNs that have responses
+};
+
+/// What one response is judged by. In the order of sending, as Stream::sent.
+struct Response {
+  std::size_t asked = 0;              ///< how often it had been asked for
+  std::size_t given = 0;              ///< how often it had been sent
+  std::optional<std::int64_t> count;  ///< messages executed when it was sent, by its READ's first or last
+  std::optional<std::int64_t> own;    ///< the same when its message was executed
+  /// The highest such count that was captured before it, and before its READ's responses around it.
+  std::optional<std::int64_t> before;
+  /// Its count is below one that was captured before: it was sent before that answer.
+  [[nodiscard]] bool counted_earlier() const noexcept { return count && before && *count < *before; }
+  /// It counts messages behind its own.
+  [[nodiscard]] bool counted_since() const noexcept { return count && own && *count > *own; }
+  [[nodiscard]] bool executed_just_now() const noexcept {
+    return count && own && *count == *own && before && *before < *own;
+  }
+};
+
+class Responses {
+ public:
+  explicit Responses(Scene& scene);
+  void explain();
+
+ private:
+  struct Asks {
+    std::size_t times = 0;
+    bool begins = false;  ///< one of them begins there
+  };
+  void note_counts();
+  void weigh();
+  void rule();
+  [[nodiscard]] bool given_again(std::size_t i, bool late) const;
+  [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before) const;
+  [[nodiscard]] Cause cause_of(const Note& note, std::int32_t at) const;
+
+  void lose_upstream();
+  void lose_downstream();
+  [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
+  [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
+  [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
+  [[nodiscard]] bool asked_for_more_at_once(std::size_t issue) const;
+  [[nodiscard]] bool overtook(std::int64_t number, std::int32_t given, std::int32_t until) const;
+  [[nodiscard]] bool crossed(std::size_t issue, std::int32_t given) const;
+  [[nodiscard]] bool others_arrived(std::size_t issue, std::int32_t given) const;
+  [[nodiscard]] std::int32_t captured_next(std::int64_t number, std::int32_t given, std::int32_t until) const;
+
+  Scene& scene_;
+  ResponseNumbers numbers_;
+  Executions executions_;
+  Stream stream_;
+  std::vector<Response> known_;
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_number_;  ///< indices of transmissions
+};
+
+}  // namespace roce::analyze::episode
