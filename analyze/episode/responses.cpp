@@ -74,15 +74,19 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const
 /// Responses in the middle of a READ have no count: they were sent with those around them.
 void Responses::note_counts() {
   known_.resize(stream_.sent.size());
+  // Whether it is of the same pass over the same READ as the one before.
   const auto goes_on = [&](std::size_t i) {
-    return stream_.sent[i].psn == stream_.sent[i - 1].psn + 1 &&
-           !dissect::opcode_info(stream_.note_of(stream_.sent[i]).opcode).starts_message();
+    const Sent& now = stream_.sent[i];
+    const Sent& last = stream_.sent[i - 1];
+    if (dissect::opcode_info(stream_.note_of(now).opcode).starts_message()) return false;
+    return now.psn == last.psn + 1 || (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
   };
   for (std::size_t i = 0; i < known_.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     Response& known = known_[i];
+    known.own = executions_.of_message(stream_.note_of(sent).psn);
     known.count = executions_.carried(stream_.note_of(sent));
-    known.before = executions_.captured_before(sent.note);
+    if (!stream_.note_of(sent).before) known.before = executions_.captured_before(sent.note);
     if (i == 0 || !goes_on(i)) continue;
     if (!known.count) known.count = known_[i - 1].count;
     known.before = known_[i - 1].before;
@@ -102,7 +106,6 @@ void Responses::weigh() {
     const Asks asks = asks_for(psn, sent.note);
     known.asked = asks.times;
     known.given = given[sent.psn]++;
-    known.own = executions_.of_message(psn);
     const bool owed = known.asked > known.given;
     sent.back = owed && known.asked > 1 ? (asks.begins ? 1.0F : 4.5F) : known.asked == 0 ? 10.0F : 13.0F;
     constexpr float against = 6;
