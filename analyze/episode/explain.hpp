@@ -35,11 +35,25 @@ struct MirrorFact {
   std::uint32_t witnesses = 0;  ///< shown twice though nothing asked for them
 };
 
+/// What share of the packets that pass the capture has.
+struct CaptureFact {
+  std::uint32_t captured = 0;  ///< requests and responses
+  std::uint32_t missed = 0;    ///< confirmed, though neither captured nor sent again
+
+  /// The capture misses packets now and then: a hole alone is no loss.
+  [[nodiscard]] bool has_holes() const noexcept {
+    return std::uint64_t{missed} * 1024 >= captured && missed != 0;
+  }
+  /// It is a sample: nothing that is missing says anything.
+  [[nodiscard]] bool is_sample() const noexcept { return missed > captured; }
+};
+
 /// The same of a space.
 struct Facts {
   StreamFact requests;
   StreamFact responses;
   MirrorFact mirror;
+  CaptureFact capture;
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   bool msn_known = false;

@@ -21,16 +21,26 @@ class Losses {
     std::sort(read_ends_.begin(), read_ends_.end());
     for (std::size_t i = 1; i < read_ends_.size(); ++i)
       read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
+    for (const Note& note : scene.notes) {
+      const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
+      if (!note.request && info.operation != Operation::acknowledge)
+        responses_[note.psn] = info.starts_message();
+    }
   }
   void of_gaps();
+  void judge_holes();
 
  private:
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
+  [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
+  [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
 
   Scene& scene_;
   const Stream& stream_;
   /// READs by first PSN, each with the furthest end of those up to it.
   std::vector<std::pair<std::int64_t, std::int64_t>> read_ends_;
+  std::unordered_map<std::int64_t, bool> responses_;  ///< by PSN: it begins the answer to a request
+  std::vector<Loss> holes_;                           ///< what is missing in passes
 };
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
@@ -69,11 +79,12 @@ void Losses::of_gaps() {
       const std::ptrdiff_t next = next_sent(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (next < 0) {
-        if (confirmed >= 0 && first) scene_.lose({Lost::by_capture, true, psn, -1, confirmed, -1});
+        if (confirmed >= 0 && first && !inside_answer(psn))
+          holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
         if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 &&
             scene_.answers.acked_before(shows.note) <= psn)
-          scene_.lose({Lost::before_capture, true, psn, -1, shows.note, -1});
+          holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
       const Sent& repeat = stream_.sent[static_cast<std::size_t>(next)];
@@ -83,12 +94,40 @@ void Losses::of_gaps() {
                                      again.time_ns - scene_.note_at(confirmed).time_ns >= 0);
       if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
       if (confirmed_before && first) {
-        scene_.lose({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
+        holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
       } else if (!confirmed_before) {
-        scene_.lose({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
+        holes_.push_back({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
       }
     }
   }
+}
+
+/// Whether a request with that PSN would be inside a READ of which only the responses were captured.
+bool Losses::inside_answer(std::int64_t psn) const noexcept {
+  return responses_.contains(psn) && !responses_.at(psn);
+}
+
+/// What the capture misses itself is no loss, nor does it show one.
+void Losses::judge_holes() {
+  CaptureFact& capture = scene_.facts.capture;
+  for (const Loss& hole : holes_) {
+    if (hole.where == Lost::by_capture) ++capture.missed;
+  }
+  capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
+  if (capture.is_sample()) return;
+  for (const Loss& hole : holes_) {
+    const bool before = hole.where == Lost::before_capture;
+    if (before && capture.has_holes() && !asked_for(hole)) continue;
+    scene_.lose(hole);
+  }
+}
+
+/// Whether a sequence NAK of it came before it was sent again.
+bool Losses::asked_for(const Loss& hole) const noexcept {
+  if (hole.needed < 0) return false;
+  const auto asked = scene_.answers.asked_before(hole.needed);
+  return std::any_of(asked.begin(), asked.end(),
+                     [&](const Asked& each) { return !each.rnr && each.psn == hole.psn; });
 }
 
 /// No request has a PSN behind the first of a READ.
@@ -102,8 +141,10 @@ bool Losses::inside_issue(std::int64_t psn) const noexcept {
 }  // namespace
 
 void lose_requests(Scene& scene, const Stream& stream) {
-  Losses(scene, stream).of_gaps();
-  lose_named(scene, stream);
+  Losses losses(scene, stream);
+  losses.of_gaps();
+  losses.judge_holes();
+  if (!scene.facts.capture.is_sample()) lose_named(scene, stream);
 }
 
 }  // namespace roce::analyze::episode
