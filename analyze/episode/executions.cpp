@@ -28,9 +28,8 @@ void Executions::find_messages(std::span<const Note> notes, std::span<const Issu
       parts.push_back({note.psn, note.psn + 1, info.ends_message()});
   }
   for (const Issue& issue : issues) parts.push_back({issue.first, issue.end, true});
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-    return std::tie(a.first, b.end) < std::tie(b.first, a.end);
-  });
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return std::tie(a.first, b.end) < std::tie(b.first, a.end); });
   std::int64_t end = 0;
   std::int64_t begun = 0;
   bool inside = false;

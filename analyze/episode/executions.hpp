@@ -36,16 +36,16 @@ class Executions {
  private:
   struct Message {
     std::int64_t first = 0, end = 0;
-    std::int64_t number = 0;   ///< messages before it
-    std::size_t chapter = 0;   ///< rows of messages without one missing
+    std::int64_t number = 0;  ///< messages before it
+    std::size_t chapter = 0;  ///< rows of messages without one missing
   };
   void find_messages(std::span<const Note> notes, std::span<const Issue> issues);
   void bound(const Message& message, std::int64_t count);
   [[nodiscard]] const Message* at(std::int64_t psn) const;
 
   std::vector<Message> messages_;
-  std::vector<std::optional<std::int64_t>> bases_;     ///< by chapter: the count before its first message
-  std::vector<std::optional<std::int64_t>> highest_;   ///< by note
+  std::vector<std::optional<std::int64_t>> bases_;    ///< by chapter: the count before its first message
+  std::vector<std::optional<std::int64_t>> highest_;  ///< by note
   std::optional<std::int64_t> reference_;
   bool counts_ = false;  ///< it is not always the same: some do not count
 };

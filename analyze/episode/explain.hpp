@@ -45,7 +45,7 @@ struct CaptureFact {
     return std::uint64_t{missed} * 1024 >= captured && missed != 0;
   }
   /// It is a sample: nothing that is missing says anything.
-  [[nodiscard]] bool is_sample() const noexcept { return missed > captured; }
+  [[nodiscard]] bool is_sample() const noexcept { return missed / 4 > captured; }
 };
 
 /// The same of a space.
@@ -57,7 +57,7 @@ struct Facts {
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   bool msn_known = false;
-  std::uint32_t msn = 0;  ///< messages that the answers had counted when the episode began
+  std::uint32_t msn = 0;               ///< messages that the answers had counted when the episode began
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
   TimeFact nak_reaction;               ///< from a NAK to the first packet sent again for it
   TimeFact timer;                      ///< from the last progress to the packet that the timer sent, at least

@@ -63,6 +63,8 @@ void Losses::of_gaps() {
     const auto next = std::upper_bound(all->second.begin(), all->second.end(), after);
     return next == all->second.end() ? -1 : static_cast<std::ptrdiff_t>(*next);
   };
+  // What a responder needs again if it takes in order only, and then confirms, came by.
+  const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   constexpr std::int64_t looked_at = 4096;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
@@ -78,8 +80,9 @@ void Losses::of_gaps() {
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = next_sent(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
+      if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
       if (next < 0) {
-        if (confirmed >= 0 && first && !inside_answer(psn))
+        if (confirmed >= 0 && (first || in_order) && !inside_answer(psn))
           holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
         if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 &&
@@ -92,8 +95,7 @@ void Losses::of_gaps() {
       const bool confirmed_before = confirmed >= 0 && confirmed < repeat.note &&
                                     (!timed(again, scene_.note_at(confirmed)) ||
                                      again.time_ns - scene_.note_at(confirmed).time_ns >= 0);
-      if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
-      if (confirmed_before && first) {
+      if (confirmed_before && (first || in_order)) {
         holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
       } else if (!confirmed_before) {
         holes_.push_back({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});

@@ -50,6 +50,7 @@ std::int64_t Responses::begins_pass(std::size_t i) const {
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
   std::unordered_map<std::int64_t, std::size_t> sent_times;
+  std::vector<std::int32_t> missed;  // notes that show it
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
@@ -61,7 +62,12 @@ void Responses::lose_upstream() {
     if (shows.psn - from > looked_at) continue;
     for (std::int64_t at = from; at < shows.psn; ++at) {
       const std::ptrdiff_t next = sent_after(at, i);
-      if (next < 0 || comes_late(at, i, told.pass)) continue;
+      if (comes_late(at, i, told.pass)) continue;
+      if (next < 0) {
+        if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows))
+          missed.push_back(shows.note);
+        continue;
+      }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
       const bool of_first = told.move == Move::ahead && at >= told.top;
       if (!of_first && sent_times[at] >= asked) continue;
@@ -71,6 +77,29 @@ void Responses::lose_upstream() {
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
     }
   }
+  CaptureFact& capture = scene_.facts.capture;
+  capture.missed += static_cast<std::uint32_t>(missed.size());
+  capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
+  if (capture.is_sample()) return;
+  for (const std::int32_t note : missed)
+    scene_.lose({Lost::by_capture, false, scene_.note_at(note).psn, -1, note, -1});
+}
+
+/// Whether a response that was not captured reached the requester: it went on, and did not ask again.
+bool Responses::was_taken(std::int64_t number, const Sent& shows) const {
+  const auto again = [&](const Issue& issue) {
+    const std::int64_t first = numbers_.of_psn(issue.first);
+    return issue.note > shows.note && first <= number && number < first + issue.end - issue.first;
+  };
+  if (std::any_of(scene_.issues.begin(), scene_.issues.end(), again)) return false;
+  constexpr std::size_t soon = 64;
+  const auto after = static_cast<std::size_t>(shows.note) + 1;
+  const bool went_on = std::any_of(scene_.notes.begin() + static_cast<std::ptrdiff_t>(after),
+                                   scene_.notes.end(), [](const Note& note) { return note.request; });
+  const Note& last = scene_.notes.back();
+  const bool long_ago = scene_.facts.capture.has_holes() || scene_.notes.size() - after >= soon ||
+                        (last.time_ns != capture::no_time && last.time_ns - shows.time_ns >= at_once_ns);
+  return went_on && long_ago;
 }
 
 /// A second step back, beyond the first, before any response to that one was captured: what the first asked

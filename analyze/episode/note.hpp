@@ -41,24 +41,25 @@ struct Note {
 /// Why something is said of a packet.
 enum class Rule : std::uint8_t {
   none,
-  first,             ///< behind all that was sent before it
-  same_id,           ///< equal IPv4 ID: the same transmission
-  other_path,        ///< on a path where all is shown that another one shows: another capture point
-  steady_lag,        ///< after the lag of the mirror that shows others twice
-  confirmed_before,  ///< though nothing asked for it and no timer ran
-  in_turn,           ///< the next of a row of packets that are shown again
-  sent_earlier,      ///< its IPv4 ID lies before those that were captured before it
-  fills_gap,         ///< missing in its place, and nothing asked for it again
-  sequence_nak,      ///< a sequence NAK asked for it
-  nak_of_message,    ///< a sequence NAK asked for a later packet of its message
-  rnr_nak,           ///< an RNR NAK asked for it
-  timer,             ///< nothing asked for it, and the requester was silent
-  read_asked_again,  ///< responses to it are missing
-  responds_again,    ///< a response to a READ or atomic that was sent again
-  executed_just_now, ///< its count of messages rose by its own: asked for twice, and answered for the first time
-  executed_before,   ///< not captured before, but counts show that its message had been executed
-  counted_earlier,   ///< its count of messages lies below one captured before: it was overtaken
-  not_captured,      ///< what made the sender send it again is not in the capture
+  first,              ///< behind all that was sent before it
+  same_id,            ///< equal IPv4 ID: the same transmission
+  other_path,         ///< on a path where all is shown that another one shows: another capture point
+  steady_lag,         ///< after the lag of the mirror that shows others twice
+  confirmed_before,   ///< though nothing asked for it and no timer ran
+  in_turn,            ///< the next of a row of packets that are shown again
+  sent_earlier,       ///< its IPv4 ID lies before those that were captured before it
+  fills_gap,          ///< missing in its place, and nothing asked for it again
+  sequence_nak,       ///< a sequence NAK asked for it
+  nak_of_message,     ///< a sequence NAK asked for a later packet of its message
+  rnr_nak,            ///< an RNR NAK asked for it
+  timer,              ///< nothing asked for it, and the requester was silent
+  read_asked_again,   ///< responses to it are missing
+  responds_again,     ///< a response to a READ or atomic that was sent again
+  executed_just_now,  ///< its count of messages rose by its own: asked for twice, and answered for the first
+                      ///< time
+  executed_before,    ///< not captured before, but counts show that its message had been executed
+  counted_earlier,    ///< its count of messages lies below one captured before: it was overtaken
+  not_captured,       ///< what made the sender send it again is not in the capture
 };
 
 /// What an episode's explanation says of one packet.

@@ -79,7 +79,8 @@ void Responses::note_counts() {
     const Sent& now = stream_.sent[i];
     const Sent& last = stream_.sent[i - 1];
     if (dissect::opcode_info(stream_.note_of(now).opcode).starts_message()) return false;
-    return now.psn == last.psn + 1 || (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
+    return now.psn == last.psn + 1 ||
+           (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
   };
   for (std::size_t i = 0; i < known_.size(); ++i) {
     const Sent& sent = stream_.sent[i];
@@ -193,16 +194,16 @@ void Responses::rule() {
     }
     last_frame[note.psn] = note.frame;
     ruling.begins_pass = told.move == Move::back;
-    const bool late =
-        told.move == Move::late || stream_.overtaken(i) || (known_[i].given == 0 && known_[i].counted_earlier());
+    const bool late = told.move == Move::late || stream_.overtaken(i) ||
+                      (known_[i].given == 0 && known_[i].counted_earlier());
     if (!given_again(i, late)) {
       const bool behind = late || sent.psn < told.top;
       ruling.what = behind ? Ruling::What::late : Ruling::What::first;
-      ruling.rule = known_[i].counted_earlier()               ? Rule::counted_earlier
-                    : stream_.overtaken(i)                    ? Rule::sent_earlier
-                    : behind                                  ? Rule::fills_gap
-                    : known_[i].asked > 1 && known_[i].own    ? Rule::executed_just_now
-                                                              : Rule::first;
+      ruling.rule = known_[i].counted_earlier()            ? Rule::counted_earlier
+                    : stream_.overtaken(i)                 ? Rule::sent_earlier
+                    : behind                               ? Rule::fills_gap
+                    : known_[i].asked > 1 && known_[i].own ? Rule::executed_just_now
+                                                           : Rule::first;
       continue;
     }
     ruling.what = Ruling::What::repeat;

@@ -249,7 +249,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
       offer(Rule::nak_of_message, 2 + unusual);
     return;
   }
-  if (now.before >= asked.note) return;
+  // Nor does a first transmission since tell, if nobody has reacted yet.
+  const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
+  if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
   if (reacted(now, asked)) return;
   // More was confirmed before the sender reacted: it goes on from there.
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
