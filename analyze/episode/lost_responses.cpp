@@ -91,6 +91,7 @@ bool Responses::was_taken(std::int64_t number, const Sent& shows) const {
     const std::int64_t first = numbers_.of_psn(issue.first);
     return issue.note > shows.note && first <= number && number < first + issue.end - issue.first;
   };
+  if (numbers_.psn_of(number) < scene_.facts.acked) return false;  // captured before, and forgotten
   if (std::any_of(scene_.issues.begin(), scene_.issues.end(), again)) return false;
   constexpr std::size_t soon = 64;
   const auto after = static_cast<std::size_t>(shows.note) + 1;
