@@ -78,12 +78,13 @@ void Named::learn_answers() {
   }
 }
 
-/// Whether that transmission may have come before the answer was given.
+/// Whether that transmission may have come before the answer was given. The fastest answer so far need not be
+/// the fastest.
 bool Named::reached(std::int32_t sent, std::int32_t answer) const noexcept {
   if (sent < 0 || sent > answer) return false;
   const Note& then = scene_.note_at(sent);
   const Note& now = scene_.note_at(answer);
-  return !timed(then, now) || now.time_ns - then.time_ns >= scene_.facts.fastest_answer_ns / 4 * 3;
+  return !timed(then, now) || now.time_ns - then.time_ns >= scene_.facts.fastest_answer_ns / 2;
 }
 
 std::int32_t Named::last_reached(std::int64_t psn, std::int32_t answer) const {
