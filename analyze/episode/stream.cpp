@@ -138,7 +138,11 @@ void Stream::weigh(const StreamFact& fact) {
   weigh_copies(fact);
   constexpr float at_most = 6;
   const float late = std::min(bits_of_share(fact.late, fact.single) + 1, at_most);
-  for (Sent& each : sent) each.late = late;
+  // Nothing is held back much longer than what came late so far.
+  const std::int64_t longest = std::max(shortest_timer_ns, 2 * fact.late_silence_ns);
+  constexpr float too_long = 6;
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    sent[i].late = late + (silence_before(i) > longest ? too_long : 0.0F);
 }
 
 void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
@@ -155,12 +159,19 @@ void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
   this->story = episode::tell(sent, facts);
 }
 
+/// Since the transmission before it.
+std::int64_t Stream::silence_before(std::size_t i) const noexcept {
+  if (i == 0 || !timed(note_of(sent[i]), note_of(sent[i - 1]))) return 0;
+  return sent[i].time_ns - sent[i - 1].time_ns;
+}
+
 void Stream::learn(StreamFact& fact) const {
   const auto most = std::uint32_t{1} << 28U;
   std::uint32_t late = 0;
   std::uint32_t doubled = 0;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     if (story[i].move == Move::late || overtaken(i)) ++late;
+    if (story[i].move == Move::late) fact.late_silence_ns = std::max(fact.late_silence_ns, silence_before(i));
     if (story[i].move == Move::copy) ++doubled;
   }
   if (fact.single > most || fact.doubled > most || fact.late > most) {

@@ -49,6 +49,7 @@ struct Stream {
   void learn(StreamFact& fact) const;
 
  private:
+  [[nodiscard]] std::int64_t silence_before(std::size_t i) const noexcept;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
   void weigh_copies(const StreamFact& fact);

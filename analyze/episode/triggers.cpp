@@ -336,12 +336,12 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   const bool ran_out =
       timer.witnesses > 1 && now.stall_ns >= timer.typical_ns / 4 * 3 && sent.psn == now.acked;
   if (now.silent || ran_out) {
-    const bool head_missing = sent.psn > now.acked;
-    const float bits = sent.psn == now.acked ? 2.0F
-                       : head_missing        ? 2 + missing_bits(sent.psn - now.acked)
-                                             : 3.0F;
-    if (bits >= best.bits) return;
-    best = {rule, bits, -1, false, head_missing && now.acked >= scene_.facts.first ? now.acked : -1};
+    const bool known = now.acked >= scene_.facts.first;
+    const bool head_missing = known && sent.psn > now.acked;
+    const float bits = known && sent.psn == now.acked ? 2.0F
+                       : head_missing                 ? 2 + missing_bits(sent.psn - now.acked)
+                                                      : 3.0F;
+    if (bits < best.bits) best = {rule, bits, -1, false, head_missing ? now.acked : -1};
   } else {
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 13.0F);
