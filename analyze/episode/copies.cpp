@@ -173,15 +173,18 @@ void Copies::by_path(bool request) {
 /// Nobody sends again what was confirmed, if nothing asks for it and no timer ran.
 void Copies::of_forgotten() {
   std::int64_t last_ns = capture::no_time;
+  std::int64_t last_end = -1;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
     if (!note.request || copied(static_cast<std::int32_t>(i))) continue;
     const bool soon = note.time_ns != capture::no_time && last_ns != capture::no_time &&
                       note.time_ns - last_ns < shortest_timer_ns;
-    if (forgotten(i) && soon && !asked_for(note)) {
+    // What follows a packet that was sent again goes with it.
+    if (forgotten(i) && soon && note.psn != last_end && !asked_for(note)) {
       say(i, Rule::confirmed_before, -1);
     } else {
       last_ns = note.time_ns;
+      last_end = note.psn + std::max(note.count, 1);
     }
   }
 }
