@@ -6,6 +6,7 @@
 
 #include "analyze/episode/copies.hpp"
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/wire_order.hpp"
 
 namespace roce::analyze::episode {
 
@@ -88,7 +89,16 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
     each.push_back(notes[i]);
     from.push_back(static_cast<std::int32_t>(i));
   }
-  Explanation said = explain_transmissions(each, facts);
+  const WireOrder order = wire_order(each, facts);
+  Explanation said = explain_transmissions(order.notes, facts);
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    Ruling& ruling = said.rulings[i];
+    if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
+      ruling.what = Ruling::What::late;
+      ruling.rule = Rule::fills_gap;
+    }
+  }
+  told_of(said, order.from, each.size());
   told_of(said, from, notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (copied[i].rule == Rule::none) continue;

@@ -55,6 +55,8 @@ struct Facts {
   StreamFact responses;
   MirrorFact mirror;
   CaptureFact capture;
+  std::int64_t disorder_ns =
+      0;                   ///< so much later packets come than others that were sent after them; 0: seldom
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   bool msn_known = false;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/wire_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+enum class Kind : std::uint8_t { request, response, acknowledge, nak };
+
+Kind kind_of(const Note& note) noexcept {
+  if (note.request) return Kind::request;
+  if (dissect::opcode_info(note.opcode).operation != Operation::acknowledge) return Kind::response;
+  return note.has_aeth && (note.aeth >> 29U & 3U) != 0 ? Kind::nak : Kind::acknowledge;
+}
+
+class Untangled {
+ public:
+  Untangled(std::span<const Note> notes, Facts& facts) : notes_(notes), facts_(facts), times_(notes.size()) {
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      times_[i] = notes[i].time_ns;
+      timed_ = timed_ && notes[i].time_ns != capture::no_time;
+      const Kind kind = kind_of(notes[i]);
+      if (kind == Kind::request) requests_.push_back(static_cast<std::int32_t>(i));
+      if (kind == Kind::response) responses_.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+
+  WireOrder run() {
+    if (timed_) learn();
+    std::vector<std::int32_t> order(notes_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const bool tangled = timed_ && facts_.disorder_ns > 0;
+    if (tangled) {
+      for (std::vector<std::int32_t>* stream : {&requests_, &responses_}) {
+        untangle(*stream);
+        earliest_of_later(*stream);
+      }
+      place_answers();
+      rank(order);
+    }
+    return told(order);
+  }
+
+ private:
+  [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return notes_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::int64_t& time(std::int32_t i) noexcept { return times_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static std::int64_t end_of(const Note& note) noexcept {
+    return note.psn + std::max(note.count, 1);
+  }
+
+  void learn();
+  void untangle(std::vector<std::int32_t>& stream) const;
+  [[nodiscard]] std::size_t next_of(const std::vector<std::int32_t>& waiting, std::int64_t cursor) const;
+  void earliest_of_later(const std::vector<std::int32_t>& stream);
+  void place_answers();
+  void rank(std::vector<std::int32_t>& order) const;
+  [[nodiscard]] WireOrder told(const std::vector<std::int32_t>& order) const;
+
+  std::span<const Note> notes_;
+  Facts& facts_;
+  std::vector<std::int64_t> times_;
+  std::vector<std::int32_t> requests_, responses_;
+  bool timed_ = true;
+};
+
+/// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
+/// how far the order is disturbed.
+void Untangled::learn() {
+  std::unordered_set<std::int64_t> asked;
+  for (const Note& note : notes_) {
+    if (kind_of(note) == Kind::nak) asked.insert(note.psn);
+  }
+  std::unordered_set<std::int64_t> seen;
+  std::vector<std::int64_t> late;
+  std::vector<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
+  std::size_t fresh = 0;
+  for (const std::int32_t i : requests_) {
+    const Note& note = at(i);
+    if (!seen.insert(note.psn).second) continue;
+    ++fresh;
+    if (tops.empty() || note.psn > tops.back().first) {
+      tops.emplace_back(note.psn, note.time_ns);
+    } else if (!note.before && !asked.contains(note.psn)) {
+      const auto beyond =
+          std::upper_bound(tops.begin(), tops.end(), std::pair{note.psn, notes_.back().time_ns});
+      if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);
+    }
+  }
+  constexpr std::size_t some = 8;
+  constexpr std::size_t one_of = 20;
+  if (late.size() < some || late.size() * one_of < fresh) return;
+  // Not by the last few of them: what was lost and sent again looks alike.
+  const std::size_t most = late.size() - 1 - late.size() / 16;
+  std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(most), late.end());
+  facts_.disorder_ns = std::max(facts_.disorder_ns, late[most] + late[most] / 4);
+}
+
+/// Of those that may be next by their times: what the pass goes on with, or the first one behind a gap, or
+/// where it goes back to.
+std::size_t Untangled::next_of(const std::vector<std::int32_t>& waiting, std::int64_t cursor) const {
+  const std::int64_t until = at(waiting.front()).time_ns + facts_.disorder_ns;
+  std::size_t ahead = waiting.size();
+  std::size_t back = waiting.size();
+  for (std::size_t i = 0; i < waiting.size() && at(waiting[i]).time_ns <= until; ++i) {
+    const std::int64_t psn = at(waiting[i]).psn;
+    if (psn == cursor) return i;
+    std::size_t& best = psn > cursor ? ahead : back;
+    if (best == waiting.size() || psn < at(waiting[best]).psn) best = i;
+  }
+  return ahead < waiting.size() ? ahead : back;
+}
+
+void Untangled::untangle(std::vector<std::int32_t>& stream) const {
+  if (stream.empty()) return;
+  constexpr std::size_t at_most = 512;  // at once
+  std::vector<std::int32_t> waiting;
+  std::vector<std::int32_t> sorted;
+  std::size_t taken = 0;
+  std::int64_t cursor = at(stream.front()).psn;
+  const auto fill = [&] {
+    while (waiting.size() < at_most && taken < stream.size()) waiting.push_back(stream[taken++]);
+  };
+  for (fill(); !waiting.empty(); fill()) {
+    const std::size_t next = next_of(waiting, cursor);
+    cursor = end_of(at(waiting[next]));
+    sorted.push_back(waiting[next]);
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+  stream = std::move(sorted);
+}
+
+/// A packet passed no later than those that were sent after it.
+void Untangled::earliest_of_later(const std::vector<std::int32_t>& stream) {
+  std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = stream.size(); i-- > 0;) {
+    earliest = std::min(earliest, time(stream[i]));
+    time(stream[i]) = earliest;
+  }
+}
+
+/// No answer comes before its request. A NAK may have come so much sooner; what it made the requester send
+/// comes behind it.
+void Untangled::place_answers() {
+  std::unordered_map<std::int64_t, std::int64_t> asked_ns;
+  for (const std::int32_t i : requests_) {
+    for (std::int64_t psn = at(i).psn; psn < end_of(at(i)); ++psn) asked_ns.try_emplace(psn, time(i));
+  }
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Kind kind = kind_of(notes_[i]);
+    if (kind == Kind::request) continue;
+    if (kind == Kind::nak) times_[i] -= facts_.disorder_ns;
+    const auto asked = asked_ns.find(notes_[i].psn + (kind == Kind::nak ? 1 : 0));
+    if (asked != asked_ns.end() && asked->second - times_[i] < 2 * facts_.disorder_ns)
+      times_[i] = std::max(times_[i], asked->second);
+  }
+}
+
+void Untangled::rank(std::vector<std::int32_t>& order) const {
+  std::vector<std::int32_t> place(notes_.size());
+  std::int32_t next = 0;
+  for (const auto* stream : {&requests_, &responses_}) {
+    for (const std::int32_t i : *stream) place[static_cast<std::size_t>(i)] = next++;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto key = [&](std::int32_t i) {
+      const auto index = static_cast<std::size_t>(i);
+      return std::tuple{times_[index], kind_of(notes_[index]), place[index]};
+    };
+    return key(a) < key(b);
+  });
+}
+
+WireOrder Untangled::told(const std::vector<std::int32_t>& order) const {
+  WireOrder result;
+  result.from = order;
+  result.overtaken.resize(notes_.size());
+  std::int32_t last[2] = {-1, -1};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Note& note = at(order[i]);
+    result.notes.push_back(note);
+    result.notes.back().time_ns = times_[static_cast<std::size_t>(order[i])];
+  }
+  for (std::size_t i = order.size(); i-- > 0;) {
+    std::int32_t& later = last[at(order[i]).request ? 1 : 0];
+    result.overtaken[i] = later >= 0 && later < order[i];
+    if (later < 0 || order[i] < later) later = order[i];
+  }
+  return result;
+}
+
+bool ids_order(std::span<const Note> notes, const Facts& facts) {
+  (void)facts;
+  // As Stream does: a counter, shuffled by little.
+  std::uint32_t near = 0;
+  std::uint32_t other = 0;
+  const Note* last = nullptr;
+  for (const Note& note : notes) {
+    if (!note.request) continue;
+    if (!note.has_ip_id) return false;
+    if (last != nullptr) {
+      const int step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - last->ip_id));
+      ++(step != 0 && step > -1024 && step < 4096 ? near : other);
+    }
+    last = &note;
+  }
+  return near > 8 * other;
+}
+
+}  // namespace
+
+WireOrder wire_order(std::span<const Note> notes, Facts& facts) {
+  Untangled untangled(notes, facts);
+  if (!ids_order(notes, facts)) return untangled.run();
+  WireOrder as_it_is{
+      {notes.begin(), notes.end()}, std::vector<std::int32_t>(notes.size()), std::vector<bool>(notes.size())};
+  std::iota(as_it_is.from.begin(), as_it_is.from.end(), 0);
+  return as_it_is;
+}
+
+}  // namespace roce::analyze::episode
