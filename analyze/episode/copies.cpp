@@ -223,8 +223,9 @@ std::vector<std::int64_t> Copies::unasked_lags() const {
       continue;
     }
     auto goes_on = rows.find(note.psn);
-    // What is missing of a row was lost.
-    if (goes_on == rows.end() && last != 0 && last < note.psn) goes_on = rows.find(last);
+    // What is missing of a row was lost, or comes late.
+    constexpr std::int64_t late = 64;
+    if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = rows.find(last);
     const bool begins = goes_on == rows.end();
     const Row row{begins ? asked_for(note) : goes_on->second.asked, top};
     const bool tells = begins || goes_on->second.top < top;

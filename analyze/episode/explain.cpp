@@ -81,31 +81,28 @@ void told_of(Explanation& said, const std::vector<std::int32_t>& from, std::size
 }  // namespace
 
 Explanation explain(std::span<const Note> notes, Facts& facts) {
-  const std::vector<Copied> copied = find_copies(notes, facts);
+  const WireOrder order = wire_order(notes, facts);
+  const std::vector<Copied> copied = find_copies(order.notes, facts);
   std::vector<Note> each;
   std::vector<std::int32_t> from;
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (copied[i].rule != Rule::none) continue;
-    each.push_back(notes[i]);
+    each.push_back(order.notes[i]);
     from.push_back(static_cast<std::int32_t>(i));
   }
-  const WireOrder order = wire_order(each, facts);
-  Explanation said = explain_transmissions(order.notes, facts);
-  for (std::size_t i = 0; i < each.size(); ++i) {
+  Explanation said = explain_transmissions(each, facts);
+  told_of(said, from, notes.size());
+  for (std::size_t i = 0; i < notes.size(); ++i) {
     Ruling& ruling = said.rulings[i];
-    if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
+    if (copied[i].rule != Rule::none) {
+      ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
+      if (copied[i].of >= 0) ruling.original = order.notes[static_cast<std::size_t>(copied[i].of)].frame;
+    } else if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
       ruling.what = Ruling::What::late;
       ruling.rule = Rule::fills_gap;
     }
   }
-  told_of(said, order.from, each.size());
-  told_of(said, from, notes.size());
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (copied[i].rule == Rule::none) continue;
-    Ruling& ruling = said.rulings[i];
-    ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
-    if (copied[i].of >= 0) ruling.original = notes[static_cast<std::size_t>(copied[i].of)].frame;
-  }
+  told_of(said, order.from, notes.size());
   return said;
 }
 
