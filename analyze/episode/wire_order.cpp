@@ -97,8 +97,8 @@ void Untangled::learn() {
       if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);
     }
   }
-  constexpr std::size_t some = 8;
-  constexpr std::size_t one_of = 20;
+  constexpr std::size_t some = 4;
+  const std::size_t one_of = late.size() < 2 * some ? 8 : 20;
   if (late.size() < some || late.size() * one_of < fresh) return;
   // Not by the last few of them: what was lost and sent again looks alike.
   const std::size_t most = late.size() - 1 - late.size() / 16;
@@ -128,6 +128,10 @@ void Untangled::untangle(std::vector<std::int32_t>& stream) const {
   std::vector<std::int32_t> sorted;
   std::size_t taken = 0;
   std::int64_t cursor = at(stream.front()).psn;
+  for (std::size_t i = 0; i < std::min(stream.size(), at_most); ++i) {
+    if (at(stream[i]).time_ns <= at(stream.front()).time_ns + facts_.disorder_ns)
+      cursor = std::min(cursor, at(stream[i]).psn);
+  }
   const auto fill = [&] {
     while (waiting.size() < at_most && taken < stream.size()) waiting.push_back(stream[taken++]);
   };

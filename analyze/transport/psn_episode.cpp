@@ -24,7 +24,8 @@ bool PsnSpace::is_steady(const PacketRecord& r, const dissect::OpcodeInfo& info)
   if (info.request)
     return !requests_seen_ ||
            (psn == next_ && !in_run_ && holes_.empty() && !sent_earlier(request_facts_, r));
-  if (!requests_seen_) return true;  // the other direction is not captured, or not yet
+  // The other direction is not captured, or not yet.
+  if (!requests_seen_) return info.operation == Operation::acknowledge || psn >= response_next_;
   if (sent_earlier(answer_facts_, r)) return false;
   if (info.operation != Operation::acknowledge) {
     if (!response_holes_.empty() || issued_head_ >= issued_.size()) return false;
