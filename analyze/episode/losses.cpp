@@ -65,12 +65,15 @@ void Losses::of_gaps() {
   };
   // What a responder needs again if it takes in order only, and then confirms, came by.
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
+  const StreamFact& fact = scene_.facts.requests;
+  const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single;
   constexpr std::int64_t looked_at = 4096;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
-    // One packet and then new ones is all that selective repeat sends; a longer pass goes on to them.
-    const bool whole = told.length > 1 || scene_.facts.keeps < -1;
+    // A few packets and then new ones is all that selective repeat sends; a longer pass goes on to them.
+    constexpr std::uint32_t few = 3;
+    const bool whole = told.length > few || scene_.facts.keeps < -1;
     const bool gap = told.move == Move::ahead || (told.move == Move::back && told.cursor < shows.psn) ||
                      (told.move == Move::home && whole);
     if (!gap || shows.psn - told.cursor > looked_at) continue;
@@ -85,7 +88,7 @@ void Losses::of_gaps() {
         if (confirmed >= 0 && (first || in_order) && !inside_answer(psn))
           holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
-        if (confirmed >= 0 && !first && whole && scene_.facts.keeps <= 0 &&
+        if (confirmed >= 0 && !first && whole && rarely_late && scene_.facts.keeps <= 0 &&
             scene_.answers.acked_before(shows.note) <= psn)
           holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;

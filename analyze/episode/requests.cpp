@@ -173,15 +173,22 @@ void Requests::rule_requests(const Stream& stream) {
   }
 }
 
-/// A responder that keeps what comes early asks for one packet, and its requester sends just that.
+/// A responder that keeps what comes early asks for one packet, and its requester sends just that. Two or
+/// three in a row may all have been asked for.
 void Requests::learn_keeping(const Stream& stream) {
+  constexpr std::size_t some = 4;
   for (std::size_t i = 0; i + 1 < stream.sent.size(); ++i) {
     const Ruling& ruling = scene_.said.rulings[static_cast<std::size_t>(stream.sent[i].note)];
     if (!ruling.begins_pass || ruling.rule != Rule::sequence_nak || stream.sent[i].end >= stream.story[i].top)
       continue;
-    const Move next = stream.story[i + 1].move;
-    if (next == Move::home || next == Move::back) scene_.facts.keeps = std::min(scene_.facts.keeps + 1, 4);
-    if (next == Move::next) scene_.facts.keeps = std::max(scene_.facts.keeps - 1, -4);
+    std::size_t length = 1;
+    while (length < some && i + length < stream.sent.size() && stream.story[i + length].move == Move::next)
+      ++length;
+    if (i + length >= stream.sent.size()) break;
+    const Move next = stream.story[i + length].move;
+    if (length == 1 && (next == Move::home || next == Move::back))
+      scene_.facts.keeps = std::min(scene_.facts.keeps + 1, 4);
+    if (length == some) scene_.facts.keeps = std::max(scene_.facts.keeps - 1, -4);
   }
 }
 

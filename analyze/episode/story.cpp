@@ -199,7 +199,7 @@ class Search {
       const bool below = gap == from.gaps && each.end <= from.bottom;
       if (gap < from.gaps || below) {
         const bool row = from.row == psn;
-        State& state = step(from, Move::late, row ? facts_.again : each.late, grown);
+        State& state = step(from, Move::late, row ? facts_.late_again : each.late, grown);
         pending_.back().told.of_first = below || from.gap[gap].first;
         if (!below) pending_.back().told.pass = from.gap[gap].pass;
         state.row = each.end;
@@ -213,7 +213,7 @@ class Search {
     }
     if (each.previous >= 0 && each.copy < Sent::never) {
       const bool row = from.row == psn;
-      State& state = step(from, Move::copy, row ? std::min(facts_.again, each.copy) : each.copy, grown);
+      State& state = step(from, Move::copy, row ? std::min(facts_.copy_again, each.copy) : each.copy, grown);
       state.row = each.end;
     }
     if (pending_.empty()) {  // neither: a stray, of which nothing follows

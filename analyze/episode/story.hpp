@@ -45,7 +45,8 @@ struct Placed {
 struct StoryFacts {
   float ahead = 7;          ///< bits for a gap
   float home = 6;           ///< bits for a pass that ends early
-  float again = 1;          ///< the next late one, or copy, in a row
+  float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
+  float copy_again = 1;     ///< the next copy in a row
   std::size_t before = 0;   ///< so many are told already: taken as they come
   std::int64_t acked = 0;   ///< what is before was confirmed when they were: of it nothing is missing
   std::int64_t bottom = 0;  ///< the lowest PSN sent so far: what lies before it may come late
