@@ -78,7 +78,8 @@ void Losses::of_gaps() {
                      (told.move == Move::home && whole);
     if (!gap || shows.psn - told.cursor > looked_at) continue;
     if (stream_.note_of(shows).before) continue;
-    for (std::int64_t psn = told.cursor; psn < shows.psn; ++psn) {
+    const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
+    for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn; ++psn) {
       if (inside_issue(psn) || came_late(psn, i, told.pass)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = next_sent(psn, i);

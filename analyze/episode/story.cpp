@@ -147,9 +147,11 @@ class Search {
         note_gap(state, each.psn, state.cursor >= state.top);
       } else if (each.psn < state.cursor) {
         told.move = Move::back;
+        state.pass_length = 0;
         told.pass = state.pass = ++state.passes;
         note_gap(state, state.top, false);
       }
+      told.length = state.pass_length++;
       state.cursor = each.end;
       state.top = std::max(state.top, each.end);
     }
@@ -173,7 +175,11 @@ class Search {
       goes_on(state);
     } else if (psn > from.cursor) {
       const bool first = from.cursor >= from.top;
-      State& state = step(from, Move::ahead, facts_.ahead + bits_of(psn - from.cursor) / 2, grown);
+      // On with new packets, of which the first are missing.
+      const bool goes_home = !first && psn > from.top;
+      const std::int64_t missing = psn - (goes_home ? from.top : from.cursor);
+      const float bits = (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
+      State& state = step(from, Move::ahead, bits, grown);
       if (!first && psn > from.top) {
         state.miss(from.cursor, from.top, false);
         state.miss(from.top, psn, true);
