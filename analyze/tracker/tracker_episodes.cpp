@@ -20,6 +20,19 @@ constexpr std::uint32_t patient_packets = 1024;
 
 }  // namespace
 
+bool Episode::Side::answers(std::int64_t psn) {
+  const auto asked = std::find_if(awaited.begin(), awaited.end(), [psn](const auto& range) {
+    return range.first <= psn && psn < range.second;
+  });
+  if (asked == awaited.end()) return false;
+  for (auto before = awaited.begin(); before != asked; ++before)
+    misses(before->first, std::min(before->second, psn));
+  misses(asked->first, psn);
+  asked->first = psn + 1;
+  awaited.erase(awaited.begin(), asked->first == asked->second ? std::next(asked) : asked);
+  return true;
+}
+
 /// Whether the packet, of a connection in an episode, may be the first of another use of the queue pairs.
 bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const {
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
@@ -64,7 +77,8 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                                  {},
                                  false,
                                  track.spaces[of]->sent_to(),
-                                 false};
+                                 false,
+                                 {}};
     }
     link(track);
   }
@@ -92,7 +106,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   const PsnSpace& space = *track.spaces[requester];
   Episode::Side& own = open.side[requester];
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
-  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false};
+  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}};
   bool calm = true;
   if (info.request) {
     calm = note.psn == own.top;
@@ -100,10 +114,12 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     if (note.psn < own.next) own.asked = false;
     own.next = note.psn + std::max(note.count, 1);
     own.top = std::max(own.top, own.next);
+    const bool awaits = episode::answered_on_its_own(info.operation) && note.count > 0;
+    if (awaits && own.awaited.size() < Episode::gaps_at_most) own.awaited.emplace_back(note.psn, own.next);
   } else if (info.operation != Operation::acknowledge) {
     calm = note.psn == own.answered || (note.psn > own.answered && info.starts_message());
     const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());
-    if (gap && own.missing.size() < Episode::gaps_at_most) own.missing.emplace_back(own.answered, note.psn);
+    if (!own.answers(note.psn) && gap) own.misses(own.answered, note.psn);
     own.inside = !info.ends_message();
     std::erase_if(own.missing, [&](auto& range) {
       if (note.psn == range.first) ++range.first;

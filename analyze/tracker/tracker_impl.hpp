@@ -165,6 +165,14 @@ struct Episode {
     bool inside = false;    ///< the last response was not the end of its READ
     std::int64_t next = 0;  ///< behind the last request
     bool asked = false;     ///< a NAK or RNR NAK came, and nobody went back since
+    /// What was asked for in the episode, each time that it was, and has not been answered: a responder
+    /// answers in order.
+    std::vector<std::pair<std::int64_t, std::int64_t>> awaited;
+    /// A response came: what should have come before it is missing. False if nothing asked for it.
+    bool answers(std::int64_t psn);
+    void misses(std::int64_t from, std::int64_t to) {
+      if (from < to && missing.size() < gaps_at_most) missing.emplace_back(from, to);
+    }
   };
   std::vector<Held> held;
   std::vector<std::uint8_t> sides;
