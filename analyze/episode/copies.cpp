@@ -170,7 +170,8 @@ void Copies::by_path(bool request) {
   }
 }
 
-/// Nobody sends again what was confirmed, if nothing asks for it and no timer ran.
+/// Nobody sends again what was confirmed, if nothing asks for it and no timer ran. But a READ or atomic whose
+/// answer was lost behind the capture is asked for again at once.
 void Copies::of_forgotten() {
   std::int64_t last_ns = capture::no_time;
   std::int64_t last_end = -1;
@@ -179,8 +180,9 @@ void Copies::of_forgotten() {
     if (!note.request || copied(static_cast<std::int32_t>(i))) continue;
     const bool soon = note.time_ns != capture::no_time && last_ns != capture::no_time &&
                       note.time_ns - last_ns < shortest_timer_ns;
+    const bool awaits = answered_on_its_own(dissect::opcode_info(note.opcode).operation);
     // What follows a packet that was sent again goes with it.
-    if (forgotten(i) && soon && note.psn != last_end && !asked_for(note)) {
+    if (forgotten(i) && soon && note.psn != last_end && !awaits && !asked_for(note)) {
       say(i, Rule::confirmed_before, -1);
     } else {
       last_ns = note.time_ns;

@@ -14,8 +14,8 @@ namespace {
 
 /// So many packets in a row must be as they should be: what comes late or twice comes sooner.
 constexpr std::uint32_t calm_packets = 32;
-/// So many where responses are missing, or a NAK has had no effect: if nobody asks for them by then, they were
-/// delivered, and it was not.
+/// So many where responses are missing, or a NAK has had no effect: if nobody asks for them by then, they
+/// were delivered, and it was not.
 constexpr std::uint32_t patient_packets = 1024;
 
 }  // namespace
