@@ -34,7 +34,10 @@ class Copies {
   Copies(std::span<const Note> notes, Facts& facts) : notes_(notes), facts_(facts), said_(notes.size()) {
     alike_.resize(notes.size());
     std::map<Key, std::vector<std::int32_t>> seen;
+    std::int32_t responses = 0;
     for (std::size_t i = 0; i < notes.size(); ++i) {
+      responses_before_.push_back(responses);
+      if (!notes[i].request && !is_acknowledge(notes[i])) ++responses;
       std::vector<std::int32_t>& same = seen[key_of(notes[i])];
       const std::size_t from = same.size() - std::min(same.size(), looked_back);
       alike_[i].assign(same.begin() + static_cast<std::ptrdiff_t>(from), same.end());
@@ -86,10 +89,14 @@ class Copies {
   void by_lag();
   [[nodiscard]] std::vector<std::int64_t> unasked_lags() const;
   [[nodiscard]] bool asked_for(const Note& request) const noexcept;
+  [[nodiscard]] bool response_between(std::int32_t from, std::size_t to) const noexcept {
+    return responses_before_[static_cast<std::size_t>(from)] != responses_before_[to];
+  }
 
   std::span<const Note> notes_;
   Facts& facts_;
   std::vector<Copied> said_;
+  std::vector<std::int32_t> responses_before_;    ///< by note
   std::vector<std::vector<std::int32_t>> alike_;  ///< by note: the last ones before that look the same
   std::array<bool, 2> ids_{};                     ///< of answers, of requests: they change
   std::set<std::int32_t> shown_;                  ///< those of which there is a copy
@@ -230,7 +237,10 @@ std::vector<std::int64_t> Copies::unasked_lags() const {
     if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = rows.find(last);
     const bool begins = goes_on == rows.end();
     const Row row{begins ? asked_for(note) : goes_on->second.asked, top};
-    const bool tells = begins || goes_on->second.top < top;
+    // A response that comes before another one is missing asks for that one (implied NAK).
+    const bool implied = answered_on_its_own(dissect::opcode_info(note.opcode).operation) &&
+                         !alike_[i].empty() && response_between(alike_[i].back(), i);
+    const bool tells = (begins || goes_on->second.top < top) && !implied;
     if (!row.asked && tells && !alike_[i].empty() && !note.before) {
       const std::int64_t took = lag(alike_[i].back(), i);
       if (took >= 0 && took < shortest_timer_ns) lags.push_back(took);

@@ -73,21 +73,19 @@ Executions::Executions(std::span<const Note> notes, std::span<const Issue> issue
   }
   highest_.reserve(notes.size());
   std::optional<std::int64_t> highest = reference_;
-  std::optional<std::int64_t> lowest = reference_;
   for (const Note& note : notes) {
     highest_.push_back(highest);
     if (note.request || !note.has_aeth || note.before) continue;
     if (!reference_) reference_ = note.aeth & mask;
     const std::int64_t count = *carried(note);
     highest = highest ? std::max(*highest, count) : count;
-    lowest = lowest ? std::min(*lowest, count) : count;
     const bool plain = dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
     const bool nak = plain && (note.aeth >> 29U & 3U) != 0;
     const Message* message = at(nak ? note.psn - 1 : note.psn);
     // What is acknowledged may be the middle of a message: then it was not counted yet.
     if (message != nullptr && (!plain || message->end == note.psn + (nak ? 0 : 1))) bound(*message, count);
   }
-  counts_ = highest && *highest > *lowest;
+  counts_ = highest && *highest > 0;
 }
 
 std::optional<std::int64_t> Executions::carried(const Note& note) const {

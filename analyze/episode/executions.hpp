@@ -47,7 +47,7 @@ class Executions {
   std::vector<std::optional<std::int64_t>> bases_;    ///< by chapter: the count before its first message
   std::vector<std::optional<std::int64_t>> highest_;  ///< by note
   std::optional<std::int64_t> reference_;
-  bool counts_ = false;  ///< it is not always the same: some do not count
+  bool counts_ = false;  ///< some responders write nothing there
 };
 
 }  // namespace roce::analyze::episode

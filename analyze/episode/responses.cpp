@@ -65,7 +65,9 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const
     if (issue.note >= before) break;
     if (psn < issue.first || psn >= issue.end) continue;
     if (scene_.said.rulings[static_cast<std::size_t>(issue.note)].what == Ruling::What::copy) continue;
-    ++asks.times;
+    // Of those before the episode only the last one is remembered, and why it was sent.
+    const Note& note = scene_.note_at(issue.note);
+    asks.times += asks.times == 0 && note.before && note.cause != Cause::none ? 2 : 1;
     asks.begins = asks.begins || issue.first == psn;
   }
   return asks;
@@ -157,7 +159,7 @@ bool Responses::given_again(std::size_t i, bool late) const {
   if (known.given == 0 && known.asked != 0) {
     if (asked_once || known.counted_earlier()) return false;
     // That it was executed when it was sent says nothing: its first answer may be this one.
-    if (known.own && known.before && (known.count || !late)) return *known.before >= *known.own;
+    if (known.own && known.before && !late) return *known.before >= *known.own;
   }
   if (told.move == Move::late) return !told.of_first;
   if (stream_.sent[i].psn < told.top) return true;
