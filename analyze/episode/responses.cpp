@@ -110,9 +110,15 @@ void Responses::weigh() {
     known.asked = asks.times;
     known.given = given[sent.psn]++;
     const bool owed = known.asked > known.given;
-    sent.back = owed && known.asked > 1 ? (asks.begins ? 1.0F : 4.5F) : known.asked == 0 ? 10.0F : 13.0F;
     constexpr float against = 6;
-    if (owed && known.given > 0) sent.copy += against;
+    constexpr float begins = 1, head_missing = 3, broken_off = 9, unasked = 13, not_seen_to_be_asked = 10;
+    sent.back = known.asked == 0 ? not_seen_to_be_asked : unasked;
+    if (owed && known.asked > 1) {
+      const std::int64_t from = begins_pass(i);
+      sent.back = asks.begins ? begins : from < sent.psn ? head_missing : broken_off;
+      if (!asks.begins && from < sent.psn) sent.back_from = from;
+    }
+    if (owed && known.given > 0) sent.copy += 2 * against;
     if (known.counted_earlier()) {
       sent.back += against;
       sent.late = std::min(sent.late, 1.0F);

@@ -78,7 +78,7 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                                  false,
                                  track.spaces[of]->sent_to(),
                                  false,
-                                 {}};
+                                 track.spaces[of]->awaited()};
     }
     link(track);
   }

@@ -37,6 +37,15 @@ bool PsnSpace::is_steady(const PacketRecord& r, const dissect::OpcodeInfo& info)
   return acknowledges && psn >= acked_ && psn < next_;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> PsnSpace::awaited() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  for (std::size_t i = issued_head_; i < issued_.size(); ++i) {
+    const Issued& issued = issued_[i];
+    if (!issued.open_end && issued.next < issued.end) ranges.emplace_back(issued.next, issued.end);
+  }
+  return ranges;
+}
+
 Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissect::OpcodeInfo& info,
                        std::uint32_t pmtu) const noexcept {
   Note note;

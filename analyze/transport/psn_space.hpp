@@ -58,6 +58,8 @@ class alignas(64) PsnSpace {
   /// Everything before is confirmed, and behind the highest request.
   [[nodiscard]] std::int64_t confirmed_to() const noexcept { return acked_known_ ? acked_ : first_; }
   [[nodiscard]] std::int64_t sent_to() const noexcept { return next_; }
+  /// The responses that were asked for and have not come: from, to.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> awaited() const;
   /// Behind the highest response.
   [[nodiscard]] std::int64_t answered_to() const noexcept { return response_next_; }
   /// A request whose ICRC is wrong: its receiver drops it. Only told, never followed.
