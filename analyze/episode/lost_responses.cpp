@@ -103,6 +103,17 @@ bool Responses::was_taken(std::int64_t number, const Sent& shows) const {
   return went_on && long_ago;
 }
 
+/// Whether all of the request before it lies before it, too: a pass that leaves out what came meanwhile is no
+/// step back to what is missing.
+bool Responses::goes_on(const Issue& issue) const {
+  std::int32_t last = issue.note - 1;
+  while (last >= 0 && !scene_.note_at(last).request) --last;
+  if (last < 0) return false;
+  const auto asked = std::find_if(scene_.issues.begin(), scene_.issues.end(),
+                                  [last](const Issue& other) { return other.note == last; });
+  return (asked != scene_.issues.end() ? asked->end : scene_.note_at(last).psn + 1) <= issue.first;
+}
+
 /// A second step back, beyond the first, before any response to that one was captured: what the first asked
 /// for came late.
 bool Responses::asked_for_more_at_once(std::size_t i) const {
@@ -181,6 +192,7 @@ void Responses::lose_downstream() {
     if (how.what != Ruling::What::repeat || !how.begins_pass || scene_.note_at(issue.note).before) continue;
     if (how.cause == Cause::nak || how.cause == Cause::rnr) continue;
     const std::int64_t psn = issue.first;
+    if (goes_on(issue)) continue;
     const std::int32_t given = scene_.answers.response_before(psn, issue.note);
     if (given < 0 || (claimed.contains(psn) && claimed[psn] == given)) continue;
     const auto at = std::find_if(stream_.sent.begin(), stream_.sent.end(),

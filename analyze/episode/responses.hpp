@@ -53,7 +53,7 @@ class Responses {
  private:
   struct Asks {
     std::size_t times = 0;
-    bool begins = false;  ///< one of them begins there
+    bool begins = false;  ///< the requester went back there
   };
   void note_counts();
   void weigh();
@@ -68,6 +68,7 @@ class Responses {
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
   [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
+  [[nodiscard]] bool goes_on(const Issue& issue) const;
   [[nodiscard]] bool asked_for_more_at_once(std::size_t issue) const;
   [[nodiscard]] bool overtook(std::int64_t number, std::int32_t given, std::int32_t until) const;
   [[nodiscard]] bool crossed(std::size_t issue, std::int32_t given) const;

@@ -115,7 +115,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     own.next = note.psn + std::max(note.count, 1);
     own.top = std::max(own.top, own.next);
     const bool awaits = episode::answered_on_its_own(info.operation) && note.count > 0;
-    if (awaits && own.awaited.size() < Episode::gaps_at_most) own.awaited.emplace_back(note.psn, own.next);
+    if (awaits) own.awaited.emplace_back(note.psn, own.next);
   } else if (info.operation != Operation::acknowledge) {
     calm = note.psn == own.answered || (note.psn > own.answered && info.starts_message());
     const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());

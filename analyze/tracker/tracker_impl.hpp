@@ -153,7 +153,7 @@ struct Restart {
 /// The packets of a connection since something was not as it should be, until it is as it should be again.
 struct Episode {
   static constexpr std::size_t limit = 4096;
-  static constexpr std::size_t gaps_at_most = 64;
+  static constexpr std::size_t gaps_at_most = 512;
   struct Side {
     std::int64_t top = 0;       ///< behind the highest request
     std::int64_t acked = 0;     ///< everything before is confirmed
