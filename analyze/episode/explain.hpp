@@ -2,7 +2,9 @@
 // What happened in an episode: pure, and made of all that was captured of it, before and after each packet.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -36,9 +38,25 @@ struct MirrorFact {
   std::uint32_t witnesses = 0;  ///< shown twice though nothing asked for them
 };
 
+/// By how much the stamps of answers have to be moved, so that no effect comes before its cause.
+struct ClockFact {
+  static constexpr std::int64_t unknown_least = std::numeric_limits<std::int64_t>::min() / 4;
+  static constexpr std::int64_t unknown_most = std::numeric_limits<std::int64_t>::max() / 4;
+  std::int64_t least_ns = unknown_least;
+  std::int64_t most_ns = unknown_most;
+
+  void at_least(std::int64_t ns) noexcept { least_ns = std::max(least_ns, ns); }
+  void at_most(std::int64_t ns) noexcept { most_ns = std::min(most_ns, ns); }
+  /// The same clocks, of the requests of the other side.
+  void meet_opposite(const ClockFact& other) noexcept {
+    at_least(-other.most_ns);
+    at_most(-other.least_ns);
+  }
+};
+
 /// What share of the packets that pass the capture has.
 struct CaptureFact {
-  std::uint32_t captured = 0;  ///< requests and responses
+  std::uint32_t captured = 0;  ///< requests
   std::uint32_t missed = 0;    ///< confirmed, though neither captured nor sent again
 
   /// The capture misses packets now and then: a hole alone is no loss.
@@ -55,6 +73,7 @@ struct Facts {
   StreamFact responses;
   MirrorFact mirror;
   CaptureFact capture;
+  ClockFact clocks;
   std::int64_t disorder_ns =
       0;                   ///< so much later packets come than others that were sent after them; 0: seldom
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken

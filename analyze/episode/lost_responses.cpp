@@ -77,10 +77,7 @@ void Responses::lose_upstream() {
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
     }
   }
-  CaptureFact& capture = scene_.facts.capture;
-  capture.missed += static_cast<std::uint32_t>(missed.size());
-  capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
-  if (capture.is_sample()) return;
+  if (scene_.facts.capture.is_sample()) return;
   for (const std::int32_t note : missed)
     scene_.lose({Lost::by_capture, false, scene_.note_at(note).psn, -1, note, -1});
 }
@@ -93,12 +90,13 @@ bool Responses::was_taken(std::int64_t number, const Sent& shows) const {
   };
   if (numbers_.psn_of(number) < scene_.facts.acked) return false;  // captured before, and forgotten
   if (std::any_of(scene_.issues.begin(), scene_.issues.end(), again)) return false;
-  constexpr std::size_t soon = 64;
+  // Where the capture is known to miss packets less has to speak for it.
+  const std::size_t many = scene_.facts.capture.has_holes() ? 64 : 512;
   const auto after = static_cast<std::size_t>(shows.note) + 1;
   const bool went_on = std::any_of(scene_.notes.begin() + static_cast<std::ptrdiff_t>(after),
                                    scene_.notes.end(), [](const Note& note) { return note.request; });
   const Note& last = scene_.notes.back();
-  const bool long_ago = scene_.facts.capture.has_holes() || scene_.notes.size() - after >= soon ||
+  const bool long_ago = scene_.notes.size() - after >= many ||
                         (last.time_ns != capture::no_time && last.time_ns - shows.time_ns >= at_once_ns);
   return went_on && long_ago;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyze/episode/clocks.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -36,8 +37,11 @@ class Untangled {
     }
   }
 
-  WireOrder run() {
+  void learn_disorder() {
     if (timed_) learn();
+  }
+
+  WireOrder run() {
     std::vector<std::int32_t> order(notes_.size());
     std::iota(order.begin(), order.end(), 0);
     const bool tangled = timed_ && facts_.disorder_ns > 0;
@@ -203,8 +207,7 @@ WireOrder Untangled::told(const std::vector<std::int32_t>& order) const {
   return result;
 }
 
-bool ids_order(std::span<const Note> notes, const Facts& facts) {
-  (void)facts;
+bool ids_order(std::span<const Note> notes) {
   // As Stream does: a counter, shuffled by little.
   std::uint32_t near = 0;
   std::uint32_t other = 0;
@@ -221,15 +224,43 @@ bool ids_order(std::span<const Note> notes, const Facts& facts) {
   return near > 8 * other;
 }
 
+/// In the order of stamps, as if the clock of the requests had made all of them.
+WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
+  WireOrder order;
+  order.from.resize(notes.size());
+  order.overtaken.resize(notes.size());
+  std::iota(order.from.begin(), order.from.end(), 0);
+  // Stamps that jitter bound nothing.
+  const std::int64_t shift = facts.disorder_ns > 0 ? 0 : clock_shift(notes, facts.clocks);
+  const auto time_of = [&](std::int32_t i) {
+    const Note& note = notes[static_cast<std::size_t>(i)];
+    return note.request ? note.time_ns : note.time_ns + shift;
+  };
+  if (shift != 0) {
+    std::stable_sort(order.from.begin(), order.from.end(), [&](std::int32_t a, std::int32_t b) {
+      const auto key = [&](std::int32_t i) {
+        return std::pair{time_of(i), !notes[static_cast<std::size_t>(i)].request};
+      };
+      return key(a) < key(b);
+    });
+  }
+  for (const std::int32_t i : order.from) {
+    order.notes.push_back(notes[static_cast<std::size_t>(i)]);
+    if (shift != 0) order.notes.back().time_ns = time_of(i);
+  }
+  return order;
+}
+
 }  // namespace
 
 WireOrder wire_order(std::span<const Note> notes, Facts& facts) {
-  Untangled untangled(notes, facts);
-  if (!ids_order(notes, facts)) return untangled.run();
-  WireOrder as_it_is{
-      {notes.begin(), notes.end()}, std::vector<std::int32_t>(notes.size()), std::vector<bool>(notes.size())};
-  std::iota(as_it_is.from.begin(), as_it_is.from.end(), 0);
-  return as_it_is;
+  const bool ids_tell = ids_order(notes);
+  if (!ids_tell) Untangled(notes, facts).learn_disorder();
+  WireOrder order = by_one_clock(notes, facts);
+  if (ids_tell) return order;
+  WireOrder untangled = Untangled(order.notes, facts).run();
+  for (std::int32_t& note : untangled.from) note = order.from[static_cast<std::size_t>(note)];
+  return untangled;
 }
 
 }  // namespace roce::analyze::episode

@@ -176,6 +176,8 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
     episode::Facts facts = space->facts_now();
     // A NAK would be in the capture, although no answer came so far.
     facts.answers_captured = facts.answers_captured || track.places[requester ^ 1U] != no_place;
+    if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
+      facts.clocks.meet_opposite(other->facts_now().clocks);
     const std::vector<episode::Ruling> said = episode::explain(notes, facts).rulings;
     space->learn(facts);
     for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said[before + i];

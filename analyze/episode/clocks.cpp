@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/clocks.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+bool is_nak(const Note& note) noexcept {
+  return !note.request && note.has_aeth && (note.aeth >> 29U & 3U) == 3 &&
+         dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
+}
+
+/// When each PSN was first asked for.
+std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes) {
+  std::unordered_map<std::int64_t, std::int64_t> sent;
+  for (const Note& note : notes) {
+    if (note.request) sent.try_emplace(note.psn, note.time_ns);
+  }
+  return sent;
+}
+
+/// The first answer to each PSN comes behind the request; a NAK behind the one after it, which showed the
+/// gap.
+void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
+  const auto sent = first_sent(notes);
+  std::unordered_set<std::int64_t> answered;
+  for (const Note& note : notes) {
+    if (note.request || note.before) continue;
+    if (!is_nak(note) && !answered.insert(note.psn).second) continue;
+    const auto asked = sent.find(is_nak(note) ? note.psn + 1 : note.psn);
+    if (asked != sent.end()) clocks.at_least(asked->second - note.time_ns);
+  }
+}
+
+/// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more
+/// than once nobody knows which belong together.
+void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
+  std::vector<const Note*> requests;
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> naks;
+  for (const Note& note : notes) {
+    if (note.request) requests.push_back(&note);
+    if (is_nak(note)) naks[note.psn].push_back(note.time_ns);
+  }
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> passes;
+  std::int64_t top = requests.empty() ? 0 : requests.front()->psn;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Note& note = *requests[i];
+    const std::int64_t end = note.psn + std::max(note.count, 1);
+    const bool begins = i > 0 && note.psn < top && requests[i - 1]->psn != note.psn - 1;
+    if (begins) {
+      // What comes alone may only be late.
+      const bool goes_on = i + 1 < requests.size() && requests[i + 1]->psn == end && end < top;
+      if (goes_on && !note.before) passes[note.psn].push_back(note.time_ns);
+      if (!goes_on) naks.erase(note.psn);
+    }
+    top = std::max(top, end);
+  }
+  for (const auto& [psn, begun] : passes) {
+    const auto asked = naks.find(psn);
+    if (asked == naks.end() || asked->second.size() != 1 || begun.size() != 1) continue;
+    clocks.at_most(begun.front() - asked->second.front());
+  }
+}
+
+}  // namespace
+
+std::int64_t clock_shift(std::span<const Note> notes, ClockFact& clocks) {
+  const bool timed = std::all_of(notes.begin(), notes.end(),
+                                 [](const Note& note) { return note.time_ns != capture::no_time; });
+  if (!timed) return 0;
+  learn_from_answers(notes, clocks);
+  learn_from_passes(notes, clocks);
+  if (clocks.least_ns > clocks.most_ns) return 0;  // no clock explains both
+  if (clocks.least_ns <= 0 && clocks.most_ns >= 0) return 0;
+  if (clocks.most_ns == ClockFact::unknown_most) return clocks.least_ns;
+  if (clocks.least_ns == ClockFact::unknown_least) return clocks.most_ns;
+  return clocks.least_ns + (clocks.most_ns - clocks.least_ns) / 2;
+}
+
+}  // namespace roce::analyze::episode
