@@ -25,9 +25,10 @@ struct Note {
   std::int64_t psn = 0;  ///< extended, so that PSNs of a space order
   std::int64_t time_ns = capture::no_time;
   std::uint64_t frame = 0;
-  std::int32_t count = 1;  ///< PSNs that a request takes: of a READ as many as its responses; 0: not known
-  std::uint32_t aeth = 0;  ///< syndrome in the high byte, MSN below
-  std::uint32_t path = 0;  ///< PacketBrief::path
+  std::int32_t count = 1;   ///< PSNs that a request takes: of a READ as many as its responses; 0: not known
+  std::uint32_t aeth = 0;   ///< syndrome in the high byte, MSN below
+  std::uint32_t path = 0;   ///< PacketBrief::path
+  std::uint32_t bytes = 0;  ///< on the wire; 0: from before the episode
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
   bool request = false;

@@ -54,6 +54,7 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   note.frame = number;
   note.aeth = r.aeth;
   note.path = r.path;
+  note.bytes = r.wire;
   note.ip_id = r.ip_id;
   note.opcode = r.opcode;
   note.request = info.request;

@@ -29,7 +29,7 @@ ROOMS = {
     "analyze/link": "analyze/record",  # PAUSE, PFC, LLDP
     "analyze/flow": "analyze/packet",
     "analyze/connection": "analyze/cm analyze/flow",  # result values of a connection
-    "analyze/episode": "analyze/packet",  # what happened while something was wrong
+    "analyze/episode": "analyze/connection",  # what happened while something was wrong
     "analyze/transport": "analyze/connection analyze/episode",  # requester and responder
     "analyze/tracker": "analyze/transport",  # packet -> connection
     "analyze/policy": "analyze/flow analyze/link",

@@ -4,62 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/analyze/episode/episode_text.hpp"
 
 namespace roce::analyze::episode {
 namespace explain_test {
 namespace {
-
-struct Line {
-  Note note;
-  std::string expected;
-};
-
-/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ and "#ID", and behind '|' what is to
-/// be said. What: write, read (requests), ack, nak, response, atomic request and its answer.
-std::vector<Line> parse(const std::string& text) {
-  std::vector<Line> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t bar = line.find('|');
-    if (bar == std::string::npos) continue;
-    std::istringstream words(line.substr(0, bar));
-    std::int64_t microseconds = 0;
-    std::string what;
-    Line made;
-    Note& note = made.note;
-    words >> microseconds >> what >> note.psn;
-    note.time_ns = 1'000'000'000 + microseconds * 1000;
-    note.frame = lines.size() + 1;
-    for (std::string more; words >> more;) {
-      const auto number = static_cast<std::uint16_t>(std::stoul(more.substr(1)));
-      if (more[0] == '+') note.count = number;
-      if (more[0] == '#') {
-        note.has_ip_id = true;
-        note.ip_id = number;
-      }
-    }
-    const bool part = what == "first" || what == "middle" || what == "last";
-    note.request = part || what == "write" || what == "read" || what == "swap";
-    note.has_aeth = !note.request;
-    note.aeth = what == "nak" ? 0x60U << 24U : what == "rnr" ? 0x21U << 24U : 0x1fU << 24U;
-    note.opcode = what == "write"      ? 0x0a
-                  : what == "first"    ? 0x06
-                  : what == "middle"   ? 0x07
-                  : what == "last"     ? 0x08
-                  : what == "read"     ? 0x0c
-                  : what == "swap"     ? 0x13
-                  : what == "response" ? 0x10
-                  : what == "swapped"  ? 0x12
-                                       : 0x11;
-    std::istringstream expected(line.substr(bar + 1));
-    for (std::string word; expected >> word;) made.expected += (made.expected.empty() ? "" : " ") + word;
-    lines.push_back(made);
-  }
-  return lines;
-}
 
 std::string said(const Ruling& ruling) {
   std::string text;
@@ -86,9 +38,9 @@ std::string said(const Ruling& ruling) {
 }
 
 void expect_said(const std::string& text, Facts facts = {}) {
-  const std::vector<Line> lines = parse(text);
+  const std::vector<EpisodeLine> lines = parse_episode(text);
   std::vector<Note> notes;
-  for (const Line& line : lines) notes.push_back(line.note);
+  for (const EpisodeLine& line : lines) notes.push_back(line.note);
   facts.first = notes.front().psn;
   facts.acked = facts.acked == 0 ? notes.front().psn : facts.acked;
   const std::vector<Ruling> rulings = explain(notes, facts).rulings;

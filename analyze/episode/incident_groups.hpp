@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which notes of an episode follow from each other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyze/episode/note.hpp"
+
+// Internal to the tracker.
+namespace roce::analyze::episode {
+
+enum class Nak : std::uint8_t { none, sequence, rnr, fatal };
+
+[[nodiscard]] inline Nak nak_of(const Note& note) noexcept {
+  if (note.request || !note.has_aeth) return Nak::none;
+  const unsigned kind = note.aeth >> 29U & 3U;
+  if (kind == 1) return Nak::rnr;
+  if (kind != 3) return Nak::none;
+  return (note.aeth >> 24U & 31U) == 0 ? Nak::sequence : Nak::fatal;
+}
+
+/// A pass without what was captured before the episode.
+struct LivePass {
+  const Pass* pass = nullptr;
+  std::int32_t begins = 0;
+  std::int64_t from = 0, to = 0;  ///< PSNs
+};
+
+/// What belongs together.
+struct Group {
+  std::vector<std::int32_t> notes;  ///< ascending
+  std::vector<LivePass> passes;     ///< in order
+  std::vector<const Loss*> losses;
+  std::vector<std::int32_t> naks;
+  bool missed = false;  ///< the capture missed packets of it
+};
+
+class Grouping {
+ public:
+  Grouping(std::span<const Note> notes, const Explanation& said);
+
+  /// In the order of their first notes.
+  [[nodiscard]] std::vector<Group> groups();
+
+  [[nodiscard]] std::span<const Note> notes() const noexcept { return notes_; }
+  [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(notes_.size()); }
+  [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return notes_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Ruling& ruling(std::int32_t i) const noexcept {
+    return said_.rulings[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] bool repeated(std::int32_t i) const noexcept {
+    return !at(i).before && ruling(i).what == Ruling::What::repeat;
+  }
+  /// The first packet of that kind with a higher PSN, which shows that this one is missing; -1: none before
+  /// that note.
+  [[nodiscard]] std::int32_t first_beyond(bool request, std::int64_t psn, std::int32_t before) const;
+  /// The note of which that one is a repeat; -1: it was not captured, or is forgotten.
+  [[nodiscard]] std::int32_t original_of(std::int32_t repeat) const;
+
+ private:
+  /// Sets of notes, each under its lowest.
+  class Sets {
+   public:
+    explicit Sets(std::size_t size);
+    [[nodiscard]] std::int32_t find(std::int32_t i);
+    void join(std::int32_t a, std::int32_t b);
+
+   private:
+    std::vector<std::int32_t> parent_;
+  };
+
+  void gather_passes();
+  void join_passes();
+  void join_losses();
+  void join_naks();
+  void join_originals();
+  bool join_again(std::int32_t i);
+  void take(std::int32_t i) {
+    if (i >= 0) member_[static_cast<std::size_t>(i)] = true;
+  }
+  void take(std::int32_t a, std::int32_t b);
+
+  std::span<const Note> notes_;
+  const Explanation& said_;
+  Sets sets_;
+  std::vector<bool> member_;      ///< by note: of some group
+  std::vector<LivePass> passes_;  ///< in the order of their begins
+  /// PSNs that were sent again, [from, to), disjoint and ascending, each with a note of theirs.
+  std::map<std::int64_t, std::pair<std::int64_t, std::int32_t>> again_;
+  /// By stream (responses, requests): where the highest PSN so far rose, and to what.
+  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 2> rises_;
+};
+
+}  // namespace roce::analyze::episode

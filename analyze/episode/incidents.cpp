@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/incidents.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analyze/episode/answers.hpp"
+#include "analyze/episode/incident_groups.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+[[nodiscard]] std::int64_t between(std::int64_t from_ns, std::int64_t to_ns) noexcept {
+  if (from_ns == capture::no_time || to_ns == capture::no_time) return Incident::unknown_ns;
+  return std::max<std::int64_t>(to_ns - from_ns, 0);
+}
+
+/// The first NAK of that kind in a group; -1: there is none.
+[[nodiscard]] std::int32_t first_nak(const Grouping& all, const Group& group, Nak kind) {
+  const auto found = std::find_if(group.naks.begin(), group.naks.end(),
+                                  [&](std::int32_t i) { return nak_of(all.at(i)) == kind; });
+  return found == group.naks.end() ? -1 : *found;
+}
+
+class Judge {
+ public:
+  Judge(const Grouping& all, const Facts& facts)
+      : all_(all), facts_(facts), answers_(all.notes(), facts.acked) {}
+  [[nodiscard]] Incident describe(const Group& group) const;
+
+ private:
+  void count(const Group& group, Incident& incident) const;
+  void judge(const Group& group, Incident& incident) const;
+  void judge_loss(const Group& group, Incident& incident) const;
+  void judge_asked(const Group& group, std::int32_t nak, Incident& incident) const;
+  void judge_silence(const Group& group, Incident& incident) const;
+  void learn_how(const Group& group, Incident& incident) const;
+  void measure(const Group& group, Incident& incident) const;
+  void measure_stall(const Group& group, Incident& incident) const;
+  [[nodiscard]] std::int32_t recovered_at(const Group& group) const;
+  [[nodiscard]] bool answered_late(const LivePass& pass) const;
+  [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return all_.at(i); }
+
+  const Grouping& all_;
+  const Facts& facts_;
+  Answers answers_;
+};
+
+/// The answer that shows that what was missing has come; -1: none was captured.
+std::int32_t Judge::recovered_at(const Group& group) const {
+  std::int32_t from = group.notes.back();
+  std::int64_t psn = at(from).psn;
+  if (!group.passes.empty()) {
+    from = group.passes.back().begins;
+    psn = group.passes.back().from;
+  } else if (!group.naks.empty()) {
+    from = group.naks.back();
+    psn = at(from).psn;
+  }
+  for (std::int32_t i = from; i < all_.size(); ++i) {
+    if (at(i).request || (i == from && nak_of(at(i)) != Nak::none)) continue;
+    const std::int64_t beyond = nak_of(at(i)) == Nak::none ? at(i).psn + 1 : at(i).psn;
+    if (beyond > psn) return i;
+  }
+  return -1;
+}
+
+void Judge::count(const Group& group, Incident& incident) const {
+  for (const Loss* loss : group.losses) {
+    ++(loss->where == Lost::before_capture ? incident.lost_before : incident.lost_after);
+  }
+  std::vector<std::int32_t> lost;
+  for (const Loss* loss : group.losses) lost.push_back(loss->note);
+  std::sort(lost.begin(), lost.end());
+  std::map<std::int64_t, std::uint32_t> times;
+  std::uint32_t most = 0;
+  for (const std::int32_t i : group.notes) {
+    if (!all_.repeated(i)) continue;
+    ++incident.repeated_packets;
+    incident.repeated_bytes += at(i).bytes;
+    most = std::max(most, ++times[at(i).psn * 2 + (at(i).request ? 1 : 0)]);
+    if (all_.ruling(i).original == 0 || std::binary_search(lost.begin(), lost.end(), all_.original_of(i)))
+      continue;
+    ++incident.discarded_packets;
+    incident.discarded_bytes += at(i).bytes;
+  }
+  incident.retries = most;
+  incident.lost_at_most = incident.lost_at_least();
+}
+
+/// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or twice.
+bool Judge::answered_late(const LivePass& pass) const {
+  const Note& asked = at(pass.begins);
+  if (!asked.request || !answered_on_its_own(dissect::opcode_info(asked.opcode).operation)) return false;
+  if (answers_.response_before(pass.from, pass.begins) >= 0) return false;
+  std::uint32_t answers = 0;
+  for (std::int32_t i = pass.begins + 1; i < all_.size(); ++i) {
+    if (at(i).request || at(i).psn != pass.from || all_.ruling(i).what == Ruling::What::copy) continue;
+    if (dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge) continue;
+    const std::int64_t took = between(asked.time_ns, at(i).time_ns);
+    if (++answers > 1 || (took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2)) return true;
+  }
+  return false;
+}
+
+void Judge::judge_loss(const Group& group, Incident& incident) const {
+  incident.what = IncidentKind::loss;
+  incident.of_responses = !group.losses.front()->request;
+  incident.place = incident.lost_before == 0  ? IncidentPlace::after_capture
+                   : incident.lost_after == 0 ? IncidentPlace::before_capture
+                                              : IncidentPlace::several;
+  for (const Loss* loss : group.losses) {
+    incident.known_by(loss->where == Lost::before_capture ? PlaceEvidence::gap_sent_again
+                      : loss->request                     ? PlaceEvidence::nak_names_it
+                                                          : PlaceEvidence::asked_for_again);
+  }
+  incident.lost_at_most += incident.discarded_packets;
+  if (incident.lost_after != 0 && incident.discarded_packets != 0)
+    incident.leave_open(Undecided::further_losses);
+  incident.confidence = incident.lost_after == 0 ? 0.99F : 0.95F;
+}
+
+/// Sent again because a sequence NAK asked for it, and yet it was not lost.
+void Judge::judge_asked(const Group& group, std::int32_t nak, Incident& incident) const {
+  const std::int64_t psn = at(nak).psn;
+  const bool late = std::any_of(group.notes.begin(), group.notes.end(),
+                                [&](std::int32_t i) { return all_.ruling(i).what == Ruling::What::late; });
+  const std::int32_t again = group.passes.empty() ? all_.size() - 1 : group.passes.front().begins;
+  incident.what = IncidentKind::reordering;
+  if (late) {
+    incident.place = IncidentPlace::before_capture;
+    incident.known_by(PlaceEvidence::came_late);
+    incident.confidence = 0.95F;
+  } else if (answers_.acked_before(again) > psn) {
+    incident.place = IncidentPlace::after_capture;
+    incident.known_by(PlaceEvidence::confirmed_before);
+    incident.confidence = 0.9F;
+  } else {
+    const bool captured = std::any_of(all_.notes().begin(), all_.notes().begin() + nak,
+                                      [&](const Note& note) { return note.request && note.psn == psn; });
+    incident.what = IncidentKind::unexplained;
+    incident.leave_open(captured ? Undecided::lost_or_late : Undecided::capture_incomplete);
+    incident.lost_at_most = std::max(incident.repeated_packets, 1U);
+    incident.confidence = 0.5F;
+  }
+}
+
+/// Sent again because nothing came.
+void Judge::judge_silence(const Group& group, Incident& incident) const {
+  const LivePass& first = group.passes.front();
+  const bool silent = first.pass->rule == Rule::timer || first.pass->rule == Rule::read_asked_again;
+  if (answered_late(first)) {
+    incident.what = IncidentKind::slow_responder;
+    incident.place = IncidentPlace::responder;
+    incident.known_by(PlaceEvidence::answered_after_all);
+    incident.confidence = 0.9F;
+  } else if (answers_.acked_before(first.begins) > first.from && at(first.begins).request) {
+    incident.what = IncidentKind::needless_repeat;
+    incident.place = IncidentPlace::after_capture;
+    incident.of_responses = true;
+    incident.known_by(PlaceEvidence::confirmed_before);
+    incident.lost_at_most = 1;
+    incident.confidence = 0.9F;
+  } else if (silent) {
+    incident.what = IncidentKind::timeout;
+    incident.leave_open(Undecided::request_or_answer);
+    incident.lost_at_most = std::max(incident.repeated_packets, 1U);
+    incident.confidence = 0.8F;
+  } else {
+    incident.what = IncidentKind::unexplained;
+    incident.leave_open(Undecided::cause_not_captured);
+    incident.lost_at_most = incident.repeated_packets;
+    incident.confidence = 0.5F;
+  }
+}
+
+void Judge::judge(const Group& group, Incident& incident) const {
+  const auto nak = [&](Nak kind) { return first_nak(all_, group, kind); };
+  if (nak(Nak::fatal) >= 0 || (group.losses.empty() && nak(Nak::rnr) >= 0)) {
+    incident.what = nak(Nak::fatal) >= 0 ? IncidentKind::refused_request : IncidentKind::rnr;
+    incident.place = IncidentPlace::responder;
+    incident.known_by(PlaceEvidence::nak);
+    incident.confidence = 0.99F;
+  } else if (!group.losses.empty()) {
+    judge_loss(group, incident);
+  } else if (nak(Nak::sequence) >= 0) {
+    judge_asked(group, nak(Nak::sequence), incident);
+  } else if (!group.passes.empty()) {
+    judge_silence(group, incident);
+  }
+  if (group.missed) {
+    incident.leave_open(Undecided::capture_incomplete);
+    incident.confidence -= 0.1F;
+  }
+}
+
+/// How the sender came to send again, and how long that took.
+void Judge::learn_how(const Group& group, Incident& incident) const {
+  const Pass* const pass = group.passes.empty() ? nullptr : group.passes.front().pass;
+  const std::int32_t begins = group.passes.empty() ? -1 : group.passes.front().begins;
+  Rule rule = Rule::none;
+  if (pass != nullptr) {
+    rule = all_.ruling(begins).rule == Rule::none ? pass->rule : all_.ruling(begins).rule;
+    incident.cause = all_.ruling(begins).cause;
+    incident.rule = static_cast<std::uint8_t>(rule);
+    incident.learned = LearnedBy::not_captured;
+  }
+  const auto nak_of_kind = [&](Nak kind) { return first_nak(all_, group, kind); };
+  const auto by_nak = [&](LearnedBy how, std::int32_t nak) {
+    incident.learned = how;
+    if (nak >= 0) incident.learned_after_ns = between(incident.start_ns, at(nak).time_ns);
+  };
+  if (const std::int32_t fatal = nak_of_kind(Nak::fatal); fatal >= 0) {
+    by_nak(LearnedBy::fatal_nak, fatal);
+  } else if (rule == Rule::sequence_nak || rule == Rule::nak_of_message) {
+    by_nak(LearnedBy::sequence_nak, nak_of_kind(Nak::sequence));
+  } else if (rule == Rule::rnr_nak || (pass == nullptr && nak_of_kind(Nak::rnr) >= 0)) {
+    by_nak(LearnedBy::rnr_nak, nak_of_kind(Nak::rnr));
+  } else if (pass == nullptr && nak_of_kind(Nak::sequence) >= 0) {
+    by_nak(LearnedBy::nothing, nak_of_kind(Nak::sequence));
+  } else if (rule == Rule::timer || rule == Rule::read_asked_again) {
+    // A timer runs from the transmission, or from what was confirmed last.
+    std::int32_t since = all_.original_of(begins);
+    const std::int32_t answer = begins > 0 ? begins - 1 : -1;
+    const bool missing =
+        rule == Rule::read_asked_again && all_.first_beyond(false, at(begins).psn, begins) >= 0;
+    incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
+    if (missing) since = all_.first_beyond(false, at(begins).psn, begins);
+    if (since < 0) since = answer;
+    if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);
+  }
+  if (const std::int32_t rnr = nak_of_kind(Nak::rnr); rnr >= 0) {
+    for (const Asked& asked : answers_.asked()) {
+      if (asked.note == rnr) incident.rnr_wait_ns = asked.wait_ns;
+    }
+  }
+}
+
+/// From when to when.
+void Judge::measure(const Group& group, Incident& incident) const {
+  const auto note_time = [&](std::int32_t i) {
+    const std::int64_t time = at(i).time_ns;
+    if (time == capture::no_time) return;
+    if (incident.start_ns == capture::no_time || time < incident.start_ns) incident.start_ns = time;
+    if (incident.end_ns == capture::no_time || time > incident.end_ns) incident.end_ns = time;
+  };
+  for (const std::int32_t i : group.notes) note_time(i);
+  incident.first_frame = at(group.notes.front()).frame;
+  const std::int32_t recovered = recovered_at(group);
+  incident.over = recovered >= 0;
+  incident.last_frame = at(std::max(group.notes.back(), recovered)).frame;
+  if (recovered >= 0) {
+    note_time(recovered);
+    incident.recovery_ns = between(incident.start_ns, at(recovered).time_ns);
+  }
+  measure_stall(group, incident);
+}
+
+/// How long what is missing was not sent again.
+void Judge::measure_stall(const Group& group, Incident& incident) const {
+  std::int64_t since = incident.start_ns;
+  std::int32_t looked_at = group.notes.front();
+  for (const LivePass& pass : group.passes) {
+    if (pass.pass->request != group.passes.front().pass->request) continue;
+    const std::int64_t waited = between(since, at(pass.begins).time_ns);
+    if (waited != Incident::unknown_ns) incident.stalled_ns += waited;
+    // The next time something is missing is when the first behind it comes by.
+    looked_at = pass.begins;
+    since = at(looked_at).time_ns;
+    const auto next = std::find_if(group.passes.begin(), group.passes.end(),
+                                   [&](const LivePass& each) { return each.begins > looked_at; });
+    for (std::int32_t i = looked_at; next != group.passes.end() && i < next->begins; ++i) {
+      if (at(i).request != next->pass->request || at(i).psn <= next->from) continue;
+      since = at(i).time_ns;
+      break;
+    }
+  }
+}
+
+Incident Judge::describe(const Group& group) const {
+  Incident incident;
+  count(group, incident);
+  judge(group, incident);
+  measure(group, incident);
+  learn_how(group, incident);
+  // A refusal ends the connection: nothing will repair it.
+  if (incident.what == IncidentKind::refused_request) incident.over = true;
+  if (!incident.over) incident.leave_open(Undecided::end_not_captured);
+  return incident;
+}
+
+}  // namespace
+
+Incidents incidents_of(std::span<const Note> notes, const Explanation& said, const Facts& facts,
+                       std::span<const Damaged> damaged) {
+  Incidents found;
+  Grouping all(notes, said);
+  const Judge judge(all, facts);
+  found.of_note.assign(notes.size(), -1);
+  found.of_damaged.assign(damaged.size(), -1);
+  for (const Group& group : all.groups()) {
+    const bool live = std::any_of(group.notes.begin(), group.notes.end(),
+                                  [&](std::int32_t i) { return !all.at(i).before; });
+    if (!live) continue;
+    const auto index = static_cast<std::int32_t>(found.all.size());
+    Incident& incident = found.all.emplace_back(judge.describe(group));
+    for (const std::int32_t i : group.notes) found.of_note[static_cast<std::size_t>(i)] = index;
+    for (std::size_t k = 0; k < damaged.size(); ++k) {
+      const Damaged& broken = damaged[k];
+      const bool missed = std::any_of(group.losses.begin(), group.losses.end(), [&](const Loss* loss) {
+        return loss->request == broken.request && loss->psn == broken.psn;
+      });
+      if (!missed || broken.frame > incident.last_frame) continue;
+      incident.what = IncidentKind::corruption;
+      incident.known_by(PlaceEvidence::icrc_wrong);
+      incident.first_frame = std::min(incident.first_frame, broken.frame);
+      found.of_damaged[k] = index;
+    }
+  }
+  return found;
+}
+
+Incident incident_of(const Damaged& damaged) {
+  Incident incident;
+  incident.what = IncidentKind::corruption;
+  incident.place = IncidentPlace::before_capture;
+  incident.known_by(PlaceEvidence::icrc_wrong);
+  incident.of_responses = !damaged.request;
+  incident.start_ns = incident.end_ns = damaged.time_ns;
+  incident.first_frame = incident.last_frame = damaged.frame;
+  incident.lost_before = incident.lost_at_most = 1;
+  incident.leave_open(Undecided::end_not_captured);
+  incident.confidence = 0.9F;
+  return incident;
+}
+
+}  // namespace roce::analyze::episode
