@@ -4,13 +4,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <vector>
 
 #include "analyze/packet/verdict.hpp"
 #include "capture/core/frame.hpp"
 #include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
+
+struct Connection;
 
 /// What an incident was; the values of `what`.
 enum class IncidentKind : std::uint8_t {
@@ -177,5 +179,8 @@ struct Incident {
     undecided = static_cast<std::uint8_t>(undecided | 1U << static_cast<unsigned>(reason));
   }
 };
+
+/// Takes back that a path was silent until the retries ran out, where settle_retries() has taken that back.
+void settle_incidents(std::vector<Incident>& incidents, const std::vector<Connection>& connections);
 
 }  // namespace roce::analyze

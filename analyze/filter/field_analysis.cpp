@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // roce.connection, roce.direction, roce.analysis.*: the verdict of the sequence analysis as fields. A flag
 // exists only on packets where it is true. To add a field: one row.
+#include "analyze/episode/rules.hpp"
 #include "analyze/filter/field_virtual.hpp"
 #include "analyze/packet/verdict.hpp"
 
@@ -76,6 +77,8 @@ constexpr std::string_view causes[] = {cause_name(Cause::nak), cause_name(Cause:
 constexpr std::string_view places[] = {lost_name(Lost::before_capture), lost_name(Lost::after_capture),
                                        lost_name(Lost::by_capture)};
 
+constexpr std::span<const std::string_view> rules = std::span(episode::rule_names.all()).subspan(1);
+
 constexpr std::uint64_t psn_count = 1U << 24U;
 
 const VirtualField verdict_fields[] = {
@@ -89,6 +92,11 @@ const VirtualField verdict_fields[] = {
        if (p.verdict != nullptr && p.verdict->connection != Verdict::no_connection)
          add(out, ValueType::text, 0, directions[p.verdict->has(Flag::b_to_a) ? 1 : 0]);
      }},
+    {analysis_facts("roce.incident", "Incident"),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->incident != 0)
+         add(out, ValueType::number, p.verdict->incident - 1U);
+     }},
     {analysis_facts("roce.analysis.flags", "Any analysis flag, gap or loss", ValueType::presence),
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && remarkable(*p.verdict)) add(out, ValueType::presence, 1);
@@ -99,6 +107,11 @@ const VirtualField verdict_fields[] = {
      [](const PacketView& p, Values& out) {
        if (p.verdict != nullptr && p.verdict->cause != Cause::none)
          add(out, ValueType::text, 0, cause_name(p.verdict->cause));
+     }},
+    {word_facts("roce.analysis.rule", "Rule", rules),
+     [](const PacketView& p, Values& out) {
+       if (p.verdict == nullptr || p.verdict->rule == 0) return;
+       add(out, ValueType::text, 0, episode::rule_name(static_cast<episode::Rule>(p.verdict->rule)));
      }},
     {analysis_facts("roce.analysis.retransmission.original", "Retransmission of frame"),
      [](const PacketView& p, Values& out) {
@@ -120,7 +133,9 @@ const VirtualField verdict_fields[] = {
          add_verdict_number<&Verdict::original>(p, out);
      }},
     {analysis_facts("roce.analysis.gap", "PSNs missing before this one", ValueType::number, psn_count),
-     add_verdict_number<&Verdict::gap>},
+     [](const PacketView& p, Values& out) {
+       if (p.verdict != nullptr && p.verdict->gap != 0) add(out, ValueType::number, p.verdict->gap);
+     }},
     {word_facts("roce.analysis.lost", "Lost", places),
      [](const PacketView& p, Values& out) {
        for_each_loss(

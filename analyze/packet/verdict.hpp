@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -71,19 +72,24 @@ struct Verdict {
     time_backwards = 16384,      ///< timestamp earlier than that of the packet before it in its PSN space
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
+  /// Counts of PSNs: no PSN lies further ahead of another (IBTA 9.7.3).
+  static constexpr std::uint64_t most_psns = (1U << 23U) - 1;
+  static constexpr std::uint32_t incidents_at_most = (1U << 18U) - 1;
 
   std::int64_t response_time_ns = 0;         ///< of a response: time since the packet it responds to
+  std::uint64_t missed : 23 = 0;             ///< transmissions not captured, of its own direction
+  std::uint64_t missed_of_other : 23 = 0;    ///< not captured, of the other direction
+  std::uint64_t incident : 18 = 0;           ///< that it is part of: Incident::id + 1; 0 = none
   std::uint32_t connection = no_connection;  ///< Connection::id
   std::uint32_t original = 0;                ///< frame of which this is a retransmission or duplicate
   std::uint32_t request = 0;                 ///< frame that this one responds to
   std::uint32_t response = 0;                ///< frame that responds to this one (later)
-  std::uint32_t gap = 0;                     ///< PSNs before this one that were not captured
+  std::uint32_t gap : 24 = 0;                ///< PSNs before this one that were not captured
+  std::uint32_t rule : 8 = 0;                ///< episode::Rule behind what is said of it
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
   // Transmissions whose loss this packet proves. Those lost upstream of the capture point were sent by the
   // same side, those lost downstream by the peer, except this packet itself.
   std::uint32_t lost_before = 0;
-  std::uint32_t missed = 0;           ///< not captured, of its own direction
-  std::uint32_t missed_of_other = 0;  ///< not captured, of the other direction
   std::uint16_t flags = 0;
   Cause cause = Cause::none;
   std::uint8_t lost_after = 0;
@@ -92,7 +98,8 @@ struct Verdict {
   void set(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags | flag); }
   void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
   [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
-    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, missed + missed_of_other};
+    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after,
+                                                       static_cast<std::uint32_t>(missed + missed_of_other)};
     return counts[static_cast<std::size_t>(where)];
   }
   /// The part of `lost_after` that the packet's own side had sent: the packet itself, or nothing.
@@ -102,8 +109,22 @@ struct Verdict {
     set(lost_between_points);
     ++lost_after;
   }
+  void miss(bool own, std::int64_t change) noexcept {
+    const auto sum = [change](std::uint64_t before) {
+      return static_cast<std::uint64_t>(
+          std::clamp<std::int64_t>(static_cast<std::int64_t>(before) + change, 0, most_psns));
+    };
+    if (own) {
+      missed = sum(missed) & most_psns;
+    } else {
+      missed_of_other = sum(missed_of_other) & most_psns;
+    }
+  }
+  void add_gap(std::uint32_t psns) noexcept {
+    gap = std::min<std::uint32_t>(gap + psns, most_psns) & most_psns;
+  }
   [[nodiscard]] bool any_lost() const noexcept {
-    return (lost_before | missed | missed_of_other | lost_after) != 0;
+    return lost_before != 0 || missed != 0 || missed_of_other != 0 || lost_after != 0;
   }
 };
 static_assert(sizeof(Verdict) == 48);

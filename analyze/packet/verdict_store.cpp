@@ -131,6 +131,10 @@ struct VerdictStore::Impl {
   /// Connections that turned out to be the other direction of another one. They are far fewer than packets.
   std::unordered_map<std::uint32_t, std::uint32_t> merged;
 
+  /// Ids of incidents, by their number in verdicts less 1; empty: not known yet.
+  std::vector<std::uint32_t> incidents;
+  Verdict shown;  ///< what find() returns of a packet of an incident
+
   std::uint64_t last = last_frame;
   std::uint64_t lost = 0;
   std::uint64_t last_lost = 0;
@@ -161,6 +165,14 @@ struct VerdictStore::Impl {
       return refused;
     }
     return taken++;
+  }
+
+  void settle_connection(Verdict& verdict) const {
+    for (auto into = merged.find(verdict.connection); into != merged.end();
+         into = merged.find(verdict.connection)) {
+      verdict.connection = into->second;
+      verdict.flags = static_cast<std::uint16_t>(verdict.flags ^ Verdict::b_to_a);
+    }
   }
 
   Chunk* map(std::uint32_t place) {
@@ -221,17 +233,19 @@ const Verdict* VerdictStore::find(std::uint64_t number) {
   const std::uint64_t i = (number - 1) & (chunk_frames - 1);
   if ((chunk->present[i / 64] >> i % 64 & 1U) == 0) return nullptr;
   Verdict& verdict = chunk->verdicts[i];
-  if (impl_->merged.empty()) return &verdict;
-  for (auto into = impl_->merged.find(verdict.connection); into != impl_->merged.end();
-       into = impl_->merged.find(verdict.connection)) {
-    verdict.connection = into->second;
-    verdict.flags = static_cast<std::uint16_t>(verdict.flags ^ Verdict::b_to_a);
-  }
-  return &verdict;
+  if (!impl_->merged.empty()) impl_->settle_connection(verdict);
+  if (verdict.incident == 0 || verdict.incident > impl_->incidents.size()) return &verdict;
+  impl_->shown = verdict;
+  impl_->shown.incident = (impl_->incidents[verdict.incident - 1] + 1) & Verdict::incidents_at_most;
+  return &impl_->shown;
 }
 
 void VerdictStore::merge_connection(std::uint32_t from, std::uint32_t to) {
   if (from != to) impl_->merged[from] = to;
+}
+
+void VerdictStore::number_incidents(std::vector<std::uint32_t> ids) {
+  impl_->incidents = std::move(ids);
 }
 
 std::uint64_t VerdictStore::lost() const noexcept {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "analyze/packet/verdict.hpp"
 
@@ -25,10 +26,15 @@ class VerdictStore {
   /// left, see lost()). The pointer is valid until the next call.
   [[nodiscard]] Verdict* at(std::uint64_t number);
   /// The verdict without creating one: nullptr for a frame that never had a verdict.
+  /// Valid until the next call.
   [[nodiscard]] const Verdict* find(std::uint64_t number);
 
   /// Verdicts of connection `from` become verdicts of `to`, as its side b, in all later calls of find().
   void merge_connection(std::uint32_t from, std::uint32_t to);
+
+  /// Incidents got their ids: in all later calls of find() those with Verdict::incident `i` are part of
+  /// `ids[i - 1]`.
+  void number_incidents(std::vector<std::uint32_t> ids);
 
   /// Frames whose verdicts could not be kept.
   [[nodiscard]] std::uint64_t lost() const noexcept;

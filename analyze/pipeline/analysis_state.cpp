@@ -33,6 +33,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   totals.take_out(result.not_roce);
   totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);
+  totals.diagnostics.add(DiagnosticId::incidents_dropped, result.incidents_dropped);
   totals.diagnostics.add(DiagnosticId::clock_stepped, facts.clock_steps.count());
   snapshot->interrupted = (facts.interrupted && !options.live) || options.known_interrupted;
   snapshot->stop_reason = options.known_interrupted ? options.known_stop_reason : facts.stop_reason;
@@ -80,6 +81,10 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
       connection.state = Connection::State::closed;
     }
   }
+  settle_incidents(result.incidents, snapshot->connections);
+  std::erase_if(result.incidents, [](const Incident& each) { return !each.selected; });
+  snapshot->incidents = std::move(result.incidents);
+  snapshot->incidents_dropped = result.incidents_dropped;
   snapshot->series = std::move(result.series);
   followed.links.publish(*snapshot, totals);
   snapshot->markings = MarkingMatrix::of(snapshot->flows);

@@ -74,6 +74,9 @@ constexpr Row rows[] = {
     {DiagnosticId::flows_retired, "flows_retired", info,
      "Flows of a live capture that were idle for long and are no longer followed; their counters are only in "
      "the totals. A flow that continues later is listed as a new one."},
+    {DiagnosticId::incidents_dropped, "incidents_dropped", data_loss,
+     "Incidents that are not listed, because a connection has more than 4096 or all have more than 100 000: "
+     "losses and retransmissions are counted in full, the list of incidents is not complete."},
     {DiagnosticId::clock_stepped, "clock_stepped", data_loss,
      "The clock of the timestamps was set forward or back during the capture. Later times are shown as by "
      "the clock before the step, so that durations are right; files that are written keep the original "

@@ -39,6 +39,7 @@ enum class DiagnosticId : std::uint8_t {
   gid_disagrees,
   flows_evicted,
   flows_retired,
+  incidents_dropped,
   clock_stepped,
   several_points,
   clocks_differ,

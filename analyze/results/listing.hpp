@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +16,8 @@ namespace roce::analyze {
 struct Listing {
   std::string sort;  ///< a column's name; empty: the table's own order
   bool reverse = false;
-  std::size_t top = 0;  ///< 0 = all
+  std::size_t top = 0;                                     ///< 0 = all
+  std::optional<std::uint32_t> connection = std::nullopt;  ///< only its incidents
 };
 
 /// The selected rows in their order. An unknown sort column is ignored.

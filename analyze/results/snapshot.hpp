@@ -12,6 +12,7 @@
 #include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/congestion.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/incident.hpp"
 #include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
 #include "analyze/flow/marking_matrix.hpp"
@@ -28,7 +29,7 @@ namespace roce::analyze {
 
 /// The complete result of an analysis, for command line and window. Immutable, so threads may share it.
 struct Snapshot {
-  bool final = true;                          ///< false while the capture is still being read
+  bool final = true;  ///< false while the capture is still being read
   /// Reading was ended before the end of the input, for this reason:
   bool interrupted = false;
   capture::StopReason stop_reason = capture::StopReason::request;
@@ -45,12 +46,14 @@ struct Snapshot {
   std::vector<Flow> flows;          ///< by id
   std::uint64_t evicted_flows = 0;  ///< flows evicted from the table, and their packets
   std::uint64_t evicted_packets = 0;
-  Departed departed;  ///< sums over the evicted flows
+  Departed departed;                 ///< sums over the evicted flows
   std::vector<StrayPackets> strays;  ///< damaged packets of no flow
   /// By flow, then by point; only in captures of several points.
   std::vector<FlowAtPoint> flow_points;
   std::uint64_t flow_points_dropped = 0;  ///< packets of flows beyond the limit of flow_points
   std::vector<Connection> connections;    ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<Incident> incidents;        ///< by id: those with a selected packet
+  std::uint64_t incidents_dropped = 0;    ///< beyond the limit of a connection, or of all
   std::vector<ClockOffset> clocks;        ///< of capture points with common packets
   std::vector<CmExchange> exchanges;      ///< by first message
   Series series;                          ///< of all RDMA packets

@@ -2,6 +2,7 @@
 #include "analyze/tracker/tracker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyze/record/common_packet.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
@@ -300,11 +301,11 @@ void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::
 
 void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
   if (shared.verdicts == nullptr) return;
-  if (Verdict* kept = shared.verdicts->at(number)) {
-    const std::uint32_t response = kept->response;
-    *kept = verdict;
-    kept->response = response;
-  }
+  Verdict* const kept = shared.verdicts->at(number);
+  if (kept == nullptr) return;
+  const Verdict before = std::exchange(*kept, verdict);
+  kept->response = before.response;
+  kept->incident = before.incident;
 }
 
 /// One packet of a connection.
@@ -370,6 +371,7 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (!followed) {
+    note_damaged(track, side, record, number);
     // It witnesses nothing but its damage.
   } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];

@@ -13,6 +13,7 @@
 #include "analyze/cm/cm_exchange.hpp"
 #include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/incident.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/packet/verdict_store.hpp"
@@ -96,6 +97,9 @@ class Tracker {
     Congestion congestion;            ///< without the sums over flows, see sum_up()
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points with common packets
     Departed departed;
+    /// By id, whatever was selected; `incidents_dropped` more were beyond the limit.
+    std::vector<Incident> incidents;
+    std::uint64_t incidents_dropped = 0;
     std::vector<StrayPackets> strays;  ///< by addresses, each pair once
     Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
                       ///< else

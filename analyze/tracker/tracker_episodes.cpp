@@ -165,22 +165,26 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
     space->recall(notes, pmtu);
     const std::size_t before = notes.size();
     std::vector<std::size_t> of;
+    std::vector<const Held*> packets;
     for (std::size_t i = 0; i < over->held.size(); ++i) {
       if (requester_of(i) != requester) continue;
       const Held& packet = over->held[i];
       notes.push_back(
           space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
       of.push_back(i);
+      packets.push_back(&packet);
     }
     if (of.empty()) continue;
-    episode::Facts facts = space->facts_now();
+    episode::Facts known = space->facts_now();
     // A NAK would be in the capture, although no answer came so far.
-    facts.answers_captured = facts.answers_captured || track.places[requester ^ 1U] != no_place;
+    known.answers_captured = known.answers_captured || track.places[requester ^ 1U] != no_place;
     if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
-      facts.clocks.meet_opposite(other->facts_now().clocks);
-    const std::vector<episode::Ruling> said = episode::explain(notes, facts).rulings;
+      known.clocks.meet_opposite(other->facts_now().clocks);
+    episode::Facts facts = known;
+    const episode::Explanation said = episode::explain(notes, facts);
     space->learn(facts);
-    for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said[before + i];
+    for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said.rulings[before + i];
+    note_incidents(track, requester, notes, said, known, packets);
   }
   track.replaying = true;
   for (std::size_t i = 0; i < over->held.size(); ++i) {

@@ -40,6 +40,7 @@ void Tracker::Impl::conclude(Track& track) {
   }
   drop_stray(track);
   conclude_views(track);
+  conclude_incidents(track);
   for (unsigned side = 0; side < 2; ++side) CongestionTracker::finish(c, side, flow_of(side));
   sum_up(track);
   const bool failed = std::any_of(c.requester.begin(), c.requester.end(), [](const Requester& r) {
@@ -226,6 +227,10 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   }
   result.clocks = clocks.result();
   result.congestion = congestion.take();
+  result.incidents_dropped = incidents.dropped();
+  std::vector<std::uint32_t> numbers;
+  result.incidents = incidents.take(numbers);
+  if (shared.verdicts != nullptr) shared.verdicts->number_incidents(std::move(numbers));
   result.forgotten_packets = shared.budget.forgotten;
   result.departed = flows.departed();
   result.connections.reserve(count);

@@ -15,9 +15,11 @@
 
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/stable_vector.hpp"
+#include "analyze/episode/incidents.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/tracker/capture_views.hpp"
 #include "analyze/tracker/congestion_tracker.hpp"
+#include "analyze/tracker/incident_log.hpp"
 #include "analyze/tracker/pairing.hpp"
 #include "analyze/tracker/request_trace.hpp"
 #include "analyze/tracker/tracker.hpp"
@@ -182,6 +184,16 @@ struct Episode {
   std::int64_t last_ns = capture::no_time;
 };
 
+/// A packet of a connection with a wrong ICRC.
+struct DamagedPacket {
+  std::int64_t time_ns = capture::no_time;
+  std::uint64_t frame = 0;
+  std::uint32_t psn = 0;
+  bool request = false;
+  bool selected = false;
+  std::uint8_t requester = 0;  ///< side
+};
+
 /// A connection while it is followed.
 struct alignas(64) Track {
   std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
@@ -199,7 +211,8 @@ struct alignas(64) Track {
   bool restart_known = false;  ///< its packets are no restart
   DeepPtr<Restart> restart;
   DeepPtr<Episode> episode;
-  bool replaying = false;  ///< its episode is over: packets go through
+  bool replaying = false;              ///< its episode is over: packets go through
+  std::vector<DamagedPacket> damaged;  ///< of which no incident tells yet
 };
 
 struct EndHash {
@@ -250,6 +263,17 @@ struct Tracker::Impl {
   void note_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
   [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
   void explain_episode(std::uint32_t connection);
+
+  // tracker_incidents.cpp
+  void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
+                      const episode::Explanation& said, const episode::Facts& facts,
+                      std::span<const Held* const> packets);
+  void publish_incident(std::uint64_t frame, std::uint32_t number);
+  void note_damaged(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
+  void damaged_alone(const Track& track, const DamagedPacket& packet);
+  void conclude_incidents(Track& track);
+  void give_up(const Connection& c, unsigned side, Incident* open, IncidentKind what);
+  void note_refused(const Connection& c, unsigned side);
 
   bool jumped(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
               std::uint32_t place, Verdict& verdict);
@@ -389,8 +413,8 @@ struct Tracker::Impl {
   FlowTable flows;
   const bool short_way;
   const bool episodes;
-  bool copies_expected = false;  ///< from now on
-  bool tell = false;             ///< somebody wants to know what is said of each packet
+  bool copies_expected = false;    ///< from now on
+  bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place
   StableVector<Track> tracks;
   std::vector<std::uint32_t> unused_tracks;
@@ -399,6 +423,7 @@ struct Tracker::Impl {
   CopyBudget copy_budget;
   PointClocks clocks;
   CongestionTracker congestion;
+  IncidentLog incidents;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::set<dissect::IpAddress> right_senders;  ///< the ICRC of a packet of theirs matched
   std::vector<Held>

@@ -324,6 +324,11 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
   for (unsigned side = 0; side < 2; ++side) CongestionTracker::merge(a, side, b);
   if (a.pmtu == 0) a.pmtu = b.pmtu;
   if (shared.verdicts != nullptr) shared.verdicts->merge_connection(b.id, a.id);
+  incidents.merge(b.id, a.id);
+  for (DamagedPacket& packet : from.damaged) {
+    packet.requester ^= 1U;
+    into.damaged.push_back(packet);
+  }
   drop(other);
   attach(connection, place, 1);
 }

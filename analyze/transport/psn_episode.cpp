@@ -171,6 +171,8 @@ void PsnSpace::book_order(Step& s, const Ruling& ruling) {
                           Verdict::duplicate_capture})
     verdict.clear(flag);
   verdict.cause = Cause::none;
+  verdict.rule =
+      static_cast<std::uint8_t>(ruling.what == Ruling::What::first ? episode::Rule::none : ruling.rule);
   Flow* const flow = s.counts ? s.flow(s.side) : nullptr;
   const auto original = [&] {
     if (ruling.original != 0 && ruling.original < s.number)

@@ -25,8 +25,7 @@ void show_lost(Verdict& verdict, Lost where, bool own, std::int64_t change) noex
   } else if (where == Lost::after_capture) {
     verdict.lost_after = static_cast<std::uint8_t>(sum(verdict.lost_after, 0xff));
   } else {
-    std::uint32_t& missed = own ? verdict.missed : verdict.missed_of_other;
-    missed = sum(missed, most);
+    verdict.miss(own, change);
   }
 }
 
@@ -103,9 +102,9 @@ void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64
 void note_gap_at(Step& s, unsigned side, std::uint64_t frame, std::int64_t time_ns, std::int64_t missing) {
   const auto count = static_cast<std::uint32_t>(std::clamp<std::int64_t>(missing, 0, psn_range - 1));
   if (frame == s.number) {
-    s.verdict.gap += count;
+    s.verdict.add_gap(count);
   } else if (s.shared.verdicts != nullptr) {
-    if (Verdict* verdict = s.shared.verdicts->at(frame)) verdict->gap += count;
+    if (Verdict* verdict = s.shared.verdicts->at(frame)) verdict->add_gap(count);
   }
   if (!s.counts) return;
   s.connection.sent[side].add(Event::gap, frame, time_ns, count);

@@ -9,6 +9,7 @@
 #include "analyze/results/finding_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
 #include "analyze/results/host_columns.hpp"
+#include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 
@@ -148,6 +149,7 @@ ExportCell ExportTable::cell(std::size_t row, std::size_t column) const {
 ExportTables export_tables(const Snapshot& s) {
   ExportTables tables;
   add(tables, "connections", analyze::connection_columns(), analyze::connection_rows(s));
+  add(tables, "incidents", analyze::incident_columns(), analyze::incident_rows(s));
   add(tables, "hosts", analyze::host_columns(), analyze::host_rows(s));
   add_borrowed(tables, "flows", analyze::flow_columns(), s.flows);
   add_borrowed(tables, "findings", analyze::finding_columns(), s.findings);

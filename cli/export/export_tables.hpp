@@ -37,8 +37,8 @@ class ExportTable {
 
 using ExportTables = std::vector<std::unique_ptr<ExportTable>>;
 
-/// Connections, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics. The snapshot must
-/// outlive them.
+/// Connections, incidents, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics. The
+/// snapshot must outlive them.
 [[nodiscard]] ExportTables export_tables(const analyze::Snapshot& snapshot);
 [[nodiscard]] const std::vector<std::string_view>& export_table_names();
 

@@ -38,6 +38,10 @@ void write_diagnostics(Page& page, const analyze::Snapshot& snapshot);
                                            std::size_t width);
 [[nodiscard]] std::string connections_csv(const analyze::Snapshot& snapshot, const Listing& listing);
 
+[[nodiscard]] std::string incidents_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                         std::size_t width);
+[[nodiscard]] std::string incidents_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+
 [[nodiscard]] std::string pauses_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                       std::size_t width);
 [[nodiscard]] std::string pauses_csv(const analyze::Snapshot& snapshot, const Listing& listing);

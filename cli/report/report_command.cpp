@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands `report`, `flows`, `connections`, `markings`, `pauses` and `dcbx`.
+// The commands `report`, `flows`, `connections`, `incidents`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -10,6 +10,7 @@
 #include "analyze/report/json/json_report.hpp"
 #include "analyze/results/connection_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "cli/core/analyze_options.hpp"
@@ -69,6 +70,7 @@ struct Table {
 constexpr Table flow_table{flows_text, flows_csv, analyze::flows_json};
 constexpr Table marking_table{markings_text, markings_csv, analyze::markings_json};
 constexpr Table connection_table{connections_text, connections_csv, analyze::connections_json};
+constexpr Table incident_table{incidents_text, incidents_csv, analyze::incidents_json};
 constexpr Table pause_table{pauses_text, pauses_csv, analyze::pauses_json};
 constexpr Table dcbx_table{dcbx_text, dcbx_csv, analyze::dcbx_json};
 
@@ -163,6 +165,18 @@ void add_connections(CLI::App& app, Action& action) {
   add_table(*command, options, analyze::connection_columns());
   command->callback(
       [options, &action] { action = [options] { return run_table(*options, connection_table); }; });
+}
+
+void add_incidents(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "incidents", "table of incidents: each loss, RNR NAK, timeout ... with its recovery and what it cost");
+  add_table(*command, options, analyze::incident_columns());
+  command->add_option("--connection", options->listing.connection, "only those of this connection")
+      ->check(number_error)
+      ->type_name("N");
+  command->callback(
+      [options, &action] { action = [options] { return run_table(*options, incident_table); }; });
 }
 
 void add_pauses(CLI::App& app, Action& action) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `flows`, `connections`, `markings`, `pauses` and `dcbx`.
+// The tables of `flows`, `connections`, `incidents`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
 
 #include "analyze/results/connection_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "cli/report/report.hpp"
@@ -59,6 +60,23 @@ std::string connections_text(const Snapshot& snapshot, const Listing& listing, s
 std::string connections_csv(const Snapshot& snapshot, const Listing& listing) {
   const auto columns = analyze::connection_columns();
   const std::vector<ConnectionRow> rows = analyze::connection_rows(snapshot);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+std::string incidents_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::incident_columns();
+  const std::vector<analyze::IncidentRow> rows = analyze::incident_rows(snapshot, listing.connection);
+  std::string text =
+      text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot, "incidents");
+  if (snapshot.incidents_dropped != 0)
+    text +=
+        fmt::format("{} more are not listed.\n", plural(snapshot.incidents_dropped, "incident", "incidents"));
+  return text;
+}
+
+std::string incidents_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::incident_columns();
+  const std::vector<analyze::IncidentRow> rows = analyze::incident_rows(snapshot, listing.connection);
   return table_csv(listed(rows, columns, listing), columns);
 }
 

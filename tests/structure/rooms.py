@@ -33,9 +33,9 @@ ROOMS = {
     "analyze/transport": "analyze/connection analyze/episode",  # requester and responder
     "analyze/tracker": "analyze/transport",  # packet -> connection
     "analyze/policy": "analyze/flow analyze/link",
-    "analyze/results": "analyze/connection analyze/policy",  # the Snapshot and its tables
+    "analyze/results": "analyze/episode analyze/policy",  # the Snapshot and its tables
     "analyze/findings": "analyze/results",
-    "analyze/filter": "analyze/packet analyze/policy",
+    "analyze/filter": "analyze/episode analyze/policy",
     "analyze/show": "analyze/filter analyze/link",  # one packet as line, tree, JSON
     "analyze/report": "analyze/results analyze/findings analyze/packet",  # whole reports as JSON and HTML
     "analyze/compare": "analyze/findings analyze/filter",

@@ -302,6 +302,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
     sink.step();
   }
   json.end_array();
+  write_incidents(json, snapshot);
   write_cm_exchanges(json, snapshot, sink);
   write_congestion(json, snapshot);
   write_dcbx(json, snapshot);
@@ -311,8 +312,8 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_diagnostics(json, snapshot.diagnostics);
   // The parts that this version computes; other keys exist by contract, but are empty.
   json.key("analysed").begin_row();
-  for (const std::string_view part : {"capture", "roce", "flows", "connections", "cm_exchanges", "congestion",
-                                      "dcbx", "markings", "findings", "series", "diagnostics"})
+  for (const std::string_view part : {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges",
+                                      "congestion", "dcbx", "markings", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';
@@ -327,6 +328,11 @@ void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, c
     }
     json.end_array();
   };
+  page_json(snapshot, pretty, sink, write);
+}
+
+void incidents_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
+  const auto write = [&](JsonWriter& json) { write_incidents(json, snapshot, listing); };
   page_json(snapshot, pretty, sink, write);
 }
 

@@ -19,6 +19,8 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink);
 
 /// The report's `flows` and `diagnostics`.
 void flows_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
+/// The report's `incidents` and `diagnostics`.
+void incidents_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `markings` and `diagnostics`.
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `connections`, `cm_exchanges` and `diagnostics`.
