@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/incident_groups.hpp"
 
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "dissect/opcode.hpp"
 
@@ -28,14 +30,8 @@ void Grouping::Sets::join(std::int32_t a, std::int32_t b) {
   parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
 }
 
-Grouping::Grouping(std::span<const Note> notes, const Explanation& said)
-    : notes_(notes), said_(said), sets_(notes.size()), member_(notes.size()) {
-  for (std::int32_t i = 0; i < size(); ++i) {
-    if (at(i).before || ruling(i).what == Ruling::What::copy) continue;
-    if (!at(i).request && dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge) continue;
-    auto& rises = rises_[at(i).request ? 1 : 0];
-    if (rises.empty() || at(i).psn > rises.back().first) rises.emplace_back(at(i).psn, i);
-  }
+Grouping::Grouping(std::span<const Note> notes, const Explanation& said, std::int64_t acked)
+    : notes_(notes), said_(said), answers_(notes, acked), sets_(notes.size()), member_(notes.size()) {
   gather_passes();
   join_passes();
   join_losses();
@@ -61,13 +57,15 @@ std::int32_t Grouping::original_of(std::int32_t repeat) const {
 }
 
 std::int32_t Grouping::first_beyond(bool request, std::int64_t psn, std::int32_t before) const {
-  const auto& rises = rises_[request ? 1 : 0];
-  const auto first =
-      std::upper_bound(rises.begin(), rises.end(), psn,
-                       [](std::int64_t wanted, const std::pair<std::int64_t, std::int32_t>& each) {
-                         return wanted < each.first;
-                       });
-  return first != rises.end() && (before < 0 || first->second < before) ? first->second : -1;
+  std::int32_t first = -1;
+  for (std::int32_t i = before - 1; i >= 0 && !at(i).before; --i) {
+    const bool answer =
+        !at(i).request && dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge;
+    if (at(i).request != request || answer || ruling(i).what == Ruling::What::copy) continue;
+    if (at(i).psn <= psn) break;
+    first = i;
+  }
+  return first;
 }
 
 void Grouping::gather_passes() {
@@ -87,23 +85,49 @@ void Grouping::gather_passes() {
             [](const LivePass& a, const LivePass& b) { return a.begins < b.begins; });
 }
 
-/// Passes over the same PSNs follow from each other: what was sent again was lost again, or not heard.
+/// A pass that goes back as far as one before, or comes before what that one repairs is confirmed, follows
+/// from it. What is missing after that is another incident, although the PSNs overlap.
 void Grouping::join_passes() {
-  for (const LivePass& pass : passes_) {
-    std::int64_t from = pass.from;
-    std::int64_t to = pass.to;
-    auto at = again_.lower_bound(from);
-    if (at != again_.begin() && std::prev(at)->second.first > from) --at;
-    while (at != again_.end() && at->first < to) {
-      from = std::min(from, at->first);
-      to = std::max(to, at->second.first);
-      sets_.join(at->second.second, pass.begins);
-      at = again_.erase(at);
+  std::multimap<std::int64_t, std::size_t> begun;  // first PSN -> pass
+  for (std::size_t k = 0; k < passes_.size(); ++k) {
+    const LivePass& pass = passes_[k];
+    if (pass.pass->trigger >= 0 && !at(pass.pass->trigger).before) take(pass.pass->trigger, pass.begins);
+    if (!pass.pass->request && join_asking(k)) continue;
+    const std::int64_t acked = answers_.acked_before(pass.begins);
+    for (auto open = begun.lower_bound(acked); open != begun.end() && open->first < pass.from; ++open) {
+      if (passes_[open->second].to > pass.from) sets_.join(passes_[open->second].begins, pass.begins);
     }
-    again_[from] = {to, pass.begins};
-    if (pass.pass->trigger >= 0 && !this->at(pass.pass->trigger).before)
-      take(pass.pass->trigger, pass.begins);
+    for (auto same = begun.lower_bound(pass.from); same != begun.end() && same->first < pass.to;) {
+      sets_.join(passes_[same->second].begins, pass.begins);
+      same = begun.erase(same);
+    }
+    begun.emplace(pass.from, k);
   }
+}
+
+/// Responses given again follow from the last pass of requests that asked for them. False: none did.
+bool Grouping::join_asking(std::size_t responses) {
+  const LivePass& again = passes_[responses];
+  for (std::size_t k = responses; k-- > 0;) {
+    const LivePass& asked = passes_[k];
+    if (!asked.pass->request || asked.to <= again.from || asked.from >= again.to) continue;
+    sets_.join(asked.begins, again.begins);
+    return true;
+  }
+  return false;
+}
+
+/// The request that a NAK is about, if it was captured since the last pass began; -1: it was not.
+std::int32_t Grouping::refused_by(std::int32_t nak) const {
+  const std::int64_t psn = at(nak).psn;
+  std::int32_t since = 0;
+  for (const LivePass& pass : passes_) {
+    if (pass.pass->request && pass.begins < nak) since = pass.begins;
+  }
+  for (std::int32_t i = nak - 1; i >= since; --i) {
+    if (at(i).request && at(i).psn <= psn && psn < at(i).psn + std::max(at(i).count, 1)) return i;
+  }
+  return -1;
 }
 
 void Grouping::join_losses() {
@@ -111,41 +135,74 @@ void Grouping::join_losses() {
     if (loss.where == Lost::by_capture || loss.shown < 0 || at(loss.shown).before) continue;
     take(loss.shown);
     if (loss.needed >= 0) take(loss.needed, loss.shown);
-    if (loss.note >= 0) take(loss.note, loss.shown);
-    const std::int32_t until = loss.needed >= 0 ? loss.needed : loss.shown;
-    take(first_beyond(loss.request, loss.psn, until), loss.shown);
+    if (const std::int32_t shows = shown_by(loss); shows >= 0 && !repeated(shows)) take(shows, loss.shown);
   }
 }
 
-/// If its PSN is one of those that were sent again.
-bool Grouping::join_again(std::int32_t i) {
-  const auto behind = again_.upper_bound(at(i).psn);
-  if (behind == again_.begin() || std::prev(behind)->second.first <= at(i).psn) return false;
-  take(std::prev(behind)->second.second, i);
-  return true;
+/// The first packet that shows that it is missing: itself, if it was captured, else the one behind it.
+std::int32_t Grouping::shown_by(const Loss& loss) const {
+  if (loss.note >= 0) return loss.note;
+  std::int32_t until = loss.needed >= 0 ? loss.needed : loss.shown;
+  for (const LivePass& pass : passes_) {
+    if (pass.begins > until) break;
+    if (pass.pass->request == loss.request && pass.pass->ends >= until)
+      return first_beyond(loss.request, loss.psn, pass.begins);
+  }
+  return first_beyond(loss.request, loss.psn, until);
+}
+
+/// The pass that sends it again, or that had just done so; -1: none does. By note.
+std::int32_t Grouping::sent_again_by(std::int32_t i) const {
+  std::int32_t found = -1;
+  for (const LivePass& pass : passes_) {
+    if (at(i).psn < pass.from || at(i).psn >= pass.to) continue;
+    found = pass.begins;
+    if (pass.begins > i) break;
+  }
+  return found;
 }
 
 /// NAKs and late packets of what was sent again, and of one PSN.
 void Grouping::join_naks() {
   std::map<std::int64_t, std::int32_t> asked;
+  std::vector<bool> triggers(notes_.size());
+  for (const LivePass& pass : passes_) {
+    if (pass.pass->trigger >= 0) triggers[static_cast<std::size_t>(pass.pass->trigger)] = true;
+  }
   for (std::int32_t i = 0; i < size(); ++i) {
     if (at(i).before || nak_of(at(i)) == Nak::none) continue;
     take(i);
-    join_again(i);
+    if (const std::int32_t refused = refused_by(i); refused >= 0 && !repeated(refused)) take(refused, i);
     const auto [first, fresh] = asked.try_emplace(at(i).psn, i);
-    if (!fresh) sets_.join(first->second, i);
+    if (triggers[static_cast<std::size_t>(i)]) continue;
+    if (const std::int32_t again = sent_again_by(i); again >= 0) {
+      take(again, i);
+    } else if (!fresh) {
+      sets_.join(first->second, i);
+    }
   }
   for (std::int32_t i = 0; i < size(); ++i) {
     if (at(i).before || ruling(i).what != Ruling::What::late) continue;
-    if (join_again(i)) continue;
-    if (const auto nak = asked.find(at(i).psn); at(i).request && nak != asked.end()) take(nak->second, i);
+    if (const std::int32_t again = sent_again_by(i); again >= 0) {
+      take(again, i);
+    } else if (const auto nak = asked.find(at(i).psn); at(i).request && nak != asked.end()) {
+      take(nak->second, i);
+    }
   }
 }
 
-/// What was sent again had been sent before: it was lost, or thrown away.
+/// What was sent again had been sent before: it was lost, or thrown away. Not what came before the pass
+/// before: that is of another incident.
 void Grouping::join_originals() {
-  for (std::int32_t i = 0; i < size(); ++i) {
-    if (repeated(i)) take(original_of(i), i);
+  for (const bool request : {true, false}) {
+    std::int32_t last = -1;
+    std::int32_t before_last = -1;
+    for (std::int32_t i = 0; i < size(); ++i) {
+      if (at(i).request != request || !repeated(i)) continue;
+      if (ruling(i).begins_pass) before_last = std::exchange(last, i);
+      const std::int32_t original = original_of(i);
+      if (original >= 0 && original > before_last && !repeated(original)) take(original, i);
+    }
   }
 }
 

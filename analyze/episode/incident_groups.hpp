@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "analyze/episode/answers.hpp"
 #include "analyze/episode/note.hpp"
 
 // Internal to the tracker.
@@ -43,11 +41,13 @@ struct Group {
 
 class Grouping {
  public:
-  Grouping(std::span<const Note> notes, const Explanation& said);
+  /// `acked`: what was confirmed before.
+  Grouping(std::span<const Note> notes, const Explanation& said, std::int64_t acked);
 
   /// In the order of their first notes.
   [[nodiscard]] std::vector<Group> groups();
 
+  [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
   [[nodiscard]] std::span<const Note> notes() const noexcept { return notes_; }
   [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(notes_.size()); }
   [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return notes_[static_cast<std::size_t>(i)]; }
@@ -57,9 +57,9 @@ class Grouping {
   [[nodiscard]] bool repeated(std::int32_t i) const noexcept {
     return !at(i).before && ruling(i).what == Ruling::What::repeat;
   }
-  /// The first packet of that kind with a higher PSN, which shows that this one is missing; -1: none before
-  /// that note.
+  /// The first of those of that kind with higher PSNs that came, all in a row, up to that note; -1: none.
   [[nodiscard]] std::int32_t first_beyond(bool request, std::int64_t psn, std::int32_t before) const;
+  [[nodiscard]] std::int32_t shown_by(const Loss& loss) const;
   /// The note of which that one is a repeat; -1: it was not captured, or is forgotten.
   [[nodiscard]] std::int32_t original_of(std::int32_t repeat) const;
 
@@ -77,10 +77,12 @@ class Grouping {
 
   void gather_passes();
   void join_passes();
+  [[nodiscard]] bool join_asking(std::size_t responses);
   void join_losses();
+  [[nodiscard]] std::int32_t refused_by(std::int32_t nak) const;
   void join_naks();
   void join_originals();
-  bool join_again(std::int32_t i);
+  [[nodiscard]] std::int32_t sent_again_by(std::int32_t i) const;
   void take(std::int32_t i) {
     if (i >= 0) member_[static_cast<std::size_t>(i)] = true;
   }
@@ -88,13 +90,10 @@ class Grouping {
 
   std::span<const Note> notes_;
   const Explanation& said_;
+  Answers answers_;
   Sets sets_;
   std::vector<bool> member_;      ///< by note: of some group
   std::vector<LivePass> passes_;  ///< in the order of their begins
-  /// PSNs that were sent again, [from, to), disjoint and ascending, each with a note of theirs.
-  std::map<std::int64_t, std::pair<std::int64_t, std::int32_t>> again_;
-  /// By stream (responses, requests): where the highest PSN so far rose, and to what.
-  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 2> rises_;
 };
 
 }  // namespace roce::analyze::episode

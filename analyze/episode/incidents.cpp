@@ -29,8 +29,7 @@ namespace {
 
 class Judge {
  public:
-  Judge(const Grouping& all, const Facts& facts)
-      : all_(all), facts_(facts), answers_(all.notes(), facts.acked) {}
+  Judge(const Grouping& all, const Facts& facts) : all_(all), facts_(facts), answers_(all.answers()) {}
   [[nodiscard]] Incident describe(const Group& group) const;
 
  private:
@@ -48,7 +47,7 @@ class Judge {
 
   const Grouping& all_;
   const Facts& facts_;
-  Answers answers_;
+  const Answers& answers_;
 };
 
 /// The answer that shows that what was missing has come; -1: none was captured.
@@ -57,7 +56,8 @@ std::int32_t Judge::recovered_at(const Group& group) const {
   std::int64_t psn = at(from).psn;
   if (!group.passes.empty()) {
     from = group.passes.back().begins;
-    psn = group.passes.back().from;
+    for (const LivePass& pass : group.passes)
+      psn = &pass == group.passes.data() ? pass.from : std::max(psn, pass.from);
   } else if (!group.naks.empty()) {
     from = group.naks.back();
     psn = at(from).psn;
@@ -119,9 +119,10 @@ void Judge::judge_loss(const Group& group, Incident& incident) const {
                       : loss->request                     ? PlaceEvidence::nak_names_it
                                                           : PlaceEvidence::asked_for_again);
   }
-  incident.lost_at_most += incident.discarded_packets;
-  if (incident.lost_after != 0 && incident.discarded_packets != 0)
+  if (incident.lost_after != 0 && incident.discarded_packets != 0) {
+    incident.lost_at_most += incident.discarded_packets;
     incident.leave_open(Undecided::further_losses);
+  }
   incident.confidence = incident.lost_after == 0 ? 0.99F : 0.95F;
 }
 
@@ -250,6 +251,9 @@ void Judge::measure(const Group& group, Incident& incident) const {
     if (incident.end_ns == capture::no_time || time > incident.end_ns) incident.end_ns = time;
   };
   for (const std::int32_t i : group.notes) note_time(i);
+  for (const Loss* loss : group.losses) {
+    if (const std::int32_t shows = all_.shown_by(*loss); shows >= 0) note_time(shows);
+  }
   incident.first_frame = at(group.notes.front()).frame;
   const std::int32_t recovered = recovered_at(group);
   incident.over = recovered >= 0;
@@ -299,7 +303,7 @@ Incident Judge::describe(const Group& group) const {
 Incidents incidents_of(std::span<const Note> notes, const Explanation& said, const Facts& facts,
                        std::span<const Damaged> damaged) {
   Incidents found;
-  Grouping all(notes, said);
+  Grouping all(notes, said, facts.acked);
   const Judge judge(all, facts);
   found.of_note.assign(notes.size(), -1);
   found.of_damaged.assign(damaged.size(), -1);

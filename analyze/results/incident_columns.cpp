@@ -21,13 +21,13 @@ std::string kind_words(const Incident& incident) {
        {corruption, "corruption"},
        {rnr, "receiver not ready"},
        {reordering, "reordering taken for loss"},
-       {slow_responder, "slow responder: answered after it was asked again"},
-       {needless_repeat, "needless repeats: confirmed before"},
-       {timeout, "timeout: request or answer lost"},
+       {slow_responder, "slow responder"},
+       {needless_repeat, "needless repeat, confirmed before"},
+       {timeout, "timeout, request or answer lost"},
        {refused_request, "refused request"},
-       {rnr_exhausted, "receiver not ready until the retries ran out"},
-       {path_silent, "path silent until the retries ran out"},
-       {unexplained, "sent again, why is not known"}});
+       {rnr_exhausted, "RNR retries ran out"},
+       {path_silent, "path silent, retries ran out"},
+       {unexplained, "sent again, cause unknown"}});
   const bool responses = incident.of_responses && (incident.what == loss || incident.what == corruption ||
                                                    incident.what == reordering);
   return (responses ? "response " : "") + std::string(words[incident.what]);
@@ -37,10 +37,10 @@ std::string_view place_words(IncidentPlace place) {
   using enum IncidentPlace;
   static constexpr EnumNames<IncidentPlace, static_cast<std::size_t>(count_)> words(
       {{not_known, ""},
-       {before_capture, " upstream of the capture"},
-       {after_capture, " downstream of the capture"},
+       {before_capture, " upstream"},
+       {after_capture, " downstream"},
        {between_points, " between the capture points"},
-       {several, " upstream and downstream of the capture"},
+       {several, " upstream and downstream"},
        {responder, ""}});
   return words[place];
 }
@@ -60,7 +60,7 @@ std::string incident_time(IncidentIn r) {
 /// A duration; empty where it is not known.
 template <std::int64_t Incident::*member>
 std::string incident_span(IncidentIn r) {
-  return r.incident->*member < 0 ? std::string() : duration_text(r.incident->*member);
+  return r.incident->*member <= 0 ? std::string() : duration_text(r.incident->*member);
 }
 template <std::int64_t Incident::*member>
 std::string incident_span_exact(IncidentIn r) {
@@ -105,27 +105,28 @@ constexpr IncidentColumn columns_of_incidents[] = {
                   : fmt::format("+{:.6f} s", static_cast<double>(r->start_ns - r.begin_ns) / 1e9);
      },
      incident_time<&Incident::start_ns>},
-    {"duration_ns", "lasted", "until the packet that shows that it is over, or its last one", true, 1,
+    {"duration_ns", "lasted", "until the packet that shows that it is over, or its last one", true, 0,
      incident_duration,
      [](IncidentIn r) {
        return r->start_ns == capture::no_time ? std::string()
                                               : duration_text(span_ns(r->start_ns, r->end_ns));
      },
      [](IncidentIn r) { return std::to_string(span_ns(r->start_ns, r->end_ns)); }},
-    {"connection", "conn", "number of the connection", true, 0,
+    {"connection", "conn", "number of the connection, and who sends the requests", true, 0,
      [](IncidentIn r) { return -static_cast<double>(r->connection); },
-     [](IncidentIn r) { return std::to_string(r->connection); }, nullptr},
-    {"requester", "way", "who sends the requests, to whom", false, 2, nullptr, requests_way,
+     [](IncidentIn r) { return fmt::format("{} {}", r->connection, requests_way(r)); },
+     [](IncidentIn r) { return std::to_string(r->connection); }},
+    {"requester", "way", "who sends the requests, to whom", false, hidden_column, nullptr, requests_way,
      [](IncidentIn r) { return std::string(r->side == 0 ? "a" : "b"); }},
     {"what", "what", "what it was", false, 0, nullptr, [](IncidentIn r) { return what_text(*r); },
      [](IncidentIn r) { return std::string(incident_kind_names[r->what]); }},
-    {"learned_by", "noticed by", "how the sender learned of it", false, 1, nullptr,
+    {"learned_by", "noticed by", "how the sender learned of it", false, 0, nullptr,
      [](IncidentIn r) { return learned_text(*r); },
      [](IncidentIn r) { return std::string(learned_by_names[r->learned]); }},
-    {"repeated_packets", "cost", "packets sent again; how many the receiver may have thrown away", false, 1,
+    {"repeated_packets", "cost", "packets sent again; how many the receiver may have thrown away", false, 0,
      incident_number<&Incident::repeated_packets>, [](IncidentIn r) { return cost_text(*r); },
      incident_exact<&Incident::repeated_packets>},
-    {"lost_at_least", "lost", "transmissions lost; at least and at most", true, 3,
+    {"lost_at_least", "lost", "transmissions lost; at least and at most", true, hidden_column,
      [](IncidentIn r) { return static_cast<double>(r->lost_at_least()); },
      [](IncidentIn r) { return lost_text(*r); },
      [](IncidentIn r) { return std::to_string(r->lost_at_least()); }},
@@ -215,11 +216,14 @@ std::string learned_text(const Incident& incident) {
 }
 
 std::string cost_text(const Incident& incident) {
-  std::string text;
+  std::string text = lost_text(incident);
+  if (!text.empty()) text += " lost";
+  const auto comma = [&text] { return text.empty() ? "" : ", "; };
   if (incident.repeated_packets != 0)
-    text = fmt::format("{} repeated ({})", incident.repeated_packets, bytes_text(incident.repeated_bytes));
+    text += fmt::format("{}{} repeated ({})", comma(), incident.repeated_packets,
+                        bytes_text(incident.repeated_bytes));
   if (incident.discarded_packets != 0) text += fmt::format(", {} discarded", incident.discarded_packets);
-  if (!incident.over) text += text.empty() ? "not over" : ", not over";
+  if (!incident.over) text += fmt::format("{}not over", comma());
   return text;
 }
 

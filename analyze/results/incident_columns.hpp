@@ -34,11 +34,11 @@ using IncidentColumn = Column<IncidentRow>;
 
 // Of an incident, in the field's words.
 
-/// "loss upstream of the capture", "timeout: request or answer lost"
+/// "loss upstream", "timeout, request or answer lost"
 [[nodiscard]] std::string what_text(const Incident& incident);
 /// "sequence NAK after 61.0 µs", "timer after 67.1 ms, 3 times"
 [[nodiscard]] std::string learned_text(const Incident& incident);
-/// "79 repeated (84.1 kB), 77 discarded"
+/// "2 lost, 79 repeated (84.1 kB), 77 discarded"
 [[nodiscard]] std::string cost_text(const Incident& incident);
 /// "1", "1 to 3", "up to 3"
 [[nodiscard]] std::string lost_text(const Incident& incident);

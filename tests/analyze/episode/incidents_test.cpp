@@ -97,7 +97,7 @@ TEST(Incidents, TwoLossesWithAPassEachAreTwo) {
   EXPECT_EQ(told.found.all[1].start_ns, us(62));
 }
 
-TEST(Incidents, ALossInTheRepairIsOfTheSame) {
+TEST(Incidents, WhatIsLostInTheRepairIsAnotherOnceTheFirstIsRepaired) {
   const Told told = tell(
       "0 write 10  | \n"
       "2 write 12  | 1\n"
@@ -105,13 +105,32 @@ TEST(Incidents, ALossInTheRepairIsOfTheSame) {
       "20 nak 11   | 1\n"
       "25 write 11 | 1\n"
       "27 write 13 | 1\n"
-      "40 nak 12   | 1\n"
-      "45 write 12 | 1\n"
-      "46 write 13 | 1\n"
+      "40 nak 12   | 2\n"
+      "45 write 12 | 2\n"
+      "46 write 13 | 2\n"
       "70 ack 13   | \n");
+  ASSERT_EQ(told.found.all.size(), 2U);
+  EXPECT_EQ(told.found.all[0].lost_before, 1U);
+  EXPECT_EQ(told.found.all[0].recovery_ns, 38'000) << "the next NAK confirms it";
+  EXPECT_EQ(told.found.all[1].lost_before, 1U);
+  EXPECT_EQ(told.found.all[1].start_ns, us(27)) << "the first packet behind what is missing";
+  EXPECT_EQ(told.found.all[1].stalled_ns, 18'000);
+  EXPECT_EQ(told.found.all[1].learned_after_ns, 13'000);
+}
+
+TEST(Incidents, WhatIsLostAgainIsTheSame) {
+  const Told told = tell(
+      "0 write 10  | \n"
+      "2 write 12  | 1\n"
+      "20 nak 11   | 1\n"
+      "25 write 11 | 1\n"
+      "26 write 12 | 1\n"
+      "50 nak 11   | 1\n"
+      "55 write 11 | 1\n"
+      "56 write 12 | 1\n"
+      "80 ack 12   | \n");
   ASSERT_EQ(told.found.all.size(), 1U);
-  EXPECT_EQ(told.found.all[0].lost_before, 2U);
-  EXPECT_EQ(told.found.all[0].stalled_ns, 23'000 + 18'000) << "the second time from PSN 13 on";
+  EXPECT_EQ(told.found.all[0].retries, 2U);
 }
 
 TEST(Incidents, UpstreamOfALossItIsALowerBound) {
@@ -246,7 +265,7 @@ TEST(Incidents, AMissingResponseIsTheImpliedNak) {
 
 TEST(Incidents, ARefusedRequestNeedsNoRepeat) {
   const Told told = tell(
-      "0 write 10   | \n"
+      "0 write 10    | 1\n"
       "20 refused 10 | 1\n");
   ASSERT_EQ(told.found.all.size(), 1U);
   EXPECT_EQ(told.found.all[0].what, IncidentKind::refused_request);
