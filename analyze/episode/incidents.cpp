@@ -214,7 +214,7 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
   const auto nak_of_kind = [&](Nak kind) { return first_nak(all_, group, kind); };
   const auto by_nak = [&](LearnedBy how, std::int32_t nak) {
     incident.learned = how;
-    if (nak >= 0) incident.learned_after_ns = between(incident.start_ns, at(nak).time_ns);
+    if (nak > group.notes.front()) incident.learned_after_ns = between(incident.start_ns, at(nak).time_ns);
   };
   if (const std::int32_t fatal = nak_of_kind(Nak::fatal); fatal >= 0) {
     by_nak(LearnedBy::fatal_nak, fatal);
@@ -225,14 +225,15 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
   } else if (pass == nullptr && nak_of_kind(Nak::sequence) >= 0) {
     by_nak(LearnedBy::nothing, nak_of_kind(Nak::sequence));
   } else if (rule == Rule::timer || rule == Rule::read_asked_again) {
-    // A timer runs from the transmission, or from what was confirmed last.
+    // A timer runs from the transmission; if that is forgotten, at least since the last one.
     std::int32_t since = all_.original_of(begins);
-    const std::int32_t answer = begins > 0 ? begins - 1 : -1;
     const bool missing =
         rule == Rule::read_asked_again && all_.first_beyond(false, at(begins).psn, begins) >= 0;
     incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
     if (missing) since = all_.first_beyond(false, at(begins).psn, begins);
-    if (since < 0) since = answer;
+    for (std::int32_t i = begins - 1; since < 0 && i >= 0; --i) {
+      if (at(i).request) since = i;
+    }
     if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);
   }
   if (const std::int32_t rnr = nak_of_kind(Nak::rnr); rnr >= 0) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/base/units.hpp"
+#include "analyze/findings/shared/incident_counts.hpp"
 #include "analyze/findings/shared/loss_cases.hpp"
 
 namespace roce::analyze {
@@ -64,6 +65,10 @@ void find_go_back_n_storm(const Snapshot& snapshot, FindingSink& sink) {
     } else if (lost != 0) {
       text += fmt::format(" Known to be lost: {}; the others came after them.", packets_text(lost));
     }
+    const std::string incidents = incidents_text(snapshot, group, false, [](const Incident& each) {
+      return each.learned == LearnedBy::sequence_nak || each.learned == LearnedBy::missing_response;
+    });
+    if (!incidents.empty()) text += fmt::format(" {}.", incidents);
     const bool unknown = mostly_unknown(group);
     if (unknown) {
       text +=

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/findings/shared/incident_counts.hpp"
 #include "analyze/findings/shared/loss_cases.hpp"
 
 namespace roce::analyze {
@@ -15,6 +16,14 @@ bool is_doubtful(const Case& c) {
          4 * c.proof.count <= c.sent().count(Event::out_of_order);
 }
 
+/// What is known of those that were sent again with a lost one. A NAK names one packet: where others went
+/// again with it, the losses are a lower bound.
+std::string others_text(std::uint64_t others) {
+  if (others == 0) return {};
+  return fmt::format(" Of {} retransmitted with them it cannot be told here whether {} had arrived.",
+                     packets_text(others), verb(others, "it", "they"));
+}
+
 }  // namespace
 
 void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
@@ -25,17 +34,24 @@ void find_loss_after_capture(const Snapshot& snapshot, FindingSink& sink) {
   report_cases(sink, std::move(cases), [&](const Group& group) {
     const bool doubtful = std::all_of(group.cases.begin(), group.cases.end(), is_doubtful);
     const std::string to = to_text(group);
+    const std::uint64_t repeats = group.sum([](const Case& c) { return repeats_of(c.sent()); });
+    const std::uint64_t others = repeats - std::min(repeats, group.count());
+    const std::string incidents =
+        incidents_text(snapshot, group, true, [](const Incident& each) { return each.lost_after != 0; });
     return Words{
         doubtful ? Severity::notice : loss_severity(group),
         fmt::format(
             "{}{} sent by {} passed the capture point but never reached {}, which requested {} again. The "
-            "loss is between the capture point and {}, or inside {}. {}{}{}",
-            scope_text(group), share_text(group.count(), group.of), from_text(group), to,
-            verb(group.count(), "it", "them"), to, to,
-            doubtful ? "But packets arrive out of order here (finding reordering), and late ones cause NAKs: "
-                       "these may only have been late."
-                     : "Whether packets that were retransmitted together with a lost one had arrived is not "
-                       "visible here.",
+            "loss is between the capture point and {}, or inside {}.{}{}{}{}",
+            scope_text(group),
+            others == 0 ? share_text(group.count(), group.of)
+                        : (group.single() ? "At least " : "at least ") + packets_text(group.count()),
+            from_text(group), to, verb(group.count(), "it", "them"), to, to,
+            incidents.empty() ? incidents : " " + incidents + ".",
+            doubtful
+                ? " But packets arrive out of order here (finding reordering), and late ones cause NAKs: "
+                  "these may only have been late."
+                : others_text(others),
             repair_text(snapshot, group), worst_text(group)),
         fmt::format(
             "On {}: ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc|prio'; rdma statistic show "

@@ -3,6 +3,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/common.hpp"
+#include "analyze/findings/shared/incident_counts.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -49,6 +50,9 @@ void find_rnr(const Snapshot& snapshot, FindingSink& sink) {
                     share_text(group.count(), group.of, "request packets"), from_text(group));
     text += waits_text(*longest);
     if (repeats != 0) text += fmt::format(" {} retransmitted for it.", packets_text(repeats));
+    const std::string incidents = incidents_text(
+        snapshot, group, false, [](const Incident& each) { return each.what == IncidentKind::rnr; });
+    if (!incidents.empty()) text += fmt::format(" {}.", incidents);
     return Words{
         severity_of(group.count(), group.of, scale),
         text + goodput_text(group) + worst_text(group),

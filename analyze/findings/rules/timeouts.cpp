@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/base/units.hpp"
+#include "analyze/findings/shared/incident_counts.hpp"
 #include "analyze/findings/shared/retry_chains.hpp"
 
 namespace roce::analyze {
@@ -146,6 +147,9 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
           needless, verb(needless, "was", "were"));
     }
     if (!chain.empty()) text += fmt::format(" Longest series: {}.", chain);
+    const std::string incidents = incidents_text(
+        snapshot, group, false, [](const Incident& each) { return each.learned == LearnedBy::timer; });
+    if (!incidents.empty()) text += fmt::format(" {}.", incidents);
     const std::string missing = missing_text(*longest->connection, longest->side);
     const std::uint64_t unheard = longest->requester().trouble->worst_chain.unheard_nak;
     text +=

@@ -65,13 +65,17 @@ Severity loss_severity(const Group& group) noexcept {
   return severity_of(group.count(), group.of, scale);
 }
 
+std::string losses_in_text(std::uint64_t losses, const std::string& incidents) {
+  return incidents.empty() ? "" : fmt::format(" {} in {}.", plural(losses, "loss", "losses"), incidents);
+}
+
 std::string waste_text(const Snapshot& snapshot, const Group& group) {
   const std::uint64_t wasted = group.sum([](const Case& c) { return c.sent().count(Event::wasted); });
   if (wasted == 0) return {};
   const std::uint64_t bytes = group.sum([&](const Case& c) { return wasted_bytes_of(snapshot, c); });
-  return fmt::format(" {}{} arrived out of sequence (after a gap) and {} discarded.", packets_text(wasted),
-                     bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)),
-                     verb(wasted, "was", "were"));
+  return fmt::format(
+      " Up to {}{} arrived out of sequence (after a gap) and {} discarded.", packets_text(wasted),
+      bytes == 0 ? std::string() : fmt::format(" ({})", bytes_text(bytes)), verb(wasted, "was", "were"));
 }
 
 std::string repair_text(const Snapshot& snapshot, const Group& group) {

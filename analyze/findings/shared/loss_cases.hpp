@@ -28,7 +28,9 @@ namespace roce::analyze {
 /// lost for any reason.
 [[nodiscard]] Severity loss_severity(const Group& group) noexcept;
 
-/// " 212 packets (0.8 MB) arrived out of sequence (after a gap) and were discarded.", or nothing.
+/// " 46 losses in 22 incidents, median recovery ..."; empty without `incidents`: see incidents_text().
+[[nodiscard]] std::string losses_in_text(std::uint64_t losses, const std::string& incidents);
+/// " Up to 212 packets (0.8 MB) arrived out of sequence (after a gap) and were discarded.", or nothing.
 [[nodiscard]] std::string waste_text(const Snapshot& snapshot, const Group& group);
 /// " 40 packets retransmitted: 37 after a sequence NAK, 3 after a timeout.", what was discarded, and goodput.
 [[nodiscard]] std::string repair_text(const Snapshot& snapshot, const Group& group);

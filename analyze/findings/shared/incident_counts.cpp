@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/findings/shared/incident_counts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analyze/base/units.hpp"
+
+namespace roce::analyze {
+
+std::string incidents_text(const Snapshot& snapshot, const Group& group, bool of_sender,
+                           const std::function<bool(const Incident&)>& meant) {
+  std::set<std::pair<std::uint32_t, unsigned>> sides;
+  for (const Case& c : group.cases) sides.emplace(c.connection->id, c.side);
+  std::uint64_t count = 0;
+  std::vector<std::int64_t> recoveries;
+  for (const Incident& incident : snapshot.incidents) {
+    const unsigned side = of_sender && incident.of_responses ? incident.side ^ 1U : incident.side;
+    if (!sides.contains({incident.connection, side}) || !meant(incident)) continue;
+    ++count;
+    if (incident.recovery_ns != Incident::unknown_ns) recoveries.push_back(incident.recovery_ns);
+  }
+  if (count == 0) return {};
+  std::string text = plural(count, "incident", "incidents");
+  if (recoveries.empty()) return text;
+  const auto middle = recoveries.begin() + static_cast<std::ptrdiff_t>((recoveries.size() - 1) / 2);
+  std::nth_element(recoveries.begin(), middle, recoveries.end());
+  const std::string median = duration_text(*middle);
+  const std::string longest = duration_text(*std::max_element(recoveries.begin(), recoveries.end()));
+  if (recoveries.size() == 1) return text + ", recovery " + longest;
+  return text + fmt::format(", median recovery {}, longest {}", median, longest);
+}
+
+}  // namespace roce::analyze
