@@ -102,6 +102,7 @@ bool Judge::answered_late(const LivePass& pass) const {
   for (std::int32_t i = pass.begins + 1; i < all_.size(); ++i) {
     if (at(i).request || at(i).psn != pass.from || all_.ruling(i).what == Ruling::What::copy) continue;
     if (dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge) continue;
+    if (all_.ruling(i).rule == Rule::executed_just_now) return true;
     const std::int64_t took = between(asked.time_ns, at(i).time_ns);
     if (++answers > 1 || (took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2)) return true;
   }

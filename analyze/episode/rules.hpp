@@ -14,6 +14,9 @@ inline constexpr std::size_t rule_count = static_cast<std::size_t>(Rule::not_cap
 inline constexpr EnumNames<Rule, rule_count> rule_names({{Rule::none, ""},
                                                          {Rule::first, "first"},
                                                          {Rule::same_id, "same_id"},
+                                                         {Rule::other_path, "other_path"},
+                                                         {Rule::steady_lag, "steady_lag"},
+                                                         {Rule::confirmed_before, "confirmed_before"},
                                                          {Rule::in_turn, "in_turn"},
                                                          {Rule::sent_earlier, "sent_earlier"},
                                                          {Rule::fills_gap, "fills_gap"},
@@ -23,6 +26,9 @@ inline constexpr EnumNames<Rule, rule_count> rule_names({{Rule::none, ""},
                                                          {Rule::timer, "timer"},
                                                          {Rule::read_asked_again, "read_asked_again"},
                                                          {Rule::responds_again, "responds_again"},
+                                                         {Rule::executed_just_now, "executed_just_now"},
+                                                         {Rule::executed_before, "executed_before"},
+                                                         {Rule::counted_earlier, "counted_earlier"},
                                                          {Rule::not_captured, "not_captured"}});
 /// The value of `roce.analysis.rule`.
 [[nodiscard]] constexpr std::string_view rule_name(Rule rule) noexcept {
