@@ -7,6 +7,20 @@
 
 namespace roce::analyze {
 
+void Incident::absorb(const Incident& more) noexcept {
+  end_ns = std::max(end_ns, more.end_ns);
+  last_frame = std::max(last_frame, more.last_frame);
+  retries = std::max(retries, more.retries);
+  lost_before += more.lost_before;
+  lost_after += more.lost_after;
+  lost_at_most += more.lost_at_least();
+  repeated_packets += more.repeated_packets;
+  repeated_bytes += more.repeated_bytes;
+  discarded_packets += more.discarded_packets;
+  discarded_bytes += more.discarded_bytes;
+  selected = selected || more.selected;
+}
+
 void settle_incidents(std::vector<Incident>& incidents, const std::vector<Connection>& connections) {
   for (Incident& incident : incidents) {
     if (incident.what != IncidentKind::path_silent) continue;

@@ -172,6 +172,8 @@ struct Incident {
   void known_by(PlaceEvidence evidence) noexcept {
     place_by = static_cast<std::uint16_t>(place_by | 1U << static_cast<unsigned>(evidence));
   }
+  /// What turned out later to go on with it.
+  void absorb(const Incident& more) noexcept;
   [[nodiscard]] bool is_undecided(Undecided reason) const noexcept {
     return (undecided >> static_cast<unsigned>(reason) & 1U) != 0;
   }

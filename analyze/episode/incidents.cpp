@@ -31,6 +31,7 @@ class Judge {
  public:
   Judge(const Grouping& all, const Facts& facts) : all_(all), facts_(facts), answers_(all.answers()) {}
   [[nodiscard]] Incident describe(const Group& group) const;
+  [[nodiscard]] std::uint64_t asked_before(const Group& group) const;
 
  private:
   void count(const Group& group, Incident& incident) const;
@@ -147,6 +148,7 @@ void Judge::judge_asked(const Group& group, std::int32_t nak, Incident& incident
                                       [&](const Note& note) { return note.request && note.psn == psn; });
     incident.what = IncidentKind::unexplained;
     incident.leave_open(captured ? Undecided::lost_or_late : Undecided::capture_incomplete);
+    if (captured) incident.place = IncidentPlace::after_capture;
     incident.lost_at_most = std::max(incident.repeated_packets, 1U);
     incident.confidence = 0.5F;
   }
@@ -288,6 +290,18 @@ void Judge::measure_stall(const Group& group, Incident& incident) const {
   }
 }
 
+/// Where all passes are of responses, the request that they answer again, from before the episode: its frame.
+std::uint64_t Judge::asked_before(const Group& group) const {
+  if (group.passes.empty() || group.passes.front().pass->request) return 0;
+  const LivePass& again = group.passes.front();
+  for (std::int32_t i = again.begins - 1; i >= 0; --i) {
+    const Note& note = at(i);
+    if (!note.request || note.psn > again.from || note.psn + std::max(note.count, 1) <= again.from) continue;
+    return note.before && all_.ruling(i).what == Ruling::What::repeat ? note.frame : 0;
+  }
+  return 0;
+}
+
 Incident Judge::describe(const Group& group) const {
   Incident incident;
   count(group, incident);
@@ -315,6 +329,7 @@ Incidents incidents_of(std::span<const Note> notes, const Explanation& said, con
     if (!live) continue;
     const auto index = static_cast<std::int32_t>(found.all.size());
     Incident& incident = found.all.emplace_back(judge.describe(group));
+    found.asked_by.push_back(judge.asked_before(group));
     for (const std::int32_t i : group.notes) found.of_note[static_cast<std::size_t>(i)] = index;
     for (std::size_t k = 0; k < damaged.size(); ++k) {
       const Damaged& broken = damaged[k];

@@ -26,7 +26,10 @@ struct Incidents {
   std::vector<Incident> all;
   /// By note: index in `all`; -1: of none. From before the episode as well.
   std::vector<std::int32_t> of_note;
-  /// The same of what was damaged.
+  /// By incident: the frame of the request from before the episode that its responses answer again; 0: there
+  /// is none. It goes on with the incident of that.
+  std::vector<std::uint64_t> asked_by;
+  /// As of_note, of what was damaged.
   std::vector<std::int32_t> of_damaged;
 };
 

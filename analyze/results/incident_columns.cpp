@@ -190,7 +190,7 @@ constexpr IncidentColumn columns_of_incidents[] = {
 }  // namespace
 
 std::string what_text(const Incident& incident) {
-  std::string text = kind_words(incident);
+  std::string text = incident.is_undecided(Undecided::lost_or_late) ? "lost or late" : kind_words(incident);
   if (incident.what != IncidentKind::needless_repeat) text += place_words(incident.place);
   return text;
 }

@@ -268,6 +268,7 @@ struct Tracker::Impl {
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
                       const episode::Explanation& said, const episode::Facts& facts,
                       std::span<const Held* const> packets);
+  [[nodiscard]] std::uint32_t incident_with(const Incident& like, std::uint64_t frame);
   void publish_incident(std::uint64_t frame, std::uint32_t number);
   void note_damaged(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
   void damaged_alone(const Track& track, const DamagedPacket& packet);

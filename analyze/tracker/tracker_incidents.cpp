@@ -34,10 +34,13 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
       found.all[static_cast<std::size_t>(of)].selected = true;
   }
   std::vector<std::uint32_t> numbers;
-  for (Incident& incident : found.all) {
+  for (std::size_t i = 0; i < found.all.size(); ++i) {
+    Incident& incident = found.all[i];
     incident.connection = track.result.id;
     incident.side = static_cast<std::uint8_t>(requester);
-    numbers.push_back(incidents.add(incident));
+    const std::uint32_t known = incident_with(incident, found.asked_by[i]);
+    if (known != 0) incidents.at(known).absorb(incident);
+    numbers.push_back(known != 0 ? known : incidents.add(incident));
   }
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (found.of_note[i] >= 0)
@@ -48,6 +51,16 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
     publish_incident(damaged[i].frame, numbers[static_cast<std::size_t>(found.of_damaged[i])]);
     track.damaged.erase(track.damaged.begin() + static_cast<std::ptrdiff_t>(places[i]));
   }
+}
+
+/// The number of the incident of the same requests that has this frame; 0: there is none.
+std::uint32_t Tracker::Impl::incident_with(const Incident& like, std::uint64_t frame) {
+  const std::vector<std::uint32_t>& own = incidents.of(like.connection);
+  const auto found = std::find_if(own.rbegin(), own.rend(), [&](std::uint32_t number) {
+    const Incident& each = incidents.at(number);
+    return each.side == like.side && each.first_frame <= frame && frame <= each.last_frame;
+  });
+  return frame == 0 || found == own.rend() ? 0 : *found;
 }
 
 void Tracker::Impl::publish_incident(std::uint64_t frame, std::uint32_t number) {

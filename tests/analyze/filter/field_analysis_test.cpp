@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "analyze/episode/note.hpp"
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/verdict.hpp"
@@ -74,7 +75,7 @@ TEST_F(AnalysisFields, a_flag_exists_only_where_it_is_true) {
     EXPECT_TRUE(values.empty()) << field_facts(field).name;
     packet_.view().verdict = &verdict_;
   }
-  EXPECT_EQ(fields, 26U);
+  EXPECT_EQ(fields, 28U);
   for (const std::pair<Verdict::Flag, std::string_view>& row :
        {std::pair<Verdict::Flag, std::string_view>{Verdict::retransmission, "roce.analysis.retransmission"},
         {Verdict::spurious, "roce.analysis.spurious"},
@@ -113,6 +114,14 @@ TEST_F(AnalysisFields, values_as_the_table_of_fields_says) {
   EXPECT_EQ(print("roce.analysis.gap"), "");
   verdict_.gap = 3;
   EXPECT_EQ(print("roce.analysis.gap"), "3");
+  EXPECT_EQ(print("roce.incident"), "");
+  verdict_.incident = 13;
+  EXPECT_EQ(print("roce.incident"), "12") << "ids count from 0";
+  EXPECT_TRUE(matches("roce.incident == 12"));
+  EXPECT_EQ(print("roce.analysis.rule"), "");
+  verdict_.rule = static_cast<std::uint8_t>(episode::Rule::sequence_nak);
+  EXPECT_EQ(print("roce.analysis.rule"), "sequence_nak");
+  EXPECT_TRUE(matches("roce.analysis.rule == \"sequence_nak\""));
   verdict_.connection = 0;
   verdict_.clear(Verdict::b_to_a);
   EXPECT_EQ(print("roce.connection"), "0");

@@ -95,7 +95,7 @@ TEST(VerdictStore, TakesAnyOrder) {
   for (const std::uint64_t n : numbers) {
     Verdict* const verdict = store.at(n);
     ASSERT_NE(verdict, nullptr);
-    verdict->gap = static_cast<std::uint32_t>(n);
+    verdict->gap = static_cast<std::uint32_t>(n) & 0xffffffU;
   }
   for (const std::uint64_t n : numbers) {
     ASSERT_NE(store.find(n), nullptr);
@@ -122,7 +122,7 @@ TEST(VerdictStore, CountsWhatFindsNoSpace) {
     for (std::uint64_t n = 1; n <= in_memory + 5 * 16'384; ++n) {
       Verdict* const verdict = store.at(n);
       ASSERT_EQ(verdict != nullptr, n <= in_memory + 2 * 16'384) << n;
-      if (verdict != nullptr) verdict->gap = static_cast<std::uint32_t>(n);
+      if (verdict != nullptr) verdict->gap = static_cast<std::uint32_t>(n) & 0xffffffU;
     }
   }
   EXPECT_EQ(store.lost(), 3 * 16'384U);
