@@ -43,7 +43,8 @@ void Tracker::Impl::retire_idle(std::uint64_t frame) {
   };
   std::vector<std::pair<std::int32_t, std::uint32_t>> in_trouble_too;
   for (std::uint32_t place = 0; place < states.size(); ++place) {
-    if (!idle(place)) continue;
+    // What waits may show trouble.
+    if (!idle(place) || !conclude_idle(place)) continue;
     if (states[place].connection != no_place && in_trouble(tracks[states[place].connection])) {
       close_out(place);
       if (idle(place)) in_trouble_too.emplace_back(-age(place), place);
@@ -101,6 +102,7 @@ void Tracker::Impl::depart(std::uint32_t place) {
 /// A flow leaves: what was known of its connection goes with it.
 void Tracker::Impl::leave(std::uint32_t place) {
   if (place >= states.size()) return;
+  if (states[place].connection != no_place) explain_episode(states[place].connection);
   unlist(place);
   if (PlainFlow* plain = states[place].plain_flow.get(); plain != nullptr && plain->copies != nullptr) {
     plain->copies->release(copy_budget);
