@@ -329,8 +329,9 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
       jumped_again(connection, side, record, number, verdict);
       return verdict;
     }
-    const bool may_wait =
-        waits || ((!far || track.restart != nullptr) && track.spaces[side]->may_begin_anew(record));
+    // While an episode is open it says itself what may be another use.
+    const bool may_wait = waits || (track.episode == nullptr && (!far || track.restart != nullptr) &&
+                                    track.spaces[side]->may_begin_anew(record));
     if (may_wait && awaits_answer(connection, side, record, number, verdict)) return verdict;
     if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict)) {
       return verdict;
