@@ -282,9 +282,10 @@ TEST(TrackerReads, AReadOvertakenByTheFirstPacketsCapturedIsAnsweredOnce) {
   EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
 }
 
-/// Of a READ the later responses answer the request that was issued last, too: else one standstill is taken
-/// for how long answers take, and the next one for no silence.
-TEST(TrackerReads, EveryResponseToAReadThatTheTimerSentAgainIsOne) {
+/// Nothing shows whether the READ was lost or its responses were. Of a READ the later responses answer the
+/// request that was issued last, too: else one standstill is taken for how long answers take, and the next
+/// one for no silence.
+TEST(TrackerReads, TheFirstResponsesToAReadThatTheTimerSentAgainAreNoRepeats) {
   Wire wire;
   warm_up(wire);
   constexpr std::uint32_t reads = 20;
@@ -298,7 +299,7 @@ TEST(TrackerReads, EveryResponseToAReadThatTheTimerSentAgainIsOne) {
     respond(wire, psn, psn + 8);
   }
   wire.finish();
-  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), reads / 4 * 8);
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 0U);
   EXPECT_EQ(Wire::resent(wire.flow(a, b), Cause::read_retry), reads / 4);
   EXPECT_EQ(wire.flow(b, a).sequence().gaps, 0U);
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
@@ -563,7 +564,7 @@ std::uint64_t responses_anew(std::uint32_t msn, std::uint32_t step) {
     wire.send(r);
   }
   wire.finish();
-  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 8U);
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), step != 0 ? 0U : 8U);
   return wire.connection().requester[0].trouble->responses_anew;
 }
 
@@ -665,7 +666,7 @@ TEST(TrackerReads, AResponderThatGoesBackAtOnce) {
     wire.finish();
     EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 1U) << ids;
     EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U) << ids;
-    EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 224U) << ids;
+    EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), 24U) << ids;
   }
 }
 
