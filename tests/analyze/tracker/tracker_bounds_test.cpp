@@ -231,9 +231,9 @@ TEST(Tracker, AConnectionInTroubleTakesNoMoreThanAFewKibibytes) {
   const std::size_t half = memory_in_use();
   for (std::uint32_t i = connections; i < 2 * connections; ++i) add(i);
   const std::size_t whole = memory_in_use();
-  // With its share of the verdicts: 8 packets of 32 bytes.
+  // With its share of the verdicts, 8 packets of 32 bytes, and the 7 packets that its episode holds.
   if (half != 0) {
-    EXPECT_LE((whole - half) / connections, 4900U);
+    EXPECT_LE((whole - half) / connections, 5600U);
   }
   wire.finish();
   EXPECT_EQ(wire.result.connections.size(), 2 * connections);
