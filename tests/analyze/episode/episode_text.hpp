@@ -16,8 +16,9 @@ struct EpisodeLine {
   std::string expected;
 };
 
-/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ and "#ID", and behind '|' what is to
-/// be said. What: write, read (requests), ack, nak, response, atomic request and its answer.
+/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ, "#ID" and "@PATH", and behind '|'
+/// what is to be said. What: write, read (requests), ack, nak, response (or its begin, inner, end), atomic
+/// request and its answer.
 inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
   std::vector<EpisodeLine> lines;
   std::istringstream in(text);
@@ -36,6 +37,7 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
     for (std::string more; words >> more;) {
       const auto number = static_cast<std::uint16_t>(std::stoul(more.substr(1)));
       if (more[0] == '+') note.count = number;
+      if (more[0] == '@') note.path = number;
       if (more[0] == '#') {
         note.has_ip_id = true;
         note.ip_id = number;
@@ -55,6 +57,9 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
                   : what == "read"     ? 0x0c
                   : what == "swap"     ? 0x13
                   : what == "response" ? 0x10
+                  : what == "begin"    ? 0x0d
+                  : what == "inner"    ? 0x0e
+                  : what == "end"      ? 0x0f
                   : what == "swapped"  ? 0x12
                                        : 0x11;
     std::istringstream expected(line.substr(bar + 1));

@@ -4,51 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
-#include "tests/analyze/episode/episode_text.hpp"
+#include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
 namespace explain_test {
 namespace {
-
-std::string said(const Ruling& ruling) {
-  std::string text;
-  switch (ruling.what) {
-    case Ruling::What::first:
-      break;
-    case Ruling::What::late:
-      text = "late";
-      break;
-    case Ruling::What::copy:
-      text = "copy";
-      break;
-    case Ruling::What::repeat:
-      text = std::string(cause_name(ruling.cause));
-      break;
-  }
-  const auto add = [&](const char* word, std::uint32_t count) {
-    if (count != 0) text += (text.empty() ? "" : " ") + std::string(word) + "=" + std::to_string(count);
-  };
-  add("before", ruling.lost_before);
-  add("after", ruling.lost_after);
-  add("missed", ruling.missed_own + ruling.missed_other);
-  return text;
-}
-
-void expect_said(const std::string& text, Facts facts = {}) {
-  const std::vector<EpisodeLine> lines = parse_episode(text);
-  std::vector<Note> notes;
-  for (const EpisodeLine& line : lines) notes.push_back(line.note);
-  facts.first = notes.front().psn;
-  facts.acked = facts.acked == 0 ? notes.front().psn : facts.acked;
-  const std::vector<Ruling> rulings = explain(notes, facts).rulings;
-  ASSERT_EQ(rulings.size(), lines.size());
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    EXPECT_EQ(said(rulings[i]), lines[i].expected) << "line " << i + 1 << ", PSN " << lines[i].note.psn;
-  }
-}
 
 TEST(Explain, ASequenceNakNamesWhatWasLostDownstream) {
   expect_said(

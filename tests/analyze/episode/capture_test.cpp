@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the capture itself does to the truth: packets shown twice, missed, or in another order than on the
+// wire.
+#include <string>
+#include <vector>
+
+#include "tests/analyze/episode/episode_said.hpp"
+
+namespace roce::analyze::episode {
+namespace capture_test {
+namespace {
+
+std::string line(int microseconds, const char* what, int psn, const char* expected) {
+  return std::to_string(microseconds) + " " + what + " " + std::to_string(psn) + " | " + expected + "\n";
+}
+
+TEST(Copies, WhatComesOnAnotherPathAsWellIsOfAnotherCapturePoint) {
+  expect_said(
+      "0 write 10 @1  | \n"
+      "1 write 11 @1  | \n"
+      "2 write 12 @1  | \n"
+      "40 write 10 @2 | copy\n"
+      "41 write 11 @2 | copy\n"
+      "42 write 12 @2 | copy\n"
+      "50 ack 12      | \n");
+}
+
+/// Its sender took another path from then on: that is none on which all is shown twice.
+TEST(Copies, ARepeatOnANewPathIsNone) {
+  expect_said(
+      "0 write 10 @1  | \n"
+      "2 write 12 @1  | \n"
+      "20 nak 11      | \n"
+      "25 write 11 @2 | nak before=1\n"
+      "26 write 12 @2 | nak\n"
+      "27 write 13 @2 | \n"
+      "28 write 14 @2 | \n"
+      "29 write 15 @2 | \n"
+      "60 ack 15      | \n");
+}
+
+TEST(Copies, AMirrorIsKnownByItsLag) {
+  std::string text;
+  for (int i = 0; i < 6; ++i) {
+    text += line(100 * i, "write", 10 + 2 * i, "");
+    text += line(100 * i + 1, "write", 11 + 2 * i, "");
+    text += line(100 * i + 7, "write", 10 + 2 * i, "copy");
+    text += line(100 * i + 8, "write", 11 + 2 * i, "copy");
+    text += line(100 * i + 30, "ack", 11 + 2 * i, "");
+    text += line(100 * i + 37, "ack", 11 + 2 * i, "copy");
+  }
+  expect_said(text);
+}
+
+/// The round trip is as steady as a mirror, but what a NAK asked for is a witness of none.
+TEST(Copies, PassesAfterNaksAreNoMirror) {
+  std::string text;
+  for (int i = 0; i < 6; ++i) {
+    const int psn = 10 + 100 * i;
+    const int now = 1000 * i;
+    for (int k = 0; k < 100; ++k) text += line(now + k, "write", psn + k, "");
+    text += line(now + 110, "nak", psn + 97, "after=1");
+    for (int k = 97; k < 100; ++k) text += line(now + 20 + k, "write", psn + k, "nak");
+    text += line(now + 150, "ack", psn + 99, "");
+  }
+  expect_said(text);
+}
+
+/// Nobody sends again what was confirmed, unless a timer ran.
+TEST(Copies, WhatWasConfirmedLongBeforeIsShownAgain) {
+  Facts facts;
+  facts.first = 10;
+  facts.acked = 100;
+  std::vector<Note> notes;
+  for (const EpisodeLine& each : parse_episode("0 write 100 | \n"
+                                               "1 write 20  | \n"
+                                               "2 write 101 | \n"))
+    notes.push_back(each.note);
+  const std::vector<Ruling> said = explain(notes, facts).rulings;
+  EXPECT_EQ(said[1].what, Ruling::What::copy);
+  EXPECT_EQ(said[1].rule, Rule::confirmed_before);
+}
+
+TEST(WireOrder, StampsThatJitterLoseNothing) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += line(10 * i, "write", 11 + 3 * i, "");
+    text += line(10 * i + 1, "write", 12 + 3 * i, "");
+    text += line(10 * i + 2, "write", 10 + 3 * i, "late");
+  }
+  text += line(200, "ack", 39, "");
+  expect_said(text);
+}
+
+TEST(WireOrder, ANakComesBeforeWhatItAsksForHoweverItIsStamped) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += line(10 * i, "write", 11 + 3 * i, "");
+    text += line(10 * i + 1, "write", 12 + 3 * i, "");
+    text += line(10 * i + 6, "write", 10 + 3 * i, "late");
+  }
+  text += line(120, "write", 38, "nak");
+  text += line(121, "write", 39, "nak");
+  text += line(123, "nak", 38, "after=1");
+  text += line(200, "ack", 39, "");
+  expect_said(text);
+}
+
+/// The stamps of answers are 50 us behind: ACKs seem to come before their requests, and a NAK long before.
+TEST(Clocks, NoAnswerComesBeforeItsRequest) {
+  Facts facts;
+  std::vector<Note> notes;
+  for (const EpisodeLine& each : parse_episode("0 ack 10     | \n"
+                                               "40 write 10  | \n"
+                                               "41 write 11  | \n"
+                                               "45 ack 11    | \n"
+                                               "80 write 12  | \n"))
+    notes.push_back(each.note);
+  facts.first = facts.acked = 10;
+  const Explanation said = explain(notes, facts);
+  EXPECT_EQ(facts.clocks.least_ns, 40'000);
+  EXPECT_TRUE(said.losses.empty());
+}
+
+/// The stamps of answers are 100 us ahead.
+TEST(Clocks, NoPassBeginsBeforeItsNak) {
+  expect_said(
+      "0 write 10   | \n"
+      "1 write 11   | \n"
+      "2 write 12   | \n"
+      "3 write 13   | \n"
+      "15 write 11  | nak\n"
+      "16 write 12  | nak\n"
+      "17 write 13  | nak\n"
+      "18 write 14  | \n"
+      "110 nak 11   | after=1\n"
+      "125 ack 14   | \n");
+}
+
+/// Every tenth packet, as a switch samples them.
+TEST(CaptureMisses, ASampleShowsNoLoss) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    text += line(100 * i, "write", 10 + 10 * i, "");
+    if (i % 5 == 4) text += line(100 * i + 50, "ack", 10 + 10 * i, "");
+  }
+  expect_said(text);
+}
+
+/// The READ of the responses in the gap was missed: one request.
+TEST(CaptureMisses, PsnsInsideAReadAreNoRequests) {
+  expect_said(
+      "0 write 10  | \n"
+      "1 write 14  | \n"
+      "20 begin 11 | \n"
+      "21 inner 12 | missed=1\n"
+      "22 end 13   | \n"
+      "30 ack 14   | \n"
+      "31 write 15 | \n");
+}
+
+}  // namespace
+}  // namespace capture_test
+}  // namespace roce::analyze::episode
