@@ -18,14 +18,14 @@ using dissect::Operation;
 namespace {
 
 /// What is the same in all that show one transmission.
-using Key = std::tuple<bool, std::int64_t, std::uint8_t, std::uint32_t>;
+using Looks = std::tuple<bool, std::int64_t, std::uint8_t, std::uint32_t>;
 
 bool is_acknowledge(const Note& note) noexcept {
   return dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
 }
 
 /// Of what is remembered from before an episode, only acknowledgements have an AETH.
-Key key_of(const Note& note) noexcept {
+Looks looks_of(const Note& note) noexcept {
   return {note.request, note.psn, note.opcode, is_acknowledge(note) ? note.aeth : 0};
 }
 
@@ -33,12 +33,12 @@ class Copies {
  public:
   Copies(std::span<const Note> notes, Facts& facts) : notes_(notes), facts_(facts), said_(notes.size()) {
     alike_.resize(notes.size());
-    std::map<Key, std::vector<std::int32_t>> seen;
+    std::map<Looks, std::vector<std::int32_t>> seen;
     std::int32_t responses = 0;
     for (std::size_t i = 0; i < notes.size(); ++i) {
       responses_before_.push_back(responses);
       if (!notes[i].request && !is_acknowledge(notes[i])) ++responses;
-      std::vector<std::int32_t>& same = seen[key_of(notes[i])];
+      std::vector<std::int32_t>& same = seen[looks_of(notes[i])];
       const std::size_t from = same.size() - std::min(same.size(), looked_back);
       alike_[i].assign(same.begin() + static_cast<std::ptrdiff_t>(from), same.end());
       same.push_back(static_cast<std::int32_t>(i));
@@ -113,7 +113,8 @@ bool Copies::ids_change(bool request) const {
     if (note.request != request) continue;
     if (!note.has_ip_id) return false;
     // Those that look the same may be the same.
-    if (last != nullptr && key_of(*last) != key_of(note)) ++(last->ip_id == note.ip_id ? constant : changes);
+    if (last != nullptr && looks_of(*last) != looks_of(note))
+      ++(last->ip_id == note.ip_id ? constant : changes);
     last = &note;
   }
   constexpr std::uint32_t enough = 12;

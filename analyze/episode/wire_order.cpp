@@ -255,7 +255,7 @@ WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
 
 WireOrder wire_order(std::span<const Note> notes, Facts& facts) {
   const bool ids_tell = ids_order(notes);
-  if (!ids_tell) Untangled(notes, facts).learn_disorder();
+  Untangled(notes, facts).learn_disorder();
   WireOrder order = by_one_clock(notes, facts);
   if (ids_tell) return order;
   WireOrder untangled = Untangled(order.notes, facts).run();
