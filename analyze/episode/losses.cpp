@@ -31,6 +31,8 @@ class Losses {
   void judge_holes();
 
  private:
+  using ByIndex = std::unordered_map<std::int64_t, std::vector<std::size_t>>;
+  [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
@@ -45,7 +47,7 @@ class Losses {
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
 void Losses::of_gaps() {
-  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn;
+  ByIndex by_psn;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     if (stream_.story[i].move != Move::copy) by_psn[stream_.sent[i].psn].push_back(i);
   }
@@ -86,10 +88,12 @@ void Losses::of_gaps() {
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
       if (next < 0) {
-        if (confirmed >= 0 && (first || in_order) && !inside_answer(psn))
+        const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
+        if (confirmed >= 0 && needed && !inside_answer(psn))
           holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
-        if (confirmed >= 0 && !first && whole && rarely_late && scene_.facts.keeps <= 0 &&
+        const bool within = told.move == Move::ahead && shows.psn < told.top;
+        if (confirmed >= 0 && !needed && (whole || within) && rarely_late && scene_.facts.keeps <= 0 &&
             scene_.answers.acked_before(shows.note) <= psn)
           holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
@@ -106,6 +110,23 @@ void Losses::of_gaps() {
       }
     }
   }
+}
+
+/// Whether a responder that takes in order only had thrown away all that was sent of it before: it came
+/// behind what a NAK asked for.
+bool Losses::thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const {
+  if (scene_.facts.keeps > 0) return false;
+  const auto sent = by_psn.find(psn);
+  if (sent == by_psn.end()) return false;
+  std::int32_t last = -1;
+  for (const std::size_t i : sent->second) {
+    if (stream_.sent[i].note < before) last = std::max(last, stream_.sent[i].note);
+  }
+  const auto asked = scene_.answers.asked_before(before);
+  return last >= 0 && std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
+           return !each.rnr && each.psn < psn && each.note > last &&
+                  scene_.answers.acked_before(before) <= each.psn;
+         });
 }
 
 /// Whether a request with that PSN would be inside a READ of which only the responses were captured.

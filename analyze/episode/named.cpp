@@ -111,7 +111,13 @@ bool Named::shown(std::int32_t named, const Asked& asked) const {
 /// A responder that takes in order throws away what comes behind a missing packet, until that comes: it then
 /// asks for what it has thrown away, if that is not sent again as well.
 bool Named::discarded(std::int32_t named, const Asked* before, std::int32_t answer) const {
-  if (before == nullptr || scene_.facts.keeps > 0) return false;
+  if (scene_.facts.keeps > 0) return false;
+  const std::int64_t psn = scene_.note_at(named).psn;
+  const bool came_early = any_between(named, answer, [&](const Sent& sent) {
+    return sent.psn < psn &&
+           scene_.said.rulings[static_cast<std::size_t>(sent.note)].what == Ruling::What::late;
+  });
+  if (came_early || before == nullptr) return came_early;
   const std::int32_t repeat = sent_.first_behind(before->psn, before->note);
   return repeat < 0 || !reached(repeat, answer) || named < repeat;
 }
@@ -194,7 +200,8 @@ void Named::judge() {
     const auto known = judged.find(asked.psn);
     if (known != judged.end() && known->second == named) continue;
     if (!shown(named, asked)) continue;
-    if (last != nullptr && last->psn < asked.psn && discarded(named, last, asked.note)) continue;
+    const bool behind = last != nullptr && last->psn < asked.psn;
+    if (discarded(named, behind ? last : nullptr, asked.note)) continue;
     judged[asked.psn] = named;
     const Loss loss{
         Lost::after_capture, true, asked.psn, named, asked.note, sent_.first_behind(asked.psn, asked.note)};
@@ -212,7 +219,8 @@ void Named::judge() {
     }
   }
   // Where packets that are named come late, a NAK alone proves nothing.
-  if (scene_.facts.named_late > 2 * scene_.facts.named_lost) return;
+  const auto in_doubt = static_cast<std::uint32_t>(doubtful.size());
+  if (2 * scene_.facts.named_late > 4 * scene_.facts.named_lost + in_doubt) return;
   for (const Loss& loss : doubtful) scene_.lose(loss);
 }
 

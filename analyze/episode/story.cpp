@@ -86,6 +86,7 @@ class Search {
     if (sent_.empty()) return {};
     State first;
     first.cursor = first.top = sent_[0].psn;
+    if (facts_.top > sent_[0].psn) first.cursor = first.top = facts_.top;
     first.bottom = std::min(facts_.bottom, sent_[0].psn);
     for (std::size_t i = 0; i < facts_.before; ++i) follow(first, sent_[i]);
     std::vector<State> beam{first};
@@ -266,10 +267,11 @@ std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts) {
   return Search(sent, facts).run();
 }
 
-std::vector<Placed> tell_in_order(std::span<const Sent> sent) {
+std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_to) {
   std::vector<Placed> story(sent.size());
   if (sent.empty()) return story;
   std::int64_t cursor = sent[0].psn;
+  if (sent_to > cursor) cursor = sent_to;
   std::int64_t top = cursor;
   std::int32_t pass = 0;
   std::uint32_t length = 0;

@@ -49,6 +49,7 @@ struct StoryFacts {
   float copy_again = 1;     ///< the next copy in a row
   std::size_t before = 0;   ///< so many are told already: taken as they come
   std::int64_t acked = 0;   ///< what is before was confirmed when they were: of it nothing is missing
+  std::int64_t top = 0;     ///< an answer before the first shows all before to have been sent
   std::int64_t bottom = 0;  ///< the lowest PSN sent so far: what lies before it may come late
 };
 
@@ -56,6 +57,6 @@ struct StoryFacts {
 [[nodiscard]] std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts);
 
 /// The story where the order of sending is known: nothing is late or shown twice.
-[[nodiscard]] std::vector<Placed> tell_in_order(std::span<const Sent> sent);
+[[nodiscard]] std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t top);
 
 }  // namespace roce::analyze::episode

@@ -15,6 +15,7 @@ class IdOrder {
  public:
   std::int64_t of(const Note& note) noexcept {
     constexpr std::int64_t whole = 1 << 16U;
+    constexpr std::int64_t deepest = 8192;
     if (!known_) {
       known_ = true;
       top_ = note.ip_id;
@@ -24,7 +25,8 @@ class IdOrder {
     std::int64_t step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - (top_ & 0xffff)));
     const bool long_ago = note.time_ns != capture::no_time && last_ns_ != capture::no_time &&
                           note.time_ns - last_ns_ >= turned_ns;
-    if (step < 0 && long_ago) step += whole;
+    // Nothing is overtaken by so many.
+    if (step < -deepest || (step < 0 && long_ago)) step += whole;
     const std::int64_t order = top_ + step;
     if (order > top_) top_ = order;
     last_ns_ = note.time_ns;
@@ -147,13 +149,14 @@ void Stream::weigh(const StreamFact& fact) {
 
 void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
   if (ids == Ids::order) {
-    story = tell_in_order(sent);
+    story = tell_in_order(sent, sent_to);
     return;
   }
   StoryFacts facts;
   const auto told = [&](const Sent& each) { return note_of(each).before; };
   facts.before = static_cast<std::size_t>(std::find_if_not(sent.begin(), sent.end(), told) - sent.begin());
   facts.bottom = bottom;
+  facts.top = sent_to;
   facts.acked = acked;
   facts.home = home;
   this->story = episode::tell(sent, facts);

@@ -44,6 +44,8 @@ struct Stream {
   /// How much each takes to be late, or shown twice.
   void weigh(const StreamFact& fact);
   /// The likeliest story of it, by these weights. `bottom`, `acked`, `home`: of StoryFacts.
+  /// Behind what answers show to have been sent before the first of them.
+  std::int64_t sent_to = std::numeric_limits<std::int64_t>::min();
   void tell(std::int64_t bottom, std::int64_t acked, float home);
   /// What it shows of the path.
   void learn(StreamFact& fact) const;

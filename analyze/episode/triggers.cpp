@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <unordered_map>
 
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
@@ -38,7 +39,7 @@ void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
 
 /// How much it takes for so many in a row to be missing.
 float missing_bits(std::int64_t count) noexcept {
-  constexpr float some = 8, at_most = 12;
+  constexpr float some = 10, at_most = 13;
   return std::min(some + static_cast<float>(std::log2(static_cast<double>(count))) / 2, at_most);
 }
 
@@ -69,7 +70,8 @@ struct Triggers::Moment {
 Triggers::Triggers(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
   look_through();
   follow_responses();
-  learn_times();
+  learn_reactions();
+  learn_timer();
 }
 
 void Triggers::look_through() {
@@ -140,29 +142,53 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   return now;
 }
 
-/// From what is clear already: the first packet sent again after a NAK of its PSN, and what is sent again in
-/// silence although nobody asked for it.
-void Triggers::learn_times() {
-  std::vector<std::int64_t> reactions;
+/// The first packet sent again after a NAK of its PSN: where the pass goes on behind it the reaction, else
+/// perhaps one that only came late. What a pass under way sends anyhow is none.
+void Triggers::learn_reactions() {
+  std::vector<std::int64_t> sure;
+  std::vector<std::int64_t> likely;
+  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn;
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) by_psn[stream_.sent[i].psn].push_back(i);
+  const Asked* last = nullptr;
+  for (const Asked& asked : scene_.answers.asked()) {
+    const bool again = last != nullptr && last->psn == asked.psn;
+    last = &asked;
+    const auto sent = by_psn.find(asked.psn);
+    if (asked.rnr || again || scene_.note_at(asked.note).before || sent == by_psn.end()) continue;
+    std::int64_t first = 0;
+    for (const std::size_t i : sent->second) {
+      const std::int32_t at = stream_.by_then[i];
+      if (at < asked.note || (i > 0 && stream_.sent[i - 1].end == asked.psn)) continue;
+      const std::int64_t took = since(asked.note, at);
+      if (took <= 0) continue;
+      if (first == 0) first = took;
+      if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == stream_.sent[i].end) {
+        sure.push_back(took);
+        first = 0;
+        break;
+      }
+    }
+    if (first > 0) likely.push_back(first);
+  }
+  learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
+}
+
+/// What is sent again in silence although nobody asked for it.
+void Triggers::learn_timer() {
   std::vector<std::int64_t> timers;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     if (stream_.note_of(sent).before) continue;
     const Moment now = moment_of(i);
-    if (!now.sent_before) continue;
-    bool asked_for = false;
-    for (const Asked& asked : scene_.answers.asked_before(now.at)) {
-      if (asked.note < now.before) continue;
-      asked_for = asked_for || asked.psn <= sent.psn;
-      if (asked.rnr || asked.psn != sent.psn) continue;
-      if (const std::int64_t took = since(asked.note, now.at); took > 0) reactions.push_back(took);
-      break;
-    }
-    if (!asked_for && now.silent && !now.own_answer && sent.psn == now.acked &&
-        now.stall_ns >= now.silence_ns)
-      timers.push_back(now.stall_ns);
+    if (!now.sent_before || !now.silent || now.own_answer || sent.psn != now.acked ||
+        now.stall_ns < now.silence_ns)
+      continue;
+    const auto asked = scene_.answers.asked_before(now.at);
+    const bool asked_for = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
+      return each.note >= now.before && each.psn <= sent.psn;
+    });
+    if (!asked_for) timers.push_back(now.stall_ns);
   }
-  learn_typical(scene_.facts.nak_reaction, reactions);
   learn_least(scene_.facts.timer, timers);
 }
 
@@ -252,13 +278,14 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   // Nor does a first transmission since tell, if nobody has reacted yet.
   const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
   if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
-  if (reacted(now, asked)) return;
+  const bool again = reacted(now, asked);  // the NAK came twice, behind the capture
   // More was confirmed before the sender reacted: it goes on from there.
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
   if (outrun && !(long_since && now.own_answer))
-    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + unusual);
+    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F : 0.0F) + unusual);
+  if (again) return;
   // Or its head is missing.
   if (now.acked >= sent.psn) return;
   const std::int64_t from = std::max(asked.psn, now.acked);
@@ -272,7 +299,7 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   const auto offer = [&](float bits) {
     if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false};
   };
-  if (asked.psn == sent.psn) offer(waits && !now.silent ? 9.0F : 1.0F);
+  if (asked.psn == sent.psn) offer(waits ? 9.0F : 1.0F);
   if (waits) return;
   if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
   if (asked.psn >= sent.psn || now.acked > asked.psn) return;
@@ -312,11 +339,15 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
     if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
+      if (asked.rnr) {
+        // Sooner than it may react.
+        if (since(asked.note, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
+        continue;
+      }
       const bool twin = ++twins >= times_sent;
       const bool in_pass = passed(now, asked);
       const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
-      if (!asked.rnr && (twin || in_pass) && bits < best.bits)
-        best = {Rule::sequence_nak, bits, asked.note, false};
+      if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, false};
     } else if (asked.rnr) {
       offer_rnr_nak(now, asked, best);
     } else {

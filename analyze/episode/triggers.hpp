@@ -32,7 +32,8 @@ class Triggers {
  private:
   struct Moment;  ///< a transmission, and what was before it
   [[nodiscard]] Moment moment_of(std::size_t i) const;
-  void learn_times();
+  void learn_reactions();
+  void learn_timer();
   void look_through();
   void follow_responses();
   [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
