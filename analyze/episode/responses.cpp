@@ -68,8 +68,7 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const
     // Of those before the episode only the last one is remembered, and why it was sent.
     const Note& note = scene_.note_at(issue.note);
     asks.times += asks.times == 0 && note.before && note.cause != Cause::none ? 2 : 1;
-    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue.note)];
-    asks.begins = asks.begins || (issue.first == psn && how.begins_pass);
+    asks.begins = asks.begins || issue.first == psn;
   }
   return asks;
 }
