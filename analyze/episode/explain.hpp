@@ -87,7 +87,8 @@ struct Facts {
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.
   std::int64_t ask_again_ns = 0;
-  bool answers_captured = false;  ///< a NAK would be in the capture
+  bool answers_captured = false;     ///< a NAK would be in the capture
+  std::uint32_t responses_lost = 0;  ///< on their way to the capture
   // Packets that NAKs named although they had been captured:
   std::uint32_t named_late = 0;  ///< came late after all
   std::uint32_t named_lost = 0;  ///< did not

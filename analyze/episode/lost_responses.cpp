@@ -74,6 +74,7 @@ void Responses::lose_upstream() {
       ++sent_times[at];
       if (stream_.note_of(shows).before) continue;
       const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
+      ++scene_.facts.responses_lost;
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
     }
   }
@@ -180,9 +181,18 @@ bool Responses::others_arrived(std::size_t i, std::int32_t given) const {
   return now.time_ns - answer.time_ns > 2 * (answer.time_ns - scene_.note_at(before).time_ns);
 }
 
+/// Where responses overtake each other on their way to the capture, and none is lost, they do so behind it as
+/// well: a requester that takes them in order asks again for what comes late. Then nothing is decided.
+bool Responses::path_reorders() const {
+  constexpr std::uint32_t some = 2;
+  const std::uint32_t late = scene_.facts.responses.late;
+  return late >= some && late > scene_.facts.responses_lost;
+}
+
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
+  if (path_reorders()) return;
   std::unordered_map<std::int64_t, std::int32_t> claimed;
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
     const Issue& issue = scene_.issues[i];

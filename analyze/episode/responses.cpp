@@ -3,9 +3,11 @@
 #include "analyze/episode/responses.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -84,12 +86,17 @@ void Responses::note_counts() {
     return now.psn == last.psn + 1 ||
            (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
   };
+  std::set<std::int64_t> begun;  // counts of READs that were being answered when the episode began
   for (std::size_t i = 0; i < known_.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     Response& known = known_[i];
     known.own = executions_.of_message(stream_.note_of(sent).psn);
     known.count = executions_.carried(stream_.note_of(sent));
-    if (!stream_.note_of(sent).before) known.before = executions_.captured_before(sent.note);
+    const bool told_before = stream_.note_of(sent).before;
+    if (told_before && known.own) begun.insert(*known.own);
+    const bool under_way = i > 0 && known.own && begun.contains(*known.own) &&
+                           sent.time_ns - stream_.sent[i - 1].time_ns < shortest_timer_ns;
+    if (!told_before && !under_way) known.before = executions_.captured_before(sent.note);
     if (i == 0 || !goes_on(i)) continue;
     if (!known.count) known.count = known_[i - 1].count;
     known.before = known_[i - 1].before;

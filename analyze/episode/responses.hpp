@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "analyze/episode/executions.hpp"
@@ -68,6 +69,7 @@ class Responses {
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
   [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
+  [[nodiscard]] bool path_reorders() const;
   [[nodiscard]] bool goes_on(const Issue& issue) const;
   [[nodiscard]] bool asked_for_more_at_once(std::size_t issue) const;
   [[nodiscard]] bool overtook(std::int64_t number, std::int32_t given, std::int32_t until) const;

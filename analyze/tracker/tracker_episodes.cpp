@@ -47,6 +47,10 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
   if (quiet < soon_ns || open.asked()) return false;
   const std::int64_t psn = space->extended(record.psn);
   const Episode::Side& own = open.side[side];
+  // What asks for a response that is missing goes on with what there was.
+  if (std::any_of(own.missing.begin(), own.missing.end(),
+                  [psn](const auto& range) { return range.first <= psn && psn < range.second; }))
+    return false;
   constexpr std::int64_t no_loss = 256;  // so many are not lost in a row
   if (psn >= own.acked) return psn > own.top + no_loss && quiet >= setting_up_ns;
   return space->begins_at(record.psn) || quiet >= setting_up_ns;
