@@ -36,7 +36,8 @@ std::int64_t Responses::begins_pass(std::size_t i) const {
   std::int64_t begins = shows.psn;
   for (auto issue = scene_.issues.rbegin(); issue != scene_.issues.rend(); ++issue) {
     const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue->note)];
-    if (issue->note > shows.note || how.what != Ruling::What::repeat || !how.begins_pass) continue;
+    if (!may_be_answered(*issue, shows.note) || how.what != Ruling::What::repeat || !how.begins_pass)
+      continue;
     const std::int64_t first = numbers_.of_psn(issue->first);
     // Nothing of it was sent before.
     const bool fresh = i == 0 || stream_.sent[i - 1].note < issue->note;

@@ -3,6 +3,7 @@
 #include "analyze/episode/responses.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -60,12 +61,20 @@ Responses::Responses(Scene& scene)
   stream_.notes = scene.notes;
 }
 
+/// Whether an answer to that request can have been captured by that note: answers take some time.
+bool Responses::may_be_answered(const Issue& issue, std::int32_t by) const {
+  if (issue.note >= by) return false;
+  const Note& asked = scene_.note_at(issue.note);
+  const Note& now = scene_.note_at(by);
+  return !timed(asked, now) || now.time_ns - asked.time_ns >= scene_.facts.fastest_answer_ns / 2;
+}
+
 /// How often that response was asked for before that note. A request that is shown twice asks once.
 Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const {
   Asks asks;
   for (const Issue& issue : scene_.issues) {
     if (issue.note >= before) break;
-    if (psn < issue.first || psn >= issue.end) continue;
+    if (psn < issue.first || psn >= issue.end || !may_be_answered(issue, before)) continue;
     if (scene_.said.rulings[static_cast<std::size_t>(issue.note)].what == Ruling::What::copy) continue;
     // Of those before the episode only the last one is remembered, and why it was sent.
     const Note& note = scene_.note_at(issue.note);
@@ -118,11 +127,12 @@ void Responses::weigh() {
     known.given = given[sent.psn]++;
     const bool owed = known.asked > known.given;
     constexpr float against = 6;
-    constexpr float begins = 1, head_missing = 3, broken_off = 9, unasked = 13, not_seen_to_be_asked = 10;
+    constexpr float begins = 1, head_missing = 4, broken_off = 9, unasked = 13, not_seen_to_be_asked = 10;
     sent.back = known.asked == 0 ? not_seen_to_be_asked : unasked;
     if (owed && known.asked > 1) {
       const std::int64_t from = begins_pass(i);
-      sent.back = asks.begins ? begins : from < sent.psn ? head_missing : broken_off;
+      const float more = std::log2(static_cast<float>(std::max<std::int64_t>(sent.psn - from, 1))) / 2;
+      sent.back = asks.begins ? begins : from < sent.psn ? head_missing + more : broken_off;
       if (!asks.begins && from < sent.psn) sent.back_from = from;
     }
     if (owed && known.given > 0) sent.copy += 2 * against;
