@@ -189,7 +189,8 @@ void Copies::of_forgotten() {
     const bool soon = note.time_ns != capture::no_time && last_ns != capture::no_time &&
                       note.time_ns - last_ns < shortest_timer_ns;
     const bool awaits = answered_on_its_own(dissect::opcode_info(note.opcode).operation);
-    if (forgotten(i) && soon && !awaits && !asked_for(note)) {
+    // What follows a packet that was sent again goes with it.
+    if (forgotten(i) && soon && note.psn != last_end && !awaits && !asked_for(note)) {
       say(i, Rule::confirmed_before, -1);
     } else {
       last_ns = note.time_ns;
