@@ -63,18 +63,30 @@ class Named {
 };
 
 /// The least time from a request to its answer: none is influenced by what was captured later than that
-/// before it.
+/// before it. A NAK answers one of those that came behind the missing one.
 void Named::learn_answers() {
   std::int64_t& least = scene_.facts.fastest_answer_ns;
+  const auto took = [&](std::int32_t request, std::int32_t answer) {
+    if (request < 0 || !timed(scene_.note_at(request), scene_.note_at(answer))) return;
+    const std::int64_t time = scene_.note_at(answer).time_ns - scene_.note_at(request).time_ns;
+    if (time > 0 && (least == 0 || time < least)) least = time;
+  };
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& answer = scene_.notes[i];
     const auto index = static_cast<std::int32_t>(i);
     if (answer.request || !is_plain_ack(answer)) continue;
     const std::int32_t request = sent_.last_before(answer.psn, index);
-    if (request < 0 || sent_.last_before(answer.psn, request) >= 0 || !timed(answer, scene_.note_at(request)))
-      continue;
-    const std::int64_t took = answer.time_ns - scene_.note_at(request).time_ns;
-    if (took > 0 && (least == 0 || took < least)) least = took;
+    if (request >= 0 && sent_.last_before(answer.psn, request) < 0) took(request, index);
+  }
+  for (const Asked& asked : scene_.answers.asked()) {
+    if (asked.rnr) continue;
+    std::int32_t first = -1;
+    static_cast<void>(
+        any_between(sent_.last_before(asked.psn, asked.note), asked.note, [&](const Sent& sent) {
+          if (sent.psn > asked.psn) first = sent.note;
+          return first >= 0;
+        }));
+    took(first, asked.note);
   }
 }
 

@@ -295,7 +295,8 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
 
 void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const {
   const Sent& sent = now.sent;
-  const bool waits = since(asked.note, now.at) * 2 < asked.wait_ns;
+  const bool has_time = timed(scene_.note_at(asked.note), scene_.note_at(now.at));
+  const bool waits = has_time && since(asked.note, now.at) * 2 < asked.wait_ns;
   const auto offer = [&](float bits) {
     if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false};
   };

@@ -181,7 +181,8 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
     if (of.empty()) continue;
     episode::Facts known = space->facts_now();
     // A NAK would be in the capture, although no answer came so far.
-    known.answers_captured = known.answers_captured || track.places[requester ^ 1U] != no_place;
+    known.answers_captured =
+        known.answers_captured || (!space->answers_seen() && track.places[requester ^ 1U] != no_place);
     if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
       known.clocks.meet_opposite(other->facts_now().clocks);
     episode::Facts facts = known;
