@@ -95,7 +95,7 @@ void Requests::explain() {
   if (const Sent& first = stream.sent.front(); !scene_.note_at(first.note).before) {
     // A NAK asks for what was sent, because one behind it came (IBTA 9.7.5.1.1).
     for (const Asked& asked : scene_.answers.asked_before(first.note))
-      stream.sent_to = std::max(stream.sent_to, asked.psn + (asked.rnr ? 1 : 2));
+      if (asked.psn == first.psn) stream.sent_to = asked.psn + (asked.rnr ? 1 : 2);
   }
   // What the episode shows of the responder may tell another story of its beginning.
   float home = -1;

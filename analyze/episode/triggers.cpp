@@ -70,6 +70,7 @@ struct Triggers::Moment {
 Triggers::Triggers(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
   look_through();
   follow_responses();
+  measure_answers();
   learn_reactions();
   learn_timer();
 }
@@ -130,7 +131,7 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
   if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
     now.stall_ns = std::max<std::int64_t>(time_ns - armed_ns_[at], 0);
-  const std::int64_t answers_ns = 4 * scene_.facts.slow_answer_ns;
+  const std::int64_t answers_ns = 8 * usual_answer_ns_;
   const std::int64_t timer_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 0;
   now.silent = now.silence_ns >= std::max({answers_ns, timer_ns, shortest_timer_ns});
   // What was confirmed before the episode had been sent, though that is forgotten.
@@ -211,6 +212,26 @@ void Triggers::follow_responses() {
       if (!inside) lacks = range == asked.end() ? -1 : range->first;
     }
   }
+}
+
+void Triggers::measure_answers() {
+  std::unordered_map<std::int64_t, std::int32_t> sent;  // -1: more than once
+  std::vector<std::int64_t> took;
+  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
+    const auto index = static_cast<std::int32_t>(i);
+    if (note.request) {
+      const auto [known, fresh] = sent.try_emplace(note.psn, index);
+      if (!fresh) known->second = -1;
+    } else if (const auto asked = sent.find(note.psn); asked != sent.end()) {
+      if (const std::int64_t time = since(asked->second, index); time > 0) took.push_back(time);
+    }
+  }
+  usual_answer_ns_ = scene_.facts.slow_answer_ns / 2;
+  if (took.empty()) return;
+  const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
+  std::nth_element(took.begin(), middle, took.end());
+  usual_answer_ns_ = *middle;
 }
 
 /// Whether the message that takes `psn` begins at `first`.
@@ -376,7 +397,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     if (bits < best.bits) best = {rule, bits, -1, false, head_missing ? now.acked : -1};
   } else {
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
-    offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 13.0F);
+    offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 15.0F);
   }
 }
 

@@ -15,7 +15,7 @@ namespace roce::analyze::episode {
 /// The likeliest reason for a step back to a packet, if there was one.
 struct Trigger {
   Rule rule = Rule::not_captured;
-  float bits = 14;         ///< how much has to be assumed
+  float bits = 16;         ///< how much has to be assumed
   std::int32_t note = -1;  ///< the NAK, if it is one
   bool long_ago = false;   ///< no reaction takes so long
   std::int64_t from = -1;  ///< where the pass began, if not there: what lies between is missing
@@ -36,6 +36,7 @@ class Triggers {
   void learn_timer();
   void look_through();
   void follow_responses();
+  void measure_answers();
   [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
@@ -55,6 +56,7 @@ class Triggers {
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
   std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
   std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
+  std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
   std::vector<std::int32_t> steps_back_;      ///< notes of requests before the one just sent
   std::set<std::int64_t> message_starts_;
 };
