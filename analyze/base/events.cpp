@@ -77,13 +77,6 @@ void EventFrames::add(std::uint64_t frame) {
   several_.insert(several_.begin() + at, frame);
 }
 
-void EventFrames::remove(std::uint64_t frame) noexcept {
-  const std::uint64_t* const found = std::find(begin(), end(), frame);
-  if (found == end()) return;
-  if (!several_.empty()) several_.erase(several_.begin() + (found - begin()));
-  if (several_.empty()) one_ = 0;
-}
-
 std::string_view event_name(Event event) noexcept {
   return event_names[event];
 }
@@ -103,18 +96,6 @@ void Events::add(Event event, std::uint64_t frame, std::int64_t time_ns, std::ui
   entry->count += count;
   keep_time(*entry, time_ns);
   entry->frames.add(frame);
-}
-
-void Events::take_back(Event event, std::uint64_t frame, std::uint64_t count) {
-  const auto entry =
-      std::find_if(logs_.begin(), logs_.end(), [&](const Entry& e) { return e.event == event; });
-  if (entry == logs_.end()) return;
-  if (entry->count <= count) {  // nothing remains of it
-    logs_.erase(entry);
-    return;
-  }
-  entry->count -= count;
-  entry->frames.remove(frame);
 }
 
 const EventLog* Events::find(Event event) const noexcept {

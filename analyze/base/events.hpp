@@ -68,7 +68,6 @@ class EventFrames {
 
   /// Numbers may come in any order; 0, and one that is there, change nothing.
   void add(std::uint64_t frame);
-  void remove(std::uint64_t frame) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept {
     const std::size_t single = one_ != 0 ? 1 : 0;
@@ -102,9 +101,6 @@ struct EventLog {
 class Events {
  public:
   void add(Event event, std::uint64_t frame, std::int64_t time_ns, std::uint64_t count = 1);
-  /// Reverts an add() (later packets changed the verdict). The frame is removed from the list; the time
-  /// span stays as it is.
-  void take_back(Event event, std::uint64_t frame, std::uint64_t count = 1);
 
   [[nodiscard]] const EventLog* find(Event event) const noexcept;  ///< nullptr if it never happened
   [[nodiscard]] std::uint64_t count(Event event) const noexcept;

@@ -40,22 +40,6 @@ void Series::widen(unsigned doublings) {
   if (!buckets_.empty()) buckets_.resize(((buckets_.size() - 1) >> doublings) + 1);
 }
 
-void Series::take_back(std::int64_t time_ns, std::uint64_t Bucket::*what, std::uint64_t count) noexcept {
-  if (buckets_.empty()) return;
-  std::size_t i = buckets_.size() - 1;
-  if (time_ns != capture::no_time) {
-    const std::uint64_t offset =
-        time_ns <= start_ ? 0 : static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(start_);
-    i = static_cast<std::size_t>(std::min<std::uint64_t>(i, offset / static_cast<std::uint64_t>(width_)));
-  }
-  for (;; --i) {
-    const std::uint64_t taken = std::min(buckets_[i].*what, count);
-    buckets_[i].*what -= taken;
-    count -= taken;
-    if (count == 0 || i == 0) return;
-  }
-}
-
 Series::Bucket& Series::move_to(std::int64_t time_ns) {
   if (buckets_.empty()) buckets_.resize(1);
   if (time_ns == capture::no_time) return buckets_.front();

@@ -34,9 +34,6 @@ class Series {
     return move_to(time_ns);
   }
 
-  /// Subtracts what was added at that time or before it, latest bucket first; never below 0.
-  void take_back(std::int64_t time_ns, std::uint64_t Bucket::*what, std::uint64_t count) noexcept;
-
   /// Where the first bucket begins, the time of the first call; 0 while there is none.
   [[nodiscard]] std::int64_t start_ns() const noexcept { return start_; }
   [[nodiscard]] std::int64_t width_ns() const noexcept { return width_; }

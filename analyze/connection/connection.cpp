@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/connection/connection.hpp"
 
-#include <utility>
-
 #include "analyze/base/units.hpp"
 #include "dissect/enum_names.hpp"
 
@@ -56,23 +54,8 @@ std::string_view operation_kind_name(OperationKind kind) noexcept {
   return kind_names[kind];
 }
 
-std::uint32_t least_retries(const CmExchange* exchange) noexcept {
-  return exchange != nullptr && exchange->retry_count ? *exchange->retry_count : 2;
-}
-
-void settle_retries(Connection& connection, const CmExchange* exchange) {
-  bool failed = false;
-  for (unsigned side = 0; side < 2; ++side) {
-    Requester& requester = connection.requester[side];
-    const RetryChain& chain = std::as_const(requester).trouble->worst_chain;
-    if (requester.retries_exhausted && chain.resends < least_retries(exchange)) {
-      requester.retries_exhausted = false;
-      connection.sent[side].take_back(Event::retries_exhausted, chain.last_frame);
-    }
-    failed = failed || requester.retries_exhausted || requester.rnr_exhausted || requester.refused_fatally;
-  }
-  if (connection.state == Connection::State::failed && !failed)
-    connection.state = connection.paired() ? Connection::State::open : Connection::State::half_seen;
+std::uint32_t least_retries(const Connection& connection) noexcept {
+  return connection.retry_count.value_or(2);
 }
 
 std::string_view connection_state_name(Connection::State state) noexcept {

@@ -204,6 +204,8 @@ struct Connection {
   std::array<std::optional<std::uint64_t>, 2> flow;  ///< [0] from a to b, [1] from b to a: ids
   Pairing pairing;
   std::optional<std::uint32_t> cm;  ///< index in Snapshot::exchanges
+  std::optional<std::uint8_t> retry_count;  ///< by the CM
+  std::optional<std::uint8_t> rnr_retry;    ///< by the CM; 7 = unlimited
   std::int64_t first_time_ns = 0;   ///< capture::no_time if no packet has a timestamp
   std::int64_t last_time_ns = 0;
   std::uint64_t first_frame = 0;
@@ -225,12 +227,7 @@ struct Connection {
 
 /// Retransmissions without an answer after which a requester may have given up: the Retry Count that the CM
 /// agreed on; 2 where it is not known, since one may as well be the end of a program that did not wait.
-/// `exchange` may be null.
-[[nodiscard]] std::uint32_t least_retries(const CmExchange* exchange) noexcept;
-/// Takes back that retries are exhausted, where there were fewer than that. `exchange`: of the connection, or
-/// null.
-void settle_retries(Connection& connection, const CmExchange* exchange);
-
+[[nodiscard]] std::uint32_t least_retries(const Connection& connection) noexcept;
 [[nodiscard]] std::string_view connection_state_name(Connection::State state) noexcept;
 
 }  // namespace roce::analyze

@@ -48,6 +48,8 @@ Explanation explain_transmissions(std::span<const Note> notes, Facts& facts) {
   Scene scene(notes, facts);
   explain_requests(scene);
   explain_responses(scene);
+  explain_acknowledgements(scene);
+  judge_costs(scene);
   gather_passes(scene, true);
   gather_passes(scene, false);
   std::stable_sort(scene.said.passes.begin(), scene.said.passes.end(),
@@ -96,7 +98,10 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
     Ruling& ruling = said.rulings[i];
     if (copied[i].rule != Rule::none) {
       ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
-      if (copied[i].of >= 0) ruling.original = order.notes[static_cast<std::size_t>(copied[i].of)].frame;
+      if (copied[i].of < 0) continue;
+      const Note& original = order.notes[static_cast<std::size_t>(copied[i].of)];
+      ruling.original = original.frame;
+      ruling.by_network = made_by_network(order.notes[i], original, facts);
     } else if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
       ruling.what = Ruling::What::late;
       ruling.rule = Rule::fills_gap;

@@ -37,6 +37,7 @@ struct Note {
   bool asks = false;          ///< a request that asks for an acknowledgement
   Cause cause = Cause::none;  ///< from before the episode: why it was sent again, if it was
   bool before = false;        ///< from before the episode: judged already, noted for what it says of others
+  bool answered = false;      ///< of such a one: all the answers of its own had come
 };
 
 /// Why something is said of a packet.
@@ -77,6 +78,17 @@ struct Ruling {
   std::uint32_t lost_after = 0;    ///< downstream of it, of the peer
   std::uint32_t missed_own = 0;    ///< delivered, but not captured
   std::uint32_t missed_other = 0;  ///< the same of the peer
+  std::uint64_t lost_frame = 0;    ///< the transmission lost behind the capture, of `lost_after`; 0: none
+
+  bool by_network = false;  ///< of a copy: the network made it, not the capture
+  bool unseen = false;      ///< of an answer: what it confirms was not captured
+  // Of a repeat of the requester:
+  bool spurious = false;            ///< all that it carries had been confirmed, and no answer was missing
+  bool thrown_away = false;         ///< it was captured before, but a NAK made the responder throw it away
+  bool implied = false;             ///< a later answer made the requester ask for the missing one
+  std::uint64_t unheard_nak = 0;    ///< frame of a NAK that had no effect, so that a timer ran out; 0: none
+  std::uint64_t trigger_frame = 0;  ///< of `trigger`
+  std::int64_t trigger_ns = capture::no_time;  ///< and its time
 };
 
 /// A transmission that did not arrive, or that the capture missed.

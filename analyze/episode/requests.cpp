@@ -167,7 +167,8 @@ void Requests::rule_requests(const Stream& stream) {
     const auto known = last_frame.find(sent.psn);
     if (known != last_frame.end()) ruling.original = known->second;
     last_frame[sent.psn] = note.frame;
-    const bool again = told.move == Move::late ? !told.of_first : sent.psn < told.top;
+    const bool again =
+        scene_.facts.repeats && (told.move == Move::late ? !told.of_first : sent.psn < told.top);
     if (!again) {
       const bool late = told.move == Move::late || stream.overtaken(i);
       ruling.what = late ? Ruling::What::late : Ruling::What::first;

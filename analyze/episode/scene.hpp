@@ -38,5 +38,10 @@ struct Scene {
 /// Requests first: what they were tells what the responses answer.
 void explain_requests(Scene& scene);
 void explain_responses(Scene& scene);
+void explain_acknowledgements(Scene& scene);
+/// What is said of each packet besides, when all are ruled.
+void judge_costs(Scene& scene);
+/// Whether the network made that copy of a packet; else the capture shows it twice.
+[[nodiscard]] bool made_by_network(const Note& copy, const Note& original, const Facts& facts);
 
 }  // namespace roce::analyze::episode

@@ -33,7 +33,6 @@ struct AnalysisOptions {
   std::size_t epoch_frames = 4096;    ///< maximum frames per batch, so that a batch stays in the CPU cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   bool short_way = true;              ///< see TrackerOptions
-  bool episodes = true;               ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
   TakeSummaries summaries;            ///< called on the calling thread; may be empty
   VerdictStore* known = nullptr;      ///< verdicts of a former analysis of the same files, for the filter

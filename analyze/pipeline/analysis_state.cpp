@@ -12,7 +12,7 @@ namespace roce::analyze {
 AnalysisState::AnalysisState(const AnalysisOptions& analysis, bool shows_copies,
                              LinkFollower::SpeedOf speed_of)
     : options(analysis),
-      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies, analysis.episodes}),
+      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
       managers(analysis.exchange_limit),
       idle(analysis.idle_limit),
       links(analysis, std::move(speed_of)) {}
@@ -75,7 +75,6 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   }
   snapshot->exchanges = managers.take_exchanges();
   for (Connection& connection : snapshot->connections) {
-    settle_retries(connection, connection.cm ? &snapshot->exchanges[*connection.cm] : nullptr);
     if (connection.cm && connection.state != Connection::State::failed &&
         snapshot->exchanges[*connection.cm].state == CmExchange::State::disconnected) {
       connection.state = Connection::State::closed;

@@ -45,13 +45,6 @@ std::uint8_t CaptureViews::shown(unsigned side) const noexcept {
   return static_cast<std::uint8_t>(bits);
 }
 
-void CaptureViews::forget_named(std::uint64_t by) {
-  const auto found = named_by.find(by);
-  if (found == named_by.end()) return;
-  named.erase(found->second);
-  named_by.erase(found);
-}
-
 void CaptureViews::relate(unsigned a, unsigned b) noexcept {
   related[a] = static_cast<std::uint8_t>(related[a] | 1U << b);
   related[b] = static_cast<std::uint8_t>(related[b] | 1U << a);

@@ -13,6 +13,7 @@
 #include "analyze/record/time_order.hpp"
 #include "analyze/tracker/copy_ring.hpp"
 #include "analyze/tracker/tracker.hpp"
+#include "analyze/transport/psn_step.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze {
@@ -81,19 +82,20 @@ struct CaptureViews {
   std::array<bool, 2> copied{};                          ///< of that sender's packets there were some
 
   // Afterwards, by sender:
-  std::array<CopyRing, 2> passed;                  ///< followed
-  std::array<CopyRing, 2> waiting;                 ///< seen elsewhere only, so far
-  std::array<std::deque<Packet>, 2> unfollowed;    ///< the last of these
-  std::array<std::uint64_t, 2> lost_on_the_way{};  ///< seen elsewhere, but not where they are followed
-  std::array<std::uint32_t, 2> path{};             ///< where several points are followed: the first one's
-  std::uint64_t since_followed = 0;                ///< packets of other points since the last followed one
-  /// Lost behind the point, says this packet: a NAK, or a request for an answer.
-  struct Named {
-    std::uint64_t by = 0;  ///< its frame
-    bool counted = false;  ///< by the flow of the lost one
+  std::array<CopyRing, 2> passed;                ///< followed
+  std::array<CopyRing, 2> waiting;               ///< seen elsewhere only, so far
+  std::array<std::deque<Packet>, 2> unfollowed;  ///< the last of these
+  std::array<std::uint32_t, 2> path{};           ///< where several points are followed: the first one's
+  std::uint64_t since_followed = 0;              ///< packets of other points since the last followed one
+  /// A loss that a packet shows, until the other points have been compared: they may show that very packet
+  /// missing, or late.
+  struct Claim {
+    ShownLoss loss;
+    std::uint64_t frame = 0;      ///< of the lost one; 0: not captured here
+    std::uint32_t psn_place = 0;  ///< of the lost one, where it was not
   };
-  tsl::robin_map<std::uint64_t, Named> named;             ///< by frame of the lost packet
-  tsl::robin_map<std::uint64_t, std::uint64_t> named_by;  ///< the frame of the lost one, by that packet's
+  static constexpr std::size_t claims_at_most = 4096;
+  std::vector<Claim> claims;
 
   /// Overtaken by others if this direction goes to that point, and not from there.
   struct PerhapsLate {
@@ -110,8 +112,6 @@ struct CaptureViews {
   [[nodiscard]] bool is_followed(unsigned side, unsigned at) const noexcept {
     return (unsigned{followed[side]} >> at & 1U) != 0;
   }
-  /// That packet names nothing any more.
-  void forget_named(std::uint64_t by);
   void relate(unsigned a, unsigned b) noexcept;
   /// All points that show copies of each other with this one.
   [[nodiscard]] std::uint8_t group_of(unsigned at) const noexcept;

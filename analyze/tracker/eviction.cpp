@@ -104,8 +104,9 @@ void Tracker::Impl::leave(std::uint32_t place) {
   if (place >= states.size()) return;
   if (states[place].connection != no_place) explain_episode(states[place].connection);
   unlist(place);
-  if (PlainFlow* plain = states[place].plain_flow.get(); plain != nullptr && plain->copies != nullptr) {
-    plain->copies->release(copy_budget);
+  if (PlainFlow* plain = states[place].plain_flow.get(); plain != nullptr) {
+    settle_damaged(*plain);
+    if (plain->copies != nullptr) plain->copies->release(copy_budget);
   }
   if (states[place].unpaired != nullptr) {
     std::uint64_t uncounted = 0;

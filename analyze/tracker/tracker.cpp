@@ -216,7 +216,6 @@ void Tracker::Impl::link(const Track& track) {
 /// A fresh copy of `other` lets go of what is not its own.
 void Tracker::Impl::stand_alone(const Impl& other) {
   shared.verdicts = nullptr;
-  shared.unlost = nullptr;
   tell = false;
   for (std::size_t place = 0; place < states.size(); ++place) {
     FlowState& state = states[place];
@@ -240,51 +239,8 @@ void Tracker::Impl::retire(std::uint32_t place) {
   flows.retire(place);
 }
 
-/// UD and what else has no sequence: counted, but not twice.
-Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::uint64_t number,
-                             std::uint32_t place) {
-  Verdict verdict;
-  if (!state.plain_flow) state.plain_flow = std::make_unique<PlainFlow>();
-  if (record.icrc_wrong() && flows.at(place).packets == 0)
-    state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
-  if (!bears_witness(place, record)) {
-    count(place, record, number);
-    publish(number, verdict);
-    return verdict;
-  }
-  PlainFlow& flow = *state.plain_flow;
-  Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
-  const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
-                    flow.facts.ids_tell(record) && seen.ip_id == record.ip_id;
-  if (const Sighting* const elsewhere = copied(flow, state, record, number)) {
-    verdict.set(Verdict::duplicate_capture);
-    verdict.original = static_cast<std::uint32_t>(elsewhere->frame);
-    if (record.has(PacketRecord::selected)) ++flows.at(place).sequence_to_change().duplicate_captures;
-  } else if (same) {
-    flow.facts.count_doubled();
-    const bool by_capture = seen.path != record.path || flow.facts.doubled * 2 >= flow.facts.single;
-    verdict.set(by_capture ? Verdict::duplicate_capture : Verdict::duplicate_network);
-    verdict.original = static_cast<std::uint32_t>(seen.frame);
-    if (record.has(PacketRecord::selected)) {
-      SequenceCounts& sequence = flows.at(place).sequence_to_change();
-      ++(by_capture ? sequence.duplicate_captures : sequence.duplicate_network);
-    }
-  } else {
-    flow.facts.learn(record);
-    seen = Seen{};
-    seen.psn = record.psn;
-    seen.time_ns = record.time_ns;
-    seen.frame = number;
-    seen.ip_id = record.ip_id;
-    seen.path = record.path;
-    seen.opcode = record.opcode;
-  }
-  if (!verdict.has(Verdict::duplicate_capture)) count(place, record, number);
-  publish(number, verdict);
-  return verdict;
-}
-
-void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
+void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number,
+                          bool in_series) {
   Flow& flow = flows.at(place);
   if (!record.has(PacketRecord::selected)) {
     if (record.has(PacketRecord::left_out)) ++flow.sequence_to_change().left_out;
@@ -296,7 +252,7 @@ void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::
   } else if (flow.count(record, number)) {
     states[place].image = 0;
   }
-  count_in_series(record);
+  if (in_series) count_in_series(record);
 }
 
 void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
@@ -350,30 +306,38 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     }
   }
 
-  if (Verdict verdict; followed && waits_for_explanation(connection, side, record, number, verdict))
+  Verdict verdict;
+  if (followed ? waits_for_explanation(connection, side, record, number, verdict)
+               : track.episode != nullptr) {
+    if (!followed) hold_in_episode(track, side, record, number, verdict);  // it keeps its place
     return verdict;
-  return step_now(connection, side, record, number, place, nullptr);
+  }
+  return step_now(connection, side, record, number, place);
 }
 
 /// ... of which nothing else has to be known.
 Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                                std::uint64_t number, std::uint32_t place, const episode::Ruling* ruling) {
+                                std::uint64_t number, std::uint32_t place, const episode::Ruling& ruling) {
   Track& track = tracks[connection];
   Connection& c = track.result;
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool counts = record.has(PacketRecord::selected);
   const bool followed = believed(place, record);
-  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}, ruling};
+  episode::Ruling said = ruling;
+  if (!followed && info.request && track.spaces[side] != nullptr) {
+    said.cause = track.spaces[side]->cause_of_damaged(record);
+    if (said.cause != Cause::none) said.what = episode::Ruling::What::repeat;
+  }
+  Step s{record, info, number, counts, side, c, flows, track.places, shared, {}, said};
   s.verdict.connection = c.id;
   if (side == 1) s.verdict.set(Verdict::b_to_a);
   if (followed && c.service == Service::reserved && info.operation != dissect::Operation::cnp)
     c.service = info.service;
 
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
-  if (!followed && info.request && track.spaces[side] != nullptr) track.spaces[side]->damaged_request(s);
   if (!followed) {
     note_damaged(track, side, record, number);
-    // It witnesses nothing but its damage.
+    book_ruling(s, false);  // it witnesses nothing but its damage
   } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);
@@ -391,7 +355,8 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
     } else if (info.request) {
       space->request(s);
     }
-    if (ruling != nullptr) space->book(s);
+    book_ruling(s, track.views != nullptr);
+    if (track.views != nullptr) note_ruled(s, track);
   }
   const bool ce = followed && (record.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
   if (ce) happened(s, side, Event::ce_marked);
@@ -429,10 +394,13 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
   if (!exchange.client_qpn || !exchange.server_qpn) return;
   const std::size_t limit = std::clamp<std::size_t>(4 * flows.limit(), 1024, 128 * std::size_t{1024});
   if (cm_peers.size() >= limit) cm_peers.clear();
-  cm_peers[{exchange.client, *exchange.client_qpn}] = {exchange.server, *exchange.server_qpn, index, true,
-                                                       exchange.pmtu};
-  cm_peers[{exchange.server, *exchange.server_qpn}] = {exchange.client, *exchange.client_qpn, index, false,
-                                                       exchange.pmtu};
+  CmPeer peer{exchange.server,      *exchange.server_qpn, index, true, exchange.pmtu,
+              exchange.retry_count, exchange.rnr_retry};
+  cm_peers[{exchange.client, *exchange.client_qpn}] = peer;
+  peer.address = exchange.client;
+  peer.qpn = *exchange.client_qpn;
+  peer.is_client = false;
+  cm_peers[{exchange.server, *exchange.server_qpn}] = peer;
   // Flows to these queue pairs from before belong to an earlier use of the numbers.
   FlowKey key;
   key.transport = exchange.transport;

@@ -31,8 +31,6 @@ struct TrackerOptions {
   bool short_way = true;
   /// Copies from other capture points may come, possibly much later: keep the state to recognise them.
   bool copies_expected = false;
-  /// Decide on packets by whole episodes (docs/decisions/0012): being tried out, and off but for tests/truth.
-  bool episodes = true;
 };
 
 /// Follows every flow and connection packet by packet: pairs the two directions, detects retransmissions,

@@ -42,20 +42,56 @@ bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
 
 }  // namespace
 
-/// The packet says that one of the other side, seen here, was lost behind this point: a NAK, or a request
-/// that asks for its answer again.
-void Tracker::Impl::note_named(Track& track, unsigned sender, const PacketRecord& record,
-                               std::uint64_t number, const Verdict& verdict) {
-  constexpr std::size_t named_at_most = 4096;
-  CaptureViews& views = *track.views;
-  const bool nak = dissect::opcode_info(record.opcode).response;
-  const std::uint64_t frame = nak ? verdict.request : shared.lost_answer;
-  const Sighting* lost = frame == 0 ? nullptr : views.passed[sender].find_frame(frame);
-  if (lost == nullptr || views.named.size() >= named_at_most) return;
-  if (!views.named.try_emplace(frame, CaptureViews::Named{number, record.has(PacketRecord::selected)}).second)
-    return;
-  views.named_by[number] = frame;
-  if (lost->late && nak) explain_nak(track, sender, frame);
+/// What was said of a packet at the point where it is followed.
+void Tracker::Impl::note_ruled(const Step& s, Track& track) {
+  using What = episode::Ruling::What;
+  const episode::Ruling& ruling = s.ruling;
+  if (Sighting* here = track.views->passed[s.side].find_frame(s.number)) {
+    here->repeats = ruling.what == What::repeat;
+    here->copy = ruling.what == What::copy && !ruling.by_network;
+    here->after_nak = here->repeats && ruling.cause == Cause::nak && !ruling.spurious;
+  }
+  ShownLoss loss{Lost::before_capture, s.side, s.number, s.side, s.r.time_ns, 1, s.counts};
+  for (std::uint32_t i = 0; i < ruling.lost_before; ++i)
+    claim(track, {loss, 0, psn_place_of(s.r.psn, s.info.response)});
+  loss.where = Lost::after_capture;
+  loss.side ^= 1U;
+  for (std::uint32_t i = 0; i < ruling.lost_after; ++i)
+    claim(track, {loss, i == 0 ? ruling.lost_frame : 0, 0});
+}
+
+void Tracker::Impl::claim(Track& track, const CaptureViews::Claim& claim) {
+  if (track.views->claims.size() < CaptureViews::claims_at_most) {
+    track.views->claims.push_back(claim);
+  } else {
+    book_claim(track, claim);
+  }
+}
+
+/// No other point knows better.
+void Tracker::Impl::book_claim(Track& track, const CaptureViews::Claim& claim) {
+  const std::uint32_t place = track.places[claim.loss.side];
+  Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(claim.loss.by) : nullptr;
+  book_loss(claim.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series, verdict);
+}
+
+/// What only another point showed is a copy of what is followed.
+void Tracker::Impl::count_copy(Track& track, unsigned side, const CaptureViews::Packet& packet) {
+  const PacketRecord& r = packet.record;
+  if (!r.has(PacketRecord::selected) || track.places[side] == no_place) return;
+  Flow& flow = flows.at(track.places[side]);
+  ++flow.sequence_to_change().duplicate_captures;
+  track.result.sent[side].add(Event::duplicate_capture, packet.number, r.time_ns);
+  if (!r.damaged()) return;
+  ++flow.icrc_mismatches;
+  track.result.sent[side].add(Event::icrc_mismatch, packet.number, r.time_ns);
+}
+
+/// The ones up to that number will not be followed any more.
+void Tracker::Impl::count_unfollowed(Track& track, unsigned side, std::uint64_t up_to) {
+  std::deque<CaptureViews::Packet>& unfollowed = track.views->unfollowed[side];
+  for (; !unfollowed.empty() && unfollowed.front().number <= up_to; unfollowed.pop_front())
+    count_copy(track, side, unfollowed.front());
 }
 
 void Tracker::Impl::cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
@@ -66,7 +102,7 @@ void Tracker::Impl::cross(Crossing& crossed, const Sighting& here, std::uint64_t
 
 /// A packet at another point: a copy of one that is followed, or will be, or was lost between the two.
 Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsigned at,
-                                  const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
+                                  const PacketRecord& record, std::uint64_t number) {
   Track& track = tracks[connection];
   CaptureViews& views = *track.views;
   Verdict verdict;
@@ -75,16 +111,9 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
   verdict.set(Verdict::duplicate_capture);
 
   const Sighting there = sighting_of(record, number, at);
-  if (there.selected) {
-    ++flows.at(place).sequence_to_change().duplicate_captures;
-    track.result.sent[side].add(Event::duplicate_capture, number, record.time_ns);
-    if (record.damaged()) {
-      ++flows.at(place).icrc_mismatches;
-      track.result.sent[side].add(Event::icrc_mismatch, number, record.time_ns);
-    }
-  }
   if (views.points[at].holds_twice(side, there.key, there.time_ns)) {
     // Of the one before it, which is compared.
+    count_copy(track, side, {record, number});
     publish(number, verdict);
     return verdict;
   }
@@ -100,18 +129,19 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
     here->seen_at = static_cast<std::uint8_t>(here->seen_at | 1U << at);
     verdict.original = static_cast<std::uint32_t>(here->frame);
     publish(number, verdict);
-    std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
-    while (!unfollowed.empty() && unfollowed.front().number < number) unfollowed.pop_front();
+    count_unfollowed(track, side, number);
+    count_copy(track, side, {record, number});
     if (here->frame < crossed.last) came_late(track, side, at, *here, number, record.time_ns);
     cross(crossed, *here, number, record.time_ns);
-    if (crossed.matched == 1 && !views.perhaps_late.empty()) settle_late(track);
+    if (crossed.matched == 1) settle_late(track);
     return verdict;
   }
   publish(number, verdict);
   if (const auto gone = views.waiting[side].add(there, copy_budget)) judge_waiting(track, side, *gone);
   std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
   unfollowed.push_back({record, number});
-  if (unfollowed.size() > CaptureViews::kept_unfollowed) unfollowed.pop_front();
+  if (unfollowed.size() > CaptureViews::kept_unfollowed)
+    count_unfollowed(track, side, unfollowed.front().number);
   if (views.since_followed >= CaptureViews::looked_at && unfollowed.size() >= CaptureViews::looked_at / 2)
     hand_over(connection, CaptureViews::looked_at / 2);
   return verdict;
@@ -123,8 +153,8 @@ void Tracker::Impl::came_late(Track& track, unsigned side, unsigned at, Sighting
   CaptureViews& views = *track.views;
   const auto behind = views.points[at].behind();
   if (here.late || (behind && *behind != side)) return;
-  if (!behind) {
-    // Nothing came from there yet: it is not known which way they went.
+  if (!behind || track.episode != nullptr) {
+    // Nothing came from there yet: it is not known which way they went. Or whether it was sent again.
     constexpr std::size_t most = 1024;
     if (views.perhaps_late.size() < most) {
       views.perhaps_late.push_back({side, at, here.frame, there, there_ns});
@@ -139,7 +169,6 @@ void Tracker::Impl::came_late(Track& track, unsigned side, unsigned at, Sighting
     track.result.sent[side].add(Event::out_of_order, there, there_ns);
     ++flows.at(track.places[side]).sequence_to_change().out_of_order;
   }
-  if (views.named.find(here.frame) != views.named.end()) explain_nak(track, side, here.frame);
 }
 
 /// Now it may be known.
@@ -150,31 +179,6 @@ void Tracker::Impl::settle_late(Track& track) {
   for (const CaptureViews::PerhapsLate& one : perhaps) {
     Sighting* const here = views.passed[one.side].find_frame(one.frame);
     if (here != nullptr) came_late(track, one.side, one.at, *here, one.there, one.there_ns);
-  }
-}
-
-/// A packet does not show the loss behind the capture that it was taken to show.
-void Tracker::Impl::take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted) {
-  track.views->forget_named(by);
-  if (shared.verdicts != nullptr) {
-    Verdict* verdict = shared.verdicts->at(by);
-    if (verdict != nullptr && verdict->lost_after > verdict->lost_itself()) --verdict->lost_after;
-  }
-  if (!counted) return;
-  track.result.sent[side].take_back(Event::lost_after_capture, by);
-  std::uint64_t& lost =
-      flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::after_capture)];
-  if (lost > 0) --lost;
-  shared.series.take_back(capture::no_time, &Series::Bucket::lost, 1);
-}
-
-/// The packet that a NAK named came late, and so was not lost.
-void Tracker::Impl::explain_nak(Track& track, unsigned side, std::uint64_t frame) {
-  const std::uint64_t nak = track.views->named.find(frame)->second.by;
-  take_back_named(track, side, nak, track.views->named.find(frame)->second.counted);
-  if (track.spaces[side] == nullptr) return;
-  for (const NamedByNaks::Claim& other : track.spaces[side]->settled_elsewhere(nak, true)) {
-    take_back_named(track, side, other.frame, other.counted);
   }
 }
 
@@ -197,6 +201,13 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
 void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& here) {
   if (here.copy) return;  // what it is a copy of is judged
   CaptureViews& views = *track.views;
+  const auto named = [&](const CaptureViews::Claim& one) {
+    return one.loss.where == Lost::after_capture && one.loss.side == side && one.frame == here.frame;
+  };
+  if (here.late) {  // and so was not lost
+    std::erase_if(views.claims, named);
+    return;
+  }
   for (unsigned at = 0; at < views.points.size(); ++at) {
     const PointOfView& point = views.points[at];
     if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
@@ -204,15 +215,8 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     if (arrived(track, side, here)) return;
     lose_between(track, side, here);
     if (!here.selected) return;
+    std::erase_if(views.claims, named);  // the packet itself shows it
     SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
-    if (const auto named = views.named.find(here.frame); named != views.named.end()) {
-      // Counted already, by the NAK: from now on by the packet itself.
-      const CaptureViews::Named by = named->second;
-      for (const auto& space : track.spaces) {
-        if (space != nullptr) static_cast<void>(space->settled_elsewhere(by.by, false));
-      }
-      take_back_named(track, side, by.by, by.counted);
-    }
     ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
     return;
   }
@@ -226,12 +230,20 @@ void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& t
   if (there.seen_at != 0 || !behind || *behind == side) return;
   if (!point.crossed[side].within_there(there.frame) || arrived(track, side, there)) return;
   lose_between(track, side, there);
-  if (there.selected) ++views.lost_on_the_way[side];
+  // The one that was sent in its place does not show it as well.
+  const auto same = std::find_if(views.claims.begin(), views.claims.end(), [&](const auto& one) {
+    return one.loss.where == Lost::before_capture && one.loss.side == side &&
+           one.psn_place == there.psn_place;
+  });
+  if (same != views.claims.end()) views.claims.erase(same);
+  if (!there.selected || track.places[side] == no_place) return;
+  ++flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)];
 }
 
 /// What can be said of the packets that are remembered; they are forgotten.
 void Tracker::Impl::judge_all(Track& track) {
   CaptureViews& views = *track.views;
+  settle_late(track);
   for (unsigned side = 0; side < 2; ++side) {
     views.passed[side].for_each([&](const Sighting& here) { judge_passed(track, side, here); });
     views.waiting[side].for_each([&](const Sighting& there) { judge_waiting(track, side, there); });
@@ -239,15 +251,8 @@ void Tracker::Impl::judge_all(Track& track) {
   for (unsigned side = 0; side < 2; ++side) {
     views.passed[side].release(copy_budget);
     views.waiting[side].release(copy_budget);
-    // Those that repeats have shown were counted as lost before the capture.
-    const std::uint64_t lost = std::exchange(views.lost_on_the_way[side], 0);
-    if (lost == 0) continue;
-    Events& sent = track.result.sent[side];
-    const std::uint64_t shown = std::min(lost, sent.count(Event::lost_before_capture));
-    if (shown != 0) sent.take_back(Event::lost_before_capture, 0, shown);
-    flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)] +=
-        lost - shown;
   }
+  for (const CaptureViews::Claim& one : std::exchange(views.claims, {})) book_claim(track, one);
   // Both directions at one point, and at another one: their clocks differ by what is in both.
   if (std::popcount(views.followed[0]) != 1 || views.followed[0] != views.followed[1]) return;
   const auto followed = static_cast<unsigned>(std::countr_zero(views.followed[0]));

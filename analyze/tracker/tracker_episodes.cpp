@@ -9,6 +9,7 @@
 namespace roce::analyze {
 
 using dissect::Operation;
+using dissect::Service;
 
 namespace {
 
@@ -52,45 +53,61 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
                   [psn](const auto& range) { return range.first <= psn && psn < range.second; }))
     return false;
   constexpr std::int64_t no_loss = 256;  // so many are not lost in a row
-  if (psn >= own.acked) return psn > own.top + no_loss && quiet >= setting_up_ns;
+  // Long after the timer would have sent it once more.
+  const bool gave_up = open.longest_quiet_ns >= setting_up_ns && quiet / 4 > open.longest_quiet_ns;
+  if (psn >= own.acked) return gave_up || (psn > own.top + no_loss && quiet >= setting_up_ns);
   return space->begins_at(record.psn) || quiet >= setting_up_ns;
+}
+
+void Tracker::Impl::open_episode(Track& track) {
+  track.episode = std::make_unique<Episode>();
+  for (unsigned of = 0; of < 2; ++of) {
+    if (track.spaces[of] == nullptr || !track.spaces[of]->requests_seen()) continue;
+    track.episode->side[of] = {track.spaces[of]->sent_to(),
+                               track.spaces[of]->confirmed_to(),
+                               track.spaces[of]->sent_to(),
+                               track.spaces[of]->answered_to(),
+                               true,
+                               {},
+                               false,
+                               track.spaces[of]->sent_to(),
+                               false,
+                               track.spaces[of]->awaited()};
+  }
+  link(track);
+}
+
+/// It waits for what comes, and keeps its place.
+void Tracker::Impl::hold_in_episode(Track& track, unsigned side, const PacketRecord& record,
+                                    std::uint64_t number, Verdict& verdict) {
+  verdict.connection = track.result.id;
+  if (side == 1) verdict.set(Verdict::b_to_a);
+  publish(number, verdict);
+  track.episode->held.push_back({record, number});
+  track.episode->sides.push_back(static_cast<std::uint8_t>(side));
+  Episode& open = *track.episode;
+  if (record.time_ns != capture::no_time && open.last_ns != capture::no_time)
+    open.longest_quiet_ns = std::max(open.longest_quiet_ns, record.time_ns - open.last_ns);
+  open.last_ns = record.time_ns;
+  ++held;
 }
 
 /// True if the packet waits with others, or is the first to wait.
 bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned side, const PacketRecord& record,
                                           std::uint64_t number, Verdict& verdict) {
   Track& track = tracks[connection];
-  if (!episodes || track.replaying || track.views != nullptr || track.restart != nullptr ||
-      track.jump != nullptr)
-    return false;
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-  const bool sequence = info.defined && (info.request || info.response) &&
-                        (info.service == dissect::Service::rc || info.service == dissect::Service::xrc);
-  if (!sequence) return false;
+  if (!info.defined || !(info.request || info.response)) return false;
+  if (info.service != Service::rc && info.service != Service::xrc && info.service != Service::uc)
+    return false;
   const unsigned requester = info.response ? side ^ 1U : side;
   if (track.episode == nullptr) {
     if (track.spaces[requester] == nullptr || track.spaces[requester]->is_steady(record, info)) return false;
-    track.episode = std::make_unique<Episode>();
-    for (unsigned of = 0; of < 2; ++of) {
-      if (track.spaces[of] == nullptr || !track.spaces[of]->requests_seen()) continue;
-      track.episode->side[of] = {track.spaces[of]->sent_to(),
-                                 track.spaces[of]->confirmed_to(),
-                                 track.spaces[of]->sent_to(),
-                                 track.spaces[of]->answered_to(),
-                                 true,
-                                 {},
-                                 false,
-                                 track.spaces[of]->sent_to(),
-                                 false,
-                                 track.spaces[of]->awaited()};
-    }
-    link(track);
+    open_episode(track);
   }
   if (track.spaces[requester] == nullptr) track.spaces[requester] = std::make_unique<PsnSpace>(requester);
-  verdict.connection = track.result.id;
-  if (side == 1) verdict.set(Verdict::b_to_a);
-  publish(number, verdict);
   note_in_episode(track, side, record, number);
+  hold_in_episode(track, side, record, number, verdict);
   const Episode& open = *track.episode;
   const bool settled = std::all_of(open.side.begin(), open.side.end(),
                                    [](const Episode::Side& one) { return one.acked >= one.marker; });
@@ -120,6 +137,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     own.top = std::max(own.top, own.next);
     const bool awaits = episode::answered_on_its_own(info.operation) && note.count > 0;
     if (awaits) own.awaited.emplace_back(note.psn, own.next);
+    if (info.service == Service::uc) own.acked = own.top;  // nobody confirms it
   } else if (info.operation != Operation::acknowledge) {
     calm = note.psn == own.answered || (note.psn > own.answered && info.starts_message());
     const bool gap = note.psn > own.answered && (own.inside || !info.starts_message());
@@ -138,10 +156,6 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   }
   open.calm = calm ? open.calm + 1 : 0;
   if (!calm) own.marker = own.top;
-  open.last_ns = record.time_ns;
-  open.held.push_back({record, number});
-  open.sides.push_back(static_cast<std::uint8_t>(side));
-  ++held;
 }
 
 /// The episode is over, or as long as may be: what is said of it is said now.
@@ -171,8 +185,8 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
     std::vector<std::size_t> of;
     std::vector<const Held*> packets;
     for (std::size_t i = 0; i < over->held.size(); ++i) {
-      if (requester_of(i) != requester) continue;
       const Held& packet = over->held[i];
+      if (requester_of(i) != requester || !believed(track.places[over->sides[i]], packet.record)) continue;
       notes.push_back(
           space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
       of.push_back(i);
@@ -185,19 +199,19 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
         known.answers_captured || (!space->answers_seen() && track.places[requester ^ 1U] != no_place);
     if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
       known.clocks.meet_opposite(other->facts_now().clocks);
+    known.repeats = track.result.service != Service::uc;
     episode::Facts facts = known;
     const episode::Explanation said = episode::explain(notes, facts);
     space->learn(facts);
     for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said.rulings[before + i];
     note_incidents(track, requester, notes, said, known, packets);
   }
-  track.replaying = true;
   for (std::size_t i = 0; i < over->held.size(); ++i) {
     const Held& packet = over->held[i];
     const unsigned side = over->sides[i];
-    step_now(connection, side, packet.record, packet.number, tracks[connection].places[side], &rulings[i]);
+    step_now(connection, side, packet.record, packet.number, track.places[side], rulings[i]);
   }
-  tracks[connection].replaying = false;
+  if (track.views != nullptr) settle_late(track);
   link(tracks[connection]);
 }
 

@@ -157,18 +157,17 @@ bool Tracker::Impl::release_waiting() {
 /// them wrong, and its short flows are flows. Where no ICRC was right at all, nothing shows which it is.
 std::vector<StrayPackets> Tracker::Impl::take_strays() {
   std::vector<StrayPackets> strays;
-  for (std::uint32_t place = 0; !strange_pairs.empty() && place < states.size(); ++place) {
+  for (std::uint32_t place = 0; place < states.size(); ++place) {
     Flow& flow = flows.at(place);
     const DeepPtr<PlainFlow>& plain = states[place].plain_flow;
-    if (flow.packets != 1 || flow.icrc_mismatches != 1 || plain == nullptr || plain->damaged == nullptr)
+    if (plain == nullptr || plain->damaged == nullptr) continue;
+    if (flow.packets != 1 || flow.icrc_mismatches != 1 || !among_strange(flow.key)) {
+      settle_damaged(*plain);
       continue;
-    if (!among_strange(flow.key)) continue;
+    }
     const PacketRecord& record = plain->damaged->record;
     take_as_strange(record, plain->damaged->number);
     flow.packets = 0;
-    if (record.time_ns == capture::no_time) continue;
-    shared.series.take_back(record.time_ns, &Series::Bucket::packets, 1);
-    shared.series.take_back(record.time_ns, &Series::Bucket::bytes, record.wire);
   }
   if (right_senders.empty()) return strays;
   std::set<dissect::IpAddress> wrong_senders;

@@ -83,7 +83,8 @@ struct Unpaired {
 struct PlainFlow {
   StreamFacts facts;
   std::array<Seen, 8> seen;
-  DeepPtr<Held> damaged;     ///< its first packet, if that has a wrong ICRC
+  DeepPtr<Held>
+      damaged;  ///< its first packet, if that has a wrong ICRC and nothing followed: in no series yet
   DeepPtr<CopyRing> copies;  ///< where several capture points show it
 };
 
@@ -128,6 +129,8 @@ struct CmPeer {
   std::uint32_t exchange = 0;
   bool is_client = false;  ///< the queue pair it is filed under
   std::uint16_t pmtu = 0;
+  std::optional<std::uint8_t> retry_count;
+  std::optional<std::uint8_t> rnr_retry;
 };
 
 /// Requests before what was confirmed, after silence: sent again, or the first of another use of both queue
@@ -182,6 +185,7 @@ struct Episode {
   std::uint32_t calm = 0;    ///< packets since then
   [[nodiscard]] bool asked() const noexcept { return side[0].asked || side[1].asked; }
   std::int64_t last_ns = capture::no_time;
+  std::int64_t longest_quiet_ns = 0;  ///< between two of its packets
 };
 
 /// A packet of a connection with a wrong ICRC.
@@ -211,7 +215,6 @@ struct alignas(64) Track {
   bool restart_known = false;  ///< its packets are no restart
   DeepPtr<Restart> restart;
   DeepPtr<Episode> episode;
-  bool replaying = false;              ///< its episode is over: packets go through
   std::vector<DamagedPacket> damaged;  ///< of which no incident tells yet
 };
 
@@ -226,10 +229,7 @@ struct EndHash {
 
 struct Tracker::Impl {
   explicit Impl(const TrackerOptions& options)
-      : flows(options.flow_limit),
-        short_way(options.short_way),
-        episodes(options.episodes),
-        copies_expected(options.copies_expected) {
+      : flows(options.flow_limit), short_way(options.short_way), copies_expected(options.copies_expected) {
     shared.verdicts = options.verdicts;
     tell = options.verdicts != nullptr;
   }
@@ -254,13 +254,16 @@ struct Tracker::Impl {
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
   Verdict step_now(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
-                   std::uint32_t place, const episode::Ruling* ruling);
+                   std::uint32_t place, const episode::Ruling& ruling = in_its_turn);
 
   // tracker_episodes.cpp
   [[nodiscard]] bool waits_for_explanation(std::uint32_t connection, unsigned side,
                                            const PacketRecord& record, std::uint64_t number,
                                            Verdict& verdict);
+  void open_episode(Track& track);
   void note_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
+  void hold_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
+                       Verdict& verdict);
   [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
   void explain_episode(std::uint32_t connection);
 
@@ -299,7 +302,8 @@ struct Tracker::Impl {
   void release_restart(std::uint32_t connection);
   void release_held_back(std::uint32_t connection);
   void publish(std::uint64_t number, const Verdict& verdict);
-  void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number, bool in_series = true);
+  void settle_damaged(PlainFlow& flow);
   void note_marks(Step& s, std::uint32_t place);
   void drop_stray(Track& track);
   void note_icrc(FlowState& state, const PacketRecord& record);
@@ -343,7 +347,7 @@ struct Tracker::Impl {
   Verdict follow_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
                     std::uint64_t number, std::uint32_t place);
   Verdict compare_at(std::uint32_t connection, unsigned side, unsigned at, const PacketRecord& record,
-                     std::uint64_t number, std::uint32_t place);
+                     std::uint64_t number);
   [[nodiscard]] bool goes_on(const Track& track, unsigned side, std::uint8_t others,
                              const std::vector<CaptureViews::Packet>& packets) const;
   Sighting* copied(PlainFlow& flow, FlowState& state, const PacketRecord& record, std::uint64_t number);
@@ -352,15 +356,16 @@ struct Tracker::Impl {
   void expect_copies();
   void decide(std::uint32_t connection);
   void replay_at(const std::vector<CaptureViews::Packet>& packets);
-  void note_named(Track& track, unsigned sender, const PacketRecord& record, std::uint64_t number,
-                  const Verdict& verdict);
+  void note_ruled(const Step& s, Track& track);
+  void claim(Track& track, const CaptureViews::Claim& claim);
+  void book_claim(Track& track, const CaptureViews::Claim& claim);
+  void count_copy(Track& track, unsigned side, const CaptureViews::Packet& packet);
+  void count_unfollowed(Track& track, unsigned side, std::uint64_t up_to);
   static void cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
                     std::int64_t there_ns) noexcept;
   void came_late(Track& track, unsigned side, unsigned at, Sighting& here, std::uint64_t there,
                  std::int64_t there_ns);
   void settle_late(Track& track);
-  void explain_nak(Track& track, unsigned side, std::uint64_t frame);
-  void take_back_named(Track& track, unsigned side, std::uint64_t by, bool counted);
   void lose_between(Track& track, unsigned side, const Sighting& lost);
   void judge_passed(Track& track, unsigned side, const Sighting& here);
   void judge_waiting(Track& track, unsigned side, const Sighting& there);
@@ -413,7 +418,6 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
-  const bool episodes;
   bool copies_expected = false;    ///< from now on
   bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place

@@ -164,6 +164,8 @@ void Tracker::Impl::describe(Track& track, std::uint32_t place, unsigned side) {
   if (told == cm_peers.end() || told->second.address != flow.key.src) return;
   const CmPeer& peer = told->second;
   c.cm = peer.exchange;
+  c.retry_count = peer.retry_count;
+  c.rnr_retry = peer.rnr_retry;
   c.ends[side].qp = peer.qpn;
   c.client_is_a = peer.is_client ? side == 1 : side == 0;
   c.pairing.evidence = with(c.pairing.evidence, Evidence::cm);

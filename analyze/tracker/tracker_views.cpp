@@ -100,7 +100,7 @@ Verdict Tracker::Impl::step_at(std::uint32_t connection, unsigned side, const Pa
     return wait_at(connection, side, at, record, number);
   }
   if (views.is_followed(side, at)) return follow_at(connection, side, at, record, number, place);
-  return compare_at(connection, side, at, record, number, place);
+  return compare_at(connection, side, at, record, number);
 }
 
 /// Which points show copies is not known yet: the packet waits, with all that follow.
@@ -212,28 +212,16 @@ void Tracker::Impl::replay_at(const std::vector<CaptureViews::Packet>& packets) 
 /// A packet at the point where its direction is followed.
 Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsigned at,
                                  const PacketRecord& record, std::uint64_t number, std::uint32_t place) {
-  const std::uint32_t id = tracks[connection].result.id;
+  Track& track = tracks[connection];
+  CaptureViews& views = *track.views;
   PacketRecord looked = record;
-  if (CaptureViews& views = *tracks[connection].views; !one_point(views.followed[side])) {
+  if (!one_point(views.followed[side])) {
     // They share the load: another way is no other view here.
     if (views.path[side] == 0) views.path[side] = record.path;
     looked.path = views.path[side];
   }
-  shared.lost_answer = 0;
-  std::vector<std::uint64_t> unlost;
-  std::vector<std::uint64_t>* const outer = std::exchange(shared.unlost, &unlost);
-  const Verdict verdict = step(connection, side, looked, number, place);
-  shared.unlost = outer;
-  Track& track = tracks[connection];
-  if (!track.in_use || track.result.id != id || track.views == nullptr) return verdict;  // it left
-  CaptureViews& views = *track.views;
   views.since_followed = 0;
-  for (const std::uint64_t by : unlost) views.forget_named(by);
-
   Sighting here = sighting_of(record, number, at);
-  here.repeats = verdict.has(Verdict::retransmission);
-  here.copy = verdict.has(Verdict::duplicate_capture);
-  here.after_nak = here.repeats && verdict.cause == Cause::nak && !verdict.has(Verdict::spurious);
   bool first_there = false;
   for (unsigned other = 0; other < views.points.size(); ++other) {
     if (views.is_followed(side, other)) continue;
@@ -242,8 +230,7 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
     if (there == nullptr) continue;
     there->seen_at = 1;
     here.seen_at = static_cast<std::uint8_t>(here.seen_at | 1U << other);
-    std::deque<CaptureViews::Packet>& unfollowed = views.unfollowed[side];
-    while (!unfollowed.empty() && unfollowed.front().number <= there->frame) unfollowed.pop_front();
+    count_unfollowed(track, side, there->frame);
     if (shared.verdicts != nullptr) {
       if (Verdict* said = shared.verdicts->at(there->frame))
         said->original = static_cast<std::uint32_t>(number);
@@ -251,18 +238,15 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
     Crossing& crossed = views.points[other].crossed[side];
     if (there->frame < crossed.last_there) {
       // Another one, sent before, was there later.
-      if (Sighting* late = views.passed[side].find_frame(crossed.last_there_is)) {
+      if (Sighting* late = views.passed[side].find_frame(crossed.last_there_is))
         came_late(track, side, other, *late, crossed.last_there, there->time_ns);
-      }
     }
     cross(crossed, here, there->frame, there->time_ns);
     first_there = first_there || crossed.matched == 1;
   }
   if (const auto gone = views.passed[side].add(here, copy_budget)) judge_passed(track, side, *gone);
-
-  if (first_there && !views.perhaps_late.empty()) settle_late(track);
-  if (verdict.lost_after > verdict.lost_itself()) note_named(track, side ^ 1U, record, number, verdict);
-  return verdict;
+  if (first_there) settle_late(track);
+  return step(connection, side, looked, number, place);
 }
 
 /// Another point shows the connection, and the one where it was followed no longer does: its capture ended,
@@ -274,7 +258,6 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   for (const auto& unfollowed : views.unfollowed) {
     packets.insert(packets.end(), unfollowed.begin(), unfollowed.end());
   }
-  for (auto& unfollowed : views.unfollowed) unfollowed.clear();
   views.since_followed = 0;
   if (packets.empty()) return;
   const auto by_number = [](const auto& a, const auto& b) { return a.number < b.number; };
@@ -288,7 +271,9 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
     if (place != track.places[0] && place != track.places[1]) return true;
     return packet.number <= views.points[at].crossed[place == track.places[1] ? 1 : 0].last_there;
   });
-  if (packets.empty()) return;
+  const auto side_of = [&](const CaptureViews::Packet& packet) {
+    return flows.find(packet.record.key) == track.places[1] ? 1U : 0U;
+  };
   // It had shown what was followed last; else these may be copies of what is forgotten.
   constexpr std::uint32_t last = 64;
   bool caught_up = false;
@@ -298,31 +283,23 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   std::uint64_t old = 0;
   for (const CaptureViews::Packet& packet : packets) {
     const bool request = dissect::opcode_info(packet.record.opcode).request;
-    const std::uint32_t place = flows.find(packet.record.key);
-    const unsigned side = place == track.places[1] ? 1 : 0;
+    const unsigned side = side_of(packet);
     const auto& space = track.spaces[request ? side : side ^ 1U];
     if (space != nullptr && space->confirmed(packet.record.psn)) ++old;
   }
-  if (!caught_up && (packets.size() < at_least || old * 2 > packets.size())) return;
+  const bool goes_on_there = caught_up || (packets.size() >= at_least && old * 2 <= packets.size());
+  // They are no copies.
+  const auto goes_on_with = [&](const CaptureViews::Packet& each) {
+    return goes_on_there && std::binary_search(packets.begin(), packets.end(), each, by_number);
+  };
+  for (auto& unfollowed : views.unfollowed) std::erase_if(unfollowed, goes_on_with);
+  for (unsigned side = 0; side < 2; ++side) count_unfollowed(track, side, UINT64_MAX);
+  if (!goes_on_there || packets.empty()) return;
   judge_all(track);
   for (unsigned side = 0; side < 2; ++side) {
     if (views.points[at].shown[side]) views.followed[side] = static_cast<std::uint8_t>(1U << at);
   }
   for (PointOfView& each : views.points) each.crossed = {};
-  // They are no copies after all.
-  for (const CaptureViews::Packet& packet : packets) {
-    const PacketRecord& r = packet.record;
-    if (!r.has(PacketRecord::selected)) continue;
-    const std::uint32_t place = flows.find(r.key);
-    Events& sent = track.result.sent[place == track.places[1] ? 1 : 0];
-    std::uint64_t& copies = flows.at(place).sequence_to_change().duplicate_captures;
-    copies -= std::min<std::uint64_t>(copies, 1);
-    sent.take_back(Event::duplicate_capture, packet.number);
-    if (!r.damaged()) continue;
-    std::uint64_t& damaged = flows.at(place).icrc_mismatches;
-    damaged -= std::min<std::uint64_t>(damaged, 1);
-    sent.take_back(Event::icrc_mismatch, packet.number);
-  }
   replay_at(packets);
 }
 
@@ -345,6 +322,7 @@ bool Tracker::Impl::end_views(std::uint32_t connection, bool take_over) {
 /// Says which points showed the connection: first the one where it was followed.
 void Tracker::Impl::conclude_views(Track& track) {
   if (track.views == nullptr) return;
+  for (unsigned side = 0; side < 2; ++side) count_unfollowed(track, side, UINT64_MAX);
   judge_all(track);
   const CaptureViews& views = *track.views;
   const unsigned followed = views.followed[0] | views.followed[1];
@@ -378,6 +356,7 @@ void Tracker::Impl::merge_views(Track& into, Track& from) {
   }
   CaptureViews& views = views_of(into);
   CaptureViews& others = views_of(from);
+  for (unsigned side = 0; side < 2; ++side) count_unfollowed(from, side, UINT64_MAX);
   judge_all(from);
   std::array<unsigned, CaptureViews::points_at_most> place_here{};
   for (unsigned i = 0; i < others.points.size(); ++i) {

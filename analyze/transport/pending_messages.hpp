@@ -27,13 +27,15 @@ struct alignas(64) Pending {
   std::uint32_t packets = 0;
   std::uint8_t opcode = 0;
   OperationKind kind = OperationKind::send;
-  bool has_reth = false;
-  bool retried = false;
-  bool broken = false;    ///< a part: not measured
-  bool open_end = false;  ///< a READ whose number of PSNs is not known yet
-  bool done = false;
-  bool ended =
-      false;  ///< of a part: the message's last packet is in it; of a READ: asked for again when answered
+  bool has_reth : 1 = false;
+  bool retried : 1 = false;
+  bool broken : 1 = false;    ///< a part: not measured
+  bool open_end : 1 = false;  ///< a READ whose number of PSNs is not known yet
+  bool done : 1 = false;
+  bool ended : 1 = false;        ///< of a part: the message's last packet is in it
+  bool asked_again : 1 = false;  ///< of a READ or atomic: after all its answers were captured
+  bool counts : 1 = false;       ///< its last packet was selected
+  bool booked : 1 = false;       ///< among the operations, but for its latency
 
   /// Of a part: the message's first packet is in it.
   [[nodiscard]] bool begun() const noexcept { return dissect::opcode_info(opcode).starts_message(); }
@@ -47,6 +49,7 @@ struct alignas(64) Pending {
     bytes += std::min(next.bytes, most - bytes);
     retried = retried || next.retried;
     ended = next.ended;
+    counts = next.counts;
     broken = !begun() || (last >= 0 && !ended);
   }
 
@@ -57,11 +60,9 @@ struct alignas(64) Pending {
   }
   /// Acknowledged, it is complete, and nothing else has to be thought of.
   [[nodiscard]] bool plain() const noexcept {
-    return !retried && !broken && !open_end && !done && kind <= OperationKind::write;
+    return !retried && !broken && !open_end && !done && counts && kind <= OperationKind::write;
   }
-  [[nodiscard]] bool answered_by_response() const noexcept {
-    return kind == OperationKind::read || kind == OperationKind::flush || kind == OperationKind::atomic_write;
-  }
+  [[nodiscard]] bool answered_on_its_own() const noexcept { return kind > OperationKind::write; }
 };
 static_assert(sizeof(Pending) == 64 && OperationKind::send < OperationKind::write);
 
@@ -93,6 +94,7 @@ class PendingQueue {
   [[nodiscard]] Pending& front() noexcept { return (*this)[0]; }
   [[nodiscard]] Pending& back() noexcept { return (*this)[size_ - 1U]; }
   [[nodiscard]] const Pending& back() const noexcept { return (*this)[size_ - 1U]; }
+  [[nodiscard]] bool full() const noexcept { return size_ == limit; }
   /// A new one behind the others. Beyond the limit the oldest goes.
   Pending& add(const Pending& op) {
     if (size_ == capacity_) make_room();

@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The responder's packets: what they confirm (IBTA 9.7.5.1). What they ask for again: psn_naks.cpp.
+// The responder's packets: what they confirm, ask for again and refuse (IBTA 9.7.5.1, 9.7.5.2, 9.9.2, 9.9.3).
 #include <algorithm>
 #include <array>
 
 #include "analyze/transport/psn_fast_path.hpp"
+#include "dissect/aeth.hpp"
 
 namespace roce::analyze {
 
 using dissect::Operation;
+using episode::Ruling;
 
 namespace {
 
-/// No network holds a packet back that long.
-constexpr std::int64_t held_back_at_most_ns = 100'000'000;
+/// Codes of NAKs in the AETH (IBTA table 58).
+enum NakCode : unsigned { sequence_error = 0, last_nak_code = 4 };
 
 }  // namespace
 
-/// Whether more time has passed than so many of the slower answers take here.
-bool PsnSpace::long_since(std::int64_t then_ns, std::int64_t now_ns, unsigned times) const noexcept {
-  if (then_ns == capture::no_time || now_ns == capture::no_time) return false;
-  constexpr std::int64_t least_ns = 50'000;
-  constexpr std::int64_t unknown_ns = 10'000'000;
-  const std::int64_t answer = slow_answer_ns_ == 0 ? unknown_ns : std::max(slow_answer_ns_, least_ns);
-  return now_ns - then_ns > answer * times;
+void PsnSpace::answer(Step& s) {
+  const PacketRecord& r = s.r;
+  if (!req_.seen && !resp_.seen) req_.next = req_.cursor = place(r.psn);
+  resp_.seen = true;
+  note_order(s);
+  if (s.ruling.what == Ruling::What::copy) {
+    answer_facts_.count_doubled();
+    return;
+  }
+  const std::int64_t psn = place(r.psn);
+  last_packet_ns_ = r.time_ns;
+  last_packet_ = s.number;
+  if (s.ruling.what != Ruling::What::late) answer_facts_.learn(r);
+  if (s.info.operation == Operation::read_response) {
+    response(s, psn);
+  } else {
+    acknowledgement(s, psn);
+  }
 }
 
 /// Links answer and request with each other.
@@ -31,13 +44,13 @@ void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
   std::uint64_t frame = request != nullptr ? request->frame : 0;
   std::int64_t since = request != nullptr ? request->time_ns : capture::no_time;
   if (request == nullptr) {
-    const Pending* op = pending(psn);
+    const Pending* op = messages_.find(psn);
     if (op == nullptr || op->kind != OperationKind::read) return;
     frame = op->frame;
     since = op->start_ns;
     // Behind the first response: since the READ was issued last.
-    const bool again = op->retried && psn >= again_from_ && psn < again_to_;
-    request = op->retried ? sent_.find(again ? again_from_ : op->first) : nullptr;
+    const bool again = op->retried && psn >= pass_.read_from && psn < pass_.read_to;
+    request = op->retried ? sent_.find(again ? pass_.read_from : op->first) : nullptr;
     if (request != nullptr) {
       frame = request->frame;
       since = request->time_ns;
@@ -45,8 +58,7 @@ void PsnSpace::point_at_request(Step& s, std::int64_t psn) {
   }
   s.verdict.request = static_cast<std::uint32_t>(frame);
   // A copy that came late or again may not be the one that is answered.
-  const bool sure = request == nullptr || (request->late == 0 && request->cause == 0);
-  note_answer_time(s.r, since, sure, s.verdict);
+  note_answer_time(s.r, since, request == nullptr || request->only_one(), s.verdict);
   if (s.shared.verdicts != nullptr) link_request(s.shared, frame, s.number);
 }
 
@@ -56,123 +68,114 @@ void PsnSpace::link_request(TrackerShared& shared, std::uint64_t request, std::u
   }
 }
 
-/// Answers of one PSN come in runs: duplicate requests are acknowledged as often as they come.
-void PsnSpace::keep_replaced(const Seen& seen) {
-  if (replaced_answers_ == nullptr) replaced_answers_ = std::make_unique<std::array<Seen, 8>>();
-  (*replaced_answers_)[replaced_next_] = seen;
-  replaced_next_ = static_cast<std::uint8_t>((replaced_next_ + 1U) % replaced_answers_->size());
+/// A responder answers in order: what it had to answer before `psn` with responses of its own it has
+/// answered, and what did not come is missing.
+void PsnSpace::pass_over(Step& s, std::int64_t psn) {
+  std::int64_t missing = 0;
+  while (awaits() && first_awaited().end <= psn && !first_awaited().open_end) {
+    const Awaited& one = first_awaited();
+    missing += one.end - one.next;
+    response_gaps_.add({one.next, one.end, s.r.time_ns, s.number});
+    resp_.answered = std::max(resp_.answered, one.end);
+    ++awaited_head_;
+  }
+  note_gap(s, missing);
 }
 
-/// The answer of which this one is a copy although another with its PSN came since; nullptr if there is none.
-const Seen* PsnSpace::find_replaced(std::int64_t psn, const PacketBrief& r) const noexcept {
-  const auto find_in = [&](const auto& replaced) -> const Seen* {
-    if (!answer_facts_.ids_tell(r)) return nullptr;
-    const auto found = std::find_if(replaced.begin(), replaced.end(), [&](const Seen& seen) {
-      return seen.psn == psn && seen.opcode == r.opcode && seen.ip_id == r.ip_id &&
-             !long_since(seen.time_ns, r.time_ns, 64);
-    });
-    return found == replaced.end() ? nullptr : &*found;
-  };
-  if (dissect::opcode_info(r.opcode).operation != Operation::read_response)
-    return replaced_answers_ == nullptr ? nullptr : find_in(*replaced_answers_);
-  const Lazy<ReplacedResponses>& replaced = replaced_responses_;
-  return !replaced.there() || psn >= replaced->to ? nullptr : find_in(replaced->last);
-}
-
-/// A READ response that no request waits for.
-bool PsnSpace::unasked_response(const Step& s, std::int64_t psn) const noexcept {
-  return s.info.operation == Operation::read_response && issued_for(psn, s.info) == issued_.size();
-}
-
-void PsnSpace::answer(Step& s) {
-  const PacketRecord& r = s.r;
-  const bool first_answer = !answers_seen_;
-  answers_seen_ = true;
-  if (!requests_seen_ && first_answer) {
-    constexpr std::int64_t room = std::int64_t{1} << 32U;
-    next_ = room + r.psn;
-  }
-  note_order(s);
-  const std::int64_t psn = place(r.psn);
-  // An acknowledgement of what was acknowledged long ago nobody sends; after that long it is none that was
-  // overtaken, but one of another capture that was merged into this one.
-  const bool too_late = s.info.operation == Operation::acknowledge && r.time_ns != capture::no_time &&
-                        answer_facts_.last_ns != capture::no_time &&
-                        r.time_ns - answer_facts_.last_ns >= held_back_at_most_ns;
-  if (first_answer) {
-    first_answer_ = psn;
-    first_aeth_ = r.aeth;
-    first_answer_point_ = r.point;
-  }
-  if (doubted_.there() && !doubted_->packets.empty()) judge_doubted(s, psn);
-  if (const Seen* seen = find_replaced(psn, r)) {
-    duplicate(s, answer_facts_, seen);
-    return;
-  }
-  if (Seen* seen = answers_.find(psn)) {
-    const Same same = same_transmission(answer_facts_, *seen, r);
-    // Answers are repeated by rule: without an ID to tell, the same answer on the same way is another.
-    const bool tells = answer_facts_.ids_tell(r) || seen->path != r.path;
-    // But READ responses only on a request that comes again.
-    constexpr std::int64_t copied_ns = 20'000;
-    const bool soon = r.time_ns != capture::no_time && seen->time_ns != capture::no_time &&
-                      r.time_ns - seen->time_ns < copied_ns;
-    const bool copy = same == Same::unknown && (soon || copies_.sure()) && requests_seen_ &&
-                      (psn >= repeated_to_ || copies_.sure()) && unasked_response(s, psn);
-    // Where everything is shown twice so is each answer, once.
-    const bool twin = same == Same::unknown && seen->ask == 0 && copies_.may_be_answers(lag_of(seen, r)) &&
-                      s.info.operation != Operation::read_response;
-    if (twin) seen->ask = 1;
-    if ((same == Same::same && tells) || copy || twin || same_record(*seen, r)) {
-      duplicate(s, answer_facts_, seen);
-      // A sender reacts to a NAK as often as it comes, until that is confirmed.
-      if (s.verdict.has(Verdict::duplicate_network) && last_nak_.psn == psn && psn >= acked_ &&
-          last_nak_.frame == seen->frame) {
-        naks_.push(last_nak_);
-      }
-      return;
+/// An answer with a PSN of its own takes its place among those that are awaited.
+void PsnSpace::take_answer(Step& s, std::int64_t psn) {
+  response_gaps_.fill(psn, 1);
+  if (s.ruling.what == Ruling::What::late) return;
+  pass_over(s, psn);
+  if (awaits() && first_awaited().next <= psn && (psn < first_awaited().end || first_awaited().open_end)) {
+    Awaited& one = first_awaited();
+    note_gap(s, psn - one.next);
+    response_gaps_.add({one.next, psn, s.r.time_ns, s.number});
+    one.next = psn + 1;
+    if (one.open_end ? s.info.ends_message() : one.next >= one.end) ++awaited_head_;
+  } else if (!req_.seen && resp_.answered >= 0 && psn > resp_.answered && !s.info.starts_message()) {
+    // Asked for before the capture. Inside a READ no PSN can be anything but a response.
+    constexpr std::int64_t missing_at_most = 1024;
+    const Seen* last = answers_.find(resp_.answered - 1);
+    const bool inside = last != nullptr && !dissect::opcode_info(last->opcode).ends_message() &&
+                        dissect::opcode_info(last->opcode).operation == Operation::read_response;
+    if (inside && psn - resp_.answered <= missing_at_most) {
+      note_gap(s, psn - resp_.answered);
+      response_gaps_.add({resp_.answered, psn, s.r.time_ns, s.number});
     }
-  } else if (psn < acked_ - 1 && answer_facts_.single > 0 && response_holes_.find(psn) == nullptr &&
-             (r.path != answer_facts_.path ||
-              (answer_facts_.is_behind(r) && (answer_facts_.doubled > 0 || copies_.sure() || too_late)) ||
-              (copies_.sure() && !answer_facts_.ids_tell(r) && unasked_response(s, psn)))) {
-    // Long confirmed, and seen at another place or with an ID from then: the capture's other view of it.
-    duplicate(s, answer_facts_, nullptr);
-    return;
   }
-  last_packet_ns_ = r.time_ns;
-  last_packet_ = s.number;
-  if (s.info.operation != Operation::acknowledge) answer_facts_.data = 1;
+  resp_.answered = std::max(resp_.answered, psn + 1);
+}
 
-  if (s.info.operation == Operation::read_response) {
-    read_response(s, psn);
-    return;
-  }
-  // What was sent before the others confirms no more than they did: else the host's counter went once around.
-  const bool news = acked_known_ && psn >= acked_;
-  const bool earlier = !news && sent_earlier(answer_facts_, r);
-  if (!earlier) answer_facts_.learn(r);
-  const Seen* taken = answers_.find(psn);
-  const Seen* before = taken != nullptr && taken->opcode == r.opcode ? taken : nullptr;
-  const Seen repeated = before != nullptr ? *before : Seen{};
-  const bool keeps_guess = taken != nullptr && taken->guessed != 0 && before == nullptr;
-  if (!keeps_guess) {
-    if (before != nullptr) keep_replaced(repeated);
-    answers_.put(seen_of(s, psn), answers_needed_from(psn, s.shared.budget), s.shared.budget);
-  }
+void PsnSpace::response(Step& s, std::int64_t psn) {
+  const PacketRecord& r = s.r;
+  const bool again = s.ruling.what == Ruling::What::repeat;
+  learn_from_response(s, psn);
+  if (!gaps_.empty()) fill_inside_read(s, psn);
   point_at_request(s, psn);
-  last_answer_ns_ = r.time_ns;
-  if (s.info.operation == Operation::atomic_acknowledge)
-    own_answer(s, psn, before != nullptr ? &repeated : nullptr);
+  resp_.last_ns = r.time_ns;
+  answer_facts_.data = true;
+  if (resp_.answered < 0) resp_.answered = psn;
+  const bool is_new = !again || psn >= resp_.answered || response_gaps_.find(psn) != nullptr;
+  if (is_new && s.counts) {
+    req_.new_bytes += r.payload;
+    note_goodput(s);
+    const Seen* request = sent_.find(psn);
+    const auto cause = static_cast<Cause>(request != nullptr ? request->cause : 0);
+    if (!again && (cause == Cause::read_retry || cause == Cause::timeout || cause == Cause::unknown))
+      ++s.connection.requester[side_].trouble->responses_anew;
+  }
+  take_answer(s, psn);
+  const std::int64_t reach = psn - (s.shared.budget.scarce() ? 64 : asked_again_within);
+  const std::int64_t outstanding =
+      !messages_.queue().empty() ? std::min(messages_.queue()[0].first, reach) : reach;
+  const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : facts_.responses.late > 0 ? 512 : 0;
+  Seen& now =
+      answers_.slot_for(psn, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
+  see(now, r, s.number, psn);
+  now.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
+  now.late = s.ruling.what == Ruling::What::late ? 1 : 0;
+
+  if (req_.seen && psn >= req_.next) {
+    beyond_sent(s, psn);
+  } else if (req_.seen && psn >= resp_.acked && s.counts) {
+    ++resp_.fitting;
+  }
+  if (r.has(PacketRecord::has_aeth) && !again) {
+    const std::uint32_t msn = r.aeth & serial_mask;
+    if (!resp_.msn_known || rose(msn, resp_.msn)) resp_.msn = msn;
+    resp_.msn_known = true;
+  }
+  Pending* op = messages_.find(psn);
+  if (op != nullptr && !op->done) {
+    // A requester that keeps what it got asks for what is missing alone.
+    const bool ends_repair = op->retried && psn + 1 == pass_.read_to && resp_.answered > op->last;
+    if ((psn == op->last || ends_repair) && !response_gaps_.any_in(op->first, op->last + 1))
+      messages_.complete(r, s.counts, *op, true);
+  }
+  progress(s, psn + 1);
+}
+
+/// An ACK, a NAK, or the answer to an atomic.
+void PsnSpace::acknowledgement(Step& s, std::int64_t psn) {
+  const PacketRecord& r = s.r;
+  const bool pure = s.info.operation == Operation::acknowledge;
+  Seen& seen = answers_.slot_for(psn, answers_needed_from(psn, s.shared.budget), s.shared.budget);
+  see(seen, r, s.number, psn);
+  seen.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
+  point_at_request(s, psn);
+  resp_.last_ns = r.time_ns;
+  if (!pure) {
+    answer_facts_.data = true;
+    if (resp_.answered < 0) resp_.answered = psn;
+    take_answer(s, psn);
+  }
   if (!r.has(PacketRecord::has_aeth)) {
-    answers_cut_ = answers_cut_ || s.info.operation == Operation::acknowledge;
+    resp_.cut = resp_.cut || pure;
     return;  // cut by the capture: it may be anything
   }
-
-  const auto syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
-  const unsigned kind = syndrome >> 5U & 3U;
-  const unsigned code = syndrome & 31U;
-  if (earlier) mark_late(s);
+  const unsigned kind = r.aeth >> 29U & 3U;
+  const unsigned code = r.aeth >> 24U & 31U;
   switch (kind) {
     case 0:
       acknowledge(s, psn);
@@ -188,8 +191,18 @@ void PsnSpace::answer(Step& s) {
   }
 }
 
+/// What an answer says of where the requester stands.
+void PsnSpace::confirm(Step& s, std::int64_t psn) {
+  if (!req_.seen) return;
+  if (psn >= req_.next) {
+    beyond_sent(s, psn);
+  } else if (psn >= resp_.acked && s.counts) {
+    ++resp_.fitting;
+  }
+}
+
 void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
-  if (s.counts) ++acks_;
+  if (s.counts) ++resp_.acks;
   if (s.r.has(PacketRecord::left_out)) ++acks_left_out_;
   const unsigned credits = s.r.aeth >> 24U & 31U;
   if (credits != 31 && s.counts) {
@@ -197,140 +210,152 @@ void PsnSpace::acknowledge(Step& s, std::int64_t psn) {
     if (credits == 0) happened(s, s.side, Event::zero_credits);
   }
   const std::uint32_t msn = s.r.aeth & serial_mask;
-  if (msn_known_ && psn >= acked_ && !rose(msn, last_msn_)) {
+  if (resp_.msn_known && psn >= resp_.acked && !rose(msn, resp_.msn)) {
     s.verdict.set(Verdict::msn_backwards);
     happened(s, s.side, Event::msn_backwards);
   }
-  if (!msn_known_ || rose(msn, last_msn_)) last_msn_ = msn;
-  msn_known_ = true;
-
-  if (requests_seen_ && psn >= next_) {
-    unseen(s, psn);
-  } else if (requests_seen_ && psn >= acked_) {
-    if (s.counts) ++answered_;
-  }
-  settle_loss(s, psn);
-  // What it confirms again it confirmed before, and has nothing behind it.
+  if (!resp_.msn_known || rose(msn, resp_.msn)) resp_.msn = msn;
+  resp_.msn_known = true;
+  confirm(s, psn);
   const bool pure = s.info.operation == Operation::acknowledge;
-  if (pure && acked_known_ && psn + 1 == acked_) waited_for_ = acked_;
-  skip_answered(s, pure ? psn + 1 : psn);
-  if (s.info.operation == Operation::atomic_acknowledge) {
-    if (Pending* op = pending(psn); op != nullptr && op->kind == OperationKind::atomic && !op->done) {
-      missed_below(s, psn + 1);
-      complete(s.r, s.counts, *op, true);
-    }
+  pass_over(s, pure ? psn + 1 : psn);
+  if (!pure) {
+    Pending* op = messages_.find(psn);
+    if (op != nullptr && op->kind == OperationKind::atomic && !op->done)
+      messages_.complete(s.r, s.counts, *op, true);
   }
   progress(s, psn + 1);
 }
 
-/// An acknowledgement of what was not captured.
-void PsnSpace::unseen(Step& s, std::int64_t psn) {
+/// An answer to what was not captured.
+void PsnSpace::beyond_sent(Step& s, std::int64_t psn) {
   constexpr std::int64_t believable = 1 << 16U;
-  if (psn - next_ >= believable) {
+  if (psn - req_.next >= believable) {
     if (s.counts) ++unfitting_;
     return;
   }
-  if (!pending_.empty() && pending_.back().open_end) {
-    next_ = psn + 1;  // responses or acknowledgements inside a READ whose length is not known
-    message_known_ = false;
-    return;
+  if (!messages_.open_end()) {
+    if (s.ruling.unseen) {
+      s.verdict.set(Verdict::ack_unseen);
+      happened(s, s.side, Event::ack_unseen);
+    }
+    gaps_.add({req_.next, psn + 1, s.r.time_ns, s.number});
+    messages_.break_off();
   }
-  s.verdict.set(Verdict::ack_unseen);
-  happened(s, s.side, Event::ack_unseen);
-  holes_.add({next_, psn + 1, s.r.time_ns, s.number, false, false, false, 0, false, true});
-  if (!pending_.empty() && pending_.back().last < 0) {
-    pending_.back().broken = true;
-    pending_.back().last = pending_.back().end() - 1;
-  }
-  message_known_ = false;
-  next_ = psn + 1;
+  // Else it lies inside a READ whose length is not known.
+  messages_.lose_track();
+  req_.next = req_.cursor = psn + 1;
 }
 
 /// Everything before `acked` was received.
 void PsnSpace::progress(Step& s, std::int64_t acked) {
-  if (acked_known_ && acked <= acked_) return;
-  if (!requests_seen_) {
-    next_ = std::max(next_, acked);
-    acked_ = acked;
-    acked_known_ = true;
+  if (resp_.acked_known && acked <= resp_.acked) return;
+  if (!req_.seen) {
+    req_.next = req_.cursor = std::max(req_.next, acked);
+    resp_.acked = acked;
+    resp_.acked_known = true;
     return;
   }
-  if (acked > next_ || acked <= first_ - 65536) return;
-  if (acked_known_ || acked > first_) {
-    missed_below(s, acked);
-  }
+  if (acked > req_.next || acked <= req_.first - 65536) return;
   // That all before the capture had been confirmed was taken for granted.
-  acked_ = acked_known_ ? std::max(acked_, acked) : acked;
-  acked_known_ = true;
-  take_confirmed();
-  if (chain_open_ && acked_ > chain_psn_) {
-    chain_->answered = true;
-    const bool timed = s.r.time_ns != capture::no_time && chain_->last_time_ns != capture::no_time;
-    chain_->too_late =
-        timed && chain_->max_spacing_ns != 0 && s.r.time_ns > chain_->last_time_ns &&
-        static_cast<std::uint64_t>(s.r.time_ns - chain_->last_time_ns) / 2 > chain_->max_spacing_ns;
-    if (s.counts) keep_if_worst(*s.connection.requester[side_].trouble);
-    chain_open_ = false;
-  }
-  if (rnr_psn_ >= 0 && acked_ > rnr_psn_) {
+  resp_.acked = resp_.acked_known ? std::max(resp_.acked, acked) : acked;
+  resp_.acked_known = true;
+  if (!gaps_.empty()) gaps_.fill(INT64_MIN / 2, resp_.acked - INT64_MIN / 2);
+  chains_.answered(resp_.acked, s.r.time_ns, s.counts, s.connection.requester[side_].trouble);
+  if (rnr_in_a_row_ != 0 && resp_.acked > rnr_.psn) {
     rnr_open_ = false;
     rnr_in_a_row_ = 0;
-    rnr_psn_ = -1;
   }
-  complete_acknowledged(s.r, s.counts);
+  messages_.complete_acknowledged(s.r, s.counts, resp_.acked, response_gaps_);
 }
 
-/// What was confirmed the receiver took, and then what had come behind it in order.
-void PsnSpace::take_confirmed() noexcept {
-  if (taken_ >= acked_) return;
-  constexpr std::int64_t in_flight_at_most = 1024;
-  taken_ = acked_;
-  const std::int64_t end = std::min(next_, acked_ + in_flight_at_most);
-  std::uint64_t frame = 0;
-  for (const Seen* seen = sent_.find(taken_); seen != nullptr && seen->frame > frame && taken_ < end;
-       seen = sent_.find(taken_)) {
-    frame = seen->frame;
-    ++taken_;
+void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
+  RequesterTrouble& trouble = *s.connection.requester[side_].trouble;
+  if (code > last_nak_code) return;
+  if (s.counts) ++trouble.naks[code];
+  constexpr std::array<Event, 5> events{Event::nak_sequence_error, Event::nak_invalid_request,
+                                        Event::nak_remote_access_error, Event::nak_remote_operational_error,
+                                        Event::nak_invalid_rd_request};
+  happened(s, s.side, events[code]);
+  if (req_.seen && psn > req_.next) {
+    beyond_sent(s, psn - 1);
+  } else if (req_.seen && psn >= resp_.acked && s.counts) {
+    ++resp_.fitting;
+    Pairing& pairing = s.connection.pairing;
+    pairing.evidence =
+        static_cast<std::uint8_t>(pairing.evidence | 1U << static_cast<unsigned>(Evidence::nak));
   }
+  pass_over(s, psn);
+  // That all before the capture had been confirmed was taken for granted; this says what was not.
+  if (!resp_.acked_known && req_.seen && psn >= req_.first - 65536) resp_.acked = std::min(resp_.acked, psn);
+  const bool old = resp_.acked_known && psn < resp_.acked && psn >= req_.first;
+  progress(s, psn);
+  if (code != sequence_error) {
+    refuse(s, psn);
+    return;
+  }
+  if (old) return;  // confirmed since: it was overtaken, or comes a second time
+  nak_ = {psn, s.r.time_ns, s.number, s.r.aeth >> 24U};
+  if (rnr_.psn == psn || !req_.seen || !s.counts) return;
+  // When did the capture see the packet that made the responder ask?
+  const PsnGap* missing = gaps_.find(psn);
+  const Seen* next = sent_.find(psn + 1);
+  const std::int64_t since = missing != nullptr ? missing->time_ns
+                             : next != nullptr  ? next->time_ns
+                                                : capture::no_time;
+  if (since != capture::no_time && s.r.time_ns != capture::no_time && s.r.time_ns >= since)
+    trouble.nak_generation_ns.add(static_cast<std::uint64_t>(s.r.time_ns - since));
 }
 
-/// Requests that were confirmed but never captured.
-void PsnSpace::missed_below(Step& s, std::int64_t psn) {
-  if (holes_.empty()) return;
-  std::vector<Hole>& holes = holes_.list();
-  for (std::size_t i = 0; i < holes.size(); ++i) {
-    Hole hole = holes[i];
-    if (hole.of_repeat || hole.called_missed || hole.from >= psn) continue;
-    if (hole.to > psn) {
-      Hole rest = hole;
-      rest.from = psn;
-      hole.to = psn;
-      if (holes.size() < Holes::limit) holes.push_back(rest);
-    }
-    hole.called_missed = true;
-    hole.frame = s.number;
-    holes[i] = hole;
-    lose(s, side_, Lost::by_capture, static_cast<std::uint64_t>(hole.to - hole.from));
+void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
+  Requester& requester = s.connection.requester[side_];
+  happened(s, s.side, Event::rnr_nak);
+  if (req_.seen && psn > req_.next) beyond_sent(s, psn - 1);
+  if (req_.seen && psn >= resp_.acked && psn < req_.next && s.counts) ++resp_.fitting;
+  pass_over(s, psn);
+  progress(s, psn);
+  const bool same = rnr_in_a_row_ != 0 && rnr_.psn == psn;
+  rnr_in_a_row_ = static_cast<std::uint16_t>(same ? std::min(rnr_in_a_row_ + 1, 0xffff) : 1);
+  rnr_ = {psn, s.r.time_ns, s.number, s.r.aeth >> 24U};
+  rnr_open_ = true;
+  if (!s.counts) return;
+  ++requester.trouble->naks[static_cast<std::size_t>(NakKind::rnr)];
+  if (!requester.trouble->rnr) requester.trouble->rnr = std::make_unique<RnrStats>();
+  RnrStats& stats = *requester.trouble->rnr;
+  ++stats.naks;
+  stats.longest_chain = std::max<std::uint64_t>(stats.longest_chain, rnr_in_a_row_);
+  stats.timer_code = static_cast<std::uint8_t>(code);
+  stats.coded_wait_ns = dissect::rnr_timer_ns(static_cast<std::uint8_t>(code));
+}
+
+/// A NAK that ends the connection, tied to the request it answers.
+void PsnSpace::refuse(Step& s, std::int64_t psn) {
+  if (!s.counts) return;
+  Requester& requester = s.connection.requester[side_];
+  requester.refused_fatally = true;
+  constexpr std::size_t kept = 4;
+  if (requester.trouble->refused.size() >= kept) return;
+  RefusedRequest refused;
+  refused.syndrome = static_cast<std::uint8_t>(s.r.aeth >> 24U);
+  refused.psn = s.r.psn;
+  refused.nak_frame = s.number;
+  const Pending* op = messages_.find(psn);
+  if (op != nullptr) {
+    refused.has_reth = op->has_reth;
+    refused.virtual_address = op->virtual_address;
+    refused.r_key = op->r_key;
+    refused.length = op->length;
   }
-  // A responder that takes in order had thrown away what came behind the packet that its NAK names: what it
-  // confirms, and nobody sent again, it got from the repeat.
-  const bool from_repeat = run_cause_ == Cause::nak && run_nak_ >= 0 && !keeps_all();
-  for (const Hole& hole : holes) {
-    if (!hole.of_repeat || hole.to > psn || !hole.counted || !from_repeat) continue;
-    if (hole.from < run_nak_ || hole.frame < run_frame_) continue;
-    // Or from one before, of a timer, that had been under way; not from that of an earlier NAK, in which this
-    // one's packet was missing.
-    const Seen* seen = sent_.find(hole.from);
-    const bool of_nak_before = run_nak_before_ >= 0 && run_nak_before_ < run_nak_;
-    const bool thrown_away =
-        seen != nullptr &&
-        (seen->cause == 0 || (seen->cause == static_cast<unsigned>(Cause::nak) && of_nak_before));
-    if (!thrown_away) continue;
-    const auto missing = static_cast<std::uint64_t>(hole.to - hole.from);
-    unlose(s, side_, Lost::before_capture, missing, hole.frame);
-    lose(s, side_, Lost::by_capture, missing);
+  // Opcode and packet are of the PSN that the NAK names, the rest of the message that it is part of. A READ
+  // takes more PSNs than it has packets.
+  if (op != nullptr && (op->first == psn || op->kind == OperationKind::read)) {
+    refused.opcode = op->opcode;
+    refused.request_frame = op->frame;
+  } else if (const Seen* seen = sent_.find(psn)) {
+    refused.opcode = seen->opcode;
+    refused.request_frame = seen->frame;
   }
-  std::erase_if(holes_.list(), [&](const Hole& hole) { return hole.of_repeat && hole.to <= psn; });
+  requester.trouble->refused.push_back(refused);
 }
 
 }  // namespace roce::analyze

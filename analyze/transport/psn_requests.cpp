@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requester's packets: what is new, what is missing, what comes late (IBTA 9.7.2, 9.7.3).
+// The requester's packets (IBTA 9.7.2, 9.7.3): each does what its ruling says.
 #include <algorithm>
-#include <array>
 
 #include "analyze/transport/psn_fast_path.hpp"
 
@@ -9,6 +8,7 @@ namespace roce::analyze {
 
 using dissect::Operation;
 using dissect::Position;
+using episode::Ruling;
 
 namespace {
 
@@ -24,230 +24,298 @@ void learn_pmtu(Step& s) noexcept {
   }
 }
 
+/// Why what had been confirmed was sent again.
+SpuriousReason needless_by(const Ruling& ruling) noexcept {
+  switch (ruling.cause) {
+    case Cause::nak:
+      return SpuriousReason::nak;
+    case Cause::rnr:
+      return SpuriousReason::rnr;
+    case Cause::read_retry:
+      return SpuriousReason::read_answer;
+    default:
+      return ruling.implied            ? SpuriousReason::atomic_answer
+             : ruling.unheard_nak != 0 ? SpuriousReason::unheard_nak
+                                       : SpuriousReason::timer;
+  }
+}
+
 }  // namespace
 
 void PsnSpace::begin(const PacketBrief& r) {
-  constexpr std::int64_t room = std::int64_t{1} << 32U;  // so that nothing before the first is negative
-  if (answers_seen_ && acked_known_) {
-    // Answers to earlier requests told the place.
-    next_ = place(r.psn);
-    acked_ = std::min(acked_, next_);
-  } else {
-    next_ = room + r.psn;
-    acked_ = next_;
-  }
-  first_ = next_;
-  // A missing response is asked for: the READ was sent before, and so was what is answered since.
-  if (response_holes_.find(first_) != nullptr) next_ = std::max(next_, response_next_);
-  // So was a READ that has been answered, unless the capture holds each direction for a while.
-  constexpr std::int64_t held_ns = 10'000;
-  const bool read = dissect::opcode_info(r.opcode).operation == Operation::read_request;
-  const bool timed = r.time_ns != capture::no_time && last_answer_ns_ != capture::no_time;
-  if (read && answers_.find(first_) != nullptr && r.point == first_answer_point_ && timed &&
-      r.time_ns - last_answer_ns_ >= held_ns) {
-    next_ = std::max(next_, response_next_);
-  }
-  // So was what a NAK asks for, and one behind it, which made the responder ask (IBTA 9.7.5.1.1).
-  if (const OpenNak* asked = naks_.find(first_)) next_ = std::max(next_, first_ + (asked->for_rnr ? 1 : 2));
-  if (rnr_open_ && rnr_psn_ == first_) next_ = std::max(next_, first_ + 1);
-  copies_.begin(first_);
-  taken_ = first_;
-  if (response_next_ < 0) response_next_ = first_;
-  requests_seen_ = true;
+  req_.next = place(r.psn);
+  // Answers to earlier requests may have told what is confirmed.
+  resp_.acked = resp_.acked_known ? std::min(resp_.acked, req_.next) : req_.next;
+  req_.first = req_.cursor = req_.next;
+  if (resp_.answered < 0) resp_.answered = req_.first;
+  req_.seen = true;
 }
 
-void PsnSpace::damaged_request(Step& s) {
+Cause PsnSpace::cause_of_damaged(const PacketRecord& r) const noexcept {
   // Only what fits exactly where it should come is believed.
-  if (!requests_seen_ || !in_run_) return;
-  const std::int64_t psn = place(s.r.psn);
-  if (psn != run_next_) return;
-  const Seen* seen = sent_.find(psn);
-  if (seen != nullptr && seen->opcode != s.r.opcode) return;
-  s.verdict.set(Verdict::retransmission);
-  s.verdict.cause = run_cause_;
-  if (seen != nullptr) s.verdict.original = static_cast<std::uint32_t>(seen->frame);
-  count_repeat(s, side_, run_cause_);
+  const bool fits = req_.seen && req_.cursor < req_.next && place(r.psn) == req_.cursor;
+  return fits ? pass_.cause : Cause::none;
 }
 
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
-  if (s.counts) ++requests_;
+  const Ruling& ruling = s.ruling;
   if (r.has(PacketRecord::left_out)) ++requests_left_out_;
   note_order(s);
-  learn_pmtu(s);
-  if (!requests_seen_) begin(r);
+  if (!req_.seen) begin(r);
   const std::int64_t psn = place(r.psn);
-  const bool right_behind = psn == next_;
+  if (ruling.what == Ruling::What::copy) {
+    request_facts_.count_doubled();
+    if (!ruling.by_network) return;  // nobody sent it
+  }
+  if (s.counts) ++req_.packets;
+  learn_pmtu(s);
+  const bool right_behind = psn == req_.next;
   // Where a READ ends with this request, nobody knows whether all between them is the READ's.
-  if (psn >= next_ && close_open_read(s, psn)) message_known_ = right_behind;
-  std::int64_t count = 1;
-  if (s.info.operation == Operation::read_request) {
-    count = read_packets(s);
-    reads_cut_ = reads_cut_ || !r.has(PacketRecord::has_reth);
+  if (psn >= req_.next && close_open_read(s, psn)) messages_.believe(right_behind);
+  const bool read = s.info.operation == Operation::read_request;
+  if (read) reads_cut_ = reads_cut_ || !r.has(PacketRecord::has_reth);
+  const std::int64_t count = read ? read_packets(s) : 1;
+  switch (ruling.what) {
+    case Ruling::What::first:
+      if (psn >= req_.next) {
+        accept(s, psn, count);
+      } else {
+        ++behind_answers_;
+        fill_in(s, psn, count);
+      }
+      break;
+    case Ruling::What::late:
+      fill_in(s, psn, count);
+      break;
+    case Ruling::What::copy:
+      break;
+    case Ruling::What::repeat:
+      repeat(s, psn, std::max<std::int64_t>(count, 1));
+      break;
   }
-  if (psn == taken_) taken_ = psn + count;
-
-  // A new packet that the packets of a repeat have overtaken does not end the repeat.
-  const bool overtaken = psn >= next_ && in_run_ && sent_earlier(request_facts_, r);
-  if (overtaken) mark_late(s);
-  if (sent_earlier(request_facts_, r)) request_facts_.count_late();
-  if (psn >= next_ && in_run_ && !overtaken) take_back_lone_repeat(s);
-  // A sender that goes back goes on from there: one alone, and then new ones right away, was all it sent
-  // again, or late.
-  const bool right_away =
-      !request_facts_.ids_rise(r) || static_cast<std::uint16_t>(r.ip_id - request_facts_.last_id) == 1;
-  const bool asked_for_one = run_cause_ == Cause::nak && (keeps_all() || (lone_ && right_away));
-  if (psn >= next_ && in_run_ && !overtaken && run_next_ < next_ && !asked_for_one) {
-    holes_.add({run_next_, next_, r.time_ns, s.number, true, false, false, r.ip_id,
-                false});  // the end of what was sent again
-  }
-  if (psn == next_) [[likely]] {
-    accept(s, psn, count, true);
-  } else if (psn > next_) {
-    const std::int64_t missing = psn - next_;
-    note_gap(s, missing);
-    holes_.add({next_, psn, r.time_ns, s.number, false, false, true, r.ip_id, false});
-    if (s.info.service == dissect::Service::uc) break_message(s);
-    accept(s, psn, count, false);
-  } else if (holes_.empty() || !comes_behind_its_answer(s, psn, count)) {
-    repeat(s, psn, count == 0 ? 1 : count);
-  }
-
-  if (s.verdict.has(Verdict::duplicate_capture)) return;  // nobody sent it again
   if (s.counts && r.time_ns != capture::no_time) note_idle(r);
-  last_request_ns_ = r.time_ns;
-  last_packet_ns_ = r.time_ns;
+  req_.last_ns = last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
   note_in_flight(s.verdict);
-  if (s.counts && s.verdict.has(Verdict::in_flight_known)) {
-    in_flight_max_ = std::max(in_flight_max_, s.verdict.in_flight);
-    Series::Bucket* const bucket = s.bucket();
-    if (bucket != nullptr) bucket->in_flight_max = std::max(bucket->in_flight_max, s.verdict.in_flight);
-  }
+  if (!s.counts || !s.verdict.has(Verdict::in_flight_known)) return;
+  req_.in_flight_max = std::max(req_.in_flight_max, s.verdict.in_flight);
+  if (Series::Bucket* bucket = s.bucket())
+    bucket->in_flight_max = std::max(bucket->in_flight_max, s.verdict.in_flight);
 }
 
-/// A gap of UC destroys at least the message that it begins in, the one that it ends in, or one between.
-void PsnSpace::break_message(Step& s) {
-  const bool known = message_known_ && inside_message_ && broken_;
-  if (!known) happened(s, side_, Event::uc_message_lost);
-  broken_ = !s.info.starts_message();
-}
-
-void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count, bool in_order) {
-  new_since_run_ = true;
-  if (s.verdict.has(Verdict::out_of_order)) {
-    request_facts_.count_single();
-  } else {
-    if (in_run_) {
-      naks_.pass_before(run_frame_);
-      interrupt_run(s);
-    }
-    in_run_ = false;
-    request_facts_.learn(s.r);
-  }
+/// A request behind all that was sent before.
+void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
+  const bool in_order = psn == req_.next;
+  req_.new_since_pass = true;
+  request_facts_.learn(s.r);
   if (in_order) {
-    check_order(s);
+    messages_.check_order(s);
   } else {
-    message_known_ = false;
+    note_gap(s, psn - req_.next);
+    gaps_.add({req_.next, psn, s.r.time_ns, s.number});
+    if (s.info.service == dissect::Service::uc && messages_.destroyed_by_gap(s.info))
+      happened(s, side_, Event::uc_message_lost);
+    messages_.lose_track();
   }
-  sent_.put(seen_of(s, psn), needed_from(psn, s.shared.budget), s.shared.budget);
-  next_ = psn + std::max<std::int64_t>(count, 1);
-  track_message(s, psn, count, in_order);
-  issue(s, psn, count, Cause::none);
-  count_goodput(s);
-  message_operation_ = s.info.operation;
-  inside_message_ = !s.info.ends_message();
-  message_known_ = count != 0;  // else the next request tells where this READ ends
+  see(sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget), s.r, s.number, psn);
+  req_.next = req_.cursor = psn + std::max<std::int64_t>(count, 1);
+  messages_.track(s, psn, count, in_order);
+  await(s, psn, count);
+  if (s.counts) req_.new_bytes += s.r.payload;
+  note_goodput(s);
+  messages_.sent_last(s.info, count != 0);  // else the next request tells where this READ ends
 }
 
-void PsnSpace::count_goodput(Step& s) noexcept {
-  if (!s.counts) return;
-  new_bytes_ += s.r.payload;
-  if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += s.r.payload;
-}
-
-/// A packet that is older than the one before it: what came first is not sure here.
-void PsnSpace::note_order(Step& s) {
-  if (s.r.time_ns != capture::no_time && s.r.time_ns < last_packet_ns_) {
-    s.verdict.set(Verdict::time_backwards);
-    happened(s, s.side, Event::time_backwards);
-  }
-}
-
-bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
-  return time_ns != capture::no_time && last_request_ns_ != capture::no_time &&
-         time_ns - last_request_ns_ >= silence_ns;
-}
-
-/// Whether the PSN is taken by a READ, behind its first. Then no other request can have it.
-bool PsnSpace::inside_read(std::int64_t psn) noexcept {
-  const Pending* op = pending(psn);
-  return op != nullptr && op->kind == OperationKind::read && psn > op->first;
-}
-
-void PsnSpace::mark_late(Step& s) {
-  const bool ruled = s.ruling != nullptr && (s.info.request || s.info.operation != Operation::acknowledge);
-  if (ruled) return;
-  s.verdict.set(Verdict::out_of_order);
-  happened(s, s.side, Event::out_of_order);
-  if (s.counts && s.flow(s.side) != nullptr) ++s.flow(s.side)->sequence_to_change().out_of_order;
-}
-
-/// What `seen` repeated was not lost after all.
-void PsnSpace::unlose_filled(Step& s, Seen& seen, unsigned side) {
-  unlose(s, side, Lost::before_capture, 1, seen.frame);
-  seen.filled = 0;
-}
-
-void PsnSpace::late(Step& s, std::int64_t psn, std::int64_t count, const Hole* hole) {
-  if (hole != nullptr && hole->called_missed) unlose(s, side_, Lost::by_capture, 1, hole->frame);
-  if (psn < first_) {
+/// A request that comes behind others, or behind its answer, but was sent for the first time.
+void PsnSpace::fill_in(Step& s, std::int64_t psn, std::int64_t count) {
+  if (psn < req_.first) {
     // No answer to anything before is known either.
-    if (response_next_ >= 0 && !answers_seen_) response_next_ = std::min(response_next_, psn);
-    if (!acked_known_) acked_ = std::min(acked_, psn);
+    if (resp_.answered >= 0 && !resp_.seen) resp_.answered = std::min(resp_.answered, psn);
+    if (!resp_.acked_known) resp_.acked = std::min(resp_.acked, psn);
     first_late_ = std::min(first_late_, psn);
   }
-  holes_.fill(psn, count);
-  Seen seen = seen_of(s, psn);
-  seen.late = 1;
-  sent_.put(seen, needed_from(psn, s.shared.budget), s.shared.budget);
+  const Seen* known = sent_.find(psn);
+  gaps_.fill(psn, std::max<std::int64_t>(count, 1));
   request_facts_.count_single();
-  if (!request_facts_.ids_rise(s.r)) request_facts_.count_late();
-  count_goodput(s);
-  mend_message(s, psn, count, false);
-  issue(s, psn, count, Cause::none);
-  copies_.out_of_turn(psn, count, next_, false);
-  mark_late(s);
+  if (known == nullptr) {
+    Seen& seen = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
+    see(seen, s.r, s.number, psn);
+    seen.late = s.ruling.what == Ruling::What::late ? 1 : 0;
+    messages_.mend(s, psn, count, false, resp_.acked_known ? resp_.acked : INT64_MIN);
+    await(s, psn, count);
+  }
+  if (s.counts) req_.new_bytes += s.r.payload;
+  note_goodput(s);
+}
+
+/// A request that is sent again.
+void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
+  const Seen* const seen = sent_.find(psn);
+  const bool missing = gaps_.find(psn) != nullptr;
+  if (s.ruling.begins_pass) {
+    begin_pass(s, psn, seen);
+  } else if (psn > req_.cursor) {
+    note_gap(s, psn - req_.cursor);
+  }
+  request_facts_.learn(s.r);
+  point_at_original(s, psn, seen);
+  if (missing) {
+    if (s.counts) req_.new_bytes += s.r.payload;
+    note_goodput(s);
+    messages_.mend(s, psn, count, true, resp_.acked_known ? resp_.acked : INT64_MIN);
+    gaps_.fill(psn, count);
+    await(s, psn, count);
+  }
+  learn_asking(s, psn);
+  Seen& now = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
+  see(now, s.r, s.number, psn);
+  now.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
+  messages_.retry(psn, answered_on_its_own(s.info.operation));
+  if (s.ruling.spurious && s.counts) {
+    const auto reason = static_cast<std::size_t>(needless_by(s.ruling));
+    ++s.connection.requester[side_].trouble->needless[reason];
+  }
+  const std::int64_t end = psn + count;
+  req_.cursor = s.ruling.begins_pass ? end : std::max(req_.cursor, end);
+  pass_.cause = s.ruling.cause;
+  if (end < req_.next) return;
+  req_.next = end;
+  messages_.sent_last(s.info, true);
+}
+
+void PsnSpace::point_at_original(Step& s, std::int64_t psn, const Seen* seen) noexcept {
+  std::uint64_t frame = seen != nullptr ? seen->frame : 0;
+  if (frame == 0 && s.info.operation == Operation::read_request) {
+    const Pending* op = messages_.find(psn);
+    if (op != nullptr) frame = op->frame;  // issued again from its middle
+  }
+  if (frame == 0) {
+    const AnsweredOperation* answered = messages_.find_answered(psn);
+    if (answered != nullptr) frame = answered->frame;  // long ago
+  }
+  if (frame != 0 && frame < s.number) s.verdict.original = static_cast<std::uint32_t>(frame);
+}
+
+/// Whether the requester had sent nothing for so long that its timer may have run out.
+bool PsnSpace::silent_before(std::int64_t time_ns) const noexcept {
+  return time_ns != capture::no_time && req_.last_ns != capture::no_time &&
+         time_ns - req_.last_ns >= silence_ns;
+}
+
+/// The requester goes back, here.
+void PsnSpace::begin_pass(Step& s, std::int64_t psn, const Seen* seen) {
+  const Ruling& ruling = s.ruling;
+  RequesterTrouble& trouble = *s.connection.requester[side_].trouble;
+  const bool timed = s.r.time_ns != capture::no_time && ruling.trigger_ns != capture::no_time;
+  const std::int64_t took = timed ? s.r.time_ns - ruling.trigger_ns : -1;
+  happened(s, side_, Event::go_back_n);
+  if (pass_.start == psn && pass_.acked == resp_.acked) happened(s, side_, Event::go_back_n_no_progress);
+  if (ruling.cause == Cause::rnr) {
+    rnr_open_ = false;
+    if (s.counts && took >= 0 && trouble.rnr) trouble.rnr->wait_ns.add(static_cast<std::uint64_t>(took));
+  } else if (ruling.cause == Cause::nak && took >= 0) {
+    if (s.counts) trouble.nak_reaction_ns.add(static_cast<std::uint64_t>(took));
+    constexpr std::int64_t longest_ns = 10'000'000'000;  // what is longer is no reaction
+    const std::int64_t news = std::min(took, longest_ns);
+    if (news > 0) reaction_ns_ = reaction_ns_ == 0 ? news : reaction_ns_ + (news - reaction_ns_) / 8;
+  }
+  follow_chain(s, psn, seen);
+  pass_.start = psn;
+  pass_.acked = resp_.acked;
+  req_.new_since_pass = false;
+}
+
+/// Repeats that nothing asked for are a chain.
+void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
+  const Ruling& ruling = s.ruling;
+  if (ruling.cause == Cause::nak || ruling.cause == Cause::rnr) {
+    chains_.end();
+    return;
+  }
+  RequesterTrouble& trouble = *s.connection.requester[side_].trouble;
+  // A READ is issued again at once, for a later response came, or because the timer ran out.
+  const bool read_timer = ruling.cause == Cause::read_retry && silent_before(s.r.time_ns) && !ruling.implied;
+  if (s.counts && ((ruling.cause == Cause::timeout && !ruling.implied) || read_timer)) {
+    ++trouble.timeouts;
+    if (ruling.cause == Cause::read_retry) ++trouble.read_timeouts;
+  }
+  RetryChain now;
+  now.psn = s.r.psn;
+  now.opcode = s.r.opcode;
+  now.last_frame = s.number;
+  now.last_time_ns = s.r.time_ns;
+  now.answered = resp_.acked_known && resp_.acked > psn;  // before it was repeated at all
+  now.unheard_nak = ruling.cause == Cause::timeout ? ruling.unheard_nak : 0;
+  now.needless = now.answered && now.unheard_nak == 0;  // else the timer was not in vain
+  // The responder waits for what does not come, and so for ever.
+  const bool headless = resp_.acked_known && psn > resp_.acked && gaps_.any_in(resp_.acked, resp_.acked + 1);
+  now.missing_before = headless ? static_cast<std::uint32_t>(psn - resp_.acked) : 0;
+  const FirstOfChain first = chains_.begins(psn) ? first_of_chain(s, psn, seen) : FirstOfChain{};
+  chains_.resend(now, psn, first, s.counts, trouble);
+}
+
+/// The last transmission that asks for `psn`. Of a READ, it may begin before, and be issued again itself.
+FirstOfChain PsnSpace::first_of_chain(const Step& s, std::int64_t psn, const Seen* seen) noexcept {
+  FirstOfChain first;
+  const auto from = [&](std::int64_t start, std::uint64_t frame, std::int64_t time_ns) {
+    if (frame > first.frame) first = {frame, time_ns, static_cast<std::uint32_t>(psn - start)};
+  };
+  if (seen != nullptr) from(psn, seen->frame, seen->time_ns);
+  const bool read = s.info.operation == Operation::read_request;
+  if (const Pending* op = read ? messages_.find(psn) : nullptr; op != nullptr && op->first < psn) {
+    from(op->first, op->frame, op->start_ns);
+  } else if (const AnsweredOperation* answered = messages_.find_answered(psn)) {
+    from(read ? answered->first : psn, answered->frame, answered->start_ns);
+  }
+  if (const Seen* again = read ? sent_.find(pass_.read_from) : nullptr;
+      again != nullptr && again->frame == pass_.read_frame && pass_.read_from <= psn && psn < pass_.read_to)
+    from(pass_.read_from, again->frame, again->time_ns);
+  return first;
+}
+
+/// How soon its requester asks for a response again.
+void PsnSpace::learn_asking(Step& s, std::int64_t psn) {
+  if (s.info.operation != Operation::read_request) return;
+  if (s.ruling.begins_pass && s.ruling.cause != Cause::nak && s.ruling.cause != Cause::rnr) {
+    const PsnGap* const missing = response_gaps_.find(psn);
+    const Seen* const given = answers_.find(psn);
+    const Seen* const next = answers_.find(psn + 1);
+    std::int64_t since_ns = capture::no_time;
+    if (missing != nullptr) {
+      since_ns = missing->time_ns;
+    } else if (given != nullptr && given->cause == 0 && s.ruling.lost_after != 0) {
+      since_ns = next != nullptr ? std::max(next->time_ns, given->time_ns) : given->time_ns;
+    }
+    const bool timed = since_ns != capture::no_time && s.r.time_ns != capture::no_time;
+    const std::int64_t took = timed ? s.r.time_ns - since_ns : 0;
+    if (took > 0 && (ask_again_ns_ == 0 || took < ask_again_ns_)) ask_again_ns_ = took;
+    if (s.counts && timed && missing != nullptr && took >= 0) {
+      s.connection.requester[side_].trouble->read_rerequest_ns.add(static_cast<std::uint64_t>(took));
+    }
+  }
+  if (!s.ruling.begins_pass) return;
+  pass_.read_from = psn;
+  pass_.read_to = psn + std::max<std::int64_t>(read_packets(s), 1);
+  pass_.read_frame = s.number;
 }
 
 /// Notes a request whose answer has PSNs of its own.
-void PsnSpace::issue(Step& s, std::int64_t psn, std::int64_t count, Cause cause) {
+void PsnSpace::await(const Step& s, std::int64_t psn, std::int64_t count) {
   if (!answered_on_its_own(s.info.operation)) return;
-  if (issued_.size() - issued_head_ >= issued_at_most) ++issued_head_;
-  if (issued_head_ >= 64 && issued_head_ * 2 >= issued_.size()) {
-    issued_.erase(issued_.begin(), issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_));
-    issued_head_ = 0;
+  Awaited one{psn, psn + std::max<std::int64_t>(count, 1), count == 0};
+  one.next = std::max(psn, std::min(resp_.answered, one.end));  // its answers may have come before it
+  if (one.next == one.end && !one.open_end) return;
+  if (awaited_.size() - awaited_head_ >= awaited_at_most) ++awaited_head_;
+  if (awaited_head_ >= 64 && awaited_head_ * 2 >= awaited_.size()) {
+    awaited_.erase(awaited_.begin(), awaited_.begin() + static_cast<std::ptrdiff_t>(awaited_head_));
+    awaited_head_ = 0;
   }
-  Issued issued;
-  issued.first = psn;
-  issued.next = psn;
-  issued.end = psn + std::max<std::int64_t>(count, 1);
-  issued.frame = s.number;
-  issued.open_end = count == 0;
-  issued.cause = cause;
-  // What was asked for with a NAK had never been executed.
-  issued.instead = cause != Cause::none && answers_given_up_;
-  issued.repeated = cause != Cause::none && cause != Cause::nak && cause != Cause::rnr;
   // A request that was overtaken still stands where its PSN puts it.
-  auto place = issued_.end();
-  const auto front = issued_.begin() + static_cast<std::ptrdiff_t>(issued_head_);
-  // So does a repeat of what the responder has kept, but could not answer yet.
-  const bool in_place = !keeps_all() && (cause == Cause::none || (keeps_early_ && issued.repeated));
-  while (in_place && place != front && (keeps_early_ || !std::prev(place)->repeated) &&
-         std::prev(place)->next > psn) {
-    --place;
-  }
-  issued_.insert(place, issued);
+  auto place = awaited_.end();
+  const auto front = awaited_.begin() + static_cast<std::ptrdiff_t>(awaited_head_);
+  while (place != front && std::prev(place)->next > psn) --place;
+  awaited_.insert(place, one);
 }
 
 }  // namespace roce::analyze

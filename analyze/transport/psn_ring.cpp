@@ -24,50 +24,31 @@ Seen& PsnRing::make_slot(std::int64_t psn, std::int64_t needed_from, RingBudget&
   }
 }
 
-void Holes::add(const Hole& hole) {
-  if (hole.from >= hole.to) return;
-  std::vector<Hole>& holes = list();
-  if (holes.size() >= limit) holes.erase(holes.begin());
-  holes.push_back(hole);
+void PsnGaps::add(const PsnGap& gap) {
+  if (gap.from >= gap.to) return;
+  if (list_ == nullptr) list_ = std::make_unique<std::vector<PsnGap>>();
+  if (list_->size() >= limit) list_->erase(list_->begin());
+  list_->push_back(gap);
 }
 
-Hole* Holes::find(std::int64_t psn) noexcept {
-  Hole* of_repeat = nullptr;
-  if (!list_) return nullptr;
-  for (Hole& hole : *list_) {
-    if (psn < hole.from || psn >= hole.to) continue;
-    if (!hole.of_repeat) return &hole;
-    of_repeat = &hole;
-  }
-  return of_repeat;
+const PsnGap* PsnGaps::find(std::int64_t psn) const noexcept {
+  if (list_ == nullptr) return nullptr;
+  const auto found = std::find_if(list_->begin(), list_->end(),
+                                  [psn](const PsnGap& gap) { return gap.from <= psn && psn < gap.to; });
+  return found == list_->end() ? nullptr : &*found;
 }
 
-std::uint64_t Holes::missing(std::int64_t psn) const noexcept {
-  if (!list_) return 0;
-  return static_cast<std::uint64_t>(std::count_if(list_->begin(), list_->end(), [&](const Hole& hole) {
-    return psn >= hole.from && psn < hole.to && !hole.counted;
-  }));
-}
-
-void Holes::fill(std::int64_t psn, std::int64_t count) {
-  if (!list_) return;
+void PsnGaps::fill(std::int64_t psn, std::int64_t count) {
+  if (empty()) return;
   const std::int64_t end = psn + count;
-  std::vector<Hole> rest;
-  for (Hole& hole : *list_) {
-    if (end <= hole.from || psn >= hole.to) {
-      rest.push_back(hole);
-      continue;
-    }
-    Hole part = hole;
-    if (hole.from < psn) {
-      part.to = psn;
-      rest.push_back(part);
-    }
-    if (end < hole.to) {
-      part = hole;
-      part.from = end;
-      rest.push_back(part);
-    }
+  std::vector<PsnGap> rest;
+  for (const PsnGap& gap : *list_) {
+    PsnGap part = gap;
+    part.to = std::min(gap.to, psn);
+    if (part.from < part.to) rest.push_back(part);
+    part = gap;
+    part.from = std::max(gap.from, end);
+    if (part.from < part.to) rest.push_back(part);
   }
   while (rest.size() > limit) rest.erase(rest.begin());
   *list_ = std::move(rest);

@@ -22,12 +22,12 @@ struct Seen {
   std::uint32_t path = 0;
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
-  std::uint8_t cause : 3 = 0;      ///< Cause, where it repeats another
-  std::uint8_t guessed : 1 = 0;    ///< taken for an answer to a repeat, because the first request seemed lost
-  std::uint8_t filled : 1 = 0;     ///< a repeat of what had not been captured, counted as lost
-  std::uint8_t late : 1 = 0;       ///< came after PSNs behind it
-  std::uint8_t ask : 1 = 0;        ///< of a request: AckReq was set; of an answer: its copy came
-  std::uint8_t of_repeat : 1 = 0;  ///< and what it filled was missing in a repeat: of an answer
+  std::uint8_t cause : 3 = 0;  ///< Cause: why it was sent again, if it was
+  std::uint8_t late : 1 = 0;   ///< came after PSNs behind it
+  std::uint8_t ask : 1 = 0;    ///< of a request: AckReq was set
+
+  /// Sent once, and in its turn: what answers it answers this transmission.
+  [[nodiscard]] bool only_one() const noexcept { return late == 0 && cause == 0; }
 };
 static_assert(sizeof(Seen) == 32);
 
@@ -118,44 +118,36 @@ class PsnRing {
 };
 
 /// PSNs that were not captured in their place.
-struct Hole {
+struct PsnGap {
   std::int64_t from = 0;
   std::int64_t to = 0;  ///< one behind the last
   std::int64_t time_ns = 0;
-  std::uint64_t frame = 0;     ///< the packet that showed it
-  bool of_repeat = false;      ///< missing in a repeat: an earlier copy may have been captured
-  bool called_missed = false;  ///< counted as lost by the capture
-  bool shown = false;          ///< by a packet behind it, with this IPv4 ID
-  std::uint16_t ip_id = 0;
-  bool counted = false;  ///< as lost, when it was shown
-  bool unseen = false;   ///< Event::ack_unseen was told of `frame`, for this
+  std::uint64_t frame = 0;  ///< the packet that showed it
 };
 
-/// A few holes, ordered by PSN within their kind. Bounded: the oldest go first.
-class Holes {
+/// A few gaps, in the order in which they showed. Bounded: the oldest go first.
+class PsnGaps {
  public:
   static constexpr std::size_t limit = 64;
 
   [[nodiscard]] bool empty() const noexcept { return list_ == nullptr || list_->empty(); }
-  void add(const Hole& hole);
-  /// The hole that holds `psn`; one of a first pass before one of a repeat. nullptr if none.
-  [[nodiscard]] Hole* find(std::int64_t psn) noexcept;
+  void add(const PsnGap& gap);
+  /// The gap that has `psn`; nullptr if none.
+  [[nodiscard]] const PsnGap* find(std::int64_t psn) const noexcept;
   [[nodiscard]] bool any_in(std::int64_t from, std::int64_t to) const noexcept {
-    return list_ != nullptr && std::any_of(list_->begin(), list_->end(), [&](const Hole& hole) {
-             return hole.from < to && hole.to > from;
-           });
+    return list_ != nullptr && std::any_of(list_->begin(), list_->end(),
+                                           [&](const PsnGap& gap) { return gap.from < to && gap.to > from; });
   }
-  /// How many transmissions of `psn` are missing and not counted yet.
-  [[nodiscard]] std::uint64_t missing(std::int64_t psn) const noexcept;
-  /// Takes [psn, psn + count) out of all holes.
+  /// Takes [psn, psn + count) out of all gaps.
   void fill(std::int64_t psn, std::int64_t count);
-  [[nodiscard]] std::vector<Hole>& list() {
-    if (!list_) list_ = std::make_unique<std::vector<Hole>>();
-    return *list_;
+  template <class Each>
+  void for_each(Each each) const {
+    if (list_ == nullptr) return;
+    for (const PsnGap& gap : *list_) each(gap);
   }
 
  private:
-  DeepPtr<std::vector<Hole>> list_;
+  DeepPtr<std::vector<PsnGap>> list_;
 };
 
 }  // namespace roce::analyze

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet on its way through a connection, and how what it shows is booked.
+// A packet on its way through a connection, and how what is said of it is booked: once, and for good.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "analyze/base/series.hpp"
 #include "analyze/connection/connection.hpp"
@@ -26,10 +25,11 @@ struct TrackerShared {
   Series series;
   bool any_time = false;
   std::int64_t last_time_ns = 0;  ///< of the capture so far
-  /// Packets of which unlose() took back a loss behind the capture are listed there.
-  std::vector<std::uint64_t>* unlost = nullptr;
-  std::uint64_t lost_answer = 0;  ///< the answer that answer_asked_again() called lost behind it last
 };
+
+/// What is said of a packet of which nothing is in question.
+inline constexpr episode::Ruling in_its_turn{.what = episode::Ruling::What::first,
+                                             .rule = episode::Rule::first};
 
 /// One packet on its way through a connection.
 struct Step {
@@ -43,8 +43,7 @@ struct Step {
   std::array<std::uint32_t, 2> places;  ///< by sender; FlowTable::none where there is none
   TrackerShared& shared;
   Verdict verdict;
-  /// What the explanation of its episode says of it: that is booked, and nothing else.
-  const episode::Ruling* ruling = nullptr;
+  const episode::Ruling& ruling = in_its_turn;
 
   /// Of the packet's time; nullptr where it has none.
   [[nodiscard]] Series::Bucket* bucket() const {
@@ -63,23 +62,26 @@ inline constexpr std::int64_t silence_ns = 1'000'000;
 
 /// Notes an event of what `side` sent.
 void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
-/// Books transmissions of `side` as lost, shown by this packet.
-void lose(Step& s, unsigned side, Lost where, std::uint64_t count);
-/// The same of one, shown by an earlier packet of `side`.
-void lose_at(Step& s, unsigned side, Lost where, std::uint64_t frame, std::int64_t time_ns);
-/// Takes that back from a packet that showed it, and that counted if `counted`.
-void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame, bool counted);
-inline void unlose(Step& s, unsigned side, Lost where, std::uint64_t count, std::uint64_t frame) {
-  unlose(s, side, where, count, frame, s.counts);
-}
 /// PSNs before this packet were not captured in their place.
 void note_gap(Step& s, std::int64_t missing);
-/// The same of an earlier packet, of `side`.
-void note_gap_at(Step& s, unsigned side, std::uint64_t frame, std::int64_t time_ns, std::int64_t missing);
-/// Counts the packet, sent by `side`, as sent again.
-void count_repeat(Step& s, unsigned side, Cause cause);
-/// The same of what an explanation says.
-void book_repeat(Step& s, unsigned side, Cause cause);
-void book_loss(Step& s, unsigned side, Lost where, std::uint64_t count);
+/// The packet, or an earlier one of `side`, sent so much that is new.
+void note_goodput(Step& s);
+
+/// A loss, and the packet that shows it.
+struct ShownLoss {
+  Lost where = Lost::none;
+  unsigned side = 0;     ///< who sent what was lost
+  std::uint64_t by = 0;  ///< frame that shows it
+  unsigned by_side = 0;  ///< who sent that one
+  std::int64_t time_ns = capture::no_time;
+  std::uint64_t count = 1;
+  bool counts = true;
+};
+/// Books it. `verdict`: of the packet that shows it, or null; `flow`: of `side`, or null.
+void book_loss(const ShownLoss& loss, Connection& connection, Flow* flow, Series& series, Verdict* verdict);
+
+/// Books what the ruling says of the packet: late, a copy, sent again, and the losses that it shows. Those
+/// behind the capture are left out where `compared`: another capture point may know more of them.
+void book_ruling(Step& s, bool compared);
 
 }  // namespace roce::analyze

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "analyze/base/date_text.hpp"
 #include "analyze/results/capture_health.hpp"
@@ -216,13 +215,8 @@ bool compile_filter(const AnalyzeOptions& options, std::optional<analyze::Filter
   return true;
 }
 
-bool by_episodes() {
-  return std::getenv("ROCEANALYZE_EPISODES") != nullptr;
-}
-
 std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& options) {
   analyze::AnalysisOptions analysis;
-  analysis.episodes = by_episodes();
   if (!options.policy.empty()) {
     analysis.policy = read_policy(options.policy);
     if (!analysis.policy) return std::nullopt;

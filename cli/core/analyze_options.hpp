@@ -51,9 +51,6 @@ struct Analyzed {
 /// what findings or a policy make of the exit status, since they speak for a part only.
 [[nodiscard]] int report_incompleteness(const analyze::Snapshot& snapshot);
 
-/// Whether the environment asks for verdicts by episodes (docs/decisions/0012): for tests/truth only.
-[[nodiscard]] bool by_episodes();
-
 /// Converts all options except files, filter and times. None after an error, which was printed.
 [[nodiscard]] std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& options);
 /// Compiles the filter of -Y; none without -Y. False after an error, which was printed.

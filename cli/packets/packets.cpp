@@ -173,7 +173,6 @@ class Run {
   std::optional<int> analyze_first() {
     verdicts_.emplace();
     analyze::AnalysisOptions analysis;
-    analysis.episodes = by_episodes();
     analysis.jobs = options_.jobs;
     analysis.check_icrc = !options_.no_icrc;
     analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;

@@ -35,10 +35,6 @@ class Draw(unittest.TestCase):
         done = draw("--fixed")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
-    def test_by_episodes_it_meets_theirs(self):
-        done = draw("--fixed", "--episodes")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-
     def test_the_same_seed_gives_the_same_bytes(self):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two, \
                 tempfile.TemporaryDirectory() as alone:

@@ -31,11 +31,6 @@ TODAY = {
     "everything": {"precision": 0.9911, "recall": 0.9963, "causes": 0.985, "places": 0.8, "beyond": 25},
 }
 
-# The same draw decided by episodes (docs/decisions/0012), all kinds together.
-EPISODES = {"precision": 0.9885, "recall": 0.995, "causes": 0.5367, "places": 0.7932, "false": 110, "beyond": 51,
-            "missed": 106}
-
-
 def falls_short(name, value, limit):
     """A figure of None: there was nothing to judge."""
     return value is not None and (value > limit if name in COUNTED else value < limit)
@@ -50,9 +45,3 @@ def missed(figures):
             if falls_short(name, value, limit):
                 found.append(f"{kind}: {name} {value:.6g}, limit {limit} (aim {AIM[name]})")
     return found
-
-
-def missed_by_episodes(figures):
-    """Of all kinds together; returns sentences."""
-    return [f"by episodes: {name} {value:.6g}, limit {EPISODES[name]}" for name, value in figures.items()
-            if falls_short(name, value, EPISODES[name])]

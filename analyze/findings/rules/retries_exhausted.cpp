@@ -17,7 +17,7 @@ std::vector<Case> exhausted_cases(const Snapshot& snapshot) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Requester& requester = connection.requester[side];
-    if (!gave_up(snapshot, connection, side)) return;
+    if (!gave_up(connection, side)) return;
     if (!add_case(snapshot, cases, connection, {side, side, Event::retries_exhausted, 0})) return;
     Proof& proof = cases.back().proof;
     proof.count = std::max<std::uint64_t>(proof.count, 1);

@@ -38,7 +38,7 @@ std::vector<Case> timeout_cases(const Snapshot& snapshot) {
     const Events& sent = connection.sent[side];
     if (!asked_again(connection, side)) return;
     // Retries exhausted: retries_exhausted reports it. Mostly spurious: spurious_retransmission does.
-    if (gave_up(snapshot, connection, side) && requester.trouble->chains <= 1) return;
+    if (gave_up(connection, side) && requester.trouble->chains <= 1) return;
     const std::uint64_t all = all_packets(connection, side);
     // Retried because an answer after the missing one came: no timer expired, as far as the answers show.
     if (requester.trouble->timeouts == 0 && requester.trouble->chains != 0 && requester.acks != 0) return;

@@ -68,7 +68,7 @@ constexpr struct {
 
 }  // namespace
 
-ConnectionTrouble sickness_of(const Snapshot& snapshot, const Connection& connection) {
+ConnectionTrouble sickness_of(const Connection& connection) {
   ConnectionTrouble sickness;
   for (unsigned side = 0; side < 2; ++side) {
     // Most connections are healthy: no event on either side.
@@ -79,7 +79,7 @@ ConnectionTrouble sickness_of(const Snapshot& snapshot, const Connection& connec
           connection.sent[row.booked_on_answers ? 1 - side : side].count(row.event);
     }
     const Requester& requester = connection.requester[side];
-    const bool silent = gave_up(snapshot, connection, side);
+    const bool silent = gave_up(connection, side);
     sickness.fatal |= silent || requester.rnr_exhausted || requester.refused_fatally;
     for (std::size_t t = 0; t < trouble_count; ++t) {
       const auto trouble = static_cast<Trouble>(t);

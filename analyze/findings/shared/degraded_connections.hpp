@@ -24,7 +24,7 @@ struct ConnectionTrouble {
 };
 
 /// Only troubles that deserve a warning: 1 packet in 10 000 lost, repeated timeouts and so on.
-[[nodiscard]] ConnectionTrouble sickness_of(const Snapshot& snapshot, const Connection& connection);
+[[nodiscard]] ConnectionTrouble sickness_of(const Connection& connection);
 
 /// Sums over degraded connections that have something in common.
 struct SicknessSum {

@@ -37,7 +37,7 @@ Pair pair_of(const Connection& c) {
 Tally tally_of(const Snapshot& snapshot) {
   Tally tally;
   for (const Connection& c : snapshot.connections) {
-    ConnectionTrouble sickness = sickness_of(snapshot, c);
+    ConnectionTrouble sickness = sickness_of(c);
     const bool sick = sickness.any();
     PairTally& pair = tally.pairs[pair_of(c)];
     ++pair.connections;

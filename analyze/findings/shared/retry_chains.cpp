@@ -74,11 +74,11 @@ std::string missing_text(const Connection& connection, unsigned side) {
       address_text(connection.ends[1 - side].address), one ? "was" : "were", from, one ? "it" : "them");
 }
 
-bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
+bool gave_up(const Connection& connection, unsigned side) noexcept {
   const Requester& requester = connection.requester[side];
   if (!requester.retries_exhausted) return false;
   // A requester with retries left did not give up: its program ended, or the capture did.
-  return requester.trouble->worst_chain.resends >= least_retries(exchange_of(snapshot, connection));
+  return requester.trouble->worst_chain.resends >= least_retries(connection);
 }
 
 }  // namespace roce::analyze

@@ -18,6 +18,6 @@ namespace roce::analyze {
 
 /// Whether a side's requester gave up without an answer. A single retransmission may as well be the end of a
 /// program that did not wait for its last acknowledgement, unless the CM negotiated so few.
-[[nodiscard]] bool gave_up(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept;
+[[nodiscard]] bool gave_up(const Connection& connection, unsigned side) noexcept;
 
 }  // namespace roce::analyze

@@ -46,40 +46,14 @@ TEST(Events, LateVerdictsComeIntoTheirPlace) {
   EXPECT_EQ(frames_of(events, Event::lost_after_capture), (Frames{10, 20, 30, 40, 50, 60, 70, 80}));
 }
 
-TEST(Events, TakeBackForgetsTheFrame) {
-  Events events;
-  events.add(Event::gap, 1, 100);
-  events.add(Event::gap, 2, 200, 3);
-  events.add(Event::gap, 3, 300);
-  events.take_back(Event::gap, 2, 3);
-  events.take_back(Event::spurious, 2, 3);
-  ASSERT_NE(events.find(Event::gap), nullptr);
-  EXPECT_EQ(frames_of(events, Event::gap), (Frames{1, 3}));
-  EXPECT_EQ(events.count(Event::gap), 2U);
-  EXPECT_EQ(events.find(Event::gap)->last_time_ns, 300);
-  events.take_back(Event::gap, 9);  // not in the list: only the count
-  EXPECT_EQ(frames_of(events, Event::gap), (Frames{1, 3}));
-  events.take_back(Event::gap, 1, 77);  // never below zero
-  EXPECT_EQ(events.count(Event::gap), 0U);
-  EXPECT_TRUE(events.empty());
-}
-
-TEST(Events, AFrameOutOfTheListMakesRoom) {
+TEST(Events, TheLowestFramesAreKept) {
   EventFrames frames;
   EXPECT_EQ(frames[0], 0U);
-  frames.remove(0);
   frames.add(7);
   frames.add(7);
   EXPECT_EQ(frames.size(), 1U);
-  frames.remove(7);
-  EXPECT_TRUE(frames.empty());
   for (std::uint64_t frame = 30; frame > 10; --frame) frames.add(frame);
-  EXPECT_EQ(Frames(frames.begin(), frames.end()), (Frames{11, 12, 13, 14, 15, 16, 17, 18}));
-  for (std::uint64_t frame = 0; frame < 20; ++frame) frames.remove(frame);
-  EXPECT_TRUE(frames.empty());
-  EXPECT_EQ(frames[0], 0U);
-  frames.add(9);
-  EXPECT_EQ(Frames(frames.begin(), frames.end()), (Frames{9}));
+  EXPECT_EQ(Frames(frames.begin(), frames.end()), (Frames{7, 11, 12, 13, 14, 15, 16, 17}));
 }
 
 TEST(Events, ManyConnectionsWithAnErrorEachStaySmall) {

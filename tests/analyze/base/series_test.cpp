@@ -130,19 +130,5 @@ TEST(Series, AnyTimesStayBounded) {
   }
 }
 
-TEST(Series, TakesBackTheLatestFirst) {
-  Series series;
-  series.at(0).lost = 2;
-  series.at(5'000'000).lost = 3;
-  series.at(9'000'000).lost = 1;
-  series.take_back(6'000'000, &Series::Bucket::lost, 4);
-  EXPECT_EQ(series.at(9'000'000).lost, 1U);
-  EXPECT_EQ(series.at(5'000'000).lost, 0U);
-  EXPECT_EQ(series.at(0).lost, 1U);
-  series.take_back(capture::no_time, &Series::Bucket::lost, 7);
-  EXPECT_EQ(series.at(9'000'000).lost, 0U);
-  EXPECT_EQ(series.at(0).lost, 0U);
-}
-
 }  // namespace
 }  // namespace roce::analyze

@@ -111,7 +111,8 @@ class Wire {
       answer(b, a, psn + i);
     }
   }
-  void connect(End client, End server, std::uint32_t exchange = 0, std::uint16_t pmtu = 0) {
+  void connect(End client, End server, std::uint32_t exchange = 0, std::uint16_t pmtu = 0,
+               std::optional<std::uint8_t> retry_count = std::nullopt) {
     CmExchange cm;
     cm.transport = dissect::Transport::roce_v2_ipv4;
     cm.client = tracker_host(client.host);
@@ -119,6 +120,7 @@ class Wire {
     cm.client_qpn = client.qpn;
     cm.server_qpn = server.qpn;
     cm.pmtu = pmtu;
+    cm.retry_count = retry_count;
     tracker_.connected(cm, exchange);
   }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// ACKs and NAKs: they are sent again by rule, so only what tells two transmissions apart makes one a copy.
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyze/episode/scene.hpp"
+#include "analyze/episode/thresholds.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+bool is_acknowledgement(const Note& note) {
+  return !note.request && dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
+}
+
+/// No wire carries two packets in one nanosecond: a record that is there twice. Coarser clocks do not tell.
+bool same_record(const Note& a, const Note& b) {
+  return a.time_ns == b.time_ns && a.time_ns != capture::no_time && a.time_ns % 1000 != 0;
+}
+
+class Acknowledgements {
+ public:
+  explicit Acknowledgements(Scene& scene) : scene_(scene) {
+    const StreamFact& ids = scene.facts.responses;
+    const std::uint32_t changes = ids.id_forward + ids.id_other;
+    constexpr std::uint32_t some = 4;
+    ids_tell_ = changes + ids.id_constant < some ? true : changes > ids.id_constant;
+    twice_ = scene.facts.requests.doubled != 0 &&
+             std::uint64_t{scene.facts.requests.doubled} * 3 >= scene.facts.requests.single;
+    ids_rise_ =
+        ids.id_forward >= some && ids.id_forward > 8 * (std::uint64_t{ids.id_other} + ids.id_constant);
+  }
+
+  void explain() {
+    for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+      const Note& note = scene_.notes[i];
+      if (note.request && scene_.said.rulings[i].what != Ruling::What::copy)
+        captured_.emplace_back(note.psn, note.psn + std::max(note.count, 1));
+    }
+    std::sort(captured_.begin(), captured_.end());
+    for (std::size_t i = 1; i < captured_.size(); ++i)
+      captured_[i].second = std::max(captured_[i].second, captured_[i - 1].second);
+    for (std::size_t i = 0; i < scene_.notes.size(); ++i) rule(static_cast<std::int32_t>(i));
+  }
+
+ private:
+  void rule(std::int32_t i) {
+    const Note& note = scene_.note_at(i);
+    if (note.request) return;
+    if (!is_acknowledgement(note)) {
+      scene_.ruling_at(i).unseen = !captured_anywhere(note.psn);
+    } else {
+      Ruling& ruling = scene_.ruling_at(i);
+      if (const Note* twin = twin_of(note)) {
+        ruling.what = Ruling::What::copy;
+        ruling.rule = Rule::same_id;
+        ruling.original = twin->frame;
+        return;
+      }
+      seen_[note.psn].push_back(i);
+      ruling.rule = Rule::first;
+      // What was sent before the others confirms no more than they did.
+      const std::int64_t lag =
+          last_ != nullptr && note.time_ns != capture::no_time && last_->time_ns != capture::no_time
+              ? note.time_ns - last_->time_ns
+              : 0;
+      const bool behind = last_ != nullptr && note.has_ip_id && ids_rise_ &&
+                          static_cast<std::uint16_t>(note.ip_id - last_->ip_id) >= 0x8000U;
+      if (behind && scene_.answers.acked_before(i) > note.psn + 1 && lag >= held_back_ns) {
+        ruling.what = Ruling::What::copy;  // of one that is forgotten, of another capture that was merged
+        ruling.rule = Rule::sent_earlier;
+        return;
+      }
+      if (behind && scene_.answers.acked_before(i) > note.psn && lag < turned_ns) {
+        ruling.what = Ruling::What::late;
+        ruling.rule = Rule::sent_earlier;
+        return;
+      }
+      const unsigned kind = note.aeth >> 29U & 3U;
+      if (note.has_aeth) ruling.unseen = !captured_anywhere(kind == 0 ? note.psn : note.psn - 1);
+    }
+    if (note.has_ip_id && scene_.ruling_at(i).what != Ruling::What::late) last_ = &note;
+  }
+
+  [[nodiscard]] const Note* twin_of(const Note& note) {
+    const auto all = seen_.find(note.psn);
+    if (all == seen_.end()) return nullptr;
+    for (const std::int32_t k : all->second) {
+      const Note& other = scene_.note_at(k);
+      if (other.has_aeth && note.has_aeth && other.aeth != note.aeth) continue;
+      const bool ids = ids_tell_ && note.has_ip_id && other.has_ip_id && note.ip_id != 0;
+      if (ids ? note.ip_id == other.ip_id : note.path != other.path) return &other;
+      if (same_record(note, other)) return &other;
+      // Where the capture shows every request twice it shows each answer twice.
+      const std::int64_t lag = note.time_ns - other.time_ns;
+      if (!ids && twice_ && lag < turned_ns && twins_.insert(k).second) return &other;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] bool captured_anywhere(std::int64_t psn) const {
+    const auto behind = std::upper_bound(
+        captured_.begin(), captured_.end(), psn,
+        [](std::int64_t at, const std::pair<std::int64_t, std::int64_t>& one) { return at < one.first; });
+    return behind != captured_.begin() && psn < std::prev(behind)->second;
+  }
+
+  Scene& scene_;
+  bool ids_tell_ = false;
+  bool twice_ = false;  ///< the capture shows requests twice
+  std::set<std::int32_t> twins_;
+  bool ids_rise_ = false;
+  const Note* last_ = nullptr;                                   ///< answer that was not overtaken
+  std::vector<std::pair<std::int64_t, std::int64_t>> captured_;  ///< requests: PSNs
+  std::unordered_map<std::int64_t, std::vector<std::int32_t>> seen_;
+};
+
+}  // namespace
+
+void explain_acknowledgements(Scene& scene) {
+  Acknowledgements(scene).explain();
+}
+
+}  // namespace roce::analyze::episode
