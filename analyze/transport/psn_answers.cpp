@@ -85,7 +85,7 @@ void PsnSpace::pass_over(Step& s, std::int64_t psn) {
 /// An answer with a PSN of its own takes its place among those that are awaited.
 void PsnSpace::take_answer(Step& s, std::int64_t psn) {
   response_gaps_.fill(psn, 1);
-  if (s.ruling.what == Ruling::What::late) return;
+  if (s.ruling.what == Ruling::What::late && psn < resp_.answered) return;
   pass_over(s, psn);
   if (awaits() && first_awaited().next <= psn && (psn < first_awaited().end || first_awaited().open_end)) {
     Awaited& one = first_awaited();
