@@ -98,8 +98,8 @@ struct Verdict {
   void set(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags | flag); }
   void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
   [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
-    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after,
-                                                       static_cast<std::uint32_t>(missed + missed_of_other)};
+    const std::uint32_t by_capture = missed + missed_of_other;
+    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, by_capture};
     return counts[static_cast<std::size_t>(where)];
   }
   /// The part of `lost_after` that the packet's own side had sent: the packet itself, or nothing.
@@ -110,14 +110,12 @@ struct Verdict {
     ++lost_after;
   }
   void miss(bool own, std::int64_t change) noexcept {
-    const auto sum = [change](std::uint64_t before) {
-      return static_cast<std::uint64_t>(
-          std::clamp<std::int64_t>(static_cast<std::int64_t>(before) + change, 0, most_psns));
-    };
+    const std::int64_t before = own ? missed : missed_of_other;
+    const auto sum = static_cast<std::uint64_t>(std::clamp<std::int64_t>(before + change, 0, most_psns));
     if (own) {
-      missed = sum(missed) & most_psns;
+      missed = sum & most_psns;
     } else {
-      missed_of_other = sum(missed_of_other) & most_psns;
+      missed_of_other = sum & most_psns;
     }
   }
   void add_gap(std::uint32_t psns) noexcept {

@@ -128,7 +128,7 @@ std::uint64_t in_flight(R r) {
 std::uint64_t path_mtu(R r) {
   return r->pmtu;
 }
-bool timed(R r) {
+bool has_times(R r) {
   return r->first_time_ns != capture::no_time;
 }
 std::int64_t duration(R r) {
@@ -232,16 +232,16 @@ constexpr ConnectionColumn columns_of_connections[] = {
     {"b_flow", "b's flow", "flow from b to a", true, hidden_column, flow_sort<1>, flow_number<1>, nullptr},
     {"first_time", "first", "time of the first packet, ns since the epoch", true, hidden_column,
      [](R r) { return static_cast<double>(r->first_time_ns); },
-     [](R r) { return timed(r) ? time_text(r->first_time_ns) : std::string(); },
-     [](R r) { return timed(r) ? std::to_string(r->first_time_ns) : std::string(); }},
+     [](R r) { return has_times(r) ? time_text(r->first_time_ns) : std::string(); },
+     [](R r) { return has_times(r) ? std::to_string(r->first_time_ns) : std::string(); }},
     {"last_time", "last", "time of the last packet, ns since the epoch", true, hidden_column,
      [](R r) { return static_cast<double>(r->last_time_ns); },
-     [](R r) { return timed(r) ? time_text(r->last_time_ns) : std::string(); },
-     [](R r) { return timed(r) ? std::to_string(r->last_time_ns) : std::string(); }},
+     [](R r) { return has_times(r) ? time_text(r->last_time_ns) : std::string(); },
+     [](R r) { return has_times(r) ? std::to_string(r->last_time_ns) : std::string(); }},
     {"duration_ns", "duration", "from first to last packet", true, 6,
      [](R r) { return static_cast<double>(duration(r)); },
-     [](R r) { return timed(r) ? duration_text(duration(r)) : std::string(); },
-     [](R r) { return timed(r) ? std::to_string(duration(r)) : std::string(); }},
+     [](R r) { return has_times(r) ? duration_text(duration(r)) : std::string(); },
+     [](R r) { return has_times(r) ? std::to_string(duration(r)) : std::string(); }},
 };
 
 const Flow* find_flow(const Snapshot& snapshot, std::optional<std::uint64_t> id) noexcept {

@@ -118,17 +118,17 @@ constexpr IncidentColumn columns_of_incidents[] = {
      [](IncidentIn r) { return std::to_string(r->connection); }},
     {"requester", "way", "who sends the requests, to whom", false, hidden_column, nullptr, requests_way,
      [](IncidentIn r) { return std::string(r->side == 0 ? "a" : "b"); }},
-    {"what", "what", "what it was", false, 0, nullptr, [](IncidentIn r) { return what_text(*r); },
+    {"what", "what", "what it was", false, 0, nullptr, [](IncidentIn r) { return incident_what_text(*r); },
      [](IncidentIn r) { return std::string(incident_kind_names[r->what]); }},
     {"learned_by", "noticed by", "how the sender learned of it", false, 0, nullptr,
-     [](IncidentIn r) { return learned_text(*r); },
+     [](IncidentIn r) { return incident_learned_text(*r); },
      [](IncidentIn r) { return std::string(learned_by_names[r->learned]); }},
     {"repeated_packets", "cost", "packets sent again; how many the receiver may have thrown away", false, 0,
-     incident_number<&Incident::repeated_packets>, [](IncidentIn r) { return cost_text(*r); },
+     incident_number<&Incident::repeated_packets>, [](IncidentIn r) { return incident_cost_text(*r); },
      incident_exact<&Incident::repeated_packets>},
     {"lost_at_least", "lost", "transmissions lost; at least and at most", true, hidden_column,
      [](IncidentIn r) { return static_cast<double>(r->lost_at_least()); },
-     [](IncidentIn r) { return lost_text(*r); },
+     [](IncidentIn r) { return incident_lost_text(*r); },
      [](IncidentIn r) { return std::to_string(r->lost_at_least()); }},
     {"lost_at_most", "lost at most", "transmissions lost, at most", true, hidden_column,
      incident_number<&Incident::lost_at_most>, incident_exact<&Incident::lost_at_most>, nullptr},
@@ -189,13 +189,13 @@ constexpr IncidentColumn columns_of_incidents[] = {
 
 }  // namespace
 
-std::string what_text(const Incident& incident) {
+std::string incident_what_text(const Incident& incident) {
   std::string text = incident.is_undecided(Undecided::lost_or_late) ? "lost or late" : kind_words(incident);
   if (incident.what != IncidentKind::needless_repeat) text += place_words(incident.place);
   return text;
 }
 
-std::string learned_text(const Incident& incident) {
+std::string incident_learned_text(const Incident& incident) {
   using enum LearnedBy;
   static constexpr EnumNames<LearnedBy, static_cast<std::size_t>(count_)> words(
       {{nothing, ""},
@@ -215,8 +215,8 @@ std::string learned_text(const Incident& incident) {
   return text;
 }
 
-std::string cost_text(const Incident& incident) {
-  std::string text = lost_text(incident);
+std::string incident_cost_text(const Incident& incident) {
+  std::string text = incident_lost_text(incident);
   if (!text.empty()) text += " lost";
   const auto comma = [&text] { return text.empty() ? "" : ", "; };
   if (incident.repeated_packets != 0)
@@ -227,7 +227,7 @@ std::string cost_text(const Incident& incident) {
   return text;
 }
 
-std::string lost_text(const Incident& incident) {
+std::string incident_lost_text(const Incident& incident) {
   const std::uint32_t least = incident.lost_at_least();
   if (incident.lost_at_most == 0) return {};
   if (least >= incident.lost_at_most) return std::to_string(least);

@@ -35,12 +35,12 @@ using IncidentColumn = Column<IncidentRow>;
 // Of an incident, in the field's words.
 
 /// "loss upstream", "timeout, request or answer lost"
-[[nodiscard]] std::string what_text(const Incident& incident);
+[[nodiscard]] std::string incident_what_text(const Incident& incident);
 /// "sequence NAK after 61.0 µs", "timer after 67.1 ms, 3 times"
-[[nodiscard]] std::string learned_text(const Incident& incident);
+[[nodiscard]] std::string incident_learned_text(const Incident& incident);
 /// "2 lost, 79 repeated (84.1 kB), 77 discarded"
-[[nodiscard]] std::string cost_text(const Incident& incident);
+[[nodiscard]] std::string incident_cost_text(const Incident& incident);
 /// "1", "1 to 3", "up to 3"
-[[nodiscard]] std::string lost_text(const Incident& incident);
+[[nodiscard]] std::string incident_lost_text(const Incident& incident);
 
 }  // namespace roce::analyze

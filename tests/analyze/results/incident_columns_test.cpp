@@ -45,13 +45,13 @@ TEST(IncidentColumns, ReadLikeATicket) {
 TEST(IncidentColumns, BoundsAreSaidAsSuch) {
   Incident incident = loss();
   incident.lost_at_most = 79;
-  EXPECT_EQ(lost_text(incident), "2 to 79");
+  EXPECT_EQ(incident_lost_text(incident), "2 to 79");
   incident.lost_before = 0;
-  EXPECT_EQ(lost_text(incident), "up to 79");
+  EXPECT_EQ(incident_lost_text(incident), "up to 79");
   incident.lost_at_most = 0;
-  EXPECT_EQ(lost_text(incident), "");
+  EXPECT_EQ(incident_lost_text(incident), "");
   incident.over = false;
-  EXPECT_EQ(cost_text(incident), "79 repeated (84.1 kB), 77 discarded, not over");
+  EXPECT_EQ(incident_cost_text(incident), "79 repeated (84.1 kB), 77 discarded, not over");
 }
 
 TEST(IncidentColumns, RowsOfOneConnection) {
