@@ -53,13 +53,14 @@ enum class IncidentPlace : std::uint8_t {
   responder,       ///< in the responder
   count_
 };
-inline constexpr EnumNames<IncidentPlace, static_cast<std::size_t>(IncidentPlace::count_)>
-    incident_place_names({{IncidentPlace::not_known, "not_known"},
-                          {IncidentPlace::before_capture, "before_capture"},
-                          {IncidentPlace::after_capture, "after_capture"},
-                          {IncidentPlace::between_points, "between_points"},
-                          {IncidentPlace::several, "several"},
-                          {IncidentPlace::responder, "responder"}});
+inline constexpr std::size_t incident_place_count = static_cast<std::size_t>(IncidentPlace::count_);
+inline constexpr EnumNames<IncidentPlace, incident_place_count> incident_place_names(
+    {{IncidentPlace::not_known, "not_known"},
+     {IncidentPlace::before_capture, "before_capture"},
+     {IncidentPlace::after_capture, "after_capture"},
+     {IncidentPlace::between_points, "between_points"},
+     {IncidentPlace::several, "several"},
+     {IncidentPlace::responder, "responder"}});
 
 /// How the place is known; the values of `place_by`.
 enum class PlaceEvidence : std::uint8_t {
@@ -97,7 +98,8 @@ enum class LearnedBy : std::uint8_t {
   not_captured,      ///< sent again, for something that the capture does not show
   count_
 };
-inline constexpr EnumNames<LearnedBy, static_cast<std::size_t>(LearnedBy::count_)> learned_by_names(
+inline constexpr std::size_t learned_by_count = static_cast<std::size_t>(LearnedBy::count_);
+inline constexpr EnumNames<LearnedBy, learned_by_count> learned_by_names(
     {{LearnedBy::nothing, "nothing"},
      {LearnedBy::sequence_nak, "sequence_nak"},
      {LearnedBy::rnr_nak, "rnr_nak"},

@@ -35,7 +35,7 @@ std::string kind_words(const Incident& incident) {
 
 std::string_view place_words(IncidentPlace place) {
   using enum IncidentPlace;
-  static constexpr EnumNames<IncidentPlace, static_cast<std::size_t>(count_)> words(
+  static constexpr EnumNames<IncidentPlace, incident_place_count> words(
       {{not_known, ""},
        {before_capture, " upstream"},
        {after_capture, " downstream"},
@@ -197,14 +197,13 @@ std::string incident_what_text(const Incident& incident) {
 
 std::string incident_learned_text(const Incident& incident) {
   using enum LearnedBy;
-  static constexpr EnumNames<LearnedBy, static_cast<std::size_t>(count_)> words(
-      {{nothing, ""},
-       {sequence_nak, "sequence NAK"},
-       {rnr_nak, "RNR NAK"},
-       {fatal_nak, "fatal NAK"},
-       {timer, "timer"},
-       {missing_response, "missing response"},
-       {not_captured, "not captured"}});
+  static constexpr EnumNames<LearnedBy, learned_by_count> words({{nothing, ""},
+                                                                 {sequence_nak, "sequence NAK"},
+                                                                 {rnr_nak, "RNR NAK"},
+                                                                 {fatal_nak, "fatal NAK"},
+                                                                 {timer, "timer"},
+                                                                 {missing_response, "missing response"},
+                                                                 {not_captured, "not captured"}});
   std::string text(words[incident.learned]);
   if (text.empty()) return text;
   if (incident.learned_after_ns != Incident::unknown_ns && incident.learned != not_captured)
