@@ -16,17 +16,18 @@ struct Connection;
 
 /// What an incident was; the values of `what`.
 enum class IncidentKind : std::uint8_t {
-  loss,             ///< packets did not arrive
-  corruption,       ///< packets arrived damaged (ICRC), and so were thrown away
-  rnr,              ///< the receiver was not ready
-  reordering,       ///< packets came late and were asked for again: nothing was lost
-  slow_responder,   ///< the answer came, but after the request had been sent again
-  needless_repeat,  ///< sent again although the confirmation had passed the capture point
-  timeout,          ///< sent again after silence: the request or its answer was lost
-  refused_request,  ///< a NAK that ends the connection
-  rnr_exhausted,    ///< the receiver was not ready until the retries ran out
-  path_silent,      ///< no answer until the retries ran out
-  unexplained,      ///< sent again for a reason that the capture does not show
+  loss,                ///< packets did not arrive
+  corruption,          ///< packets arrived damaged (ICRC), and so were thrown away
+  rnr,                 ///< the receiver was not ready
+  reordering,          ///< packets came late and were asked for again: nothing was lost
+  slow_responder,      ///< the answer came, but after the request had been sent again
+  needless_repeat,     ///< sent again although the confirmation had passed the capture point
+  timeout,             ///< sent again after silence: the request or its answer was lost
+  refused_request,     ///< a NAK that ends the connection
+  rnr_exhausted,       ///< the receiver was not ready until the retries ran out
+  path_silent,         ///< no answer until the retries ran out
+  loss_or_reordering,  ///< a NAK named what had been captured: lost behind the capture, or only late there
+  unexplained,         ///< sent again for a reason that the capture does not show
   count_
 };
 inline constexpr std::size_t incident_kind_count = static_cast<std::size_t>(IncidentKind::count_);
@@ -41,6 +42,7 @@ inline constexpr EnumNames<IncidentKind, incident_kind_count> incident_kind_name
      {IncidentKind::refused_request, "refused_request"},
      {IncidentKind::rnr_exhausted, "rnr_exhausted"},
      {IncidentKind::path_silent, "path_silent"},
+     {IncidentKind::loss_or_reordering, "loss_or_reordering"},
      {IncidentKind::unexplained, "unexplained"}});
 
 /// Where it happened, seen from the capture point; the values of `place`.

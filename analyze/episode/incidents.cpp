@@ -146,7 +146,7 @@ void Judge::judge_asked(const Group& group, std::int32_t nak, Incident& incident
   } else {
     const bool captured = std::any_of(all_.notes().begin(), all_.notes().begin() + nak,
                                       [&](const Note& note) { return note.request && note.psn == psn; });
-    incident.what = IncidentKind::unexplained;
+    incident.what = captured ? IncidentKind::loss_or_reordering : IncidentKind::unexplained;
     incident.leave_open(captured ? Undecided::lost_or_late : Undecided::capture_incomplete);
     if (captured) incident.place = IncidentPlace::after_capture;
     incident.lost_at_most = std::max(incident.repeated_packets, 1U);
@@ -217,7 +217,8 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
   const auto nak_of_kind = [&](Nak kind) { return first_nak(all_, group, kind); };
   const auto by_nak = [&](LearnedBy how, std::int32_t nak) {
     incident.learned = how;
-    if (nak > group.notes.front()) incident.learned_after_ns = between(incident.start_ns, at(nak).time_ns);
+    const bool shown = nak > group.notes.front() || !group.losses.empty();  // before the NAK says so
+    if (nak >= 0 && shown) incident.learned_after_ns = between(incident.start_ns, at(nak).time_ns);
   };
   if (const std::int32_t fatal = nak_of_kind(Nak::fatal); fatal >= 0) {
     by_nak(LearnedBy::fatal_nak, fatal);
