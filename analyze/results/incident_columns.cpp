@@ -27,6 +27,7 @@ std::string kind_words(const Incident& incident) {
        {refused_request, "refused request"},
        {rnr_exhausted, "RNR retries ran out"},
        {path_silent, "path silent, retries ran out"},
+       {loss_or_reordering, "loss or reordering"},
        {unexplained, "sent again, cause unknown"}});
   const bool responses = incident.of_responses && (incident.what == loss || incident.what == corruption ||
                                                    incident.what == reordering);
@@ -190,7 +191,7 @@ constexpr IncidentColumn columns_of_incidents[] = {
 }  // namespace
 
 std::string incident_what_text(const Incident& incident) {
-  std::string text = incident.is_undecided(Undecided::lost_or_late) ? "lost or late" : kind_words(incident);
+  std::string text = kind_words(incident);
   if (incident.what != IncidentKind::needless_repeat) text += place_words(incident.place);
   return text;
 }
