@@ -94,18 +94,25 @@ void Judge::count(const Group& group, Incident& incident) const {
   incident.lost_at_most = incident.lost_at_least();
 }
 
-/// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or twice.
+/// Whether the answer to what was asked again was on its way: its count of messages says so, it came sooner
+/// than an answer can, or more often than it was asked for since.
 bool Judge::answered_late(const LivePass& pass) const {
   const Note& asked = at(pass.begins);
   if (!asked.request || !answered_on_its_own(dissect::opcode_info(asked.opcode).operation)) return false;
   if (answers_.response_before(pass.from, pass.begins) >= 0) return false;
+  std::uint32_t times_asked = 1;
   std::uint32_t answers = 0;
   for (std::int32_t i = pass.begins + 1; i < all_.size(); ++i) {
-    if (at(i).request || at(i).psn != pass.from || all_.ruling(i).what == Ruling::What::copy) continue;
-    if (dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge) continue;
+    const Note& note = at(i);
+    if (all_.ruling(i).what == Ruling::What::copy) continue;
+    if (note.request && note.psn <= pass.from && pass.from < note.psn + std::max(note.count, 1))
+      ++times_asked;
+    if (note.request || note.psn != pass.from) continue;
+    if (dissect::opcode_info(note.opcode).operation == Operation::acknowledge) continue;
     if (all_.ruling(i).rule == Rule::executed_just_now) return true;
-    const std::int64_t took = between(asked.time_ns, at(i).time_ns);
-    if (++answers > 1 || (took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2)) return true;
+    const std::int64_t took = between(asked.time_ns, note.time_ns);
+    const bool too_soon = took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2;
+    if (++answers > times_asked || (answers == 1 && too_soon)) return true;
   }
   return false;
 }
