@@ -159,7 +159,7 @@ void rule_mark(const TomlNode& value, RuleTarget& target) {
   mark_rows[i].read(value, marks);
 }
 
-constexpr KeyRow<RuleTarget> rule_rows[] = {
+constexpr KeyRow<RuleTarget> policy_rule_rows[] = {
     {"name",
      [](const TomlNode& v, RuleTarget& t) {
        constexpr std::string_view allowed =
@@ -190,7 +190,7 @@ constexpr KeyRow<RuleTarget> rule_rows[] = {
     {mark_rows[5].name, rule_mark<5>},
     {mark_rows[6].name, rule_mark<6>},
 };
-static_assert(std::size(rule_rows) == 6 + std::size(mark_rows));
+static_assert(std::size(policy_rule_rows) == 6 + std::size(mark_rows));
 
 bool is_table(const TomlNode& node, std::string_view example, Mistakes& mistakes) {
   if (node.kind == TomlNode::Kind::table) return true;
@@ -333,7 +333,7 @@ void read_rules(const TomlNode& value, PolicyTarget& t) {
     rule.name = std::to_string(t.model.rules.size());
     RuleTarget target{rule, t.mistakes};
     const std::size_t before = t.mistakes.errors.size();
-    read_keys<RuleTarget>(item, "[[rule]]", rule_rows, target, t.mistakes);
+    read_keys<RuleTarget>(item, "[[rule]]", policy_rule_rows, target, t.mistakes);
     if (t.mistakes.errors.size() != before) continue;
     if (rule.marks.empty())
       t.mistakes.add(item.place,
