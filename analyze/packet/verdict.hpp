@@ -70,6 +70,7 @@ struct Verdict {
     source_mac_changed = 4096,   ///< another source MAC address than the packet before it
     lost_between_points = 8192,  ///< seen here, but not at the next capture point; counted in lost_after
     time_backwards = 16384,      ///< timestamp earlier than that of the packet before it in its PSN space
+    undecided = 32768,           ///< it waits: what comes after it tells what is said of it
   };
   static constexpr std::uint32_t no_connection = 0xffffffff;
   /// Counts of PSNs: no PSN lies further ahead of another (IBTA 9.7.3).

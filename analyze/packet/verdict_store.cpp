@@ -119,7 +119,9 @@ struct VerdictStore::Impl {
   /// Place of each chunk of frame numbers; places in memory come first, then those in the file. A chunk gets
   /// its place when it is first needed, so that frames without a verdict cost nothing.
   std::vector<std::uint32_t> places;
-  std::uint32_t taken = 0;  ///< places in use
+  std::uint32_t taken = 0;  ///< places in use, or free again:
+  std::vector<std::uint32_t> free;
+  std::uint64_t forgotten = 0;  ///< chunks before this one
   std::vector<Region> memory;
   TemporaryFile file;
   std::vector<Mapped> mapped;
@@ -146,17 +148,25 @@ struct VerdictStore::Impl {
       if (!make) return nullptr;
       places.resize(number + 1, nowhere);
     }
+    if (number < forgotten) return nullptr;
     std::uint32_t& place = places[number];
+    const bool used_before = place == nowhere && make && !free.empty();
     if (place == nowhere && make) place = take_place();
     if (place >= refused) return nullptr;
     Chunk* const found = place < memory.size() ? memory[place].get() : map(place);
     if (found == nullptr) return nullptr;
+    if (used_before) found->present.fill(0);
     current_number = number;
     return current = found;
   }
 
   /// A chunk that could not get a place never gets one later, so that verdicts do not come and go.
   std::uint32_t take_place() {
+    if (!free.empty()) {
+      const std::uint32_t place = free.back();
+      free.pop_back();
+      return place;
+    }
     if (taken < chunks_in_memory) {
       Region region(-1, 0);
       if (region.get() == nullptr) return refused;
@@ -210,7 +220,7 @@ Verdict* VerdictStore::at(std::uint64_t number) {
   Chunk* const chunk = number <= impl_->last ? impl_->chunk((number - 1) >> chunk_bits, true) : nullptr;
   if (chunk == nullptr) {
     // First calls come in ascending order of frames; later calls for the same frame are not counted.
-    if (number > impl_->last_lost) {
+    if (number > impl_->last_lost && (number - 1) >> chunk_bits >= impl_->forgotten) {
       impl_->last_lost = number;
       ++impl_->lost;
     }
@@ -238,6 +248,18 @@ const Verdict* VerdictStore::find(std::uint64_t number) {
   impl_->shown = verdict;
   impl_->shown.incident = (impl_->incidents[verdict.incident - 1] + 1) & Verdict::incidents_at_most;
   return &impl_->shown;
+}
+
+void VerdictStore::forget_before(std::uint64_t number) {
+  if (number == 0) return;
+  const std::uint64_t end = std::min<std::uint64_t>((number - 1) >> chunk_bits, impl_->places.size());
+  for (; impl_->forgotten < end; ++impl_->forgotten) {
+    std::uint32_t& place = impl_->places[impl_->forgotten];
+    if (place < Impl::refused) impl_->free.push_back(place);
+    place = Impl::refused;
+    if (impl_->current_number == impl_->forgotten)
+      impl_->current_number = std::numeric_limits<std::uint64_t>::max();
+  }
 }
 
 void VerdictStore::merge_connection(std::uint32_t from, std::uint32_t to) {

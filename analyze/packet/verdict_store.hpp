@@ -29,6 +29,10 @@ class VerdictStore {
   /// Valid until the next call.
   [[nodiscard]] const Verdict* find(std::uint64_t number);
 
+  /// Nobody will ask for verdicts of frames before `number` any more: their room is used for others, at the
+  /// latest when some ten thousand can go.
+  void forget_before(std::uint64_t number);
+
   /// Verdicts of connection `from` become verdicts of `to`, as its side b, in all later calls of find().
   void merge_connection(std::uint32_t from, std::uint32_t to);
 

@@ -45,6 +45,7 @@ bool Tracker::Impl::awaits_answer(std::uint32_t connection, unsigned side, const
   track.restart->add({record, number}, side);
   ++held;
   verdict.connection = track.result.id;
+  verdict.set(Verdict::undecided);
   publish(number, verdict);
   return true;
 }
@@ -124,7 +125,7 @@ void Tracker::Impl::release_restart(std::uint32_t connection) {
     const std::uint32_t place = tracks[connection].places[side];
     const bool request = dissect::opcode_info(packet.record.opcode).request;
     if (request && tracks[connection].spaces[side]->far_off(packet.record)) {
-      count(place, packet.record, packet.number);
+      count_stray(tracks[connection], place, packet);
     } else {
       step(connection, side, packet.record, packet.number, place);
     }

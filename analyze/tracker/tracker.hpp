@@ -69,6 +69,9 @@ class Tracker {
   /// track() for a single pass: returns the verdict so far, without corrections by later packets.
   Verdict track_one(const PacketRecord& record, std::uint64_t number);
 
+  /// Decides on the episodes that began at that frame or before it, by what came so far.
+  void decide_until(std::uint64_t frame);
+
   /// Checks the ICRC of a packet before it is tracked, for those who follow packets elsewhere. True if it
   /// does not match, though others of its sender did: then it is damaged, and nothing in it is evidence.
   [[nodiscard]] bool shows_damage(dissect::Bytes frame, const dissect::Dissection& dissection) const noexcept;

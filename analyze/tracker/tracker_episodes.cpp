@@ -82,6 +82,7 @@ void Tracker::Impl::hold_in_episode(Track& track, unsigned side, const PacketRec
                                     std::uint64_t number, Verdict& verdict) {
   verdict.connection = track.result.id;
   if (side == 1) verdict.set(Verdict::b_to_a);
+  verdict.set(Verdict::undecided);
   publish(number, verdict);
   track.episode->held.push_back({record, number});
   track.episode->sides.push_back(static_cast<std::uint8_t>(side));
@@ -115,7 +116,9 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
     return one.missing.empty() && !one.asked;
   });
   const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
-  if (calm || open.held.size() >= Episode::limit || held >= held_of_all) explain_episode(connection);
+  if (open.held.size() == 1) open_episodes.emplace(number, connection);
+  if (calm || open.held.size() >= Episode::limit) explain_episode(connection);
+  while (held >= held_of_all && !open_episodes.empty()) explain_oldest();
   return true;
 }
 
@@ -162,6 +165,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
 void Tracker::Impl::explain_episode(std::uint32_t connection) {
   const std::unique_ptr<Episode> over = std::move(tracks[connection].episode);
   if (over == nullptr) return;
+  open_episodes.erase(over->held.front().number);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
   const auto requester_of = [&](std::size_t i) {
@@ -213,6 +217,17 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
   }
   if (track.views != nullptr) settle_late(track);
   link(tracks[connection]);
+}
+
+void Tracker::Impl::explain_oldest() {
+  const std::uint32_t connection = open_episodes.begin()->second;
+  open_episodes.erase(open_episodes.begin());
+  explain_episode(connection);
+}
+
+void Tracker::decide_until(std::uint64_t frame) {
+  while (!impl_->open_episodes.empty() && impl_->open_episodes.begin()->first <= frame)
+    impl_->explain_oldest();
 }
 
 }  // namespace roce::analyze

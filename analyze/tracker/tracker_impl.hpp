@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -266,6 +267,7 @@ struct Tracker::Impl {
                        Verdict& verdict);
   [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
   void explain_episode(std::uint32_t connection);
+  void explain_oldest();
 
   // tracker_incidents.cpp
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
@@ -306,6 +308,7 @@ struct Tracker::Impl {
   void settle_damaged(PlainFlow& flow);
   void note_marks(Step& s, std::uint32_t place);
   void drop_stray(Track& track);
+  void count_stray(const Track& track, std::uint32_t place, const Held& stray);
   void note_icrc(FlowState& state, const PacketRecord& record);
   [[nodiscard]] bool believed(std::uint32_t place, const PacketRecord& record) const;
   [[nodiscard]] bool bears_witness(std::uint32_t place, const PacketRecord& record) const;
@@ -418,7 +421,8 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
-  bool copies_expected = false;    ///< from now on
+  std::map<std::uint64_t, std::uint32_t> open_episodes;  ///< connections, by the frame that began them
+  bool copies_expected = false;                          ///< from now on
   bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place
   StableVector<Track> tracks;

@@ -18,6 +18,7 @@ bool Tracker::Impl::jumped(std::uint32_t connection, unsigned side, const Packet
     track.jump_side = static_cast<std::uint8_t>(side);
     link(track);
     verdict.connection = track.result.id;
+    verdict.set(Verdict::undecided);
     publish(number, verdict);
     return true;
   }
@@ -85,6 +86,7 @@ bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, cons
     track.far_side = static_cast<std::uint8_t>(side);
     link(track);
     verdict.connection = track.result.id;
+    verdict.set(Verdict::undecided);
     publish(number, verdict);
     return true;
   }
@@ -138,9 +140,15 @@ void Tracker::Impl::drop_stray(Track& track) {
   const std::unique_ptr<Held> stray = std::move(track.jump);
   link(track);
   const std::uint32_t place = track.places[track.jump_side];
-  if (stray != nullptr && place != no_place) {
-    count(place, stray->record, stray->number);
-  }
+  if (stray != nullptr && place != no_place) count_stray(track, place, *stray);
+}
+
+/// Nothing is said of a stray but whose it is.
+void Tracker::Impl::count_stray(const Track& track, std::uint32_t place, const Held& stray) {
+  count(place, stray.record, stray.number);
+  Verdict verdict;
+  verdict.connection = track.result.id;
+  publish(stray.number, verdict);
 }
 
 }  // namespace roce::analyze

@@ -10,7 +10,6 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/cm/cm_tracker.hpp"
-#include "analyze/filter/field_registry.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/record/packet_record.hpp"
@@ -28,40 +27,14 @@
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/output_files.hpp"
+#include "cli/packets/field_list.hpp"
 #include "cli/packets/packet_printer.hpp"
+#include "cli/packets/pipe_follower.hpp"
 #include "dissect/dissect.hpp"
-#include "dissect/enum_names.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::cli {
 namespace {
-
-std::string_view type_name(analyze::ValueType type) {
-  using enum analyze::ValueType;
-  static constexpr EnumNames<analyze::ValueType, 12> names({{number, "number"},
-                                                            {boolean, "boolean"},
-                                                            {time, "time"},
-                                                            {date, "date"},
-                                                            {text, "text"},
-                                                            {mac, "mac"},
-                                                            {ipv4, "ipv4"},
-                                                            {ipv6, "ipv6"},
-                                                            {ip, "ip"},
-                                                            {eui64, "eui64"},
-                                                            {bytes, "bytes"},
-                                                            {presence, "presence"}});
-  return names[type];
-}
-
-int list_fields() {
-  Output out(Encoding::utf8);
-  for (const analyze::FieldRef field : analyze::all_fields()) {
-    const analyze::FieldFacts& facts = analyze::field_facts(field);
-    fmt::format_to(std::back_inserter(out.buffer()), "{}\t{}\t{}\n", facts.name, type_name(facts.type),
-                   facts.label);
-  }
-  return out.finish();
-}
 
 analyze::TimeRange times_of(const PacketsOptions& options) {
   analyze::TimeRange times;
@@ -128,12 +101,12 @@ class Run {
       if (const std::optional<int> status = analyze_first()) return *status;
     } else if (needs_analysis_) {
       print_error(
-          "a pipe is read only once: results that depend on later packets (roce.analysis.response, corrected "
-          "losses and retransmissions, late pairing of directions) are missing; save it to a file for these, "
-          "or use --no-analysis");
+          "a pipe is read only once: results that depend on packets far behind (roce.analysis.response, late "
+          "pairing of directions) are missing; save it to a file for these, or use --no-analysis");
+      pipe_.emplace(dissect_options_, !options_.no_icrc, by_episodes());
     }
     source_ = within(std::move(source_), {0, limits_.deadline});
-    if (needs_flow_ || (needs_analysis_ && !verdicts_)) tracker_.emplace();
+    if (needs_flow_ && !pipe_) tracker_.emplace(flows_only());
     if (printer_) printer_->begin(out_.buffer());
     {
       const Interruptible interruptible(*source_);
@@ -214,11 +187,17 @@ class Run {
     }
   }
 
-  /// Copies section comments that were read since the last batch. False on failure.
-  bool write_section_comments() {
-    std::vector<std::string> news = section_comments_.news(source_->files());
-    if (news.empty()) return true;
-    if (const auto written = writer_->begin_section(source_->interfaces(), std::move(news)); !written) {
+  /// Flow numbers are those of the report.
+  static analyze::TrackerOptions flows_only() {
+    analyze::TrackerOptions options;
+    options.episodes = by_episodes();
+    return options;
+  }
+
+  /// Copies the comments of sections that begin here. False on failure.
+  bool write_section_comments(std::vector<std::string> comments) {
+    if (!writer_ || comments.empty()) return true;
+    if (const auto written = writer_->begin_section(source_->interfaces(), std::move(comments)); !written) {
       stop_writing(written.error());
       return false;
     }
@@ -232,51 +211,61 @@ class Run {
 
   void read_all() {
     const std::size_t limit = options_.tree || options_.hex ? 256 : 4096;
+    std::uint64_t read = 0;
     for (;;) {
       std::size_t wanted = limit;
-      if (most_ != 0) {
-        if (number_ >= most_) return;
-        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, most_ - number_));
-      }
-      batch_.clear();
-      const auto got = source_->next_batch(batch_, wanted);
+      if (most_ != 0)
+        wanted = static_cast<std::size_t>(std::min<std::uint64_t>(limit, most_ - std::min(read, most_)));
+      auto piece = std::make_shared<Piece>();
+      const auto got = wanted != 0 ? source_->next_batch(piece->batch, wanted) : 0;
       if (!got) {
         print_error(got.error());
         status_ = exit_input;
       }
-      if (writer_ && !write_section_comments()) return;
-      if (!batch_.frames.empty() && !use_batch()) return;
-      if (got && *got == 0) return;
+      const std::size_t frames = piece->batch.frames.size();
+      read += frames;
+      piece->comments = capture::BatchComments(piece->batch);
+      const bool ends = got && *got == 0;
+      if (writer_ && (frames != 0 || ends))
+        piece->section_comments = section_comments_.news(source_->files());
+      if (!use_piece(std::move(piece), ends) || ends) return;
       // Fewer than requested: the input pauses or ends. Show what there is.
-      if (batch_.frames.size() < wanted) out_.flush();
+      if (frames < wanted) out_.flush();
       out_.flush_if_full();
       if (!out_.good()) return;
     }
   }
 
-  /// Handles the batch. False: stop reading.
-  bool use_batch() {
-    chosen_.clear();
-    comments_ = capture::BatchComments(batch_);
-    for (const capture::Frame& frame : batch_.frames) {
-      if (use_frame(frame)) chosen_.push_back(&frame);
+  /// False: stop reading.
+  bool use_piece(std::shared_ptr<const Piece> piece, bool is_last) {
+    if (!pipe_) {
+      if (!write_section_comments(piece->section_comments)) return false;
+      return std::all_of(piece->batch.frames.begin(), piece->batch.frames.end(),
+                         [&](const capture::Frame& frame) { return use_frame(frame, piece->comments); });
     }
-    if (!writer_) return true;
-    for (const capture::Frame* chosen : chosen_) {
-      capture::Frame frame = *chosen;
-      if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // every format needs a time
-      if (const auto written =
-              writer_->write(frame, source_->interfaces()[frame.interface], comments_.of(frame));
-          !written) {
-        stop_writing(written.error());
-        return false;
-      }
+    pipe_->add(piece);
+    if (is_last) pipe_->end();
+    while (const std::optional<PipeFollower::Ready> ready = pipe_->next()) {
+      const bool first = ready->frame == ready->piece->batch.frames.data();
+      if (first && !write_section_comments(ready->piece->section_comments)) return false;
+      flow_ = ready->flow;
+      if (!use_frame(*ready->frame, ready->piece->comments)) return false;
     }
-    return true;
+    return !is_last || !piece->batch.frames.empty() || write_section_comments(piece->section_comments);
+  }
+
+  /// Prints or writes the frame if it matches. False: stop reading.
+  bool use_frame(const capture::Frame& captured, const capture::BatchComments& comments) {
+    if (!show(captured, comments) || !writer_) return true;
+    capture::Frame frame = captured;
+    if (frame.time_ns == capture::no_time) frame.time_ns = 0;  // every format needs a time
+    const auto written = writer_->write(frame, source_->interfaces()[frame.interface], comments.of(frame));
+    if (!written) stop_writing(written.error());
+    return written.has_value();
   }
 
   /// Whether the frame matches; prints it then.
-  bool use_frame(const capture::Frame& frame) {
+  bool show(const capture::Frame& frame, const capture::BatchComments& comments) {
     const bool timed = frame.time_ns != capture::no_time;
     if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
     any_time_ = any_time_ || timed;
@@ -284,7 +273,7 @@ class Run {
     view.number = ++number_;
     view.frame = &frame;
     view.policy = policy_.get();
-    view.comments = comments_.of(frame);
+    view.comments = comments.of(frame);
     const auto& interfaces = source_->interfaces();
     if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
     if (link_speed_bps_ != 0) {
@@ -304,7 +293,9 @@ class Run {
     view.dissection = &dissection_;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (tracker_) follow(view, made);
+    if (pipe_) view.flow = flow_;
     if (verdicts_) view.verdict = verdicts_->find(view.number);
+    if (pipe_) view.verdict = pipe_->verdict();
     if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (filter_ && !filter_->matches(view)) return false;
     ++chosen_frames_;
@@ -313,7 +304,7 @@ class Run {
     return true;
   }
 
-  /// Sets the packet's flow and the verdict that is possible without later packets.
+  /// Sets the packet's flow.
   void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
     if (made != nullptr) tracker_->connected(*made, cm_.index_of(*made));
     analyze::make_record(*view.frame, dissection_, record_);
@@ -323,8 +314,7 @@ class Run {
       record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
     }
     view.flow = tracker_->flow_id(record_);
-    verdict_ = tracker_->track_one(record_, view.number);
-    if (needs_analysis_) view.verdict = &verdict_;
+    tracker_->track_one(record_, view.number);
   }
 
   const PacketsOptions& options_;
@@ -336,8 +326,8 @@ class Run {
   std::unique_ptr<capture::OutputFile> output_;  ///< of -w, until the writer has it
   std::unique_ptr<capture::CaptureWriter> writer_;
   capture::ReadingLimits limits_;
-  std::uint64_t most_;                        ///< frames that are read; 0 = all
-  std::optional<capture::StopReason> ended_;  ///< why reading ended before the end and before `most_`
+  std::uint64_t most_;                         ///< frames that are read; 0 = all
+  std::optional<capture::StopReason> ended_;   ///< why reading ended before the end and before `most_`
   capture::SectionComments section_comments_;  ///< those that were written
   std::uint64_t link_speed_bps_ = 0;           ///< of all links; 0 = as described in the capture
   capture::InterfaceInfo link_;                ///< interface of the present frame, with that speed
@@ -348,16 +338,14 @@ class Run {
   bool needs_flow_ = false;
   bool needs_analysis_ = false;
   std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
-  std::optional<analyze::Tracker> tracker_;        ///< for a single pass, and for flow numbers
+  std::optional<PipeFollower> pipe_;               ///< for a single pass
+  std::optional<std::uint64_t> flow_;              ///< of the present frame, if so
+  std::optional<analyze::Tracker> tracker_;        ///< else for flow numbers
 
   Output out_{options_.format == "text" ? Encoding::locale : Encoding::utf8};
-  capture::FrameBatch batch_;
-  capture::BatchComments comments_;  ///< of it
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
-  analyze::Verdict verdict_;
   analyze::CmTracker cm_;
-  std::vector<const capture::Frame*> chosen_;
   std::uint64_t number_ = 0;
   std::uint64_t chosen_frames_ = 0;  ///< printed or written
   bool any_time_ = false;
