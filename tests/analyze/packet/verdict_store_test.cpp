@@ -149,6 +149,26 @@ TEST(VerdictStore, TellsConnectionsThatTurnedOutToBeOneByTheNumberOfTheOne) {
   }
 }
 
+/// As for the packets of a pipe, which may have no end.
+TEST(VerdictStore, NeedsNoMoreRoomForVerdictsThatAreForgotten) {
+  VerdictStore store;
+  const auto files = [] {
+    const std::filesystem::directory_iterator open("/proc/self/fd");
+    return std::distance(begin(open), end(open));
+  };
+  const auto before = files();
+  for (std::uint64_t number = 1; number <= 4 * in_memory; ++number) {
+    ASSERT_EQ(store.find(number), nullptr) << "of a forgotten one";
+    store.at(number)->gap = 7;
+    store.forget_before(number > 100 ? number - 100 : 1);
+  }
+  EXPECT_EQ(files(), before) << "all of it is in memory";
+  EXPECT_EQ(store.at(1), nullptr);
+  EXPECT_EQ(store.find(1), nullptr);
+  EXPECT_EQ(store.lost(), 0U);
+  EXPECT_EQ(store.find(4 * in_memory - 100)->gap, 7U);
+}
+
 TEST(VerdictStore, LeavesNoNameInTheTemporaryDirectory) {
   const char* const before = std::getenv("TMPDIR");
   const std::string kept = before == nullptr ? "" : before;

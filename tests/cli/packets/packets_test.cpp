@@ -301,7 +301,9 @@ TEST(Packets, no_analysis_does_not_go_with_what_needs_it) {
   EXPECT_NE(result.err.find("--no-analysis"), std::string::npos) << result.err;
 }
 
-TEST(Packets, a_pipe_says_what_can_be_said_at_once) {
+/// A line waits for as long as later packets may tell what it is.
+TEST(Packets, a_pipe_says_what_a_file_does) {
+  ::setenv("ROCEANALYZE_EPISODES", "1", 1);
   const Scratch scratch;
   const std::string fifo = scratch.file("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
@@ -315,7 +317,9 @@ TEST(Packets, a_pipe_says_what_can_be_said_at_once) {
   const Result result = run(analysis_fields(fifo, "roce.analysis.retransmission"));
   waitpid(writer, nullptr, 0);
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(result.lines(), run(analysis_fields(lossy, "roce.analysis.retransmission")).lines());
+  EXPECT_GT(result.lines(), 1000U);
+  EXPECT_TRUE(result.out == run(analysis_fields(lossy, "roce.analysis.retransmission")).out);
+  ::unsetenv("ROCEANALYZE_EPISODES");
 }
 
 TEST(Packets, an_error_of_an_input_is_told_once) {
