@@ -52,7 +52,9 @@ class Pipeline final : private Relay::Stages {
     relay_.run(*this);
     if (interim_) interim_->end();
     facts_.read(source_);
-    return conclude(std::move(followed_), std::move(facts_));
+    const std::shared_ptr<Snapshot> snapshot = conclude(std::move(followed_), std::move(facts_));
+    snapshot->incidents_in_progress = 0;  // they end with the capture
+    return snapshot;
   }
 
  private:
@@ -292,7 +294,7 @@ class Pipeline final : private Relay::Stages {
   // State of stage 3:
   AnalysisState followed_;
   std::vector<PacketSummary> glances_;
-  SourceFacts facts_now_;           ///< only with `publish`
+  SourceFacts facts_now_;                    ///< only with `publish`
   std::optional<InterimSnapshots> interim_;  ///< last: its thread copies the others
 };
 

@@ -84,6 +84,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   std::erase_if(result.incidents, [](const Incident& each) { return !each.selected; });
   snapshot->incidents = std::move(result.incidents);
   snapshot->incidents_dropped = result.incidents_dropped;
+  snapshot->incidents_in_progress = result.incidents_in_progress;
   snapshot->series = std::move(result.series);
   followed.links.publish(*snapshot, totals);
   snapshot->markings = MarkingMatrix::of(snapshot->flows);

@@ -50,17 +50,18 @@ struct Snapshot {
   std::vector<StrayPackets> strays;  ///< damaged packets of no flow
   /// By flow, then by point; only in captures of several points.
   std::vector<FlowAtPoint> flow_points;
-  std::uint64_t flow_points_dropped = 0;  ///< packets of flows beyond the limit of flow_points
-  std::vector<Connection> connections;    ///< by id; every RC, UC, XRC and RD flow belongs to one
-  std::vector<Incident> incidents;        ///< by id: those with a selected packet
-  std::uint64_t incidents_dropped = 0;    ///< beyond the limit of a connection, or of all
-  std::vector<ClockOffset> clocks;        ///< of capture points with common packets
-  std::vector<CmExchange> exchanges;      ///< by first message
-  Series series;                          ///< of all RDMA packets
-  Pauses pauses;                          ///< PAUSE and PFC
-  DcbxTable dcbx;                         ///< LLDP announcements
-  PriorityMap priorities;                 ///< priorities of packets
-  MarkingMatrix markings;                 ///< of the listed flows
+  std::uint64_t flow_points_dropped = 0;    ///< packets of flows beyond the limit of flow_points
+  std::vector<Connection> connections;      ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<Incident> incidents;          ///< by id: those with a selected packet
+  std::uint64_t incidents_dropped = 0;      ///< beyond the limit of a connection, or of all
+  std::uint64_t incidents_in_progress = 0;  ///< of these, if not final: what comes may still change them
+  std::vector<ClockOffset> clocks;          ///< of capture points with common packets
+  std::vector<CmExchange> exchanges;        ///< by first message
+  Series series;                            ///< of all RDMA packets
+  Pauses pauses;                            ///< PAUSE and PFC
+  DcbxTable dcbx;                           ///< LLDP announcements
+  PriorityMap priorities;                   ///< priorities of packets
+  MarkingMatrix markings;                   ///< of the listed flows
   Congestion congestion;
   std::shared_ptr<const MarkingPolicy> policy;  ///< packets were validated against it; null: none
   std::vector<RuleViolation> violations;        ///< violations of its rules

@@ -101,6 +101,8 @@ class Tracker {
     /// By id, whatever was selected; `incidents_dropped` more were beyond the limit.
     std::vector<Incident> incidents;
     std::uint64_t incidents_dropped = 0;
+    /// Connections in which something was wrong, and that had not come to order again yet.
+    std::uint64_t incidents_in_progress = 0;
     std::vector<StrayPackets> strays;  ///< by addresses, each pair once
     Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
                       ///< else

@@ -162,9 +162,10 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
 }
 
 /// The episode is over, or as long as may be: what is said of it is said now.
-void Tracker::Impl::explain_episode(std::uint32_t connection) {
+/// True if something was wrong.
+bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   const std::unique_ptr<Episode> over = std::move(tracks[connection].episode);
-  if (over == nullptr) return;
+  if (over == nullptr) return false;
   open_episodes.erase(over->held.front().number);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
@@ -217,6 +218,10 @@ void Tracker::Impl::explain_episode(std::uint32_t connection) {
   }
   if (track.views != nullptr) settle_late(track);
   link(tracks[connection]);
+  return std::any_of(rulings.begin(), rulings.end(), [](const episode::Ruling& each) {
+    return each.what == episode::Ruling::What::repeat ||
+           (each.lost_before | each.lost_after | each.missed_own | each.missed_other) != 0;
+  });
 }
 
 void Tracker::Impl::explain_oldest() {

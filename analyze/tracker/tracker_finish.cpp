@@ -193,6 +193,7 @@ std::vector<StrayPackets> Tracker::Impl::take_strays() {
 }
 
 Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
+  Result result;
   if (end_ns && shared.any_time) shared.last_time_ns = std::max(shared.last_time_ns, *end_ns);
   settle_doubted();
   settle_short_flows();
@@ -210,12 +211,13 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
     }
   }
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
-    if (tracks[i].in_use && !tracks[i].concluded) release_held_back(i);
+    if (!tracks[i].in_use || tracks[i].concluded) continue;
+    if (explain_episode(i)) ++result.incidents_in_progress;
+    release_held_back(i);
   }
   // Nobody looks for a partner any more.
   for (std::uint32_t place = 0; place < states.size(); ++place) states[place].unpaired.reset();
   unpaired = {};
-  Result result;
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < tracks.size(); ++i) {
     if (!tracks[i].in_use) continue;

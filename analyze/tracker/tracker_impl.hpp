@@ -266,7 +266,7 @@ struct Tracker::Impl {
   void hold_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
                        Verdict& verdict);
   [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
-  void explain_episode(std::uint32_t connection);
+  bool explain_episode(std::uint32_t connection);
   void explain_oldest();
 
   // tracker_incidents.cpp

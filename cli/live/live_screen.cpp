@@ -108,6 +108,7 @@ void add_total_lines(Screen& screen, const LiveView& view) {
     std::replace(name.begin(), name.end(), '_', ' ');
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", states[i], name);
   }
+  if (s.incidents_in_progress != 0) text += "; " + incidents_in_progress(s);
   screen.add("Connections", text.empty() ? "none" : text);
 }
 

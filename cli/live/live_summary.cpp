@@ -72,6 +72,7 @@ std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& rea
   for (std::size_t i = 0; i < states.size(); ++i)
     json.field(analyze::connection_state_name(static_cast<Connection::State>(i)), states[i]);
   json.end_object();
+  json.field("incidents_in_progress", snapshot.incidents_in_progress);
   const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   json.key("findings").begin_object();
   for (const Severity severity : severities)
@@ -83,6 +84,10 @@ std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& rea
   json.end_array().end_object();
   text += '\n';
   return text;
+}
+
+std::string incidents_in_progress(const Snapshot& snapshot) {
+  return analyze::plural(snapshot.incidents_in_progress, "incident", "incidents") + " in progress";
 }
 
 std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& reading) {
@@ -105,6 +110,7 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
   for (const auto& [name, count] : troubles) {
     if (count != 0) text += fmt::format(", {} {}", count_text(static_cast<double>(count)), name);
   }
+  if (snapshot.incidents_in_progress != 0) text += ", " + incidents_in_progress(snapshot);
   const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   text += "; findings:";
   bool any = false;

@@ -16,6 +16,8 @@ namespace roce::cli {
 [[nodiscard]] std::string summary_json(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading,
                                        std::int64_t time_ns);
 /// The summary as text, without a newline: "00:01:20  1234 RoCE packets/s, 93.1 Gb/s, ...".
+/// "2 incidents in progress".
+[[nodiscard]] std::string incidents_in_progress(const analyze::Snapshot& snapshot);
 [[nodiscard]] std::string summary_line(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading);
 /// A finding as it appears, as a JSON object with a trailing newline; its key `finding` is as in the report.
 /// `elapsed_ns`: since the capture began.

@@ -198,6 +198,9 @@ void add_state(Builder& metrics, const Snapshot& s, const MetricFacts& facts) {
     const auto state = static_cast<analyze::Connection::State>(i);
     metrics.sample({{"state", std::string(analyze::connection_state_name(state))}}, states[i]);
   }
+  metrics
+      .gauge("incidents_in_progress", "Connections in which something is wrong, and not in order again yet.")
+      .sample(s.incidents_in_progress);
   metrics.gauge("flows", "Flows in the tables: one direction to one queue pair each.").sample(s.flows.size());
   metrics
       .counter("evicted_flows_total", "Flows evicted from the tables: idle ones, or to make room for others.")

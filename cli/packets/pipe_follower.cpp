@@ -48,6 +48,7 @@ const analyze::Verdict* PipeFollower::verdict() {
   if (kept == nullptr) return nullptr;
   verdict_ = *kept;
   verdict_.response = 0;  // known only of what happened to wait
+  verdict_.incident = 0;  // numbered at the end
   return &verdict_;
 }
 
