@@ -133,6 +133,9 @@ class Wire {
     finished_ = true;
   }
 
+  /// What would be said if the capture ended here, as for a snapshot.
+  [[nodiscard]] Tracker::Result so_far() const { return Tracker(tracker_).finish(now_ns); }
+
   /// What is said of a packet, at the end of the capture: what comes after it may decide.
   [[nodiscard]] Verdict verdict(std::uint32_t number) {
     EXPECT_TRUE(finished_) << "not yet known";

@@ -197,10 +197,14 @@ TEST(LiveSummary, the_line_for_people_names_what_is_not_well) {
   (void)meter.read(analyze::hand_made(), second, 0);
   Snapshot snapshot = later();
   snapshot.totals.opcodes[0x81] += 12'345;
+  snapshot.incidents_in_progress = 2;
   const std::string line = summary_line(snapshot, meter.read(snapshot, 81 * second, 0));
   EXPECT_TRUE(line.starts_with("00:01:21  1 RoCE packets/s, ")) << line;
   EXPECT_NE(line.find(", 12.3 k CNPs"), std::string::npos) << line;
   EXPECT_EQ(line.find(" CE"), std::string::npos) << line;
+  EXPECT_NE(line.find(", 2 incidents in progress; findings:"), std::string::npos) << line;
+  const json summary = json::parse(summary_json(snapshot, meter.read(snapshot, 82 * second, 0), 0));
+  EXPECT_EQ(summary["incidents_in_progress"], 2);
 }
 
 TEST(LiveSummary, of_an_empty_capture_is_whole_too) {
