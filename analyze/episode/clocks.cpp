@@ -2,8 +2,10 @@
 #include "analyze/episode/clocks.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "dissect/opcode.hpp"
@@ -19,24 +21,38 @@ bool is_nak(const Note& note) noexcept {
          dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
 }
 
-/// When each PSN was first asked for.
-std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes) {
+/// The request that an answer cannot come before. A NAK comes behind the one after it, which showed the gap.
+std::int64_t caused_by(const Note& answer) noexcept {
+  return is_nak(answer) ? answer.psn + 1 : answer.psn;
+}
+
+/// When each of those PSNs was first asked for: a READ asks for those of all its responses, which may be all
+/// that follow if its length is not known.
+std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes,
+                                                          std::set<std::int64_t> psns) {
   std::unordered_map<std::int64_t, std::int64_t> sent;
   for (const Note& note : notes) {
-    if (note.request) sent.try_emplace(note.psn, note.time_ns);
+    if (!note.request) continue;
+    const auto from = psns.lower_bound(note.psn);
+    const auto to = note.count > 0 ? psns.lower_bound(note.psn + note.count) : psns.end();
+    std::for_each(from, to, [&](std::int64_t psn) { sent.emplace(psn, note.time_ns); });
+    psns.erase(from, to);
   }
   return sent;
 }
 
-/// The first answer to each PSN comes behind the request; a NAK behind the one after it, which showed the
-/// gap.
+/// The first answer to each PSN comes behind its request.
 void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
-  const auto sent = first_sent(notes);
+  std::set<std::int64_t> psns;
+  for (const Note& note : notes) {
+    if (!note.request && !note.before) psns.insert(caused_by(note));
+  }
+  const auto sent = first_sent(notes, std::move(psns));
   std::unordered_set<std::int64_t> answered;
   for (const Note& note : notes) {
     if (note.request || note.before) continue;
     if (!is_nak(note) && !answered.insert(note.psn).second) continue;
-    const auto asked = sent.find(is_nak(note) ? note.psn + 1 : note.psn);
+    const auto asked = sent.find(caused_by(note));
     if (asked != sent.end()) clocks.at_least(asked->second - note.time_ns);
   }
 }
