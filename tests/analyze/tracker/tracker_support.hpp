@@ -93,11 +93,13 @@ class Wire {
     PacketRecord r = make(from, to, acknowledge, psn);
     r.flags |= PacketRecord::has_aeth;
     auto& [msn, acknowledged] = counts_[{from.host, from.qpn, to.host, to.qpn}];
-    if (syndrome == 0x1f) {
-      // Each request is a message.
-      const std::uint32_t more = (psn - acknowledged) & 0xffffffU;
-      msn = (msn + (msn == 0 || more > 0x7fffffU ? 1U : more)) & 0xffffffU;
-      acknowledged = psn;
+    // Each request is a message. A NAK names the first that was not executed, and counts those before it.
+    const std::uint32_t executed = syndrome == 0x1f ? psn : psn - 1;
+    const std::uint32_t more = (executed - acknowledged) & 0xffffffU;
+    const bool first = msn == 0;
+    if (syndrome == 0x1f || (!first && more <= 0x7fffffU)) {
+      msn = (msn + (first || more > 0x7fffffU ? 1U : more)) & 0xffffffU;
+      acknowledged = executed;
     }
     r.aeth = std::uint32_t{syndrome} << 24U | msn;
     return send(r);
