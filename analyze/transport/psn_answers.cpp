@@ -145,6 +145,8 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
     const std::uint32_t msn = r.aeth & serial_mask;
     if (!resp_.msn_known || rose(msn, resp_.msn)) resp_.msn = msn;
     resp_.msn_known = true;
+  } else if (!s.r.has(PacketRecord::has_aeth) && s.info.ends_message()) {
+    resp_.msn_known = false;  // it counted one more, and that was cut off
   }
   Pending* op = messages_.find(psn);
   if (op != nullptr && !op->done) {
