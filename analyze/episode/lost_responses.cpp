@@ -228,6 +228,11 @@ void Responses::lose_downstream() {
         now.time_ns - scene_.note_at(given).time_ns < scene_.facts.ask_again_ns)
       continue;
     claimed[psn] = given;
+    if (timed(now, scene_.note_at(given))) {
+      std::int64_t& least = scene_.facts.ask_again_ns;
+      const std::int64_t took = now.time_ns - scene_.note_at(given).time_ns;
+      least = least == 0 ? took : std::min(least, took);
+    }
     scene_.lose({Lost::after_capture, false, psn, given, issue.note, -1});
   }
 }
