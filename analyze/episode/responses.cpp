@@ -191,6 +191,12 @@ bool Responses::given_again(std::size_t i, bool late) const {
   return scene_.answers.acked_before(stream_.sent[i].note) > stream_.note_of(stream_.sent[i]).psn;
 }
 
+/// Whether it was asked for once, and what was sent after it came first: a responder answers in order.
+bool Responses::behind_confirmation(std::size_t i) const {
+  const Sent& sent = stream_.sent[i];
+  return known_[i].asked == 1 && scene_.answers.acked_before(sent.note) > stream_.note_of(sent).psn;
+}
+
 /// Why it was given again: why it had been asked for again.
 Cause Responses::cause_of(const Note& note, std::int32_t at) const {
   const bool read = dissect::opcode_info(note.opcode).operation == Operation::read_response;
@@ -220,7 +226,7 @@ void Responses::rule() {
     last_frame[note.psn] = note.frame;
     ruling.begins_pass = told.move == Move::back;
     const bool late = told.move == Move::late || stream_.overtaken(i) ||
-                      (known_[i].given == 0 && known_[i].counted_earlier());
+                      (known_[i].given == 0 && (known_[i].counted_earlier() || behind_confirmation(i)));
     if (!given_again(i, late)) {
       const bool behind = late || sent.psn < told.top;
       ruling.what = behind ? Ruling::What::late : Ruling::What::first;

@@ -61,6 +61,7 @@ class Responses {
   void rule();
   [[nodiscard]] bool given_again(std::size_t i, bool late) const;
   [[nodiscard]] bool may_be_answered(const Issue& issue, std::int32_t by) const;
+  [[nodiscard]] bool behind_confirmation(std::size_t i) const;
   [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] Cause cause_of(const Note& note, std::int32_t at) const;
 

@@ -103,10 +103,10 @@ class Run {
       print_error(
           "a pipe is read only once: results that depend on packets far behind (roce.analysis.response, late "
           "pairing of directions) are missing; save it to a file for these, or use --no-analysis");
-      pipe_.emplace(dissect_options_, !options_.no_icrc, by_episodes());
+      pipe_.emplace(dissect_options_, !options_.no_icrc);
     }
     source_ = within(std::move(source_), {0, limits_.deadline});
-    if (needs_flow_ && !pipe_) tracker_.emplace(flows_only());
+    if (needs_flow_ && !pipe_) tracker_.emplace();  // flow numbers are those of the report
     if (printer_) printer_->begin(out_.buffer());
     {
       const Interruptible interruptible(*source_);
@@ -185,13 +185,6 @@ class Run {
                       skipped));
       status_ = std::max<int>(status_, exit_input);
     }
-  }
-
-  /// Flow numbers are those of the report.
-  static analyze::TrackerOptions flows_only() {
-    analyze::TrackerOptions options;
-    options.episodes = by_episodes();
-    return options;
   }
 
   /// Copies the comments of sections that begin here. False on failure.

@@ -12,17 +12,16 @@ constexpr std::uint64_t bytes_at_most = std::uint64_t{64} << 20U;
 /// Somebody may be watching. Longer than the retries of most queue pairs take.
 constexpr std::int64_t waits_at_most_ns = 10'000'000'000;
 
-analyze::TrackerOptions options_of(analyze::VerdictStore& verdicts, bool episodes) {
+analyze::TrackerOptions options_of(analyze::VerdictStore& verdicts) {
   analyze::TrackerOptions options;
   options.verdicts = &verdicts;
-  options.episodes = episodes;
   return options;
 }
 
 }  // namespace
 
-PipeFollower::PipeFollower(const dissect::Options& dissect_options, bool check_icrc, bool episodes)
-    : dissect_options_(dissect_options), check_icrc_(check_icrc), tracker_(options_of(verdicts_, episodes)) {}
+PipeFollower::PipeFollower(const dissect::Options& dissect_options, bool check_icrc)
+    : dissect_options_(dissect_options), check_icrc_(check_icrc), tracker_(options_of(verdicts_)) {}
 
 void PipeFollower::add(std::shared_ptr<const Piece> piece) {
   pieces_.push_back(std::move(piece));

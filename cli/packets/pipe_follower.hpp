@@ -32,7 +32,7 @@ struct Piece {
 /// at a bound it is decided by what came so far. What it returns does not depend on the size of the pieces.
 class PipeFollower {
  public:
-  PipeFollower(const dissect::Options& dissect_options, bool check_icrc, bool episodes);
+  PipeFollower(const dissect::Options& dissect_options, bool check_icrc);
 
   struct Ready {
     std::shared_ptr<const Piece> piece;
