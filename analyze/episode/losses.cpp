@@ -32,6 +32,7 @@ class Losses {
 
  private:
   using ByIndex = std::unordered_map<std::int64_t, std::vector<std::size_t>>;
+  [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
@@ -86,7 +87,11 @@ void Losses::of_gaps() {
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = next_sent(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
-      if (!first && scene_.answers.acked_before(shows.note) > psn) continue;  // no need to send it any more
+      if (!first && scene_.answers.acked_before(shows.note) > psn) {
+        // No need to send it any more, unless IDs leave room for just these.
+        if (next < 0 && were_sent(i)) holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
+        continue;
+      }
       if (next < 0) {
         const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
         if (confirmed >= 0 && needed && !inside_answer(psn))
@@ -110,6 +115,15 @@ void Losses::of_gaps() {
       }
     }
   }
+}
+
+/// Whether IPv4 IDs, dense here, show that all between this one and the one before it were sent.
+bool Losses::were_sent(std::size_t i) const noexcept {
+  if (stream_.ids != Ids::order || i == 0) return false;
+  const Note& before = stream_.note_of(stream_.sent[i - 1]);
+  const Note& now = stream_.note_of(stream_.sent[i]);
+  const std::int64_t missing = stream_.sent[i].psn - stream_.sent[i - 1].end;
+  return missing > 0 && static_cast<std::uint16_t>(now.ip_id - before.ip_id) == missing + 1;
 }
 
 /// Whether a responder that takes in order only had thrown away all that was sent of it before: it came

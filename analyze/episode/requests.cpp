@@ -70,7 +70,9 @@ void Requests::explain() {
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
     if (!note.request) {
-      scene_.facts.answers_captured = true;
+      const bool told =
+          note.has_aeth || dissect::opcode_info(note.opcode).operation != Operation::acknowledge;
+      scene_.facts.answers_captured = scene_.facts.answers_captured || told;
       continue;
     }
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);

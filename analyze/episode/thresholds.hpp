@@ -22,7 +22,8 @@ inline constexpr std::int64_t turned_ns = 50'000'000;
 /// A slow host's reaction to a missing response; less than most timers.
 inline constexpr std::int64_t at_once_ns = 10'000'000;
 
-/// No network holds a packet back that long: what comes later is of another capture that was merged into this.
+/// No network holds a packet back that long: what comes later is of another capture that was merged into
+/// this.
 inline constexpr std::int64_t held_back_ns = 100'000'000;
 
 }  // namespace roce::analyze::episode

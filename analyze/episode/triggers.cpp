@@ -94,6 +94,8 @@ void Triggers::look_through() {
     armed_ns_.push_back(armed_ns);
     inside_read_.push_back(false);
     if (!note.request) {
+      const bool acknowledges = dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
+      answers_cut_ = answers_cut_ || (acknowledges && !note.has_aeth && !note.before);
       if (scene_.answers.acked_before(index + 1) > scene_.answers.acked_before(index))
         armed_ns = note.time_ns;
       continue;
@@ -296,16 +298,16 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
       offer(Rule::nak_of_message, 2 + unusual);
     return;
   }
-  // Nor does a first transmission since tell, if nobody has reacted yet.
-  const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
-  if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
-  const bool again = reacted(now, asked);  // the NAK came twice, behind the capture
   // More was confirmed before the sender reacted: it goes on from there.
+  const bool again = reacted(now, asked);  // the NAK came twice, behind the capture
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F : 0.0F) + unusual);
+  // Nor does a first transmission since tell, if nobody has reacted yet.
+  const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
+  if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
   if (again) return;
   // Or its head is missing.
   if (now.acked >= sent.psn) return;
@@ -321,7 +323,9 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   const auto offer = [&](float bits) {
     if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false};
   };
-  if (asked.psn == sent.psn) offer(waits ? 9.0F : 1.0F);
+  // The retry timer stands still meanwhile (IBTA 9.7.5.2.8); some wait less than they are told.
+  const bool about = has_time && since(asked.note, now.at) * 8 >= asked.wait_ns;
+  if (asked.psn == sent.psn) offer(!waits ? 1.0F : about ? 1.5F : 9.0F);
   if (waits) return;
   if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
   if (asked.psn >= sent.psn || now.acked > asked.psn) return;
@@ -383,7 +387,8 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   const auto offer = [&](Rule rule, float bits) {
     if (bits < best.bits) best = {rule, bits, -1, false};
   };
-  const Rule rule = now.read ? Rule::read_asked_again : Rule::timer;
+  // An acknowledgement that the capture cut may have been a NAK.
+  const Rule rule = now.read ? Rule::read_asked_again : answers_cut_ ? Rule::not_captured : Rule::timer;
   const TimeFact& timer = scene_.facts.timer;
   // A sender that may still send new packets goes back without having been silent.
   const bool ran_out =

@@ -56,6 +56,7 @@ class Triggers {
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
   std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
   std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
+  bool answers_cut_ = false;                  ///< acknowledgements came without their AETH
   std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
   std::vector<std::int32_t> steps_back_;      ///< notes of requests before the one just sent
   std::set<std::int64_t> message_starts_;

@@ -103,7 +103,14 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
     return false;
   const unsigned requester = info.response ? side ^ 1U : side;
   if (track.episode == nullptr) {
-    if (track.spaces[requester] == nullptr || track.spaces[requester]->is_steady(record, info)) return false;
+    // A capture that begins with a NAK: what it asks for had been sent.
+    const auto& space = track.spaces[requester];
+    const unsigned kind = record.aeth >> 29U & 3U;
+    const bool asks =
+        info.operation == Operation::acknowledge && record.has(PacketRecord::has_aeth) && kind != 0;
+    const bool first =
+        asks && (space == nullptr || !space->requests_seen()) && track.places[requester] != no_place;
+    if (!first && (space == nullptr || space->is_steady(record, info))) return false;
     open_episode(track);
   }
   if (track.spaces[requester] == nullptr) track.spaces[requester] = std::make_unique<PsnSpace>(requester);

@@ -159,15 +159,15 @@ void lose_one(Wire& wire, std::uint32_t psn) {
 TEST(TrackerLosses, WhatIsConfirmedBeforeItsRepeatCouldArriveWasLate) {
   Wire wire;
   wire.talk(a, b, 100, 20);
-  lose_one(wire, 120);
-  for (std::uint32_t psn = 125; psn < 130; ++psn) wire.send(wire.make(a, b, write_only, psn));
-  wire.answer(b, a, 126, nak_sequence);
-  wire.send(wire.make(a, b, write_only, 126));
-  wire.answer(b, a, 128);  // 127 and 128 had come behind 126, which was late
-  for (std::uint32_t psn = 127; psn < 130; ++psn) wire.request(a, b, psn);
-  wire.answer(b, a, 129);
+  for (const std::uint32_t psn : {120U, 125U, 130U}) lose_one(wire, psn);
+  for (std::uint32_t psn = 135; psn < 140; ++psn) wire.send(wire.make(a, b, write_only, psn));
+  wire.answer(b, a, 136, nak_sequence);
+  wire.send(wire.make(a, b, write_only, 136));
+  wire.answer(b, a, 138);  // 137 and 138 had come behind 136, which was late
+  for (std::uint32_t psn = 137; psn < 140; ++psn) wire.request(a, b, psn);
+  wire.answer(b, a, 139);
   wire.finish();
-  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 1U);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 3U);
 }
 
 TEST(TrackerLosses, WhereMostThatIsNamedWasLateANakProvesNothing) {
