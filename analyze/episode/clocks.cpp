@@ -2,6 +2,7 @@
 #include "analyze/episode/clocks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -27,16 +28,19 @@ std::int64_t caused_by(const Note& answer) noexcept {
 }
 
 /// When each of those PSNs was first asked for: a READ asks for those of all its responses, which may be all
-/// that follow if its length is not known.
+/// that follow if its length is not known. What asks again tells nothing of those whose first request is
+/// forgotten.
 std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes,
                                                           std::set<std::int64_t> psns) {
   std::unordered_map<std::int64_t, std::int64_t> sent;
+  std::int64_t top = std::numeric_limits<std::int64_t>::min();
   for (const Note& note : notes) {
     if (!note.request) continue;
     const auto from = psns.lower_bound(note.psn);
     const auto to = note.count > 0 ? psns.lower_bound(note.psn + note.count) : psns.end();
-    std::for_each(from, to, [&](std::int64_t psn) { sent.emplace(psn, note.time_ns); });
+    if (note.psn >= top) std::for_each(from, to, [&](std::int64_t psn) { sent.emplace(psn, note.time_ns); });
     psns.erase(from, to);
+    top = std::max(top, note.psn + std::max(note.count, 1));
   }
   return sent;
 }
