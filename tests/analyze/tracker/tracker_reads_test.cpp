@@ -565,7 +565,9 @@ std::uint64_t responses_anew(std::uint32_t msn, std::uint32_t step) {
     wire.send(r);
   }
   wire.finish();
-  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), step != 0 ? 0U : 8U);
+  // Whether the first of them had been sent before nobody knows: a responder may execute long before it
+  // answers.
+  EXPECT_EQ(Wire::resent(wire.flow(b, a), Cause::read_retry), step != 0 ? 0U : 7U);
   return wire.connection().requester[0].trouble->responses_anew;
 }
 
