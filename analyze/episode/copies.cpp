@@ -88,6 +88,7 @@ class Copies {
   void witness();
   void by_lag();
   [[nodiscard]] std::vector<std::int64_t> unasked_lags() const;
+  void add_counted_lags(std::vector<std::int64_t>& lags) const;
   [[nodiscard]] bool asked_for(const Note& request) const noexcept;
   [[nodiscard]] bool response_between(std::int32_t from, std::size_t to) const noexcept {
     return responses_before_[static_cast<std::size_t>(from)] != responses_before_[to];
@@ -253,6 +254,29 @@ std::vector<std::int64_t> Copies::unasked_lags() const {
   return lags;
 }
 
+/// A responder that gives a response again counts what it has executed since (MSN, IBTA 9.7.7.1): one that
+/// carries the count of then is shown again.
+void Copies::add_counted_lags(std::vector<std::int64_t>& lags) const {
+  constexpr std::uint32_t half = 1U << 23U;
+  const auto behind = [](std::uint32_t count, std::uint32_t other) {
+    const std::uint32_t ahead = (other - count) & 0xffffffU;
+    return ahead != 0 && ahead < half;
+  };
+  const Note* highest = nullptr;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Note& note = notes_[i];
+    if (note.request || !note.has_aeth || note.before) continue;
+    if (highest != nullptr && behind(note.aeth, highest->aeth) && !is_acknowledge(note) &&
+        !alike_[i].empty()) {
+      const Note& first = at(alike_[i].back());
+      const std::int64_t took = lag(alike_[i].back(), i);
+      const bool same = first.has_aeth && !first.before && first.aeth == note.aeth;
+      if (same && took >= 0 && took < quiet_ns) lags.push_back(took);
+    }
+    if (highest == nullptr || behind(highest->aeth, note.aeth)) highest = &note;
+  }
+}
+
 /// Mirrors are steady: most that was shown twice unasked came after the same time.
 void Copies::witness() {
   for (const Note& note : notes_) {
@@ -261,6 +285,7 @@ void Copies::witness() {
     if (nak) asked_.insert(note.psn);
   }
   std::vector<std::int64_t> lags = unasked_lags();
+  add_counted_lags(lags);
   std::sort(lags.begin(), lags.end());
   std::size_t most = 0;
   std::size_t begin = 0;
