@@ -119,6 +119,8 @@ void Requests::explain() {
       return Cause::nak;
     case Rule::rnr_nak:
       return Cause::rnr;
+    case Rule::read_asked_again:
+      return Cause::read_retry;
     case Rule::not_captured:
       return read ? Cause::read_retry : Cause::unknown;
     default:
@@ -162,7 +164,9 @@ void Requests::rule_requests(const Stream& stream) {
     const auto pass = static_cast<std::size_t>(told.pass);
     if (passes.size() <= pass) passes.resize(pass + 1, Rule::none);
     if (told.move == Move::back) {
-      passes[pass] = trigger.rule;
+      // What goes along with a READ that the timer sends again is the timer's, too.
+      const bool by_timer = trigger.rule == Rule::read_asked_again && trigger.silent;
+      passes[pass] = by_timer ? Rule::timer : trigger.rule;
       ruling.begins_pass = true;
       ruling.trigger = trigger.note;
     }

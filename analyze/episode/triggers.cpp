@@ -425,6 +425,7 @@ Trigger Triggers::of(std::size_t i) const {
   if (now.own_answer && now.sent_before)
     offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 9.0F);
   offer_timer(now, best);
+  best.silent = now.silent && now.at > 0 && since(now.at - 1, now.at) >= shortest_timer_ns;
   return best;
 }
 

@@ -19,6 +19,7 @@ struct Trigger {
   std::int32_t note = -1;  ///< the NAK, if it is one
   bool long_ago = false;   ///< no reaction takes so long
   std::int64_t from = -1;  ///< where the pass began, if not there: what lies between is missing
+  bool silent = false;     ///< nothing at all was captured just before it
 };
 
 /// Judges steps back by what the requester had been told, and by its times: how long it takes to react to a
