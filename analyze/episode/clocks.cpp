@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -53,12 +54,19 @@ void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
   }
   const auto sent = first_sent(notes, std::move(psns));
   std::unordered_set<std::int64_t> answered;
+  std::vector<std::int64_t> least;
   for (const Note& note : notes) {
     if (note.request || note.before) continue;
     if (!is_nak(note) && !answered.insert(note.psn).second) continue;
     const auto asked = sent.find(caused_by(note));
-    if (asked != sent.end()) clocks.at_least(asked->second - note.time_ns);
+    if (asked != sent.end()) least.push_back(asked->second - note.time_ns);
   }
+  if (least.empty()) return;
+  // One that comes sooner than any other by more than a timer answers what the capture missed.
+  std::sort(least.begin(), least.end());
+  const bool alone =
+      least.size() > 1 && least.back() > 0 && least.back() - *(least.end() - 2) >= shortest_timer_ns;
+  clocks.at_least(alone ? *(least.end() - 2) : least.back());
 }
 
 /// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more
