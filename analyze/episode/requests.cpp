@@ -8,6 +8,7 @@
 #include "analyze/episode/losses.hpp"
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/stream.hpp"
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/episode/triggers.hpp"
 #include "dissect/opcode.hpp"
 
@@ -30,6 +31,7 @@ class Requests {
 
  private:
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
+  [[nodiscard]] bool confirmed_long_before(const Sent& sent) const;
   void rule_requests(const Stream& stream);
   void learn_keeping(const Stream& stream);
 
@@ -143,6 +145,15 @@ void Requests::explain() {
   }
 }
 
+/// Confirmed longer before than stamps may be wrong: its first transmission was not captured.
+bool Requests::confirmed_long_before(const Sent& sent) const {
+  const Note& note = scene_.note_at(sent.note);
+  const std::int32_t by = scene_.answers.confirmed_at(sent.psn);
+  if (note.before || by < 0 || by >= sent.note || sent.psn < scene_.facts.acked) return false;
+  const Note& confirms = scene_.note_at(by);
+  return timed(confirms, note) && note.time_ns - confirms.time_ns >= shortest_timer_ns;
+}
+
 void Requests::rule_requests(const Stream& stream) {
   std::vector<Rule> passes(1, Rule::none);
   std::unordered_map<std::int64_t, std::uint64_t> last_frame;
@@ -174,7 +185,8 @@ void Requests::rule_requests(const Stream& stream) {
     if (known != last_frame.end()) ruling.original = known->second;
     last_frame[sent.psn] = note.frame;
     const bool again =
-        scene_.facts.repeats && (told.move == Move::late ? !told.of_first : sent.psn < told.top);
+        scene_.facts.repeats &&
+        (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     if (!again) {
       const bool late = told.move == Move::late || stream.overtaken(i);
       ruling.what = late ? Ruling::What::late : Ruling::What::first;
