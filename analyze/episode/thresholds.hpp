@@ -26,4 +26,10 @@ inline constexpr std::int64_t at_once_ns = 10'000'000;
 /// this.
 inline constexpr std::int64_t held_back_ns = 100'000'000;
 
+/// Closing a queue pair and setting it up again takes several system calls, however fast the program is.
+inline constexpr std::int64_t soonest_reuse_ns = 100'000;
+
+/// Setting up takes that long where nobody is in a hurry; most timers are shorter.
+inline constexpr std::int64_t setting_up_ns = 10'000'000;
+
 }  // namespace roce::analyze::episode

@@ -127,12 +127,6 @@ void Tracker::Impl::leave(std::uint32_t place) {
   for (const Held* const waits : {track.jump.get(), track.far_answer.get()}) {
     if (waits != nullptr && waits->record.has(PacketRecord::selected)) flows.count_evicted(1);
   }
-  if (track.restart != nullptr) {
-    held -= std::min(held, track.restart->held.size());
-    for (const Held& packet : track.restart->held) {
-      if (packet.record.has(PacketRecord::selected)) flows.count_evicted(1);
-    }
-  }
   if (track.views != nullptr) {
     for (const CaptureViews::Packet& packet : track.views->held) {
       if (packet.record.has(PacketRecord::selected)) flows.count_evicted(1);

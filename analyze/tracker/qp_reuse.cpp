@@ -1,141 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both queue pair numbers of a connection in use again, without the CM and with PSNs that were used before:
-// the responder's count of messages (MSN, IBTA 9.7.7.1) begins anew then, and never falls otherwise.
+// Both queue pair numbers of a connection in use again, without the CM: after a silence the packets wait as
+// an episode until they tell whether they go on with what was before.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/another_use.hpp"
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
 
 namespace roce::analyze {
 
-std::uint32_t Restart::messages_of(unsigned side, std::uint32_t last_psn,
-                                   const PsnSpace* beyond) const noexcept {
-  const PacketRecord* const first = first_of(side);
-  std::uint32_t messages = 0;
-  for (std::size_t i = 0; first != nullptr && i < held.size(); ++i) {
-    const PacketRecord& record = held[i].record;
-    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-    if (sides[i] != side || !info.request || !info.ends_message()) continue;
-    if (dissect::serial_steps(first->psn, record.psn) > dissect::serial_steps(first->psn, last_psn)) continue;
-    if (beyond == nullptr || !beyond->confirmed(record.psn)) ++messages;
+const PacketRecord* Episode::first_request(unsigned of, std::size_t from) const noexcept {
+  for (std::size_t i = from; i < held.size(); ++i) {
+    if (sides[i] == of && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
   }
-  return messages;
+  return nullptr;
 }
 
-/// A request that may be the first of another use of the numbers waits for an answer, and those behind it
-/// wait with it, of either side. True if this one does.
-bool Tracker::Impl::awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                                  std::uint64_t number, Verdict& verdict) {
-  Track& track = tracks[connection];
-  if (track.views != nullptr || track.restart_known) return false;
-  if (track.jump != nullptr && track.jump_side == side) return false;
-  if (track.restart == nullptr) {
-    track.restart = std::make_unique<Restart>();
-    if (const std::unique_ptr<Held> far = std::move(track.jump)) {
-      track.restart->add(*far, track.jump_side);
-      ++held;
-    }
-    link(track);
+/// When either side sent the last packet of those that do not wait; none: capture::no_time.
+std::int64_t Tracker::Impl::last_packet_of(const Track& track) {
+  std::int64_t last_ns = capture::no_time;  // before any other
+  for (const DeepPtr<PsnSpace>& space : track.spaces) {
+    if (space != nullptr) last_ns = std::max(last_ns, space->last_ns());
   }
-  if (track.restart->held.size() >= Restart::limit) {
-    release_restart(connection);
+  return last_ns;
+}
+
+/// How long neither side had sent anything when that packet came.
+std::int64_t Tracker::Impl::silence_before(const Track& track, const PacketRecord& record) {
+  const std::int64_t last_ns = track.episode != nullptr ? track.episode->last_ns : last_packet_of(track);
+  return last_ns == capture::no_time || record.time_ns == capture::no_time ? 0 : record.time_ns - last_ns;
+}
+
+/// Whether the packet may be the first one of another use of the queue pairs' numbers.
+bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) {
+  if (!dissect::opcode_info(record.opcode).request) return false;
+  const PsnSpace* const space = track.spaces[side].get();
+  const bool first = space == nullptr || !space->requests_seen();
+  if (!first && space->far_off(record)) return true;
+  const std::int64_t silence_ns = silence_before(track, record);
+  if (silence_ns < episode::soonest_reuse_ns) return false;
+  if (first) {
+    const PsnSpace* const other = track.spaces[side ^ 1U].get();
+    return other != nullptr && other->requests_seen();
+  }
+  const std::int64_t psn = space->extended(record.psn);
+  if (track.episode == nullptr) return psn != space->sent_to();
+  const Episode::Side& own = track.episode->side[side];
+  return psn != own.top || (own.acked < own.top && silence_ns >= episode::setting_up_ns);
+}
+
+/// Of one that may be: where the other use would begin. It is about to join the episode.
+void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketRecord& record) {
+  Episode& open = *track.episode;
+  const PsnSpace* const space = track.spaces[side].get();
+  const std::int64_t silence_ns = silence_before(track, record);
+  const bool some = open.use != Episode::none;
+  bool here = !some;
+  if (space != nullptr && space->requests_seen()) {
+    const PacketRecord* const before = some ? open.first_request(side, open.use) : nullptr;
+    const bool far = space->far_off(record);
+    if (before != nullptr && (far || space->far_off(*before))) {
+      // Only what follows it shows that one far off is none that strayed here.
+      here = dissect::serial_steps(before->psn, record.psn) > episode::soon_psns;
+    } else if (before != nullptr) {
+      here = space->extended(record.psn) < space->extended(before->psn);
+    }
+    // What was not confirmed may have been sent again in vain before: setting up takes longer than timers.
+    here = here || (some && !far && !open.use_after_all && silence_ns > open.use_silence_ns);
+  }
+  if (!here) return;
+  drop_strays(track);
+  open.use = open.held.size();
+  open.answers_since = 0;
+  open.use_silence_ns = silence_ns;
+  open.use_after_all = std::all_of(open.side.begin(), open.side.end(),
+                                   [](const Episode::Side& one) { return one.acked >= one.top; });
+}
+
+/// True if the packets of the episode show that another use of the numbers began: then it was dealt with, and
+/// they belong to a connection of their own.
+bool Tracker::Impl::used_again(std::uint32_t connection) {
+  Track& track = tracks[connection];
+  Episode& open = *track.episode;
+  if (open.use == Episode::none) return false;
+  // Nearly always the first answer tells. What is sent again otherwise than before tells as well.
+  constexpr std::uint32_t many = 64;
+  const bool counts = open.held.back().record.has(PacketRecord::has_aeth);
+  if (counts ? ++open.answers_since > many && open.answers_since % many != 0
+             : open.held.size() - open.use > many)
+    return false;
+  bool same = false;
+  bool another = false;
+  for (unsigned requester = 0; requester < 2 && !another; ++requester) {
+    const EpisodeNotes notes = notes_of(track, open, requester);
+    if (notes.of.empty()) continue;
+    const auto begins = std::lower_bound(notes.of.begin(), notes.of.end(), open.use) - notes.of.begin();
+    const episode::Use use = episode::use_from(notes.notes, notes.before + static_cast<std::size_t>(begins),
+                                               track.spaces[requester]->facts_now());
+
+    another = use == episode::Use::another;
+    same = same || use == episode::Use::same;
+  }
+  if (!another) {
+    if (same) drop_strays(track);
     return false;
   }
-  track.restart->add({record, number}, side);
-  ++held;
-  verdict.connection = track.result.id;
-  verdict.set(Verdict::undecided);
-  publish(number, verdict);
-  return true;
-}
-
-/// Another connection begins with what waited.
-void Tracker::Impl::begin_anew(std::uint32_t connection) {
-  Track& track = tracks[connection];
-  std::vector<Held> packets = std::move(track.restart->held);
-  track.restart.reset();
-  leave_to_another(track);
+  std::vector<Held> packets(
+      std::make_move_iterator(open.held.begin() + static_cast<std::ptrdiff_t>(open.use)),
+      std::make_move_iterator(open.held.end()));
+  open.held.resize(open.use);
+  open.sides.resize(open.use);
+  open.use = Episode::none;
+  explain_episode(connection);
+  leave_to_another(tracks[connection]);
   replay(packets);
-}
-
-/// Whether this answer to what waits of that side is the first to another use of the numbers: the count of
-/// messages goes on where they were sent again, and begins with them where they are the first.
-bool Tracker::Impl::answers_anew(const Track& track, unsigned side, std::uint32_t first_psn,
-                                 const PacketRecord& answer) {
-  const Restart& restart = *track.restart;
-  PsnSpace& space = *track.spaces[side];
-  const std::uint32_t msn = answer.aeth & dissect::serial_mask;
-  // A copy of an old answer counts less, too; but not from 1.
-  if (space.counts_anew(answer)) return !space.begins_at(first_psn) || msn <= restart.held.size();
-  if (msn != restart.messages_of(side, answer.psn, nullptr)) return false;
-  const std::uint32_t gone_on = space.messages_counted() + restart.messages_of(side, answer.psn, &space);
-  if (msn != (gone_on & dissect::serial_mask)) return true;
-  // Both fit where the use before was as short: what is sent again has the opcodes that it had.
-  for (std::size_t i = 0; i < restart.held.size(); ++i) {
-    if (restart.sides[i] == side && space.differs(restart.held[i].record)) return true;
-  }
-  return false;
-}
-
-/// The answer tells. True if it was dealt with: it belongs to a connection that begins with what waited.
-bool Tracker::Impl::restarted(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                              std::uint64_t number, Verdict& verdict) {
-  Track& track = tracks[connection];
-  const PacketRecord* const first = track.restart->first_of(side ^ 1U);
-  if (first == nullptr) return false;
-  const bool to_these = dissect::serial_steps(first->psn, record.psn) < 2 * Restart::limit;
-  if (to_these && !record.has(PacketRecord::has_aeth))  // inside a READ: the count comes with its end
-    return awaits_answer(connection, side, record, number, verdict);
-  if (!to_these || !answers_anew(track, side ^ 1U, first->psn, record)) {
-    release_restart(connection);
-    return false;
-  }
-  begin_anew(connection);
-  track_long(record, number, verdict);
   return true;
 }
 
-/// A request far off, while others of its side wait. If the first of these was far off too and it follows
-/// that, they need no answer.
-void Tracker::Impl::jumped_again(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                                 std::uint64_t number, Verdict& verdict) {
-  const Track& track = tracks[connection];
-  const PacketRecord& first = *track.restart->first_of(side);
-  const bool follows =
-      track.spaces[side]->far_off(first) && dissect::serial_steps(first.psn, record.psn) <= 4096;
-  if (follows) {
-    begin_anew(connection);
-  } else {
-    release_restart(connection);
-  }
-  track_long(record, number, verdict);
-}
-
-/// They were sent again. What is far off nobody answered or followed: a stray.
-void Tracker::Impl::release_restart(std::uint32_t connection) {
-  const std::unique_ptr<Restart> restart = std::move(tracks[connection].restart);
-  if (restart == nullptr) return;
-  link(tracks[connection]);
-  held -= std::min(held, restart->held.size());
-  tracks[connection].restart_known = true;
-  for (std::size_t i = 0; i < restart->held.size(); ++i) {
-    const Held& packet = restart->held[i];
-    const unsigned side = restart->sides[i];
-    const std::uint32_t place = tracks[connection].places[side];
-    const bool request = dissect::opcode_info(packet.record.opcode).request;
-    if (request && tracks[connection].spaces[side]->far_off(packet.record)) {
-      count_stray(tracks[connection], place, packet);
-    } else {
-      step(connection, side, packet.record, packet.number, place);
+/// The use of the numbers goes on: what is far off nobody answered or followed, so it strayed here.
+void Tracker::Impl::drop_strays(Track& track) {
+  Episode& open = *track.episode;
+  const std::size_t from = std::exchange(open.use, Episode::none);
+  for (std::size_t i = from; i < open.held.size();) {
+    const PacketRecord& record = open.held[i].record;
+    const unsigned side = open.sides[i];
+    const bool request = dissect::opcode_info(record.opcode).request;
+    if (!request || !track.spaces[side]->far_off(record) || !believed(track.places[side], record)) {
+      ++i;
+      continue;
     }
+    count_stray(track, track.places[side], open.held[i]);
+    open.held.erase(open.held.begin() + static_cast<std::ptrdiff_t>(i));
+    open.sides.erase(open.sides.begin() + static_cast<std::ptrdiff_t>(i));
+    --held;
   }
-  tracks[connection].restart_known = false;
 }
 
 void Tracker::Impl::release_held_back(std::uint32_t connection) {
   explain_episode(connection);
-  release_restart(connection);
   release_far_answer(connection);
   explain_episode(connection);  // which they may have begun
 }

@@ -203,11 +203,11 @@ void Tracker::Impl::link(const Track& track) {
     FlowState& state = states[track.places[side]];
     const bool open = !state.retired && track.result.service != Service::reserved;
     // A request far off decides what the next one is.
-    const bool jumped = track.jump != nullptr || track.restart != nullptr || track.episode != nullptr;
+    const bool jumped = track.jump != nullptr || track.episode != nullptr;
     const bool views = track.views != nullptr;
     // So does an answer far off.
-    const bool answers = open && !views && track.far_answer == nullptr && track.restart == nullptr &&
-                         track.episode == nullptr && state.unpaired == nullptr;
+    const bool answers = open && !views && track.far_answer == nullptr && track.episode == nullptr &&
+                         state.unpaired == nullptr;
     state.spaces[0] = open && !jumped && !views ? track.spaces[side].get() : nullptr;
     state.spaces[1] = answers ? track.spaces[side ^ 1U].get() : nullptr;
   }
@@ -270,33 +270,24 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
   Track& track = tracks[connection];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool followed = believed(place, record);
-  if (track.episode != nullptr && followed && may_be_another_use(track, side, record))
-    explain_episode(connection);
   if (info.request && track.spaces[side] != nullptr && followed) {
     Verdict verdict;
-    if (track.views == nullptr && !track.restart_known && track.spaces[side]->begins_anew_unasked(record)) {
+    if (track.views == nullptr && track.spaces[side]->begins_anew_unasked(record)) {
       leave_to_another(track);
       track_long(record, number, verdict);
       return verdict;
     }
-    const bool far = track.spaces[side]->far_off(record);
-    const bool waits = track.restart != nullptr && track.restart->first_of(side) != nullptr;
-    if (far && waits) {
-      jumped_again(connection, side, record, number, verdict);
-      return verdict;
-    }
-    // While an episode is open it says itself what may be another use.
-    const bool may_wait = waits || (track.episode == nullptr && (!far || track.restart != nullptr) &&
-                                    track.spaces[side]->may_begin_anew(record));
-    if (may_wait && awaits_answer(connection, side, record, number, verdict)) return verdict;
-    if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict)) {
-      return verdict;
+    if (!may_wait(track, info)) {
+      const bool far = track.spaces[side]->far_off(record);
+      if (far) explain_episode(connection);
+      if ((track.jump != nullptr || far) && jumped(connection, side, record, number, place, verdict))
+        return verdict;
     }
   }
 
-  if (info.response && track.spaces[side ^ 1U] != nullptr && followed) {
+  const bool anew = track.episode != nullptr && track.episode->use != Episode::none;
+  if (info.response && track.spaces[side ^ 1U] != nullptr && followed && !anew) {
     Verdict verdict;
-    if (track.restart != nullptr && restarted(connection, side, record, number, verdict)) return verdict;
     if (answers_jump(connection, side, record, number, verdict)) return verdict;
     const bool elsewhere = track.spaces[side ^ 1U]->far_off(record) ||
                            (track.episode == nullptr && answers_another(track, side, record, place));

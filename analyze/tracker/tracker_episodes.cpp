@@ -34,33 +34,15 @@ bool Episode::Side::answers(std::int64_t psn) {
   return true;
 }
 
-/// Whether the packet, of a connection in an episode, may be the first of another use of the queue pairs.
-bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const {
-  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-  const DeepPtr<PsnSpace>& space = track.spaces[side];
-  if (!info.request || !info.starts_message() || space == nullptr) return false;
-  const Episode& open = *track.episode;
-  if (space->far_off(record)) return true;
-  if (record.time_ns == capture::no_time || open.last_ns == capture::no_time) return false;
-  constexpr std::int64_t soon_ns = 100'000;
-  constexpr std::int64_t setting_up_ns = 10'000'000;
-  const std::int64_t quiet = record.time_ns - open.last_ns;
-  if (quiet < soon_ns || open.asked()) return false;
-  const std::int64_t psn = space->extended(record.psn);
-  const Episode::Side& own = open.side[side];
-  // What asks for a response that is missing goes on with what there was.
-  if (std::any_of(own.missing.begin(), own.missing.end(),
-                  [psn](const auto& range) { return range.first <= psn && psn < range.second; }))
-    return false;
-  constexpr std::int64_t no_loss = 256;  // so many are not lost in a row
-  // Long after the timer would have sent it once more.
-  const bool gave_up = open.longest_quiet_ns >= setting_up_ns && quiet / 4 > open.longest_quiet_ns;
-  if (psn >= own.acked) return gave_up || (psn > own.top + no_loss && quiet >= setting_up_ns);
-  return space->begins_at(record.psn) || quiet >= setting_up_ns;
+/// Whether packets of that kind tell themselves of another use of the queue pairs, in an episode.
+bool Tracker::Impl::may_wait(const Track& track, const dissect::OpcodeInfo& info) {
+  return track.views == nullptr && track.jump == nullptr && info.defined &&
+         (info.service == Service::rc || info.service == Service::xrc);
 }
 
 void Tracker::Impl::open_episode(Track& track) {
   track.episode = std::make_unique<Episode>();
+  track.episode->last_ns = last_packet_of(track);
   for (unsigned of = 0; of < 2; ++of) {
     if (track.spaces[of] == nullptr || !track.spaces[of]->requests_seen()) continue;
     track.episode->side[of] = {track.spaces[of]->sent_to(),
@@ -86,10 +68,7 @@ void Tracker::Impl::hold_in_episode(Track& track, unsigned side, const PacketRec
   publish(number, verdict);
   track.episode->held.push_back({record, number});
   track.episode->sides.push_back(static_cast<std::uint8_t>(side));
-  Episode& open = *track.episode;
-  if (record.time_ns != capture::no_time && open.last_ns != capture::no_time)
-    open.longest_quiet_ns = std::max(open.longest_quiet_ns, record.time_ns - open.last_ns);
-  open.last_ns = record.time_ns;
+  track.episode->last_ns = record.time_ns;
   ++held;
 }
 
@@ -102,6 +81,7 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
   if (info.service != Service::rc && info.service != Service::xrc && info.service != Service::uc)
     return false;
   const unsigned requester = info.response ? side ^ 1U : side;
+  const bool anew = may_wait(track, info) && may_be_another_use(track, side, record);
   if (track.episode == nullptr) {
     // A capture that begins with a NAK: what it asks for had been sent.
     const auto& space = track.spaces[requester];
@@ -110,20 +90,26 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
         info.operation == Operation::acknowledge && record.has(PacketRecord::has_aeth) && kind != 0;
     const bool first =
         asks && (space == nullptr || !space->requests_seen()) && track.places[requester] != no_place;
-    if (!first && (space == nullptr || space->is_steady(record, info))) return false;
+    if (!first && !anew && (space == nullptr || space->is_steady(record, info))) return false;
     open_episode(track);
   }
   if (track.spaces[requester] == nullptr) track.spaces[requester] = std::make_unique<PsnSpace>(requester);
+  if (anew) note_beginning(track, side, record);
   note_in_episode(track, side, record, number);
   hold_in_episode(track, side, record, number, verdict);
+  if (track.episode->first_frame == 0) {
+    track.episode->first_frame = number;
+    open_episodes.emplace(number, connection);
+  }
+  if (used_again(connection)) return true;
   const Episode& open = *track.episode;
   const bool settled = std::all_of(open.side.begin(), open.side.end(),
                                    [](const Episode::Side& one) { return one.acked >= one.marker; });
-  const bool complete = std::all_of(open.side.begin(), open.side.end(), [](const Episode::Side& one) {
-    return one.missing.empty() && !one.asked;
-  });
+  const bool complete =
+      std::all_of(open.side.begin(), open.side.end(),
+                  [](const Episode::Side& one) { return one.missing.empty() && !one.asked; }) &&
+      open.use == Episode::none;
   const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
-  if (open.held.size() == 1) open_episodes.emplace(number, connection);
   if (calm || open.held.size() >= Episode::limit) explain_episode(connection);
   while (held >= held_of_all && !open_episodes.empty()) explain_oldest();
   return true;
@@ -139,7 +125,9 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
   if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}};
   bool calm = true;
-  if (info.request) {
+  if (info.request && own.known && space.far_off(record)) {
+    calm = false;  // another sequence, or it strayed here
+  } else if (info.request) {
     calm = note.psn == own.top;
     // What goes on in a pass that was under way is no reaction to a NAK.
     if (note.psn < own.next) own.asked = false;
@@ -168,43 +156,48 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   if (!calm) own.marker = own.top;
 }
 
+/// What the packets of the episode say of the requests of that side; nothing, if there are none of it.
+EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode, unsigned requester) const {
+  EpisodeNotes all;
+  PsnSpace* const space = track.spaces[requester].get();
+  if (space == nullptr) return all;
+  std::uint32_t pmtu = track.result.pmtu;
+  for (std::size_t i = 0; i < episode.held.size(); ++i) {
+    const PacketRecord& record = episode.held[i].record;
+    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+    const bool full = info.position == dissect::Position::first || info.position == dissect::Position::middle;
+    if (pmtu == 0 && full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0)
+      pmtu = record.payload;
+    const unsigned of = episode.sides[i] ^ (info.response ? 1U : 0U);
+    if (of == requester && believed(track.places[episode.sides[i]], record)) all.of.push_back(i);
+  }
+  if (all.of.empty()) return all;
+  space->recall(all.notes, pmtu);
+  all.before = all.notes.size();
+  for (const std::size_t i : all.of) {
+    const Held& packet = episode.held[i];
+    all.notes.push_back(
+        space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
+  }
+  return all;
+}
+
 /// The episode is over, or as long as may be: what is said of it is said now.
 /// True if something was wrong.
 bool Tracker::Impl::explain_episode(std::uint32_t connection) {
+  if (tracks[connection].episode != nullptr) drop_strays(tracks[connection]);
   const std::unique_ptr<Episode> over = std::move(tracks[connection].episode);
   if (over == nullptr) return false;
-  open_episodes.erase(over->held.front().number);
+  open_episodes.erase(over->first_frame);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
-  const auto requester_of = [&](std::size_t i) {
-    const bool response = dissect::opcode_info(over->held[i].record.opcode).response;
-    return static_cast<unsigned>(over->sides[i]) ^ (response ? 1U : 0U);
-  };
-  std::uint32_t pmtu = track.result.pmtu;
-  for (std::size_t i = 0; pmtu == 0 && i < over->held.size(); ++i) {
-    const PacketRecord& record = over->held[i].record;
-    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-    const bool full = info.position == dissect::Position::first || info.position == dissect::Position::middle;
-    if (full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0) pmtu = record.payload;
-  }
   std::vector<episode::Ruling> rulings(over->held.size());
   for (unsigned requester = 0; requester < 2; ++requester) {
+    const EpisodeNotes all = notes_of(track, *over, requester);
+    if (all.of.empty()) continue;
     PsnSpace* const space = track.spaces[requester].get();
-    if (space == nullptr) continue;
-    std::vector<episode::Note> notes;
-    space->recall(notes, pmtu);
-    const std::size_t before = notes.size();
-    std::vector<std::size_t> of;
     std::vector<const Held*> packets;
-    for (std::size_t i = 0; i < over->held.size(); ++i) {
-      const Held& packet = over->held[i];
-      if (requester_of(i) != requester || !believed(track.places[over->sides[i]], packet.record)) continue;
-      notes.push_back(
-          space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
-      of.push_back(i);
-      packets.push_back(&packet);
-    }
-    if (of.empty()) continue;
+    for (const std::size_t i : all.of) packets.push_back(&over->held[i]);
     episode::Facts known = space->facts_now();
     // A NAK would be in the capture, although no answer came so far.
     known.answers_captured =
@@ -213,10 +206,10 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
       known.clocks.meet_opposite(other->facts_now().clocks);
     known.repeats = track.result.service != Service::uc;
     episode::Facts facts = known;
-    const episode::Explanation said = episode::explain(notes, facts);
+    const episode::Explanation said = episode::explain(all.notes, facts);
     space->learn(facts);
-    for (std::size_t i = 0; i < of.size(); ++i) rulings[of[i]] = said.rulings[before + i];
-    note_incidents(track, requester, notes, said, known, packets);
+    for (std::size_t i = 0; i < all.of.size(); ++i) rulings[all.of[i]] = said.rulings[all.before + i];
+    note_incidents(track, requester, all.notes, said, known, packets);
   }
   for (std::size_t i = 0; i < over->held.size(); ++i) {
     const Held& packet = over->held[i];

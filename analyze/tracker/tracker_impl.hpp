@@ -134,28 +134,6 @@ struct CmPeer {
   std::optional<std::uint8_t> rnr_retry;
 };
 
-/// Requests before what was confirmed, after silence: sent again, or the first of another use of both queue
-/// pairs' numbers. The next answer tells.
-struct Restart {
-  static constexpr std::size_t limit = 1024;
-  std::vector<Held> held;
-  std::vector<std::uint8_t> sides;  ///< who sent each of them
-  void add(const Held& packet, unsigned side) {
-    held.push_back(packet);
-    sides.push_back(static_cast<std::uint8_t>(side));
-  }
-  /// How many messages this side has sent up to that PSN; with `beyond` only those that it has not confirmed.
-  [[nodiscard]] std::uint32_t messages_of(unsigned side, std::uint32_t last_psn,
-                                          const PsnSpace* beyond) const noexcept;
-  /// The first request of this side; nullptr if there is none.
-  [[nodiscard]] const PacketRecord* first_of(unsigned side) const noexcept {
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      if (sides[i] == side && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
-    }
-    return nullptr;
-  }
-};
-
 /// The packets of a connection since something was not as it should be, until it is as it should be again.
 struct Episode {
   static constexpr std::size_t limit = 4096;
@@ -184,9 +162,23 @@ struct Episode {
   std::vector<std::uint8_t> sides;
   std::array<Side, 2> side;  ///< by requester
   std::uint32_t calm = 0;    ///< packets since then
-  [[nodiscard]] bool asked() const noexcept { return side[0].asked || side[1].asked; }
   std::int64_t last_ns = capture::no_time;
-  std::int64_t longest_quiet_ns = 0;  ///< between two of its packets
+  /// The packet with which another use of the queue pairs may begin: the first one after a silence.
+  static constexpr std::size_t none = SIZE_MAX;
+  std::size_t use = none;
+  bool use_after_all = false;       ///< everything was confirmed before it
+  std::int64_t use_silence_ns = 0;  ///< before it
+  std::uint32_t answers_since = 0;  ///< that count messages
+  std::uint64_t first_frame = 0;    ///< under which it is among the open ones
+  /// The first request of that side from there on; nullptr if there is none.
+  [[nodiscard]] const PacketRecord* first_request(unsigned of, std::size_t from) const noexcept;
+};
+
+/// The packets of an episode, of one PSN space.
+struct EpisodeNotes {
+  std::vector<episode::Note> notes;  ///< first those from before the episode
+  std::size_t before = 0;            ///< so many
+  std::vector<std::size_t> of;       ///< the others: places in Episode::held
 };
 
 /// A packet of a connection with a wrong ICRC.
@@ -213,8 +205,6 @@ struct alignas(64) Track {
   DeepPtr<Held> far_answer;
   std::uint8_t far_side = 0;
   bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
-  bool restart_known = false;  ///< its packets are no restart
-  DeepPtr<Restart> restart;
   DeepPtr<Episode> episode;
   std::vector<DamagedPacket> damaged;  ///< of which no incident tells yet
 };
@@ -258,6 +248,7 @@ struct Tracker::Impl {
                    std::uint32_t place, const episode::Ruling& ruling = in_its_turn);
 
   // tracker_episodes.cpp
+  [[nodiscard]] static bool may_wait(const Track& track, const dissect::OpcodeInfo& info);
   [[nodiscard]] bool waits_for_explanation(std::uint32_t connection, unsigned side,
                                            const PacketRecord& record, std::uint64_t number,
                                            Verdict& verdict);
@@ -265,7 +256,7 @@ struct Tracker::Impl {
   void note_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
   void hold_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
                        Verdict& verdict);
-  [[nodiscard]] bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) const;
+  [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();
 
@@ -288,20 +279,16 @@ struct Tracker::Impl {
   [[nodiscard]] bool answers_another(const Track& track, unsigned side, const PacketRecord& record,
                                      std::uint32_t place);
   void release_far_answer(std::uint32_t connection);
-  bool awaits_answer(std::uint32_t connection, unsigned side, const PacketRecord& record,
-                     std::uint64_t number, Verdict& verdict);
   bool answers_jump(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                     Verdict& verdict);
   void leave_to_another(const Track& track);
+  [[nodiscard]] static std::int64_t last_packet_of(const Track& track);
+  [[nodiscard]] static std::int64_t silence_before(const Track& track, const PacketRecord& record);
+  [[nodiscard]] static bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record);
+  void note_beginning(Track& track, unsigned side, const PacketRecord& record);
+  [[nodiscard]] bool used_again(std::uint32_t connection);
+  void drop_strays(Track& track);
   void begin_at_jump(Track& track);
-  [[nodiscard]] static bool answers_anew(const Track& track, unsigned side, std::uint32_t first_psn,
-                                         const PacketRecord& answer);
-  void begin_anew(std::uint32_t connection);
-  bool restarted(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
-                 Verdict& verdict);
-  void jumped_again(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
-                    Verdict& verdict);
-  void release_restart(std::uint32_t connection);
   void release_held_back(std::uint32_t connection);
   void publish(std::uint64_t number, const Verdict& verdict);
   void count(std::uint32_t place, const PacketRecord& record, std::uint64_t number, bool in_series = true);

@@ -18,28 +18,6 @@ bool PsnSpace::far_off(const PacketBrief& r) const noexcept {
   return distance > far || distance < -far;
 }
 
-bool PsnSpace::may_begin_anew(const PacketBrief& r) noexcept {
-  constexpr std::int64_t setting_up_ns = 10'000'000;  // of queue pairs takes longer
-  if (!req_.seen || !resp_.acked_known || !resp_.msn_known || resp_.cut) return false;
-  const std::int64_t psn = place(r.psn);
-  // Long after the timer would have sent it once more.
-  const bool gave_up = chains_.open() && chains_.gave_up_before(r.time_ns);
-  const bool elsewhere = psn < resp_.acked || psn > req_.next || gave_up;
-  if (!elsewhere || !dissect::opcode_info(r.opcode).starts_message()) return false;
-  if (request_facts_.ids_tell(r)) {  // a copy, of a capture that was merged into this one
-    const Seen* seen = sent_.find(psn);
-    if ((seen != nullptr && seen->ip_id == r.ip_id) || request_facts_.is_behind(r)) return false;
-  }
-  // Programs that always begin with the same PSN set their queue pairs up again at once. That takes several
-  // system calls; a mirror shows a whole window again sooner.
-  constexpr std::int64_t pause_ns = 100'000;
-  const std::int64_t needed_ns = begins_at(r.psn) && psn < resp_.acked ? pause_ns : setting_up_ns;
-  const auto silent_since = [&](std::int64_t then_ns) {
-    return then_ns == capture::no_time || r.time_ns - then_ns >= needed_ns;
-  };
-  return r.time_ns != capture::no_time && silent_since(req_.last_ns) && silent_since(resp_.last_ns);
-}
-
 bool PsnSpace::begins_anew_unasked(const PacketBrief& r) noexcept {
   constexpr std::int64_t setting_up_ns = 10'000'000, no_copy_ns = 1'000'000'000;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
@@ -54,11 +32,6 @@ bool PsnSpace::begins_anew_unasked(const PacketBrief& r) noexcept {
 
 bool PsnSpace::counts_anew(const PacketRecord& r) const noexcept {
   return r.has(PacketRecord::has_aeth) && !rose(r.aeth & serial_mask, resp_.msn);
-}
-
-bool PsnSpace::differs(const PacketRecord& r) noexcept {
-  const Seen* const seen = sent_.find(place(r.psn));
-  return seen != nullptr && seen->opcode != r.opcode;
 }
 
 bool PsnSpace::unasked(const PacketRecord& r) const noexcept {

@@ -123,6 +123,10 @@ class alignas(64) PsnSpace {
     return resp_.acked_known ? resp_.acked : req_.first;
   }
   [[nodiscard]] std::int64_t sent_to() const noexcept { return req_.next; }
+  /// When the last packet came; none: capture::no_time.
+  [[nodiscard]] std::int64_t last_ns() const noexcept {
+    return last_packet_ns_ == 0 ? capture::no_time : last_packet_ns_;
+  }
   /// The responses that were asked for and have not come: from, to.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> awaited() const;
   /// Behind the highest response.
@@ -131,19 +135,10 @@ class alignas(64) PsnSpace {
   // psn_reuse.cpp: whether the queue pairs' numbers are in use again.
   /// A request so far off that it is another sequence: the queue pair number is used again, or garbage.
   [[nodiscard]] bool far_off(const PacketBrief& r) const noexcept;
-  /// Whether a request goes back behind what was confirmed, or leaves PSNs out, after silence longer than
-  /// answers take: sent again, behind some that were missed, or of another use of the queue pairs' numbers.
-  [[nodiscard]] bool may_begin_anew(const PacketBrief& r) noexcept;
   /// Whether a message of UC, which repeats nothing, goes back behind others after silence.
   [[nodiscard]] bool begins_anew_unasked(const PacketBrief& r) noexcept;
   /// Whether the answer counts fewer messages than were counted before, as only another use of them would.
   [[nodiscard]] bool counts_anew(const PacketRecord& r) const noexcept;
-  /// Whether that is the first PSN of all, or one before it.
-  [[nodiscard]] bool begins_at(std::uint32_t psn) const noexcept { return place(psn) <= req_.first; }
-  /// The messages that the answers have counted (MSN).
-  [[nodiscard]] std::uint32_t messages_counted() const noexcept { return resp_.msn; }
-  /// Whether another request had that PSN: what is sent again has the opcode that it had.
-  [[nodiscard]] bool differs(const PacketRecord& r) noexcept;
   /// Whether nobody asked for the answer: everything is confirmed, and it is not that once more.
   [[nodiscard]] bool unasked(const PacketRecord& r) const noexcept;
   /// Whether the last request came before that time.
