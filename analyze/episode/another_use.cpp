@@ -115,7 +115,9 @@ Use use_from(std::span<const Note> notes, std::size_t begins, const Facts& facts
       since.send(*note);
     } else if (far && note->psn >= since.first && note->psn - since.first <= soon_psns) {
       return Use::another;
-    } else if (was.msn_known && counts(*note) && note->psn >= since.first && note->psn < since.next) {
+    } else if (counts(*note) && note->psn >= since.first && note->psn < since.next) {
+      // Nothing had been answered: it was sent again until it was.
+      if (!was.msn_known) return was.sent.empty() ? Use::unknown : Use::same;
       const Use said = counted(*note, was, since);
       if (said != Use::unknown) return said;
     }

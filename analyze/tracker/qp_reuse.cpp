@@ -56,6 +56,8 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
   Episode& open = *track.episode;
   const PsnSpace* const space = track.spaces[side].get();
   const std::int64_t silence_ns = silence_before(track, record);
+  const bool after_all = std::all_of(open.side.begin(), open.side.end(),
+                                     [](const Episode::Side& one) { return one.acked >= one.top; });
   const bool some = open.use != Episode::none;
   bool here = !some;
   if (space != nullptr && space->requests_seen()) {
@@ -67,16 +69,16 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
     } else if (before != nullptr) {
       here = space->extended(record.psn) < space->extended(before->psn);
     }
-    // What was not confirmed may have been sent again in vain before: setting up takes longer than timers.
-    here = here || (some && !far && !open.use_after_all && silence_ns > open.use_silence_ns);
+    // What was not confirmed may have been sent again before: in vain, for setting up takes longer than
+    // timers, or until all was confirmed.
+    here = here || (some && !far && !open.use_after_all && (after_all || silence_ns > open.use_silence_ns));
   }
   if (!here) return;
   drop_strays(track);
   open.use = open.held.size();
   open.answers_since = 0;
   open.use_silence_ns = silence_ns;
-  open.use_after_all = std::all_of(open.side.begin(), open.side.end(),
-                                   [](const Episode::Side& one) { return one.acked >= one.top; });
+  open.use_after_all = after_all;
 }
 
 /// True if the packets of the episode show that another use of the numbers began: then it was dealt with, and
