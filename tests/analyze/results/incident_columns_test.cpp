@@ -16,7 +16,7 @@ Incident loss() {
   incident.place = IncidentPlace::before_capture;
   incident.learned = LearnedBy::sequence_nak;
   incident.learned_after_ns = 61'000;
-  incident.start_ns = 1'000'000'000 + 1'203'896'000;
+  incident.start_ns = 2'203'896'000;
   incident.end_ns = incident.start_ns + 4'200'000;
   incident.lost_before = incident.lost_at_most = 2;
   incident.repeated_packets = 79;
