@@ -87,10 +87,11 @@ Use counted(const Note& answer, const Before& was, const Since& since) {
   const bool goes_on = rise >= 0 && rise <= std::max<std::int64_t>(since.next - was.acked, 0);
   if (begins != goes_on) return begins ? Use::another : Use::same;
   if (!begins) return Use::unknown;
-  // Both may be: it counts what was sent up to its PSN.
-  const bool exactly_begins = msn == up_to(since.ends, since.first, answer.psn);
-  const std::int64_t early = up_to(was.unconfirmed, was.acked, std::min(answer.psn, since.first - 1));
-  const std::int64_t rest = up_to(since.ends, std::max(was.acked, since.first), answer.psn);
+  // Both may be: it counts what was sent up to its PSN, a NAK what was sent before.
+  const std::int64_t last = answer.psn - ((answer.aeth >> 29U & 3U) != 0 ? 1 : 0);
+  const bool exactly_begins = msn == up_to(since.ends, since.first, last);
+  const std::int64_t early = up_to(was.unconfirmed, was.acked, std::min(last, since.first - 1));
+  const std::int64_t rest = up_to(since.ends, std::max(was.acked, since.first), last);
   const bool exactly_goes_on = rise == early + std::max<std::int64_t>(rest, 0);
   if (exactly_begins == exactly_goes_on) return Use::unknown;
   return exactly_begins ? Use::another : Use::same;

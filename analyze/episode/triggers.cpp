@@ -102,7 +102,6 @@ void Triggers::look_through() {
     }
     const bool idle = scene_.answers.acked_before(index) >= top;
     if (idle || note.psn < next) armed_ns = note.time_ns;
-    if (note.psn < next) steps_back_.push_back(index);
     if (note.psn < top) ++repeats;
     const auto read = read_ends.upper_bound(note.psn);
     inside_read_.back() = read != read_ends.begin() && std::prev(read)->second > note.psn;
@@ -112,6 +111,8 @@ void Triggers::look_through() {
     next = note.psn + std::max(note.count, 1);
     top = std::max(top, next);
   }
+  for (std::size_t i = 1; i < stream_.sent.size(); ++i)
+    if (stream_.sent[i].psn < stream_.sent[i - 1].end) steps_back_.push_back(stream_.by_then[i]);
 }
 
 std::int64_t Triggers::since(std::int32_t note, std::int32_t at) const noexcept {
@@ -242,11 +243,10 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
   return start != message_starts_.begin() && *std::prev(start) == first;
 }
 
-/// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it.
+/// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
+/// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
-  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn &&
-         repeats_before_[static_cast<std::size_t>(now.at)] ==
-             repeats_before_[static_cast<std::size_t>(asked.note)];
+  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn && !reacted(now, asked);
 }
 
 /// How unusual it is for a reaction to take so long.
@@ -304,7 +304,7 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
   if (outrun && !(long_since && now.own_answer))
-    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F : 0.0F) + unusual);
+    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);
   // Nor does a first transmission since tell, if nobody has reacted yet.
   const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
   if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
@@ -355,7 +355,8 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
 }
 
 void Triggers::offer_naks(const Moment& now, Trigger& best) const {
-  // A NAK that comes twice makes a sender go back twice.
+  // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
+  // behind it.
   std::size_t times_sent = 0;
   constexpr std::size_t looked_back = 8;
   for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent)
@@ -365,12 +366,12 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
     if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
+      const bool twin = ++twins >= times_sent;
       if (asked.rnr) {
         // Sooner than it may react.
         if (since(asked.note, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
         continue;
       }
-      const bool twin = ++twins >= times_sent;
       const bool in_pass = passed(now, asked);
       const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
       if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, false};
