@@ -101,6 +101,8 @@ class Costs {
         issued = std::max(issued, issue.note);
     }
     if (given < issued) return true;  // since then
+    // It had time to arrive, and is asked for nevertheless.
+    if (given >= 0 && since(given, i) >= at_once_ns) return true;
     return given >= 0 && scene_.said.rulings[static_cast<std::size_t>(given)].what == Ruling::What::late;
   }
 
