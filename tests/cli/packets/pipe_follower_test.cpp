@@ -47,7 +47,7 @@ class PipeFollowerTest : public ::testing::Test {
     }
     return taken;
   }
-  [[nodiscard]] static PipeFollower follower() { return {dissect::Options{}, true, true}; }
+  [[nodiscard]] static PipeFollower follower() { return {dissect::Options{}, true}; }
 
   static constexpr std::size_t frames = 1000;
   static constexpr std::size_t in_trouble = 160;  ///< a frame in an episode, see README.md
