@@ -20,11 +20,6 @@ bool is_acknowledgement(const Note& note) {
   return !note.request && dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
 }
 
-/// No wire carries two packets in one nanosecond: a record that is there twice. Coarser clocks do not tell.
-bool same_record(const Note& a, const Note& b) {
-  return a.time_ns == b.time_ns && a.time_ns != capture::no_time && a.time_ns % 1000 != 0;
-}
-
 class Acknowledgements {
  public:
   explicit Acknowledgements(Scene& scene) : scene_(scene) {
@@ -97,7 +92,7 @@ class Acknowledgements {
       if (other.has_aeth && note.has_aeth && other.aeth != note.aeth) continue;
       const bool ids = ids_tell_ && note.has_ip_id && other.has_ip_id && note.ip_id != 0;
       if (ids ? note.ip_id == other.ip_id : note.path != other.path) return &other;
-      if (same_record(note, other)) return &other;
+      if (same_record(note, other, scene_.facts)) return &other;
       // Where the capture shows every request twice it shows each answer twice.
       const std::int64_t lag = note.time_ns - other.time_ns;
       if (!ids && twice_ && lag < turned_ns && twins_.insert(k).second) return &other;

@@ -83,6 +83,9 @@ void told_of(Explanation& said, const std::vector<std::int32_t>& from, std::size
 }  // namespace
 
 Explanation explain(std::span<const Note> notes, Facts& facts) {
+  facts.nanoseconds = std::any_of(notes.begin(), notes.end(), [](const Note& note) {
+    return note.time_ns != capture::no_time && note.time_ns % 1000 != 0;
+  });
   const WireOrder order = wire_order(notes, facts);
   const std::vector<Copied> copied = find_copies(order.notes, facts);
   std::vector<Note> each;

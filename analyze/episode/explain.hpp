@@ -89,7 +89,8 @@ struct Facts {
   std::int64_t ask_again_ns = 0;
   bool answers_captured = false;     ///< a NAK would be in the capture
   std::uint32_t responses_lost = 0;  ///< on their way to the capture
-  bool repeats = true;               ///< the requester sends again what is lost: UC does not
+  bool nanoseconds = false;  ///< the clock of the capture counts them: a stamp is no whole microsecond
+  bool repeats = true;       ///< the requester sends again what is lost: UC does not
   // Packets that NAKs named although they had been captured:
   std::uint32_t named_late = 0;  ///< came late after all
   std::uint32_t named_lost = 0;  ///< did not

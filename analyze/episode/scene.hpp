@@ -41,6 +41,8 @@ void explain_responses(Scene& scene);
 void explain_acknowledgements(Scene& scene);
 /// What is said of each packet besides, when all are ruled.
 void judge_costs(Scene& scene);
+/// Whether two notes are one record that is there twice.
+[[nodiscard]] bool same_record(const Note& a, const Note& b, const Facts& facts) noexcept;
 /// Whether the network made that copy of a packet; else the capture shows it twice.
 [[nodiscard]] bool made_by_network(const Note& copy, const Note& original, const Facts& facts);
 

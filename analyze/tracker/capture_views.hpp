@@ -45,12 +45,14 @@ struct PointOfView {
   std::array<Crossing, 2> crossed;          ///< by sender
   std::array<std::uint64_t, 2> last_key{};  ///< of the packet compared last, by sender, and its time
   std::array<std::int64_t, 2> last_time_ns{capture::no_time, capture::no_time};
+  bool nanoseconds = false;  ///< its clock counts them: a stamp was no whole microsecond
 
   /// Whether a packet that is to be compared is the same record as the one before it: no wire carries two
   /// packets in one nanosecond. Coarser clocks do not tell. Remembers it.
   [[nodiscard]] bool holds_twice(unsigned sender, std::uint64_t key, std::int64_t time_ns) noexcept {
-    const bool same = key == last_key[sender] && time_ns == last_time_ns[sender] &&
-                      time_ns != capture::no_time && time_ns % 1000 != 0;
+    nanoseconds |= time_ns != capture::no_time && time_ns % 1000 != 0;
+    const bool same = nanoseconds && key == last_key[sender] && time_ns == last_time_ns[sender] &&
+                      time_ns != capture::no_time;
     last_key[sender] = key;
     last_time_ns[sender] = time_ns;
     return same;
