@@ -91,7 +91,10 @@ void Events::add(Event event, std::uint64_t frame, std::int64_t time_ns, std::ui
     entry = logs_.end() - 1;
     entry->first_time_ns = entry->last_time_ns = time_ns;
   }
-  entry->several_at_once |= count > 1 || (frame != 0 && frame == entry->last_frame);
+  // Gaps that nothing filled are counted at the end, on packets that came long before.
+  const bool again =
+      frame == entry->last_frame || std::binary_search(entry->frames.begin(), entry->frames.end(), frame);
+  entry->several_at_once |= count > 1 || (frame != 0 && again);
   entry->last_frame = frame;
   entry->count += count;
   keep_time(*entry, time_ns);

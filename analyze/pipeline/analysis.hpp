@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -39,7 +40,9 @@ struct AnalysisOptions {
   /// That analysis was interrupted, and so is this one, for this reason:
   bool known_interrupted = false;
   capture::StopReason known_stop_reason = capture::StopReason::request;
-  std::uint64_t link_speed_bps = 0;   ///< of links with pauses; 0 = as recorded in the capture
+  /// It saw the capture end then: who gave up is told by the silence that followed.
+  std::optional<std::int64_t> known_end_ns;
+  std::uint64_t link_speed_bps = 0;                ///< of links with pauses; 0 = as recorded in the capture
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
   PriorityMap priorities;                          ///< priorities of packets
   // For live captures, which may run for days:

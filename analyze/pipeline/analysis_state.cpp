@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/pipeline/analysis_state.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,8 +29,9 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   CmTracker& managers = followed.managers;
   auto snapshot = std::make_shared<Snapshot>();
   followed.follow_ordered(true);
-  Tracker::Result result =
-      followed.tracker.finish(totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt);
+  const std::optional<std::int64_t> end_ns =
+      totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt;
+  Tracker::Result result = followed.tracker.finish(std::max(end_ns, options.known_end_ns));
   totals.take_out(result.not_roce);
   totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);

@@ -270,6 +270,7 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
     const auto first = run_pass(**source, analysis, first_pass_label);
     analysis.known_interrupted = first->interrupted;
     analysis.known_stop_reason = first->stop_reason;
+    if (first->totals.any_time && !times.to) analysis.known_end_ns = first->totals.last_time_ns;
     (void)report_lost_verdicts(verdicts);  // the second pass has them among its diagnostics
     source = capture::open_files(files);
     if (!source) {
