@@ -51,13 +51,23 @@ TEST(LiveFigures, are_sums_of_the_connections) {
     if (name.find(".pcap") == std::string::npos) continue;
     const std::shared_ptr<const Snapshot> snapshot = sample(name);
     LiveTotals sums;
+    bool gave_up = false;
     for (const analyze::ConnectionRow& row : analyze::connection_rows(*snapshot)) {
       sums.goodput_bytes += row.goodput_bytes();
       sums.retransmitted += row.sequence().retransmitted_packets();
       sums.lost += row.lost();
     }
+    for (const analyze::Connection& connection : snapshot->connections) {
+      for (const analyze::Requester& r : connection.requester)
+        gave_up |= r.refused_fatally || r.retries_exhausted || r.rnr_exhausted;
+    }
     const LiveTotals totals = LiveTally().add(*snapshot);
-    EXPECT_EQ(totals.goodput_bytes, sums.goodput_bytes) << name;
+    // What turns out never to have been taken counts while it goes on: a counter does not go back.
+    if (gave_up) {
+      EXPECT_GE(totals.goodput_bytes, sums.goodput_bytes) << name;
+    } else {
+      EXPECT_EQ(totals.goodput_bytes, sums.goodput_bytes) << name;
+    }
     EXPECT_EQ(totals.retransmitted, sums.retransmitted) << name;
     EXPECT_EQ(totals.lost, sums.lost) << name;
     with_losses += sums.lost != 0 ? 1 : 0;
