@@ -78,7 +78,7 @@ TEST_F(PipeFollowerTest, SaysTheSameHoweverThePacketsCome) {
 }
 
 TEST_F(PipeFollowerTest, WaitsOnlyWhileSomethingIsUndecided) {
-  read("01_rc_pingpong_s1.pcap");  // a message is sent again now and then
+  read("04_read_loss1.cb.pcap.zst");  // between losses all waits until the READs are answered
   PipeFollower pipe = follower();
   std::size_t at_once = 0, waits = 0, ended = 0;
   for (std::size_t at = 0; at < all_.frames.size(); ++at) {
