@@ -96,6 +96,11 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
     from.push_back(static_cast<std::int32_t>(i));
   }
   Explanation said = explain_transmissions(each, facts);
+  // Who made copies is told by how many there are, also in a first episode, before which there were none.
+  Facts shown = facts;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule != Rule::none) ++(order.notes[i].request ? shown.requests : shown.responses).doubled;
+  }
   told_of(said, from, notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     Ruling& ruling = said.rulings[i];
@@ -104,7 +109,7 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
       if (copied[i].of < 0) continue;
       const Note& original = order.notes[static_cast<std::size_t>(copied[i].of)];
       ruling.original = original.frame;
-      ruling.by_network = made_by_network(order.notes[i], original, facts);
+      ruling.by_network = made_by_network(order.notes[i], original, shown);
     } else if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
       ruling.what = Ruling::What::late;
       ruling.rule = Rule::fills_gap;
