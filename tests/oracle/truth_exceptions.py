@@ -21,7 +21,18 @@ EXCEPTIONS = [
     Row("04_read_reorder.cb.pcap.zst", "lost after", 2, 0, AHEAD_OF_REORDERING),
     Row("04_send_loss1.ca.pcap.zst", "lost after", 10, 11,
         "a second copy was under way before the NAK; its acknowledgement looks like that of the lost first one"),
-    Row("06_badqpn.pcap", "cause", 6, None, "nothing of the other direction was captured, a NAK may have been there"),
+    Row("04_atomic_ackloss5.ca.pcap", "lost before", 10, 50,
+        "open: of answers to atomics that each pass lacks anew only the first loss is told"),
+    Row("04_atomic_ackloss5.cb.pcap", "lost after", 6, 13,
+        "open: where the next pass begins where the one before began, the answer may have been late"),
+    Row("04_read_loss1.cb.pcap.zst", "spurious too many", 3, None,
+        "open: the episode ends before the READs that were asked for again are answered"),
+    Row("06_mix_4qp.pcap.zst", "spurious missed", 2, None,
+        "the answer had had time to arrive, and was asked for again"),
+    Row("13_merged_ends.pcapng.zst", "duplicate_capture missed", 510, None,
+        "open: the second end is taken for another use of the queue pairs, as its counts of messages begin anew"),
+    Row("14_mtu1500_loss.cb.pcap.zst", "cause", 128, None,
+        "the head of the pass that the NAK caused was lost; the next pass begins just where that NAK asked"),
 ]
 
 # Where the oracle and the drivers' counters differ: (scenario, what): (in the captures, counted, reason)

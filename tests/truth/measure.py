@@ -156,7 +156,7 @@ def measure_retransmissions(result, scenario, truth, verdicts):
         if flagged:
             result.failures.append(f"{len(flagged)} false retransmissions")
     else:
-        result.require("precision", result.figures["precision"], PRECISION)
+        result.require("precision", result.figures["precision"], scenario.today.get("precision", PRECISION))
         result.require("recall", result.figures["recall"], RECALL)
     return found
 
@@ -181,7 +181,7 @@ def measure_causes(result, scenario, truth, verdicts, found):
                           originals=ratio(pointed, with_original))
     describe_misses(result, "cause of", misses)
     if scenario.causes and not scenario.innocent:
-        result.require("causes", result.figures["causes"], CAUSES)
+        result.require("causes", result.figures["causes"], scenario.today.get("causes", CAUSES))
 
 
 def measure_flag(result, truth, verdicts, name, asked):
