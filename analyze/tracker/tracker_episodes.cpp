@@ -77,6 +77,12 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                                           std::uint64_t number, Verdict& verdict) {
   Track& track = tracks[connection];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  if (info.operation == Operation::cnp && track.episode != nullptr) {
+    // It tells nothing of the episode, but answers packets that may wait in it.
+    hold_in_episode(track, side, record, number, verdict);
+    if (track.episode->held.size() >= Episode::limit) explain_episode(connection);
+    return true;
+  }
   if (!info.defined || !(info.request || info.response)) return false;
   if (info.service != Service::rc && info.service != Service::xrc && info.service != Service::uc)
     return false;
@@ -168,6 +174,7 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     const bool full = info.position == dissect::Position::first || info.position == dissect::Position::middle;
     if (pmtu == 0 && full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0)
       pmtu = record.payload;
+    if (info.operation == Operation::cnp) continue;
     const unsigned of = episode.sides[i] ^ (info.response ? 1U : 0U);
     if (of == requester && believed(track.places[episode.sides[i]], record)) all.of.push_back(i);
   }
