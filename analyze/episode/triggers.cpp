@@ -246,7 +246,8 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
 /// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
 /// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
-  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn && !reacted(now, asked);
+  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn &&
+         !reacted(now, asked);
 }
 
 /// How unusual it is for a reaction to take so long.
