@@ -70,13 +70,11 @@ class ByPsn {
       if (told.move == Move::copy) continue;
       by_psn_[stream.sent[i].psn].push_back(i);
       by_note_[stream.sent[i].note] = i;
-      captured_.emplace_back(stream.sent[i].note, i);
       const auto pass = static_cast<std::size_t>(told.pass);
       if (told.move == Move::late) continue;
       if (begins_.size() <= pass) begins_.resize(pass + 1, std::numeric_limits<std::int64_t>::max());
       begins_[pass] = std::min(begins_[pass], stream.sent[i].psn);
     }
-    std::sort(captured_.begin(), captured_.end());
   }
   [[nodiscard]] std::int32_t last_before(std::int64_t psn, std::int32_t note) const {
     return pick(psn, [note](std::int32_t at, std::int32_t best) { return at < note && at > best; });
@@ -84,15 +82,6 @@ class ByPsn {
   [[nodiscard]] std::int32_t first_behind(std::int64_t psn, std::int32_t note) const {
     return pick(psn,
                 [note](std::int32_t at, std::int32_t best) { return at > note && (best < 0 || at < best); });
-  }
-  /// How the last one beyond `psn` between the two notes was sent; nullptr: there is none.
-  [[nodiscard]] const Placed* last_beyond(std::int64_t psn, std::int32_t from, std::int32_t to) const {
-    auto at =
-        std::lower_bound(captured_.begin(), captured_.end(), std::pair<std::int32_t, std::size_t>{to, 0});
-    while (at != captured_.begin() && (--at)->first > from) {
-      if (stream_.sent[at->second].psn > psn) return &stream_.story[at->second];
-    }
-    return nullptr;
   }
   [[nodiscard]] const Placed* told(std::int32_t note) const { return &stream_.story[by_note_.at(note)]; }
   [[nodiscard]] std::int64_t begins_at(std::int32_t pass) const noexcept {
@@ -114,7 +103,6 @@ class ByPsn {
   const Stream& stream_;
   std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn_;
   std::unordered_map<std::int32_t, std::size_t> by_note_;
-  std::vector<std::pair<std::int32_t, std::size_t>> captured_;
   std::vector<std::int64_t> begins_;
 };
 

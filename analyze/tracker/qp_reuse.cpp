@@ -101,7 +101,6 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
     const auto begins = std::lower_bound(notes.of.begin(), notes.of.end(), open.use) - notes.of.begin();
     const episode::Use use = episode::use_from(notes.notes, notes.before + static_cast<std::size_t>(begins),
                                                track.spaces[requester]->facts_now());
-
     another = use == episode::Use::another;
     same = same || use == episode::Use::same;
   }

@@ -34,17 +34,14 @@ class RetryChains {
   /// resends, or, after as many as the largest count allows, for longer than an answer takes.
   [[nodiscard]] const RetryChain* given_up(const Flow* flow, std::int64_t last_request_ns,
                                            std::int64_t end_ns, std::uint32_t least) const noexcept;
-  /// Whether that is long after another resend was due.
-  [[nodiscard]] bool silent_for_long(std::int64_t time_ns) const noexcept;
-  [[nodiscard]] bool gave_up_before(std::int64_t time_ns) const noexcept {
-    return chain_.there() && chain_->resends > 1 && silent_for_long(time_ns);
-  }
   /// The end of the capture.
   void finish(RequesterTrouble& trouble) const {
     if (open_) keep_if_worst(trouble);
   }
 
  private:
+  /// Whether that is long after another resend was due.
+  [[nodiscard]] bool silent_for_long(std::int64_t time_ns) const noexcept;
   void keep_if_worst(RequesterTrouble& trouble) const;
 
   Lazy<RetryChain> chain_;
