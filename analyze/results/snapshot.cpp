@@ -33,6 +33,12 @@ bool Snapshot::complete() const noexcept {
   return !interrupted && errors.empty() && std::all_of(diagnostics.begin(), diagnostics.end(), is_info);
 }
 
+std::optional<std::uint64_t> Snapshot::flow_of(std::uint64_t connection, unsigned side) const noexcept {
+  const auto found = std::lower_bound(connections.begin(), connections.end(), connection,
+                                      [](const Connection& each, std::uint64_t id) { return each.id < id; });
+  return found == connections.end() || found->id != connection ? std::nullopt : found->flow[side];
+}
+
 namespace {
 
 std::uint64_t ce_copies_of(const Snapshot& snapshot, const FlowAtPoint& there) noexcept {

@@ -77,6 +77,10 @@ struct Snapshot {
   /// False if anything could not be read, kept or judged: reading was interrupted, an input failed, or there
   /// is a diagnostic above info. The results then speak for the rest only, and nothing is called good.
   [[nodiscard]] bool complete() const noexcept;
+
+  /// Id of the flow that a connection has in that direction (0: from a to b). Queue pair numbers that are
+  /// used again have several flows of one key; only the connection tells which one a packet is of.
+  [[nodiscard]] std::optional<std::uint64_t> flow_of(std::uint64_t connection, unsigned side) const noexcept;
 };
 
 /// CE-marked packets of a flow at another capture point, if there are none at the point where the flow is

@@ -97,7 +97,8 @@ class Run {
       if (!writer) return fail(writer.error());
       writer_ = std::move(*writer);
     }
-    if (needs_analysis_ && input_.twice) {
+    // Which flow a packet is of may show only behind it, where queue pair numbers are used again.
+    if ((needs_analysis_ || (needs_flow_ && !options_.no_analysis)) && input_.twice) {
       if (const std::optional<int> status = analyze_first()) return *status;
     } else if (needs_analysis_) {
       print_error(
@@ -152,7 +153,7 @@ class Run {
     analysis.verdicts = &*verdicts_;
     // No more than N packets are printed, so none are missing.
     source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
-    const auto pass = run_pass(*source_, analysis, first_pass_label);
+    const auto pass = first_pass_ = run_pass(*source_, analysis, first_pass_label);
     if (pass->interrupted && pass->stop_reason == capture::StopReason::time_limit) {
       ended_ = pass->stop_reason;
     } else if (pass->interrupted) {
@@ -288,6 +289,10 @@ class Run {
     if (tracker_) follow(view, made);
     if (pipe_) view.flow = flow_;
     if (verdicts_) view.verdict = verdicts_->find(view.number);
+    if (first_pass_ && view.flow && view.verdict) {
+      const unsigned side = view.verdict->has(analyze::Verdict::b_to_a) ? 1 : 0;
+      if (const auto flow = first_pass_->flow_of(view.verdict->connection, side)) view.flow = flow;
+    }
     if (pipe_) view.verdict = pipe_->verdict();
     if (!times_.contains(frame.time_ns, first_time_)) return false;
     if (filter_ && !filter_->matches(view)) return false;
@@ -331,9 +336,10 @@ class Run {
   bool needs_flow_ = false;
   bool needs_analysis_ = false;
   std::optional<analyze::VerdictStore> verdicts_;  ///< of the first pass, if there was one
-  std::optional<PipeFollower> pipe_;               ///< for a single pass
-  std::optional<std::uint64_t> flow_;              ///< of the present frame, if so
-  std::optional<analyze::Tracker> tracker_;        ///< else for flow numbers
+  std::shared_ptr<const analyze::Snapshot> first_pass_;
+  std::optional<PipeFollower> pipe_;         ///< for a single pass
+  std::optional<std::uint64_t> flow_;        ///< of the present frame, if so
+  std::optional<analyze::Tracker> tracker_;  ///< else for flow numbers
 
   Output out_{options_.format == "text" ? Encoding::locale : Encoding::utf8};
   dissect::Dissection dissection_;

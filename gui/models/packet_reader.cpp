@@ -52,6 +52,22 @@ const analyze::Verdict* PacketReader::verdict_of(std::uint64_t number) {
   return verdict ? &*verdict : nullptr;
 }
 
+/// Of the present frame.
+std::optional<std::uint64_t> PacketReader::flow_of(std::uint64_t number) {
+  if (!flows_) {
+    snapshot_ = store_->snapshot();
+    flows_ = store_->flow_ids();
+  }
+  if (!flows_) return std::nullopt;
+  const auto found = flows_->find(analyze::ends_of(frame_.data, dissection_));
+  if (found == flows_->end()) return std::nullopt;
+  const analyze::Verdict* const verdict = verdict_of(number);
+  if (verdict == nullptr || snapshot_ == nullptr) return found->second;
+  const unsigned side = verdict->has(analyze::Verdict::b_to_a) ? 1 : 0;
+  const std::optional<std::uint64_t> own = snapshot_->flow_of(verdict->connection, side);
+  return own ? own : found->second;
+}
+
 const analyze::PacketView* PacketReader::read(std::uint64_t number, const PacketNeeds& needs) {
   const std::int64_t before = time_before(number);
   auto frame = frames_.read(number);
@@ -79,13 +95,7 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   }
   view_.dissection = &dissection_;
   if (needs.icrc) view_.icrc = dissect::check_icrc(view_.bytes(), dissection_);
-  if (needs.flow && dissection_.is_transport()) {
-    if (!flows_) flows_ = store_->flow_ids();
-    if (flows_) {
-      const auto found = flows_->find(analyze::ends_of(frame_.data, dissection_));
-      if (found != flows_->end()) view_.flow = found->second;
-    }
-  }
+  if (needs.flow && dissection_.is_transport()) view_.flow = flow_of(number);
   if (needs.verdict) view_.verdict = verdict_of(number);
   return &view_;
 }

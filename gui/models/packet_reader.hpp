@@ -45,6 +45,7 @@ class PacketReader {
 
   [[nodiscard]] std::int64_t time_before(std::uint64_t number);
   [[nodiscard]] const analyze::Verdict* verdict_of(std::uint64_t number);
+  [[nodiscard]] std::optional<std::uint64_t> flow_of(std::uint64_t number);
 
   std::shared_ptr<const PacketStore> store_;
   capture::FrameStore::Reader frames_;
@@ -52,6 +53,7 @@ class PacketReader {
   dissect::Dissection dissection_;
   analyze::PacketView view_;
   std::shared_ptr<const PacketStore::FlowIds> flows_;
+  std::shared_ptr<const analyze::Snapshot> snapshot_;  ///< of flows_
   std::uint64_t last_number_ = 0;
   std::int64_t last_time_ = capture::no_time;  ///< of last_number_, or of the last packet before with a time
   CommentsOf comments_of_;

@@ -141,6 +141,11 @@ std::vector<std::string> PacketStore::section_comments() const {
   return snapshot_ ? capture::SectionComments().news(snapshot_->files) : std::vector<std::string>();
 }
 
+std::shared_ptr<const analyze::Snapshot> PacketStore::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return snapshot_;
+}
+
 std::shared_ptr<const PacketStore::FlowIds> PacketStore::flow_ids() const {
   const std::lock_guard lock(mutex_);
   if (!flow_ids_ && snapshot_) {

@@ -80,6 +80,8 @@ class PacketStore {
   /// Section comments of the capture's files, as far as the newest snapshot has them.
   [[nodiscard]] std::vector<std::string> section_comments() const;
   [[nodiscard]] std::shared_ptr<const FlowIds> flow_ids() const;
+  /// The newest; null: there is none yet.
+  [[nodiscard]] std::shared_ptr<const analyze::Snapshot> snapshot() const;
 
  private:
   void take(std::uint64_t first, std::span<const analyze::PacketSummary> summaries);

@@ -350,9 +350,7 @@ class Commands(unittest.TestCase):
         self.assertIn(len(done.stdout.splitlines()), range(110, 121))
 
     def test_the_numbers_of_packets_are_those_of_the_report(self):
-        # Open: packets that wait until it is known that they are of another use of the queue pairs (13_merged_ends)
-        # keep the number of the flow before.
-        for name in ("10_nvmeof_io.pcap.zst", "03_ucmatose.pcap.zst", "06_mix_4qp.pcap.zst",
+        for name in ("10_nvmeof_io.pcap.zst", "03_ucmatose.pcap.zst", "06_mix_4qp.pcap.zst", "13_merged_ends.pcapng.zst",
                      "13_dumpcap_2if_loss.pcapng.zst", "03_cmtime.pcap"):
             path = os.path.join(SAMPLES, name)
             flows = {f["id"]: f for f in report(path)[1]["flows"]}
