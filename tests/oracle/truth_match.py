@@ -2,9 +2,10 @@
 """Finds one transmission in several captures: the same addresses, IPv4 ID, PSN, opcode and transport bytes.
 
 Where an impairment stands between two captures, a transmission of the first without a partner in the
-second was lost; a second partner is a duplicate made by the network. IPv6 has no ID: equal packets are
-paired in their order. A packet without an equal is paired with the unseen transmission that at most two
-flipped bits separate from it.
+second was lost; a second partner is a duplicate made by the network. IPv6 has no ID: of equal packets that
+one is taken whose way took most nearly the time that others of its direction needed, for any of them may have
+been lost. A packet without an equal is paired with the unseen transmission that at most two flipped bits
+separate from it.
 """
 
 import collections
@@ -55,17 +56,30 @@ def match(transmissions, packets):
     waiting = collections.defaultdict(list)
     for transmission in transmissions:
         waiting[key(transmission)].append(transmission)
-    left = []
+    left, usual = [], usual_times(waiting, packets)
     for packet in packets:
         candidates = waiting.get(key(packet))
         if not candidates:
             left.append(packet)
             continue
-        show(sighting, packet, candidates[0])
+        took = usual.get(packet.src, 0)
+        best = min(candidates, key=lambda sent, at=packet.time - took: abs(at - sent.time))
+        show(sighting, packet, best)
         if len(candidates) > 1:
-            candidates.pop(0)
+            candidates.remove(best)
     damaged(sighting, transmissions, left)
     return sighting
+
+
+def usual_times(waiting, packets):
+    """{source: median of the time between the captures} of those without an equal."""
+    times, shown = collections.defaultdict(list), set()
+    for packet in packets:
+        candidates = waiting.get(key(packet), ())
+        if len(candidates) == 1 and candidates[0] not in shown:
+            shown.add(candidates[0])
+            times[packet.src].append(packet.time - candidates[0].time)
+    return {source: sorted(of)[len(of) // 2] for source, of in times.items()}
 
 
 def damaged(sighting, transmissions, left):

@@ -103,9 +103,11 @@ class Requests:
         else:
             trigger = IMPLIED if self.implied else SILENCE
         for notice in self.notices:
-            # The sequence NAK that follows an RNR NAK can make the sender go back once more.
-            twin = trigger == RNR and notice.kind == NAK and later(notice.psn, psn) >= 0
-            notice.used = notice.used or not twin
+            # The sequence NAK that follows an RNR NAK can make the sender go back once more. One that acknowledges what
+            # is sent again was not handled yet: a slow sender may go back by its timer meanwhile.
+            ahead = later(notice.psn, psn)
+            waits = notice.kind == NAK and (ahead > 0 or (trigger == RNR and ahead == 0))
+            notice.used = notice.used or not waits
         self.implied = False
         run = Run(trigger, time)
         run.named = trigger in (NAK, RNR)
