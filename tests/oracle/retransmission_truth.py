@@ -36,7 +36,9 @@ Rules
    for all others. An answer that carries data (READ response, atomic ACK) is a repeat when its PSN was answered
    before; read_retry for READ responses, the cause of the request for others. ACKs repeat nothing.
 6. *Decidable* is a repeat in a capture that holds, earlier, something of the same stream at or beyond its PSN, or,
-   for an answer, the repeated request. Others look like first transmissions there; they are not asked for.
+   for an answer, the repeated request. Others look like first transmissions there; they are not asked for. Nor is,
+   without IDs, one that follows its equal sooner than timers expire: a host that was held up sends so, but copies
+   look the same.
 7. *Out of order*: captured after a packet of its stream that was sent later and has a higher PSN; only of first
    transmissions (a repeat has been sent twice). One overtaken only by repeats of lower PSNs may be called so.
 8. *Spurious*: the sender had the acknowledgement, in its nearest capture, when it repeated. Where the capture at hand

@@ -140,8 +140,8 @@ def marks(capture, packets):
         "spurious": (lambda t: t.spurious and t.seen_acknowledged and t.decidable,
                      lambda t: t.spurious or t.seen_acknowledged),
         "out_of_order": (lambda t: t.out_of_order, lambda t: t.late and not t.retransmission),
-        "duplicate_network": (lambda t: t.dup_network, lambda t: t.dup_network),
-        "duplicate_capture": (lambda t: t.dup_capture, lambda t: t.dup_capture),
+        "duplicate_network": (lambda t: t.dup_network, lambda t: t.dup_network or not t.decidable),
+        "duplicate_capture": (lambda t: t.dup_capture, lambda t: t.dup_capture or not t.decidable),
     }
     for name, (must, may) in flags.items():
         missed, false = [], []

@@ -10,6 +10,8 @@ separate from it.
 
 import collections
 
+AT_ONCE = 10**6  # nanoseconds
+
 
 class Sighting:
     """One capture's packets, and for each the transmission (a packet of the first capture) that it shows."""
@@ -64,6 +66,8 @@ def match(transmissions, packets):
             continue
         took = usual.get(packet.src, 0)
         best = min(candidates, key=lambda sent, at=packet.time - took: abs(at - sent.time))
+        # Those that were sent at once came in order.
+        best = next(sent for sent in candidates if abs(sent.time - best.time) < AT_ONCE)
         show(sighting, packet, best)
         if len(candidates) > 1:
             candidates.remove(best)

@@ -12,6 +12,7 @@ from truth_frames import later
 from truth_rules import NAK, Requests, Responses
 
 UNKNOWN_PMTU = 1 << 30
+SHORTER_THAN_TIMERS = 10**6  # nanoseconds
 RC = frames.RC_SERVICE
 
 
@@ -152,7 +153,7 @@ class Scenario:
     def tell(self, capture):
         order = {t: i for i, t in enumerate(self.transmissions)}
         highest, acknowledged, furthest = {}, {}, {}
-        known = set()
+        known, alike = set(), {}
         for packet in capture.packets:
             flow = capture.flows[packet.flow[:3]]
             flow.packets += 1
@@ -187,10 +188,16 @@ class Scenario:
                 if is_answer and what.request is not None and self.seen_before(capture, what.request, packet) and \
                         what.request.repeat and capture.told[self.number(capture, what.request)].decidable:
                     told.decidable = 1
+                # A host that was held up sends at once what timers had queued: only IDs tell that from copies.
+                if packet.id is None and packet.time - alike.get(truth_match.key(packet), -SHORTER_THAN_TIMERS) < \
+                        SHORTER_THAN_TIMERS:
+                    told.decidable = 0
                 if not told.decidable:
                     flow.undecidable[what.cause] += 1
                 original = capture.sighting.first.get(what.first.packet) if what.first else None
                 told.original = original.number if original and original.number < packet.number else ""
+            if packet.id is None:
+                alike[truth_match.key(packet)] = packet.time
             end = (packet.psn + what.span) & (frames.PSNS - 1)
             place = (space, is_answer)
             if place not in highest or later(end, highest[place]) > 0:
