@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+
+#include "analyze/episode/thresholds.hpp"
 
 namespace roce::analyze::episode {
 namespace {
@@ -23,8 +26,9 @@ struct State {
   Move last = Move::next;
   std::int64_t cursor = 0;
   std::int64_t top = 0;
-  std::int64_t bottom = 0;  ///< the lowest PSN sent: what lies before may come late
-  std::int64_t row = -1;    ///< the next of a row of copies or late ones
+  std::int64_t bottom = 0;      ///< the lowest PSN sent: what lies before may come late
+  std::int64_t row = -1;        ///< the next of a row of copies or late ones
+  std::int64_t row_lag_ns = 0;  ///< of the last copy
   std::int32_t pass = 0;
   std::int32_t passes = 0;
   std::uint32_t pass_length = 0;
@@ -219,9 +223,12 @@ class Search {
       }
     }
     if (each.previous >= 0 && each.copy < Sent::never) {
-      const bool row = from.row == psn;
+      // Whoever shows a row of packets again has the same lag all along.
+      const std::int64_t apart = std::abs(each.lag_ns - from.row_lag_ns);
+      const bool row = from.row == psn && (each.lag_ns < quiet_ns || apart < each.lag_ns / 8);
       State& state = step(from, Move::copy, row ? std::min(facts_.copy_again, each.copy) : each.copy, grown);
       state.row = each.end;
+      state.row_lag_ns = each.lag_ns;
     }
     if (pending_.empty()) {  // neither: a stray, of which nothing follows
       State& state = step(from, Move::copy, 20, grown);

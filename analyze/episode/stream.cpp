@@ -102,13 +102,17 @@ void Stream::weigh_copies(const StreamFact& fact) {
     if (each.previous < 0) continue;
     const Note& now = note_of(each);
     const Note& before = note_of(sent[static_cast<std::size_t>(each.previous)]);
+    each.lag_ns = timed(now, before) ? std::max<std::int64_t>(now.time_ns - before.time_ns, 0) : 0;
     if (ids != Ids::nothing && now.has_ip_id && before.has_ip_id) {
       each.copy = now.ip_id == before.ip_id ? 0 : Sent::never;
       continue;
     }
     each.copy = now.path != before.path ? std::min(usual, 2.0F) : usual;
-    const std::int64_t lag = timed(now, before) ? now.time_ns - before.time_ns : 0;
-    each.copy += lag >= quiet_ns ? 6.0F : lag >= quiet_ns / 50 && usual > 4 ? 3.0F : 0.0F;
+    // The longer, the sooner it is the sender's: few networks hold a copy back for long, and no mirror does.
+    const float long_since = std::log2(static_cast<float>(each.lag_ns + 1) / static_cast<float>(quiet_ns));
+    each.copy += each.lag_ns >= quiet_ns                     ? 6 + 2 * long_since
+                 : each.lag_ns >= quiet_ns / 50 && usual > 4 ? 3.0F
+                                                             : 0.0F;
   }
 }
 

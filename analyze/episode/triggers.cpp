@@ -43,8 +43,10 @@ float missing_bits(std::int64_t count) noexcept {
   return std::min(some + static_cast<float>(std::log2(static_cast<double>(count))) / 2, at_most);
 }
 
-/// The least of what was seen: a timer may grow, and ends no sooner.
-void learn_least(TimeFact& fact, const std::vector<std::int64_t>& seen) {
+/// The least of what was seen, but for one that stands alone: a timer may grow, and ends no sooner.
+void learn_least(TimeFact& fact, std::vector<std::int64_t>& seen) {
+  std::sort(seen.begin(), seen.end());
+  if (seen.size() > 1 && seen[1] / 3 * 2 > seen[0]) seen.erase(seen.begin());
   for (const std::int64_t each : seen) {
     fact.typical_ns = fact.witnesses == 0 ? each : std::min(fact.typical_ns, each);
     fact.witnesses = std::min(fact.witnesses + 1, witnesses_at_most);
@@ -134,9 +136,9 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
   if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
     now.stall_ns = std::max<std::int64_t>(time_ns - armed_ns_[at], 0);
-  const std::int64_t answers_ns = 8 * usual_answer_ns_;
-  const std::int64_t timer_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 0;
-  now.silent = now.silence_ns >= std::max({answers_ns, timer_ns, shortest_timer_ns});
+  const std::int64_t long_ns =
+      scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 8 * usual_answer_ns_;
+  now.silent = now.silence_ns >= std::max(long_ns, shortest_timer_ns);
   // What was confirmed before the episode had been sent, though that is forgotten.
   now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first) ||
                     inside_read_[at];
@@ -177,19 +179,29 @@ void Triggers::learn_reactions() {
   learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
 }
 
-/// What is sent again in silence although nobody asked for it.
+/// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
+/// shorter.
+std::int64_t Triggers::pause_ns() const noexcept {
+  return std::max(usual_answer_ns_ / 8, quiet_ns);
+}
+
+/// What is sent again in silence although nobody asked for it. Where IDs tell the order, the sender did go
+/// back, however short the silence was.
 void Triggers::learn_timer() {
+  const bool sure = stream_.ids == Ids::order;
+  const std::int64_t least_ns = sure ? shortest_timer_ns : pause_ns();
   std::vector<std::int64_t> timers;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     if (stream_.note_of(sent).before) continue;
     const Moment now = moment_of(i);
-    if (!now.sent_before || !now.silent || now.own_answer || sent.psn != now.acked ||
-        now.stall_ns < now.silence_ns)
+    const bool back = i > 0 && sent.psn < stream_.sent[i - 1].end;
+    if (!now.sent_before || now.own_answer || sent.psn != now.acked || now.stall_ns < now.silence_ns ||
+        (sure ? !back || now.stall_ns < least_ns : now.silence_ns < least_ns))
       continue;
     const auto asked = scene_.answers.asked_before(now.at);
     const bool asked_for = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
-      return each.note >= now.before && each.psn <= sent.psn;
+      return each.note >= now.before ? each.psn <= sent.psn : each.psn == sent.psn && passed(now, each);
     });
     if (!asked_for) timers.push_back(now.stall_ns);
   }
@@ -335,24 +347,28 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
 }
 
 /// Whether only a pass that was under way when the NAK came sent its PSN since: that was no reaction to it.
-/// What stands alone beside that is shown twice.
+/// What stands alone beside that is shown twice, unless IDs tell copies.
 bool Triggers::passed(const Moment& now, const Asked& asked) const {
   constexpr int looked_at = 16;
   const TimeFact& reaction = scene_.facts.nak_reaction;
-  int others = 0;
-  bool none = false;
+  int alone = 0;
+  bool under_way = false;
   std::int32_t k = now.sent.previous;
   for (int i = 0; i < looked_at && k >= 0; ++i) {
     const auto index = static_cast<std::size_t>(k);
     if (stream_.by_then[index] <= asked.note) break;
-    const bool in_pass = k > 0 && stream_.sent[index - 1].end == now.sent.psn;
+    k = stream_.sent[index].previous;
+    const bool in_pass = index > 0 && stream_.sent[index - 1].end == now.sent.psn;
     const bool soon =
         reaction.witnesses > 1 && since(asked.note, stream_.by_then[index]) * 2 < reaction.typical_ns;
-    none = in_pass || soon;
-    others += none ? 0 : 1;
-    k = stream_.sent[index].previous;
+    if (in_pass || soon) {
+      under_way = true;
+      continue;
+    }
+    const bool goes_on = stream_.sent[index + 1].psn == stream_.sent[index].end;
+    if (stream_.ids != Ids::nothing || goes_on || ++alone > 1) return false;
   }
-  return none && others < 2;
+  return under_way;
 }
 
 void Triggers::offer_naks(const Moment& now, Trigger& best) const {
@@ -403,6 +419,9 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
                                                       : 3.0F;
     if (bits < best.bits) best = {rule, bits, -1, false, head_missing ? now.acked : -1};
   } else {
+    // Slow hosts answer no sooner than timers expire.
+    if (now.sent_before && now.silence_ns >= pause_ns())
+      offer(rule, 3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 15.0F);
   }

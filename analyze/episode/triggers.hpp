@@ -34,6 +34,7 @@ class Triggers {
   struct Moment;  ///< a transmission, and what was before it
   [[nodiscard]] Moment moment_of(std::size_t i) const;
   void learn_reactions();
+  [[nodiscard]] std::int64_t pause_ns() const noexcept;
   void learn_timer();
   void look_through();
   void follow_responses();

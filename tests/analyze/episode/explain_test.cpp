@@ -58,6 +58,49 @@ TEST(Explain, AfterSilenceTheTimerSendsTheOldest) {
       "67020 ack 11    | \n");
 }
 
+/// A slow responder's answers take as long as the requester's timer: what is sent again then is no copy.
+TEST(Explain, WithoutIdsATimerAsLongAsAnswersIsATimer) {
+  expect_said(
+      "0 write 10      | \n"
+      "64000 ack 10    | \n"
+      "68000 write 10  | timeout\n"
+      "72000 write 11  | \n"
+      "130000 ack 11   | \n"
+      "141000 write 11 | timeout\n"
+      "145000 write 12 | \n"
+      "212000 write 12 | timeout\n"
+      "220000 ack 12   | \n"
+      "221000 write 13 | \n"
+      "280000 ack 13   | \n"
+      "289000 write 13 | timeout\n"
+      "293000 write 14 | \n"
+      "360000 ack 14   | \n");
+}
+
+/// One NAK makes a sender go back once, however often its timer does so afterwards.
+TEST(Explain, ANakIsUsedOnce) {
+  expect_said(
+      "0 write 10 #100      | \n"
+      "1 write 11 #101      | \n"
+      "2 write 12 #102      | \n"
+      "3 write 13 #103      | \n"
+      "4 write 14 #104      | \n"
+      "100 nak 11           | after=1\n"
+      "20000 write 11 #105  | nak\n"
+      "20001 write 12 #106  | nak\n"
+      "20002 write 13 #107  | nak\n"
+      "20003 write 14 #108  | nak\n"
+      "40000 write 11 #109  | timeout\n"
+      "40001 write 12 #110  | timeout\n"
+      "40002 write 13 #111  | timeout\n"
+      "40003 write 14 #112  | timeout\n"
+      "60000 write 11 #113  | timeout\n"
+      "60001 write 12 #114  | timeout\n"
+      "60002 write 13 #115  | timeout\n"
+      "60003 write 14 #116  | timeout\n"
+      "61000 ack 14         | \n");
+}
+
 /// The sender stands behind its NAK: what a NAK asked for and was confirmed before it was sent again came
 /// late.
 TEST(Explain, WhatIsConfirmedBeforeItIsSentAgainWasNotLost) {
