@@ -2,6 +2,7 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/ip_checksum.hpp"
 #include "dissect/walk.hpp"
 
 namespace roce::dissect {
@@ -112,9 +113,10 @@ Step walk_ipv4(Walk& walk) noexcept {
     walk.out.stop = Stop::contradicts_itself;
     walk.out.stopped_at = HeaderId::ipv4;
     return Step::done;
-  } else {
-    walk.declare_end(std::uint64_t{start} + total_length);
-  }
+  } else if (const std::uint64_t end = std::uint64_t{start} + total_length;
+             end <= walk.declared || ipv4_checksum_right({p, header_length})) {
+    walk.declare_end(end);
+  }  // else damaged: the frame is whole, and the UDP length bounds the transport
   const std::uint8_t protocol = read<Ipv4::proto>(p);
   if (read<Ipv4::frag_offset>(p) != 0) return later_fragment(walk, protocol);
   if (read<Ipv4::mf>(p) != 0 && protocol == ip_proto_udp) walk.note(Note::fragmented);

@@ -294,6 +294,12 @@ TEST(Dissect, lengths_that_lie) {
   EXPECT_TRUE(longer.has(Note::cut_on_the_way));
   EXPECT_TRUE(longer.is_transport());
   EXPECT_EQ(longer.find(HeaderId::icrc), nullptr);
+  // Or a bit of the length flipped on its way, as its checksum shows: the packet is whole.
+  const Dissection damaged =
+      dissected(ethernet(0x0800, ipv4(17, datagram, {.length_lie = 1024, .damaged = true})));
+  EXPECT_FALSE(damaged.has(Note::cut_on_the_way));
+  EXPECT_NE(damaged.find(HeaderId::icrc), nullptr);
+  EXPECT_EQ(damaged.payload_length, 32U);
   // IP claims less than UDP: the IP length bounds all.
   const Dissection shorter = dissected(ethernet(0x0800, ipv4(17, datagram, {.length_lie = -10})));
   EXPECT_TRUE(shorter.has(Note::udp_length_mismatch));

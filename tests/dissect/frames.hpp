@@ -47,6 +47,7 @@ struct Ip {
   std::uint16_t fragment = 0;  ///< flags and offset of IPv4
   std::size_t options = 0;     ///< bytes of IPv4 options, a multiple of 4
   std::uint8_t tos = 0x02;
+  bool damaged = false;  ///< the header checksum is wrong
 };
 
 inline Packet ipv4(std::uint8_t protocol, const Packet& payload, Ip ip = {}) {
@@ -59,8 +60,14 @@ inline Packet ipv4(std::uint8_t protocol, const Packet& payload, Ip ip = {}) {
   put(out, ip.fragment, 2);
   put(out, 64, 1);
   put(out, protocol, 1);
-  put(out, 0xbeef, 2);
-  return out + hex("0a4d0001 0a4d0002") + filled(ip.options, 1) + payload;
+  put(out, 0, 2);
+  out = out + hex("0a4d0001 0a4d0002") + filled(ip.options, 1);
+  std::uint32_t sum = ip.damaged ? 1 : 0;
+  for (std::size_t i = 0; i < header; i += 2) sum += out[i] * 256U + out[i + 1];
+  sum = ~((sum & 0xffffU) + (sum >> 16U));
+  out[10] = static_cast<std::uint8_t>(sum >> 8U);
+  out[11] = static_cast<std::uint8_t>(sum);
+  return out + payload;
 }
 
 inline Packet ipv6(std::uint8_t next, const Packet& payload, int length_lie = 0) {

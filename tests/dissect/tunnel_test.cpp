@@ -156,8 +156,7 @@ TEST(Tunnel, tunnels_in_tunnels_end) {
   for (int i = 0; i < 80; ++i) packet = ipv4(4, packet);
   EXPECT_EQ(dissected(ethernet(0x0800, packet)).stop, Stop::too_deep);
   // An inner length beyond the outer one: the mirror cut the frame.
-  Packet lying = inner;
-  lying[16] = 0x7f;
+  const Packet lying = ethernet(0x0800, ipv4(17, roce_v2(0x04, filled(8)), {.length_lie = 0x7f00}));
   const Dissection d = dissected(in_udp(4789, hex("0800000000002a00") + lying));
   EXPECT_TRUE(d.has(Note::cut_on_the_way));
   EXPECT_EQ(d.find(HeaderId::icrc), nullptr);
