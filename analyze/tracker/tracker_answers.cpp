@@ -89,9 +89,18 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
     case RequestTrace::Place::among:
       break;
   }
+  const RequestTrace::Answer kind = kind_of(answer);
+  if (kind == RequestTrace::Answer::none && answer.has(PacketRecord::has_aeth)) {
+    // What a NAK asks for need not have been captured; it counts the messages before it (IBTA 9.7.7.1).
+    const RequestTrace::Found before = requests.find((answer.psn - 1) & dissect::serial_mask);
+    if (before.answer != RequestTrace::Answer::none) {
+      look.place = Told::fits;
+      look.messages = before.messages;
+      return look;
+    }
+  }
   if (found.answer == RequestTrace::Answer::none) return look;  // so long ago that it is forgotten
   look.place = Told::fits;
-  const RequestTrace::Answer kind = kind_of(answer);
   if (kind != RequestTrace::Answer::none) {
     if (found.answer != kind) {
       look.place = Told::contradicts;
