@@ -34,14 +34,20 @@ Answers::Answers(std::span<const Note> notes, std::int64_t acked) {
     } else if (kind == 1) {
       acked = std::max(acked, note.psn);
       const auto wait = static_cast<std::int64_t>(dissect::rnr_timer_ns(static_cast<std::uint8_t>(code)));
-      asked_.push_back({note.psn, wait, index, true});
+      ask({note.psn, wait, index, true});
     } else if (kind == 3) {
       acked = std::max(acked, note.psn);
-      if (code == 0) asked_.push_back({note.psn, 0, index, false});
+      if (code == 0) ask({note.psn, 0, index, false});
     }
   }
   acked_.push_back(acked);
   asked_count_.push_back(static_cast<std::uint32_t>(asked_.size()));
+}
+
+void Answers::ask(const Asked& asked) {
+  if (asked_.empty() || asked_.back().psn != asked.psn || asked_.back().rnr != asked.rnr)
+    questions_.push_back(static_cast<std::uint32_t>(asked_.size()));
+  asked_.push_back(asked);
 }
 
 std::int32_t Answers::confirmed_at(std::int64_t psn) const noexcept {
@@ -51,9 +57,10 @@ std::int32_t Answers::confirmed_at(std::int64_t psn) const noexcept {
 }
 
 std::span<const Asked> Answers::asked_before(std::int32_t note) const noexcept {
-  constexpr std::size_t most = 24;
-  const std::size_t count = asked_count_[static_cast<std::size_t>(note)];
-  const std::size_t from = count > most ? count - most : 0;
+  constexpr std::ptrdiff_t most = 24;
+  const std::uint32_t count = asked_count_[static_cast<std::size_t>(note)];
+  const auto behind = std::lower_bound(questions_.begin(), questions_.end(), count);
+  const std::uint32_t from = behind - questions_.begin() > most ? *(behind - most) : 0;
   return std::span(asked_).subspan(from, count - from);
 }
 

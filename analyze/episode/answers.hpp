@@ -31,7 +31,8 @@ class Answers {
   }
   /// The first note that confirms `psn`; -1: none does.
   [[nodiscard]] std::int32_t confirmed_at(std::int64_t psn) const noexcept;
-  /// The NAKs captured before that note, the oldest first; not more than matter.
+  /// The NAKs captured before that note, the oldest first; not more than matter. Those that ask for the same
+  /// one after the other are one question: some responders send a NAK for every early packet.
   [[nodiscard]] std::span<const Asked> asked_before(std::int32_t note) const noexcept;
   [[nodiscard]] std::span<const Asked> asked() const noexcept { return asked_; }
   /// The last response with that PSN that was captured before that note; -1: none.
@@ -40,9 +41,12 @@ class Answers {
   [[nodiscard]] bool response_missing(std::int64_t from, std::int64_t to, std::int32_t note) const noexcept;
 
  private:
+  void ask(const Asked& asked);
+
   std::vector<std::int64_t> acked_;  ///< by note, and one more
   std::vector<Asked> asked_;
   std::vector<std::uint32_t> asked_count_;  ///< by note: how many of them came before
+  std::vector<std::uint32_t> questions_;    ///< where each question begins among them
   std::unordered_map<std::int64_t, std::vector<std::int32_t>> responses_;
 };
 

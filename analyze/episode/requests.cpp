@@ -32,7 +32,7 @@ class Requests {
  private:
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
   [[nodiscard]] bool confirmed_long_before(const Sent& sent) const;
-  void rule_requests(const Stream& stream);
+  void rule_requests(const Stream& stream, const Triggers& triggers);
   void learn_keeping(const Stream& stream);
 
   Scene& scene_;
@@ -93,6 +93,8 @@ void Requests::explain() {
     const Trigger trigger = triggers.of(i);
     stream.sent[i].back = trigger.bits;
     stream.sent[i].back_from = trigger.from;
+    stream.sent[i].told_by = trigger.told_by;
+    stream.sent[i].acked = scene_.answers.acked_before(stream.by_then[i]);
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
   stream.weigh(scene_.facts.requests);
@@ -106,7 +108,7 @@ void Requests::explain() {
   for (int times = 0; times < 2 && home != home_bits(scene_.facts.keeps); ++times) {
     home = home_bits(scene_.facts.keeps);
     stream.tell(scene_.facts.first, scene_.facts.acked, home);
-    rule_requests(stream);
+    rule_requests(stream, triggers);
     learn_keeping(stream);
   }
   stream.learn(scene_.facts.requests);
@@ -128,6 +130,10 @@ void Requests::explain() {
     default:
       return read ? Cause::read_retry : Cause::timeout;
   }
+}
+
+[[nodiscard]] bool is_nak(Rule rule) noexcept {
+  return rule == Rule::sequence_nak || rule == Rule::nak_of_message || rule == Rule::rnr_nak;
 }
 
 [[nodiscard]] Rule rule_of(Cause cause) noexcept {
@@ -154,8 +160,9 @@ bool Requests::confirmed_long_before(const Sent& sent) const {
   return timed(confirms, note) && note.time_ns - confirms.time_ns >= shortest_timer_ns;
 }
 
-void Requests::rule_requests(const Stream& stream) {
-  std::vector<Rule> passes(1, Rule::none);
+void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
+  std::vector<Rule> passes;
+  std::vector<std::int32_t> began;  // notes
   std::unordered_map<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
@@ -173,7 +180,10 @@ void Requests::rule_requests(const Stream& stream) {
     }
     const Trigger& trigger = triggers_[static_cast<std::size_t>(sent.note)];
     const auto pass = static_cast<std::size_t>(told.pass);
-    if (passes.size() <= pass) passes.resize(pass + 1, Rule::none);
+    if (passes.size() <= pass) {
+      passes.resize(pass + 1, Rule::none);
+      began.resize(pass + 1, sent.note);
+    }
     if (told.move == Move::back) {
       // What goes along with a READ that the timer sends again is the timer's, too.
       const bool by_timer = trigger.rule == Rule::read_asked_again && trigger.silent;
@@ -199,11 +209,11 @@ void Requests::rule_requests(const Stream& stream) {
       passes[pass] = rule_of(note.cause);
       continue;
     }
-    // A NAK that comes while the pass is under way explains the rest of it.
-    constexpr float sure = 1;
-    const bool named =
-        trigger.bits <= sure && (trigger.rule == Rule::sequence_nak || trigger.rule == Rule::rnr_nak);
-    if (told.move != Move::late && named && !trigger.long_ago) passes[pass] = trigger.rule;
+    // A NAK of what the pass only comes to explains the rest of it.
+    if (told.move != Move::late && told.move != Move::back && !is_nak(passes[pass])) {
+      const Rule named = triggers.named_by(i, told.cursor, began[pass]);
+      if (named != Rule::none) passes[pass] = named;
+    }
     ruling.rule = passes[pass] == Rule::none ? trigger.rule : passes[pass];
     ruling.cause = cause_by(ruling.rule, operation);
   }

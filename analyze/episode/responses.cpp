@@ -80,6 +80,7 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const
     const Note& note = scene_.note_at(issue.note);
     asks.times += asks.times == 0 && note.before && note.cause != Cause::none ? 2 : 1;
     asks.begins = asks.begins || issue.first == psn;
+    asks.last = issue.note;
   }
   return asks;
 }
@@ -124,6 +125,7 @@ void Responses::weigh() {
     const std::int64_t psn = stream_.note_of(sent).psn;
     const Asks asks = asks_for(psn, sent.note);
     known.asked = asks.times;
+    sent.told_by = asks.last;
     known.given = given[sent.psn]++;
     const bool owed = known.asked > known.given;
     constexpr float against = 6;

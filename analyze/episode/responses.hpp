@@ -54,7 +54,8 @@ class Responses {
  private:
   struct Asks {
     std::size_t times = 0;
-    bool begins = false;  ///< the requester went back there
+    bool begins = false;     ///< the requester went back there
+    std::int32_t last = -1;  ///< note
   };
   void note_counts();
   void weigh();

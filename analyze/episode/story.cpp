@@ -31,6 +31,7 @@ struct State {
   std::int64_t row_lag_ns = 0;  ///< of the last copy
   std::int32_t pass = 0;
   std::int32_t passes = 0;
+  std::int32_t told_by = -1;  ///< Sent::told_by of the last one that began a pass
   std::uint32_t pass_length = 0;
   std::uint8_t gaps = 0;
   std::array<Gap, gaps_at_most> gap;
@@ -68,6 +69,11 @@ struct State {
     }
   }
 };
+
+/// Only what a sender is told during a pass makes it go on at another place.
+bool may_begin(const Sent& each, std::int64_t cursor, std::int32_t told_by) noexcept {
+  return each.psn < cursor || each.told_by > told_by;
+}
 
 std::int64_t begins_at(const Sent& each) noexcept {
   return each.back_from >= 0 ? each.back_from : each.psn;
@@ -182,8 +188,10 @@ class Search {
       const bool first = from.cursor >= from.top;
       // On with new packets, of which the first are missing.
       const bool goes_home = !first && psn > from.top;
+      const bool skips = !first && psn <= each.acked;
       const std::int64_t missing = psn - (goes_home ? from.top : from.cursor);
-      const float bits = (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
+      const float bits =
+          skips ? facts_.skip : (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
       State& state = step(from, Move::ahead, bits, grown);
       if (!first && psn > from.top) {
         state.miss(from.cursor, from.top, false);
@@ -193,10 +201,11 @@ class Search {
       }
       goes_on(state);
     }
-    if (psn < from.top && each.back < Sent::never) {
+    if (psn < from.top && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
       State& state = step(from, Move::back, each.back, grown);
       if (from.cursor < from.top) state.miss(from.cursor, from.top, false);
       state.pass = ++state.passes;
+      state.told_by = std::max(state.told_by, each.told_by);
       pending_.back().told.pass = state.pass;
       pending_.back().told.cursor = begins_at(each);
       if (begins_at(each) < psn) state.miss(begins_at(each), psn, false);
@@ -282,6 +291,7 @@ std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_
   std::int64_t top = cursor;
   std::int32_t pass = 0;
   std::uint32_t length = 0;
+  std::int32_t told_by = -1;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const Sent& each = sent[i];
     Placed& told = story[i];
@@ -290,8 +300,10 @@ std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_
     constexpr float asked = 4;
     if (each.psn == cursor) {
       told.move = Move::next;
-    } else if (each.psn < cursor || (each.psn < top && each.back <= asked)) {
+    } else if (each.psn < cursor ||
+               (each.psn < top && each.back <= asked && may_begin(each, cursor, told_by))) {
       told.move = Move::back;
+      told_by = std::max(told_by, each.told_by);
       told.cursor = begins_at(each);
       ++pass;
     } else {

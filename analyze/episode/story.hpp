@@ -21,6 +21,8 @@ struct Sent {
   std::int32_t previous = -1;   ///< index of the last one before with its PSN and opcode
   float back = 14;              ///< the sender went back to it
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
+  std::int32_t told_by = -1;    ///< ... by that note; -1: by none
+  std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
   float copy = never;           ///< shown twice
   float late = 7;               ///< overtaken
 };
@@ -29,7 +31,7 @@ enum class Move : std::uint8_t {
   next,   ///< the next of the pass
   ahead,  ///< of the pass, but PSNs before it are missing
   home,   ///< on with what was not sent before, though the pass had not come there
-  back,   ///< a pass begins
+  back,   ///< a pass begins, perhaps further on than the one before had come
   late,   ///< belongs into a gap
   copy,   ///< was sent once, and shown before
 };
@@ -45,6 +47,7 @@ struct Placed {
 
 struct StoryFacts {
   float ahead = 7;          ///< bits for a gap
+  float skip = 1;           ///< bits for leaving out what is confirmed
   float home = 6;           ///< bits for a pass that ends early
   float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
   float copy_again = 1;     ///< the next copy in a row

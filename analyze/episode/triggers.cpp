@@ -26,7 +26,7 @@ float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
 /// Takes in the median of what was seen now: most reactions are some, though not all.
 void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
   if (seen.empty()) return;
-  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>((seen.size() - 1) / 2);
   std::nth_element(seen.begin(), middle, seen.end());
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(seen.size(), witnesses_at_most));
   const float share = static_cast<float>(count) / static_cast<float>(count + fact.witnesses);
@@ -82,6 +82,7 @@ void Triggers::look_through() {
   request_before_.reserve(count);
   repeats_before_.reserve(count);
   armed_ns_.reserve(count);
+  sent_to_.reserve(count);
   std::map<std::int64_t, std::int64_t> read_ends;  // by first PSN
   std::int32_t last = -1;
   std::int32_t repeats = 0;
@@ -94,6 +95,7 @@ void Triggers::look_through() {
     request_before_.push_back(last);
     repeats_before_.push_back(repeats);
     armed_ns_.push_back(armed_ns);
+    sent_to_.push_back(top);
     inside_read_.push_back(false);
     if (!note.request) {
       const bool acknowledges = dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
@@ -114,7 +116,7 @@ void Triggers::look_through() {
     top = std::max(top, next);
   }
   for (std::size_t i = 1; i < stream_.sent.size(); ++i)
-    if (stream_.sent[i].psn < stream_.sent[i - 1].end) steps_back_.push_back(stream_.by_then[i]);
+    if (stream_.sent[i].psn < stream_.sent[i - 1].end) steps_back_.push_back(i);
 }
 
 std::int64_t Triggers::since(std::int32_t note, std::int32_t at) const noexcept {
@@ -148,27 +150,27 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   return now;
 }
 
-/// The first packet sent again after a NAK of its PSN: where the pass goes on behind it the reaction, else
-/// perhaps one that only came late. What a pass under way sends anyhow is none.
+/// The first step back to what a NAK asked for, or to what comes behind it if that is missing: where the pass
+/// goes on, the reaction, else perhaps one that only came late.
 void Triggers::learn_reactions() {
   std::vector<std::int64_t> sure;
   std::vector<std::int64_t> likely;
-  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn;
-  for (std::size_t i = 0; i < stream_.sent.size(); ++i) by_psn[stream_.sent[i].psn].push_back(i);
   const Asked* last = nullptr;
   for (const Asked& asked : scene_.answers.asked()) {
     const bool again = last != nullptr && last->psn == asked.psn;
     last = &asked;
-    const auto sent = by_psn.find(asked.psn);
-    if (asked.rnr || again || scene_.note_at(asked.note).before || sent == by_psn.end()) continue;
+    if (asked.rnr || again) continue;
     std::int64_t first = 0;
-    for (const std::size_t i : sent->second) {
+    const auto behind = std::partition_point(steps_back_.begin(), steps_back_.end(),
+                                             [&](std::size_t i) { return stream_.by_then[i] < asked.note; });
+    for (const std::size_t i : std::span(behind, steps_back_.end())) {
+      const Sent& sent = stream_.sent[i];
       const std::int32_t at = stream_.by_then[i];
-      if (at < asked.note || (i > 0 && stream_.sent[i - 1].end == asked.psn)) continue;
+      if (sent.psn < asked.psn || sent.psn >= sent_to_[static_cast<std::size_t>(asked.note)]) continue;
       const std::int64_t took = since(asked.note, at);
-      if (took <= 0) continue;
+      if (took <= 0 || stream_.note_of(sent).before) continue;
       if (first == 0) first = took;
-      if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == stream_.sent[i].end) {
+      if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == sent.end) {
         sure.push_back(took);
         first = 0;
         break;
@@ -213,18 +215,25 @@ void Triggers::learn_timer() {
 void Triggers::follow_responses() {
   std::map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
   std::int64_t lacks = -1;
-  for (const Note& note : scene_.notes) {
+  std::int32_t shown = -1;
+  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
     lacks_.push_back(lacks);
+    shows_lack_.push_back(shown);
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     if (note.request && answered_on_its_own(info.operation)) {
       std::int64_t& end = asked[note.psn];
       end = std::max(end, note.psn + std::max(note.count, 1));
+      if (lacks < 0 || note.psn <= lacks) shown = -1;
       if (lacks < 0 || note.psn < lacks) lacks = note.psn;
     } else if (!note.request && info.operation != Operation::acknowledge && note.psn == lacks) {
       ++lacks;
       auto range = asked.upper_bound(lacks);
       const bool inside = range != asked.begin() && std::prev(range)->second > lacks;
       if (!inside) lacks = range == asked.end() ? -1 : range->first;
+      shown = -1;
+    } else if (!note.request && shown < 0 && note.psn > lacks) {
+      shown = static_cast<std::int32_t>(i);
     }
   }
 }
@@ -283,9 +292,11 @@ float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noex
 /// Whether the sender has gone back since, no sooner than it reacts.
 bool Triggers::reacted(const Moment& now, const Asked& asked) const {
   const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
-  const auto first = std::upper_bound(steps_back_.begin(), steps_back_.end(), asked.note);
-  const auto last = std::lower_bound(first, steps_back_.end(), now.at);
-  return first != last && since(asked.note, *std::prev(last)) >= soonest;
+  const auto at = [&](std::size_t i) { return stream_.by_then[i]; };
+  const auto last = std::partition_point(steps_back_.begin(), steps_back_.end(),
+                                         [&](std::size_t i) { return at(i) < now.at; });
+  return last != steps_back_.begin() && at(*std::prev(last)) > asked.note &&
+         since(asked.note, at(*std::prev(last))) >= soonest;
 }
 
 void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) const {
@@ -371,6 +382,20 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
   return under_way;
 }
 
+Rule Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began) const {
+  const Moment now = moment_of(i);
+  const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
+  const auto asked = scene_.answers.asked_before(now.at);
+  for (std::size_t k = asked.size(); k-- > 0 && asked[k].note > now.before;) {
+    const Asked& one = asked[k];
+    const bool heard = since(one.note, now.at) >= (one.rnr ? one.wait_ns / 2 : soonest);
+    const bool lasts = one.rnr || one.note > began || reaction_bits(since(one.note, began), false) < 1;
+    if (from <= one.psn && one.psn <= now.sent.psn && heard && lasts)
+      return one.rnr ? Rule::rnr_nak : Rule::sequence_nak;
+  }
+  return Rule::none;
+}
+
 void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
   // behind it.
@@ -446,7 +471,11 @@ Trigger Triggers::of(std::size_t i) const {
   if (now.own_answer && now.sent_before)
     offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 9.0F);
   offer_timer(now, best);
+  best.told_by = best.note;
   best.silent = now.silent && now.at > 0 && since(now.at - 1, now.at) >= shortest_timer_ns;
+  if (best.note < 0 && best.rule == Rule::read_asked_again)
+    best.told_by = shows_lack_[static_cast<std::size_t>(now.at)];
+  if (best.note < 0 && now.silent) best.told_by = now.at;
   return best;
 }
 

@@ -20,6 +20,8 @@ struct Trigger {
   bool long_ago = false;   ///< no reaction takes so long
   std::int64_t from = -1;  ///< where the pass began, if not there: what lies between is missing
   bool silent = false;     ///< nothing at all was captured just before it
+  std::int32_t told_by =
+      -1;  ///< the NAK, the response that shows that one is missing, or this one, by the timer
 };
 
 /// Judges steps back by what the requester had been told, and by its times: how long it takes to react to a
@@ -29,6 +31,9 @@ class Triggers {
   Triggers(Scene& scene, const Stream& stream);
   /// Of the i-th transmission of the stream.
   [[nodiscard]] Trigger of(std::size_t i) const;
+  /// What asked for one from there up to the i-th since that was sent last: a pass that began further back
+  /// for another reason, soon after that or before it, goes on for this one.
+  [[nodiscard]] Rule named_by(std::size_t i, std::int64_t from, std::int32_t began) const;
 
  private:
   struct Moment;  ///< a transmission, and what was before it
@@ -56,11 +61,13 @@ class Triggers {
   std::vector<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
   std::vector<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
+  std::vector<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
   std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
+  std::vector<std::int32_t> shows_lack_;      ///< the first response behind that one since it was asked for
   std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
   bool answers_cut_ = false;                  ///< acknowledgements came without their AETH
   std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
-  std::vector<std::int32_t> steps_back_;      ///< notes of requests before the one just sent
+  std::vector<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
   std::set<std::int64_t> message_starts_;
 };
 

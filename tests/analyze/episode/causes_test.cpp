@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why the requester went back, where several things may have made it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analyze/episode/episode_said.hpp"
+
+namespace roce::analyze::episode {
+namespace causes_test {
+namespace {
+
+/// Its requester goes back for the first of them, long after the last that it may remember.
+TEST(Causes, ANakForEachEarlyPacketIsOneQuestion) {
+  std::string text = "0 write 10 | \n";
+  constexpr int early = 60;
+  for (int i = 0; i < early; ++i) {
+    const std::string at = std::to_string(10 + i);
+    text += at + " write " + std::to_string(12 + i) + " | \n" + at + " nak 11 | \n";
+  }
+  text +=
+      "80 write 11 | nak before=1\n"
+      "81 write 12 | nak\n"
+      "99 ack 71   | \n";
+  expect_said(text);
+}
+
+/// The NAK was lost behind the capture, and its PSN in the pass for the first one: the timer's.
+TEST(Causes, AReactionTakesAsLongAsOthersDid) {
+  expect_said(
+      "0 write 10    | \n"
+      "2 write 12    | \n"
+      "10 nak 11     | \n"
+      "30 write 11   | nak before=1\n"
+      "31 write 12   | nak\n"
+      "32 write 13   | \n"
+      "33 write 15   | \n"
+      "45 nak 14     | \n"
+      "65 write 15   | nak\n"
+      "66 write 16   | \n"
+      "5000 write 14 | timeout before=2\n"
+      "5001 write 15 | timeout\n"
+      "5002 write 16 | timeout\n"
+      "5020 ack 16   | \n");
+}
+
+/// What was confirmed while the pass was under way is left out; it goes on for the reason for which it began.
+TEST(Causes, APassLeavesOutWhatIsConfirmedMeanwhile) {
+  expect_said(
+      "0 write 10     | \n"
+      "1 write 11     | \n"
+      "2 write 12     | \n"
+      "3 write 13     | \n"
+      "4 read 14      | \n"
+      "20 nak 11      | \n"
+      "22 ack 13      | \n"
+      "23 response 14 | \n"
+      "40 write 11    | nak\n"
+      "41 read 14     | nak\n"
+      "42 write 15    | \n"
+      "60 response 14 | nak\n"
+      "61 ack 15      | \n");
+}
+
+/// A NAK came while an older READ lacked its response: the pass for the READ comes to it.
+TEST(Causes, APassGoesOnForTheNakThatItComesTo) {
+  expect_said(
+      "0 read 10      | \n"
+      "1 write 11     | \n"
+      "2 write 12     | \n"
+      "3 write 13     | \n"
+      "20 nak 12      | after=1\n"
+      "40 read 10     | read_retry\n"
+      "41 write 11    | read_retry\n"
+      "42 write 12    | nak\n"
+      "43 write 13    | nak\n"
+      "60 response 10 | read_retry\n"
+      "61 ack 13      | \n");
+}
+
+}  // namespace
+}  // namespace causes_test
+}  // namespace roce::analyze::episode
