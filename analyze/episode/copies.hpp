@@ -19,7 +19,6 @@ struct Copied {
   std::int32_t of = -1;    ///< the note that shows the same; -1: forgotten
 };
 
-/// `facts` learns the lag of the copies.
-[[nodiscard]] std::vector<Copied> find_copies(std::span<const Note> notes, Facts& facts);
+[[nodiscard]] std::vector<Copied> find_copies(std::span<const Note> notes, const Facts& facts);
 
 }  // namespace roce::analyze::episode

@@ -155,7 +155,8 @@ bool same_record(const Note& a, const Note& b, const Facts& facts) noexcept {
   return facts.nanoseconds && a.time_ns == b.time_ns && a.time_ns != capture::no_time;
 }
 
-/// A capture that shows things twice does so nearly all the time; a network now and then, and soon.
+/// A capture that shows things twice does so nearly all the time, or after the same time; a network now and
+/// then, and soon.
 bool made_by_network(const Note& note, const Note& original, const Facts& facts) {
   const auto mostly = [](const StreamFact& fact, unsigned one_of) {
     return fact.doubled != 0 && std::uint64_t{fact.doubled} * one_of >= fact.single;
@@ -170,8 +171,8 @@ bool made_by_network(const Note& note, const Note& original, const Facts& facts)
   const bool as_requests = !note.request && mostly(requests, 3) && mostly(responses, 16);
   const bool timed_both = note.time_ns != capture::no_time && original.time_ns != capture::no_time;
   const std::int64_t lag = timed_both ? note.time_ns - original.time_ns : -1;
-  return !(note.path != original.path || usual || as_requests || lag >= held_back_ns ||
-           same_record(note, original, facts));
+  return !(note.path != original.path || usual || as_requests || facts.mirror.shows(original, note) ||
+           lag >= held_back_ns || same_record(note, original, facts));
 }
 
 void judge_costs(Scene& scene) {

@@ -31,11 +31,20 @@ struct TimeFact {
   std::uint32_t witnesses = 0;  ///< 0: nothing is known
 };
 
-/// Where the capture shows packets twice: how long after each other, unless IPv4 IDs tell.
+/// Where the capture shows packets twice: how long after each other.
 struct MirrorFact {
   std::int64_t least_lag_ns = 0;
   std::int64_t most_lag_ns = 0;
-  std::uint32_t witnesses = 0;  ///< shown twice though nothing asked for them
+  std::uint32_t witnesses = 0;  ///< shown twice though nothing asked for them; 0: it does not
+  bool same_path = false;       ///< on the path on which they came before
+  bool other_path = false;      ///< on another
+
+  /// Whether it may show one again as the other.
+  [[nodiscard]] bool shows(const Note& one, const Note& other) const noexcept {
+    if (witnesses == 0 || one.time_ns == capture::no_time || other.time_ns == capture::no_time) return false;
+    const std::int64_t lag = other.time_ns - one.time_ns;
+    return (one.path == other.path ? same_path : other_path) && lag >= least_lag_ns && lag <= most_lag_ns;
+  }
 };
 
 /// By how much the stamps of answers have to be moved, so that no effect comes before its cause.
@@ -71,7 +80,7 @@ struct CaptureFact {
 struct Facts {
   StreamFact requests;
   StreamFact responses;
-  MirrorFact mirror;
+  MirrorFact mirror;  ///< of the capture
   CaptureFact capture;
   ClockFact clocks;
   std::int64_t disorder_ns =

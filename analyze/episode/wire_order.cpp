@@ -79,7 +79,8 @@ class Untangled {
 };
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
-/// how far the order is disturbed.
+/// how far the order is disturbed. What was confirmed before the episode had come before, if that is
+/// forgotten.
 void Untangled::learn() {
   std::unordered_set<std::int64_t> asked;
   for (const Note& note : notes_) {
@@ -95,7 +96,7 @@ void Untangled::learn() {
     ++fresh;
     if (tops.empty() || note.psn > tops.back().first) {
       tops.emplace_back(note.psn, note.time_ns);
-    } else if (!note.before && !asked.contains(note.psn)) {
+    } else if (!note.before && !asked.contains(note.psn) && end_of(note) > facts_.acked) {
       const auto beyond =
           std::upper_bound(tops.begin(), tops.end(), std::pair{note.psn, notes_.back().time_ns});
       if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);

@@ -189,6 +189,20 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
   return all;
 }
 
+/// What is known of the path now.
+episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) const {
+  const PsnSpace& space = *track.spaces[requester];
+  episode::Facts known = space.facts_now();
+  // A NAK would be in the capture, although no answer came so far.
+  known.answers_captured =
+      known.answers_captured || (!space.answers_seen() && track.places[requester ^ 1U] != no_place);
+  if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
+    known.clocks.meet_opposite(other->facts_now().clocks);
+  known.repeats = track.result.service != Service::uc;
+  known.mirror = mirror.fact();
+  return known;
+}
+
 /// The episode is over, or as long as may be: what is said of it is said now.
 /// True if something was wrong.
 bool Tracker::Impl::explain_episode(std::uint32_t connection) {
@@ -199,19 +213,19 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
   std::vector<episode::Ruling> rulings(over->held.size());
+  std::array<EpisodeNotes, 2> notes;
   for (unsigned requester = 0; requester < 2; ++requester) {
-    const EpisodeNotes all = notes_of(track, *over, requester);
+    notes[requester] = notes_of(track, *over, requester);
+    if (!notes[requester].of.empty()) mirror.learn(notes[requester].notes, facts_of(track, requester));
+  }
+  shared.budget.twice = mirror.fact().witnesses != 0;
+  for (unsigned requester = 0; requester < 2; ++requester) {
+    const EpisodeNotes& all = notes[requester];
     if (all.of.empty()) continue;
     PsnSpace* const space = track.spaces[requester].get();
     std::vector<const Held*> packets;
     for (const std::size_t i : all.of) packets.push_back(&over->held[i]);
-    episode::Facts known = space->facts_now();
-    // A NAK would be in the capture, although no answer came so far.
-    known.answers_captured =
-        known.answers_captured || (!space->answers_seen() && track.places[requester ^ 1U] != no_place);
-    if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
-      known.clocks.meet_opposite(other->facts_now().clocks);
-    known.repeats = track.result.service != Service::uc;
+    const episode::Facts known = facts_of(track, requester);
     episode::Facts facts = known;
     const episode::Explanation said = episode::explain(all.notes, facts);
     space->learn(facts);

@@ -17,6 +17,7 @@
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/stable_vector.hpp"
 #include "analyze/episode/incidents.hpp"
+#include "analyze/episode/mirror.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/tracker/capture_views.hpp"
 #include "analyze/tracker/congestion_tracker.hpp"
@@ -259,6 +260,7 @@ struct Tracker::Impl {
   [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();
+  [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester) const;
 
   // tracker_incidents.cpp
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
@@ -420,6 +422,7 @@ struct Tracker::Impl {
   PointClocks clocks;
   CongestionTracker congestion;
   IncidentLog incidents;
+  episode::Mirror mirror;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::set<dissect::IpAddress> right_senders;  ///< the ICRC of a packet of theirs matched
   std::vector<Held>

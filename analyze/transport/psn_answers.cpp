@@ -129,7 +129,10 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
   const std::int64_t reach = psn - (s.shared.budget.scarce() ? 64 : asked_again_within);
   const std::int64_t outstanding =
       !messages_.queue().empty() ? std::min(messages_.queue()[0].first, reach) : reach;
-  const std::int64_t kept = answer_facts_.doubled > 0 ? 4096 : facts_.responses.late > 0 ? 512 : 0;
+  const bool doubled = answer_facts_.doubled > 0 || s.shared.budget.twice;
+  const std::int64_t kept = doubled                     ? shown_again_within(s.shared.budget)
+                            : facts_.responses.late > 0 ? 512
+                                                        : 0;
   Seen& now =
       answers_.slot_for(psn, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
   see(now, r, s.number, psn);

@@ -29,16 +29,16 @@ inline void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int
 }
 
 inline std::int64_t PsnSpace::needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
-  constexpr std::int64_t other_view = 4096;
   std::int64_t unconfirmed = resp_.acked_known ? resp_.acked : psn - 64;
   if (answer_facts_.data && !budget.scarce()) unconfirmed = std::min(unconfirmed, psn - asked_again_within);
-  return request_facts_.doubled > 0 ? std::min(unconfirmed, psn - other_view) : unconfirmed;
+  const bool doubled = request_facts_.doubled > 0 || budget.twice;
+  return doubled ? std::min(unconfirmed, psn - shown_again_within(budget)) : unconfirmed;
 }
 
 inline std::int64_t PsnSpace::answers_needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
   const int kept = answer_facts_.data ? asked_again_within : 31;
-  const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0;
-  return psn - (doubled ? 4096 : budget.scarce() ? 7 : kept);
+  const bool doubled = (answer_facts_.doubled | request_facts_.doubled) != 0 || budget.twice;
+  return psn - (doubled ? shown_again_within(budget) : budget.scarce() ? 7 : kept);
 }
 
 inline void PsnSpace::note_idle(const PacketBrief& r) noexcept {

@@ -37,6 +37,7 @@ struct RingBudget {
   std::size_t left = total;
   /// Little is left: what is only nice to know has to go.
   [[nodiscard]] bool scarce() const noexcept { return left < total / 2; }
+  bool twice = false;           ///< the capture shows packets again: also what is confirmed
   std::uint64_t forgotten = 0;  ///< transmissions overwritten although they were not yet confirmed
 };
 

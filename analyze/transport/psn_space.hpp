@@ -195,6 +195,10 @@ class alignas(64) PsnSpace {
   [[nodiscard]] std::int64_t needed_from(std::int64_t psn, const RingBudget& budget) const noexcept;
   /// What a requester asks for again went by here long before, answers and all: so many PSNs back.
   static constexpr int asked_again_within = 256;
+  /// What the capture shows again.
+  [[nodiscard]] static std::int64_t shown_again_within(const RingBudget& budget) noexcept {
+    return budget.scarce() ? 512 : 4096;
+  }
   /// The same of the answers. ACKs serve only to know their copies, and each is written far from the one
   /// before, the farther the more are kept: as many as fill a ring of a kibibyte. What was asked for again
   /// shows by the answers that were captured.

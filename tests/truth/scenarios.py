@@ -46,13 +46,12 @@ SCENARIOS = [
     Scenario("mirror_vlan", faults("mirror_vlan"), innocent=True, share=0.5),
     Scenario("mirror_hop", faults("mirror_hop"), innocent=True, share=0.5),
     Scenario("mirror1", faults("mirror1"), innocent=True, share=0.5),
-    # Copies that come later than answers, and where no ID tells. Open: without IDs some copies are taken as sent
-    # again.
+    # Copies that come later than answers, and where no ID tells.
     Scenario("mirror_late", faults("mirror", "--mirror-delay-ns", "100000"), innocent=True, share=0.5),
     Scenario("mirror_ipv6", faults("mirror", "--ipv6", "--mirror-delay-ns", "5000"), innocent=True, share=0.5,
-             ids=False, strict=False),
+             ids=False),
     Scenario("mirror_late_ipv6", faults("mirror", "--ipv6", "--mirror-delay-ns", "50000"), innocent=True, share=0.5,
-             ids=False, strict=False),
+             ids=False),
     Scenario("loss0.1", faults("loss0.1"), share=0.5),
     Scenario("loss1", faults("loss1"), share=0.5,
              today={"causes": 0.99}),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/episode/explain.hpp"
+#include "analyze/episode/mirror.hpp"
 #include "tests/analyze/episode/episode_text.hpp"
 
 namespace roce::analyze::episode {
@@ -44,6 +45,9 @@ inline void expect_said(const std::string& text, Facts facts = {}) {
   for (const EpisodeLine& line : lines) notes.push_back(line.note);
   facts.first = notes.front().psn;
   facts.acked = facts.acked == 0 ? notes.front().psn : facts.acked;
+  Mirror mirror;
+  mirror.learn(notes, facts);
+  if (facts.mirror.witnesses == 0) facts.mirror = mirror.fact();
   const std::vector<Ruling> rulings = explain(notes, facts).rulings;
   ASSERT_EQ(rulings.size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {

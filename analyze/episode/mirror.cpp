@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/episode/mirror.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "analyze/episode/alike.hpp"
+#include "analyze/episode/asked_for.hpp"
+#include "analyze/episode/thresholds.hpp"
+#include "dissect/opcode.hpp"
+#include "dissect/types.hpp"
+
+namespace roce::analyze::episode {
+
+using dissect::Operation;
+
+namespace {
+
+/// How long after one that looks the same packets came that nobody sent again.
+class Again {
+ public:
+  Again(std::span<const Note> notes, const Facts& facts) : notes_(notes), alike_(notes), asked_for_(notes) {
+    for (const bool request : {true, false}) {
+      if (alike_.ids_change(request, facts)) {
+        look_at_ids(request);
+      } else if (request) {
+        look_at_requests();
+      } else {
+        look_at_answers(facts);
+      }
+    }
+  }
+
+  std::vector<Lag> lags;
+
+ private:
+  void add(std::int32_t before, std::size_t i, std::int64_t at_most_ns);
+  void look_at_ids(bool request);
+  void look_at_requests();
+  void look_at_answers(const Facts& facts);
+
+  std::span<const Note> notes_;
+  Alike alike_;
+  AskedFor asked_for_;
+};
+
+void Again::add(std::int32_t before, std::size_t i, std::int64_t at_most_ns) {
+  const std::int64_t took = alike_.lag(before, i);
+  if (took >= 0 && took < at_most_ns)
+    lags.push_back({took, notes_[static_cast<std::size_t>(before)].path != notes_[i].path});
+}
+
+void Again::look_at_ids(bool request) {
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    if (notes_[i].request != request || notes_[i].before) continue;
+    for (const std::int32_t before : alike_.before(i)) {
+      if (notes_[static_cast<std::size_t>(before)].ip_id != notes_[i].ip_id) continue;
+      add(before, i, quiet_ns);
+      break;
+    }
+  }
+}
+
+/// Requests that nothing asked for and no timer sent again: of rows, but for those between which something
+/// new was sent, the first only.
+void Again::look_at_requests() {
+  struct Row {
+    bool asked = false;
+    std::int64_t top = 0;
+  };
+  std::unordered_map<std::int64_t, Row> rows;  // by the PSN that comes next in it
+  std::int64_t top = 0;
+  std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
+  bool any = false;
+  std::int32_t response = -1;  // the last one
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Note& note = notes_[i];
+    const Operation operation = dissect::opcode_info(note.opcode).operation;
+    if (!note.request) {
+      if (operation != Operation::acknowledge) response = static_cast<std::int32_t>(i);
+      continue;
+    }
+    const std::int64_t end = note.psn + std::max(note.count, 1);
+    if (!any || note.psn >= top) {
+      top = end;
+      last = 0;
+      any = true;
+      continue;
+    }
+    auto goes_on = rows.find(note.psn);
+    // What is missing of a row was lost, or comes late.
+    constexpr std::int64_t late = 64;
+    if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = rows.find(last);
+    const bool begins = goes_on == rows.end();
+    const Row row{begins ? asked_for_.has(note) : goes_on->second.asked, top};
+    const std::span<const std::int32_t> same = alike_.before(i);
+    // A response that comes before another one is missing asks for that one (implied NAK).
+    const bool implied = answered_on_its_own(operation) && !same.empty() && response > same.back();
+    const bool tells = (begins || goes_on->second.top < top) && !implied;
+    if (!row.asked && tells && !same.empty() && !note.before) add(same.back(), i, shortest_timer_ns);
+    if (!begins) rows.erase(goes_on);
+    rows[end] = row;
+    last = end;
+  }
+}
+
+/// Who answers again counts what was executed since (MSN, IBTA 9.7.7.1): an answer that carries the count of
+/// then is shown again.
+void Again::look_at_answers(const Facts& facts) {
+  bool known = facts.msn_known;
+  std::uint32_t highest = facts.msn;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Note& note = notes_[i];
+    if (note.request || !note.has_aeth || note.before) continue;
+    const std::uint32_t msn = note.aeth & dissect::serial_mask;
+    const std::int32_t ahead = known ? dissect::serial_distance(highest, msn) : 1;
+    const std::span<const std::int32_t> same = alike_.before(i);
+    if (ahead < 0 && !same.empty()) add(same.back(), i, quiet_ns);
+    if (ahead > 0) highest = msn;
+    known = true;
+  }
+}
+
+}  // namespace
+
+void Mirror::learn(std::span<const Note> notes, const Facts& facts) {
+  const Again again(notes, facts);
+  if (again.lags.empty()) return;
+  for (const Lag& lag : again.lags) lags_[count_++ % lags_.size()] = lag;
+  look();
+}
+
+void Mirror::look() {
+  std::vector<Lag> lags(lags_.begin(),
+                        lags_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, lags_.size())));
+  std::sort(lags.begin(), lags.end(), [](const Lag& a, const Lag& b) { return a.ns < b.ns; });
+  std::span<const Lag> steady;
+  for (std::size_t from = 0, to = 0; to < lags.size(); ++to) {
+    while (lags[to].ns - lags[from].ns > lags[from].ns / 8 + steady_ns) ++from;
+    if (to + 1 - from > steady.size()) steady = std::span(lags).subspan(from, to + 1 - from);
+  }
+  constexpr std::size_t some = 4;
+  if (steady.size() < some || steady.size() * 10 < lags.size() * 6) return;
+  // Nearest to each other is the half that has least to do with chance.
+  std::span<const Lag> half = steady;
+  for (std::size_t from = 0, size = steady.size() / 2 + 1; from + size <= steady.size(); ++from) {
+    const std::span<const Lag> other = steady.subspan(from, size);
+    if (other.back().ns - other.front().ns < half.back().ns - half.front().ns) half = other;
+  }
+  const bool whole_us =
+      std::all_of(half.begin(), half.end(), [](const Lag& lag) { return lag.ns % 1000 == 0; });
+  const std::int64_t room = 2 * (half.back().ns - half.front().ns) +
+                            std::max<std::int64_t>(half.front().ns / 32, whole_us ? 1000 : 0);
+  fact_.least_lag_ns = half.front().ns - room;
+  fact_.most_lag_ns = half.back().ns + room;
+  fact_.witnesses = static_cast<std::uint32_t>(steady.size());
+  fact_.other_path = std::any_of(steady.begin(), steady.end(), [](const Lag& lag) { return lag.other_path; });
+  fact_.same_path = std::any_of(steady.begin(), steady.end(), [](const Lag& lag) { return !lag.other_path; });
+}
+
+}  // namespace roce::analyze::episode

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What shows that the capture has packets twice, and which those are.
+#include "analyze/episode/mirror.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/analyze/episode/episode_said.hpp"
+
+namespace roce::analyze::episode {
+namespace mirror_test {
+namespace {
+
+std::vector<Note> notes_of(const std::string& text) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode(text)) notes.push_back(line.note);
+  return notes;
+}
+
+Note answer(int microseconds, int psn, std::uint32_t msn) {
+  Note note = notes_of(std::to_string(microseconds) + " ack " + std::to_string(psn) + " | \n").front();
+  note.aeth |= msn;
+  return note;
+}
+
+/// The lag is a fact of the capture: what few connections show together is known of all.
+TEST(Mirror, ConnectionsTellOfItTogether) {
+  const std::vector<Note> notes = notes_of(
+      "0 write 10 | \n"
+      "1 write 11 | \n"
+      "7 write 10 | \n"
+      "8 write 11 | \n"
+      "9 write 12 | \n");
+  Mirror mirror;
+  for (int i = 0; i < 3; ++i) mirror.learn(notes, {});
+  EXPECT_EQ(mirror.fact().witnesses, 0U);
+  mirror.learn(notes, {});
+  EXPECT_EQ(mirror.fact().witnesses, 4U);
+  EXPECT_TRUE(mirror.fact().shows(notes[0], notes[2]));
+  EXPECT_FALSE(mirror.fact().shows(notes[0], notes[4]));
+}
+
+/// Who answers again counts what was executed since; also where the first one was captured before the
+/// episode, and only its PSN is remembered.
+TEST(Mirror, AnswersWithTheCountOfThenAreShownAgain) {
+  Note remembered = answer(0, 9, 0);
+  remembered.has_aeth = false;
+  remembered.before = true;
+  const std::vector<Note> notes = {remembered,        answer(1, 10, 2),  answer(2, 12, 3),  answer(3, 14, 4),
+                                   answer(50, 9, 1),  answer(51, 10, 2), answer(52, 12, 3), answer(53, 14, 4),
+                                   answer(60, 15, 5), answer(103, 14, 5)};
+  Mirror mirror;
+  mirror.learn(notes, {});
+  EXPECT_EQ(mirror.fact().witnesses, 0U);  // the last one of then is the last one still
+  std::vector<Note> more = notes;
+  more.insert(more.begin() + 4, answer(40, 15, 5));
+  mirror.learn(more, {});
+  EXPECT_GE(mirror.fact().witnesses, 4U);
+  EXPECT_TRUE(mirror.fact().shows(more[1], answer(51, 10, 2)));
+}
+
+Facts mirrored(bool other_path = false) {
+  Facts facts;
+  facts.mirror = {6'900, 7'100, 4, !other_path, other_path};
+  return facts;
+}
+
+TEST(Mirror, WhatComesAfterItsLagIsACopy) {
+  expect_said(
+      "0 write 10 | \n"
+      "1 read 11  | \n"
+      "5 response 11 | \n"
+      "7 write 10 | copy\n"
+      "8 read 11  | copy\n"
+      "12 response 11 | copy\n"
+      "20 ack 10  | \n",
+      mirrored());
+}
+
+/// Its lag may be the round trip by chance.
+TEST(Mirror, WhatANakAskedForWasSentAgainUnlessTheNakIsShownAgainToo) {
+  expect_said(
+      "0 write 10 | \n"
+      "1 write 11 | \n"
+      "3 nak 10   | after=1\n"
+      "7 write 10 | nak\n"
+      "8 write 11 | nak\n"
+      "12 ack 11  | \n",
+      mirrored());
+}
+
+TEST(Mirror, ACopyTakesTheOtherPathWhereAllDo) {
+  expect_said(
+      "0 write 10 @1 | \n"
+      "1 write 11 @1 | \n"
+      "2 write 12 @1 | \n"
+      "8 write 11 @2 | copy\n"
+      "20 ack 12     | \n",
+      mirrored(true));
+}
+
+/// Of what was confirmed long before, and is forgotten.
+TEST(Mirror, AnIdOfThenShowsWhatIsForgotten) {
+  Facts facts;
+  facts.first = 10;
+  facts.acked = 100;
+  facts.requests.id_forward = 100;
+  const std::vector<Ruling> said = explain(notes_of("0 write 100 #500 | \n"
+                                                    "1 write 20 #300  | \n"
+                                                    "2 write 101 #501 | \n"
+                                                    "3 write 30 #502  | \n"),
+                                           facts)
+                                       .rulings;
+  EXPECT_EQ(said[1].what, Ruling::What::copy);
+  EXPECT_EQ(said[1].rule, Rule::sent_earlier);
+  EXPECT_NE(said[3].what, Ruling::What::copy);
+}
+
+}  // namespace
+}  // namespace mirror_test
+}  // namespace roce::analyze::episode
