@@ -136,7 +136,10 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   } else if (info.request) {
     calm = note.psn == own.top;
     // What goes on in a pass that was under way is no reaction to a NAK.
-    if (note.psn < own.next) own.asked = false;
+    if (note.psn < own.next) {
+      if (own.asked) own.forgets(note.psn);
+      own.asked = false;
+    }
     own.next = note.psn + std::max(note.count, 1);
     own.top = std::max(own.top, own.next);
     const bool awaits = episode::answered_on_its_own(info.operation) && note.count > 0;
@@ -155,7 +158,10 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     own.acked = std::max(own.acked, note.psn + (info.ends_message() ? 1 : 0));
   } else {
     calm = note.has_aeth && (note.aeth >> 29U & 3U) == 0 && note.psn < own.top;
-    if (!calm && note.has_aeth) own.asked = true;
+    if (!calm && note.has_aeth) {
+      own.asked = true;
+      own.forgets(note.psn);
+    }
     if (note.psn < own.top) own.acked = std::max(own.acked, note.psn + (calm ? 1 : 0));
   }
   open.calm = calm ? open.calm + 1 : 0;
@@ -179,7 +185,9 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     if (of == requester && believed(track.places[episode.sides[i]], record)) all.of.push_back(i);
   }
   if (all.of.empty()) return all;
-  space->recall(all.notes, pmtu);
+  std::int64_t lowest = INT64_MAX;
+  for (const std::size_t i : all.of) lowest = std::min(lowest, space->extended(episode.held[i].record.psn));
+  space->recall(all.notes, pmtu, lowest);
   all.before = all.notes.size();
   for (const std::size_t i : all.of) {
     const Held& packet = episode.held[i];

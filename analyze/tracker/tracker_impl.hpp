@@ -155,6 +155,10 @@ struct Episode {
     std::vector<std::pair<std::int64_t, std::int64_t>> awaited;
     /// A response came: what should have come before it is missing. False if nothing asked for it.
     bool answers(std::int64_t psn);
+    /// A responder that sent a NAK throws away what it was asked for from there on (IBTA 9.7.5.2.8).
+    void forgets(std::int64_t from) {
+      std::erase_if(awaited, [from](const auto& range) { return range.first >= from; });
+    }
     void misses(std::int64_t from, std::int64_t to) {
       if (from < to && missing.size() < gaps_at_most) missing.emplace_back(from, to);
     }

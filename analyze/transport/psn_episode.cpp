@@ -56,12 +56,15 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   return note;
 }
 
-/// What was captured before, as far as it is remembered and may matter.
-void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu) {
+/// What was captured before, as far as it is remembered and may matter to an episode whose lowest PSN is that.
+void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t lowest) {
   constexpr std::int64_t behind_acked = 1024;
   constexpr std::int64_t most = 4096;
+  // What is usual on this path shows in what was in order.
+  const std::int64_t context = std::max<std::int64_t>(64, 2 * std::int64_t{req_.in_flight_max});
   const std::int64_t acked = resp_.acked_known ? std::min(resp_.acked, req_.next) : req_.next;
-  const std::int64_t from = std::max(acked - behind_acked, req_.next - most);
+  const std::int64_t from =
+      std::max({acked - behind_acked, req_.next - most, std::min(acked, lowest) - context});
   const auto add = [&](const Seen& seen, bool request) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(seen.opcode);
     Note note;

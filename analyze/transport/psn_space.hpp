@@ -114,7 +114,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] episode::Note note_of(const PacketRecord& r, std::uint64_t number,
                                       const dissect::OpcodeInfo& info, std::uint32_t pmtu) const noexcept;
   /// Puts what was captured before, in its order, into `notes`, which is empty.
-  void recall(std::vector<episode::Note>& notes, std::uint32_t pmtu);
+  void recall(std::vector<episode::Note>& notes, std::uint32_t pmtu, std::int64_t lowest);
   [[nodiscard]] episode::Facts facts_now() const noexcept;
   void learn(const episode::Facts& facts) noexcept { facts_ = facts; }
   [[nodiscard]] std::int64_t extended(std::uint32_t psn) const noexcept { return place(psn); }
