@@ -34,6 +34,9 @@ void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
 
 /// The new opcode becomes the second one.
 void Flow::change_opcode(const PacketBrief& r, std::uint64_t number) {
+  constexpr std::uint64_t often = 256;  // packets: a flow that is worth a tally
+  if (packets >= often && rare().tally.service == Tally::none)
+    rare_->tally.service = r.opcode & Tally::of_service;
   settle_opcodes();
   opcode_ = {opcode_[1], r.opcode};
   note_class(r, number);
@@ -84,9 +87,27 @@ void Flow::settle_opcodes() {
   for (std::size_t i = 0; i < opcode_.size(); ++i) {
     const std::uint32_t n = std::exchange(opcode_packets_[i], 0);
     if (n == 0) continue;
-    add_opcode(opcode_[i], n);
-    marks_.add(MarkCounts::key_of(look(), traffic_class(opcode_[i], key.dst_qp)), n);
+    if (rare_ != nullptr && (opcode_[i] & Tally::of_service) == rare_->tally.service) {
+      rare_->tally.packets[opcode_[i] % rare_->tally.packets.size()] += n;
+    } else {
+      add_opcodes(opcode_[i], n);
+    }
   }
+}
+
+void Flow::settle_tally() {
+  if (rare_ == nullptr) return;
+  Tally& tally = rare_->tally;
+  for (std::size_t i = 0; i < tally.packets.size(); ++i) {
+    const std::uint32_t n = std::exchange(tally.packets[i], 0);
+    if (n != 0) add_opcodes(static_cast<std::uint8_t>(tally.service | i), n);
+  }
+}
+
+/// Packets with the current look.
+void Flow::add_opcodes(std::uint8_t opcode, std::uint32_t n) {
+  add_opcode(opcode, n);
+  marks_.add(MarkCounts::key_of(look(), traffic_class(opcode, key.dst_qp)), n);
 }
 
 void Flow::add_opcode(std::uint8_t opcode, std::uint32_t n) {

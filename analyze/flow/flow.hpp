@@ -64,7 +64,7 @@ struct alignas(64) Flow {
   dissect::Ulp upper = dissect::Ulp::none;  ///< by the CM exchange, else by the headers of its payloads
   std::uint32_t last_psn = 0;
   std::uint32_t first_psn = 0;
-  bool in_use = false;                ///< for FlowTable only
+  bool in_use = false;  ///< for FlowTable only
 
  private:
   bool any_look_ = false;  ///< look_word_ and look_flags_ are of a packet
@@ -132,6 +132,7 @@ struct alignas(64) Flow {
   void settle() {
     settle_look();
     settle_opcodes();
+    settle_tally();
   }
 
   /// Markings of its packets by class, in the order of first packets. At most MarkCounts::limit rows; packets
@@ -147,13 +148,10 @@ struct alignas(64) Flow {
   /// All 0 if nothing happened.
   [[nodiscard]] const SequenceCounts& sequence() const noexcept {
     static const SequenceCounts nothing;
-    return sequence_ ? *sequence_ : nothing;
+    return rare_ ? rare_->sequence : nothing;
   }
   /// The same counters for writing; allocates them.
-  [[nodiscard]] SequenceCounts& sequence_to_change() {
-    if (!sequence_) sequence_ = std::make_unique<SequenceCounts>();
-    return *sequence_;
-  }
+  [[nodiscard]] SequenceCounts& sequence_to_change() { return rare().sequence; }
 
  private:
   [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
@@ -191,11 +189,30 @@ struct alignas(64) Flow {
   void learn_service(const PacketBrief& r) noexcept;
   void settle_look();
   void settle_opcodes();
+  void settle_tally();
+  void add_opcodes(std::uint8_t opcode, std::uint32_t n);
   void add_look(const PacketRecord& r, std::uint32_t n);
   void add_opcode(std::uint8_t opcode, std::uint32_t n);
 
+  /// Where opcodes alternate among more than two: packets of each of one service, by its low bits.
+  struct Tally {
+    static constexpr std::uint8_t of_service = 0xe0;
+    static constexpr std::uint8_t none = 0xff;
+    std::uint8_t service = none;
+    std::array<std::uint32_t, 32> packets{};
+  };
+  /// What most flows do not need.
+  struct Rare {
+    SequenceCounts sequence;
+    Tally tally;
+  };
+  [[nodiscard]] Rare& rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>();
+    return *rare_;
+  }
+
   MarkCounts marks_;
-  DeepPtr<SequenceCounts> sequence_;
+  DeepPtr<Rare> rare_;
 };
 
 /// Damaged packets (wrong ICRC) that belong to no flow: a flipped bit is in an address or the queue pair.

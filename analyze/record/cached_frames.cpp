@@ -71,16 +71,17 @@ template <class Plain, bool Tagged>
 struct KnownOpcode {
   enum class What : std::uint8_t {
     unknown,  ///< not common: not taken here
-    request,
-    request_with_reth,
-    ack,
+    bare,     ///< neither of the following
+    with_reth,
+    with_atomic_eth,
+    with_aeth,
   };
   std::uint64_t facts = 0;         ///< BriefFacts
   std::uint32_t payload_bits = 0;  ///< a mask: all ones if the packet may have a payload
   What what = What::unknown;
   bool shows_upper = false;         ///< its payload may begin with an upper-layer header
   std::uint8_t headers_size = 0;    ///< bytes between BTH and payload
-  std::uint8_t extended_begin = 0;  ///< offset of RETH or AETH after the BTH
+  std::uint8_t extended_begin = 0;  ///< offset of RETH, AtomicETH or AETH after the BTH
 };
 static_assert(sizeof(KnownOpcode) == 16);
 
@@ -100,16 +101,16 @@ const std::array<KnownOpcode, 256>& known_opcodes() noexcept {
       row.headers_size = info.headers_size;
       row.payload_bits = info.has_payload ? 0xffff'ffff : 0;
       row.shows_upper = may_show_upper(info);
-      if (common == CommonPacket::ack) {
-        row.what = What::ack;
+      if (info.aeth_offset != OpcodeInfo::absent) {
+        row.what = What::with_aeth;
         row.extended_begin = info.aeth_offset;
         facts.flags = PacketBrief::has_aeth;
       } else if (info.remote_offset != OpcodeInfo::absent) {
-        row.what = What::request_with_reth;
+        row.what = info.atomic ? What::with_atomic_eth : What::with_reth;
         row.extended_begin = info.remote_offset;
         facts.more = PacketBrief::has_reth;
       } else {
-        row.what = What::request;
+        row.what = What::bare;
       }
       row.facts = facts.word();
     }
@@ -157,15 +158,17 @@ struct TakeKnown {
     }
 
     const std::uint8_t* const extended = bth + Bth::size + row.extended_begin;
-    if (row.what == What::request_with_reth) {
+    if (row.what == What::with_reth || row.what == What::with_atomic_eth) {
+      static_assert(Reth::va.bit == AtomicEth::va.bit && Reth::r_key.bit == AtomicEth::r_key.bit);
       brief.virtual_address = read<Reth::va>(extended);
       brief.r_key = read<Reth::r_key>(extended);
-      brief.dma_length = read<Reth::dmalen>(extended);
+      brief.dma_length =
+          row.what == What::with_reth ? read<Reth::dmalen>(extended) : PacketBrief::atomic_bytes;
       brief.aeth = 0;
     } else {
       brief.virtual_address = 0;
       brief.r_key = brief.dma_length = brief.aeth = 0;
-      if (row.what == What::ack) {
+      if (row.what == What::with_aeth) {
         // Any other syndrome grants credits.
         constexpr std::uint32_t syndrome_bits = 0x7f00'0000, no_credits = 0x1f00'0000;
         brief.aeth = load_be32(extended);

@@ -15,9 +15,16 @@ namespace roce::analyze {
 /// PacketRecord::common.
 enum class CommonPacket : std::uint8_t {
   no,
-  request,  ///< RC or XRC SEND or WRITE
-  ack,      ///< a positive acknowledgement without end-to-end credits
+  request,      ///< RC or XRC SEND or WRITE
+  own_request,  ///< the same of a READ, or of an atomic: it has answers of its own
+  ack,          ///< a positive acknowledgement without end-to-end credits
+  own_answer,   ///< a READ response, or the answer to an atomic; neither with credits
 };
+
+/// Whether a packet of that kind is of the responder.
+[[nodiscard]] constexpr bool is_answer(std::uint8_t common) noexcept {
+  return common >= static_cast<std::uint8_t>(CommonPacket::ack);
+}
 
 /// The kind by the opcode alone; the packet's other fields may make it uncommon.
 [[nodiscard]] inline CommonPacket common_by_opcode(std::uint8_t opcode) noexcept {
@@ -29,10 +36,26 @@ enum class CommonPacket : std::uint8_t {
       if (!info.defined || (info.service != dissect::Service::rc && info.service != dissect::Service::xrc)) {
         continue;
       }
-      const bool request = info.operation == Operation::send || info.operation == Operation::write;
-      kinds[i] = request                                    ? CommonPacket::request
-                 : info.operation == Operation::acknowledge ? CommonPacket::ack
-                                                            : CommonPacket::no;
+      switch (info.operation) {
+        case Operation::send:
+        case Operation::write:
+          kinds[i] = CommonPacket::request;
+          break;
+        case Operation::read_request:
+        case Operation::compare_swap:
+        case Operation::fetch_add:
+          kinds[i] = CommonPacket::own_request;
+          break;
+        case Operation::acknowledge:
+          kinds[i] = CommonPacket::ack;
+          break;
+        case Operation::read_response:
+        case Operation::atomic_acknowledge:
+          kinds[i] = CommonPacket::own_answer;
+          break;
+        default:
+          break;
+      }
     }
     return kinds;
   }();
@@ -47,10 +70,11 @@ enum class CommonPacket : std::uint8_t {
   const bool nothing_special = r.has(PacketRecord::selected) && (traffic_class & 3U) != ce && !r.damaged() &&
                                r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
   if (!nothing_special) return CommonPacket::no;
-  if (kind == CommonPacket::ack &&
-      (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits)) {
+  const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
+  const bool has_aeth = info.aeth_offset != dissect::OpcodeInfo::absent;
+  if (has_aeth && (!r.has(PacketRecord::has_aeth) || (r.aeth >> 24U & 0x7fU) != no_credits))
     return CommonPacket::no;
-  }
+  if (kind == CommonPacket::own_request && !r.has(PacketRecord::has_reth)) return CommonPacket::no;
   return kind;
 }
 [[nodiscard]] inline CommonPacket common_of(const PacketRecord& r) noexcept {

@@ -42,11 +42,21 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
 /// One of a known connection that comes in its place. False: not done.
 [[gnu::always_inline]] inline bool Tracker::Impl::follow_next(const PacketBrief& packet, std::uint64_t number,
                                                               FlowState& state, Verdict& verdict) {
-  const bool ack = packet.common == static_cast<std::uint8_t>(CommonPacket::ack);
-  PsnSpace* const space = state.spaces[ack ? 1 : 0];
+  PsnSpace* const space = state.spaces[is_answer(packet.common) ? 1 : 0];
   if (space == nullptr) return false;
-  return ack ? space->next_ack(packet, number, shared, verdict)
-             : space->next_request(packet, number, tracks[state.connection].result, shared, verdict);
+  switch (static_cast<CommonPacket>(packet.common)) {
+    case CommonPacket::request:
+      return space->next_request(packet, number, tracks[state.connection].result, shared, verdict);
+    case CommonPacket::own_request:
+      return space->next_own_request(packet, number, tracks[state.connection].result, shared, verdict);
+    case CommonPacket::ack:
+      return space->next_ack(packet, number, shared, verdict);
+    case CommonPacket::own_answer:
+      return space->next_own_answer(packet, number, tracks[state.connection].result, shared, verdict);
+    case CommonPacket::no:
+      break;
+  }
+  return false;
 }
 
 /// What else follows from that, but for its flow.
@@ -85,7 +95,7 @@ template <bool Tell>
   if (flow.packets == 0) [[unlikely]]
     state.first_frame = number;  // those before were not selected
   if (flow.count(record, number)) state.image = 0;
-  if (state.unpaired != nullptr && record.common == static_cast<std::uint8_t>(CommonPacket::request)) {
+  if (state.unpaired != nullptr && !is_answer(record.common)) {
     note_request(place, record);
   }
   if (tell) {

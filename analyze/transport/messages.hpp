@@ -63,6 +63,9 @@ class Messages {
   /// The next request, of which that is known.
   void add_plain(const PacketBrief& r, const dissect::OpcodeInfo& info, std::int64_t psn,
                  std::uint64_t number);
+  /// The next READ or atomic, of so many PSNs.
+  void add_own(const PacketBrief& r, const dissect::OpcodeInfo& info, std::int64_t psn, std::int64_t count,
+               std::uint64_t number);
   /// Those before `acked` are complete.
   void complete_acknowledged(const PacketBrief& r, bool counts, std::int64_t acked, const PsnGaps& missing);
 
@@ -204,6 +207,19 @@ inline void Messages::add_plain(const PacketBrief& r, const dissect::OpcodeInfo&
   }
   inside_ = !info.ends_message();
   operation_sent_ = info.operation;
+  pop_done();
+}
+
+inline void Messages::add_own(const PacketBrief& r, const dissect::OpcodeInfo& info, std::int64_t psn,
+                              std::int64_t count, std::uint64_t number) {
+  const bool read = info.operation == dissect::Operation::read_request;
+  Pending& op = start(r, read ? OperationKind::read : OperationKind::atomic, psn, number);
+  op.last = psn + count - 1;
+  op.packets = 1;
+  op.bytes = read ? r.dma_length : r.payload;
+  op.counts = true;
+  op.ended = !read;
+  sent_last(info, true);
   pop_done();
 }
 

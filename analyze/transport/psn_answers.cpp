@@ -107,6 +107,16 @@ void PsnSpace::take_answer(Step& s, std::int64_t psn) {
   resp_.answered = std::max(resp_.answered, psn + 1);
 }
 
+/// Which responses should not be forgotten for that one.
+std::int64_t PsnSpace::responses_needed_from(std::int64_t psn, const RingBudget& budget) noexcept {
+  const std::int64_t reach = psn - (budget.scarce() ? 64 : asked_again_within);
+  const std::int64_t outstanding =
+      !messages_.queue().empty() ? std::min(messages_.queue()[0].first, reach) : reach;
+  const bool doubled = answer_facts_.doubled > 0 || budget.twice;
+  const std::int64_t kept = doubled ? shown_again_within(budget) : facts_.responses.late > 0 ? 512 : 0;
+  return kept > 0 ? std::min(outstanding, psn - kept) : outstanding;
+}
+
 void PsnSpace::response(Step& s, std::int64_t psn) {
   const PacketRecord& r = s.r;
   const bool again = s.ruling.what == Ruling::What::repeat;
@@ -126,15 +136,7 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
       ++s.connection.requester[side_].trouble->responses_anew;
   }
   take_answer(s, psn);
-  const std::int64_t reach = psn - (s.shared.budget.scarce() ? 64 : asked_again_within);
-  const std::int64_t outstanding =
-      !messages_.queue().empty() ? std::min(messages_.queue()[0].first, reach) : reach;
-  const bool doubled = answer_facts_.doubled > 0 || s.shared.budget.twice;
-  const std::int64_t kept = doubled                     ? shown_again_within(s.shared.budget)
-                            : facts_.responses.late > 0 ? 512
-                                                        : 0;
-  Seen& now =
-      answers_.slot_for(psn, kept > 0 ? std::min(outstanding, psn - kept) : outstanding, s.shared.budget);
+  Seen& now = answers_.slot_for(psn, responses_needed_from(psn, s.shared.budget), s.shared.budget);
   see(now, r, s.number, psn);
   now.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
   now.late = s.ruling.what == Ruling::What::late ? 1 : 0;

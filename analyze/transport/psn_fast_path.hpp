@@ -69,6 +69,14 @@ inline void PsnSpace::note_answer_time(const PacketBrief& r, std::int64_t since,
   resp_.slow_ns = std::min(std::max(took, resp_.slow_ns - (resp_.slow_ns >> 6U)), longest_ns);
 }
 
+inline void PsnSpace::note_request_time(const PacketBrief& r, std::uint64_t number,
+                                        Verdict& verdict) noexcept {
+  req_.last_ns = last_packet_ns_ = r.time_ns;
+  last_packet_ = number;
+  note_in_flight(verdict);
+  req_.in_flight_max = std::max(req_.in_flight_max, verdict.in_flight);
+}
+
 inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                                    TrackerShared& shared, Verdict& verdict) {
   using dissect::Operation;
@@ -91,10 +99,7 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
   see(sent_.slot_for(psn, needed_from(psn, shared.budget), shared.budget), r, number, psn);
   messages_.add_plain(r, info, psn, number);
   req_.new_bytes += r.payload;
-  req_.last_ns = last_packet_ns_ = r.time_ns;
-  last_packet_ = number;
-  note_in_flight(verdict);
-  req_.in_flight_max = std::max(req_.in_flight_max, verdict.in_flight);
+  note_request_time(r, number, verdict);
   return true;
 }
 

@@ -12,11 +12,11 @@ using dissect::Operation;
 using dissect::Position;
 
 /// 0 = not known before the path MTU is.
-std::int64_t PsnSpace::read_packets(const Step& s) const noexcept {
-  if (!s.r.has(PacketRecord::has_reth)) return 0;
-  if (s.r.dma_length <= pmtu_at_least_) return 1;
-  if (s.connection.pmtu == 0) return 0;
-  return packets_of(s.r.dma_length, s.connection.pmtu);
+std::int64_t PsnSpace::read_packets(const PacketBrief& r, const Connection& connection) const noexcept {
+  if (!r.has(PacketRecord::has_reth)) return 0;
+  if (r.dma_length <= pmtu_at_least_) return 1;
+  if (connection.pmtu == 0) return 0;
+  return packets_of(r.dma_length, connection.pmtu);
 }
 
 /// So many bytes came in one packet, or have one PSN.

@@ -75,7 +75,7 @@ void PsnSpace::request(Step& s) {
   if (psn >= req_.next && close_open_read(s, psn)) messages_.believe(right_behind);
   const bool read = s.info.operation == Operation::read_request;
   if (read) reads_cut_ = reads_cut_ || !r.has(PacketRecord::has_reth);
-  const std::int64_t count = read ? read_packets(s) : 1;
+  const std::int64_t count = read ? read_packets(s.r, s.connection) : 1;
   switch (ruling.what) {
     case Ruling::What::first:
       if (psn >= req_.next) {
@@ -121,7 +121,7 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
   see(sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget), s.r, s.number, psn);
   req_.next = req_.cursor = psn + std::max<std::int64_t>(count, 1);
   messages_.track(s, psn, count, in_order);
-  await(s, psn, count);
+  if (answered_on_its_own(s.info.operation)) await(psn, count);
   if (s.counts) req_.new_bytes += s.r.payload;
   note_goodput(s);
   messages_.sent_last(s.info, count != 0);  // else the next request tells where this READ ends
@@ -143,7 +143,7 @@ void PsnSpace::fill_in(Step& s, std::int64_t psn, std::int64_t count) {
     see(seen, s.r, s.number, psn);
     seen.late = s.ruling.what == Ruling::What::late ? 1 : 0;
     messages_.mend(s, psn, count, false, resp_.acked_known ? resp_.acked : INT64_MIN);
-    await(s, psn, count);
+    if (answered_on_its_own(s.info.operation)) await(psn, count);
   }
   if (s.counts) req_.new_bytes += s.r.payload;
   note_goodput(s);
@@ -165,7 +165,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     note_goodput(s);
     messages_.mend(s, psn, count, true, resp_.acked_known ? resp_.acked : INT64_MIN);
     gaps_.fill(psn, count);
-    await(s, psn, count);
+    if (answered_on_its_own(s.info.operation)) await(psn, count);
   }
   learn_asking(s, psn);
   Seen& now = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
@@ -296,13 +296,12 @@ void PsnSpace::learn_asking(Step& s, std::int64_t psn) {
   }
   if (!s.ruling.begins_pass) return;
   pass_.read_from = psn;
-  pass_.read_to = psn + std::max<std::int64_t>(read_packets(s), 1);
+  pass_.read_to = psn + std::max<std::int64_t>(read_packets(s.r, s.connection), 1);
   pass_.read_frame = s.number;
 }
 
 /// Notes a request whose answer has PSNs of its own.
-void PsnSpace::await(const Step& s, std::int64_t psn, std::int64_t count) {
-  if (!answered_on_its_own(s.info.operation)) return;
+void PsnSpace::await(std::int64_t psn, std::int64_t count) {
   Awaited one{psn, psn + std::max<std::int64_t>(count, 1), count == 0};
   one.next = std::max(psn, std::min(resp_.answered, one.end));  // its answers may have come before it
   if (one.next == one.end && !one.open_end) return;

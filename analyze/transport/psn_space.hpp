@@ -96,16 +96,20 @@ class alignas(64) PsnSpace {
   /// the present pass. It is never followed.
   [[nodiscard]] Cause cause_of_damaged(const PacketRecord& r) const noexcept;
 
-  // psn_fast_path.hpp: what request() and answer() do with nearly every packet, without asking for all that
-  // may be: the next SEND or WRITE in its place, and an ACK of what is outstanding. False, and nothing done,
-  // if it is not that. Only for what common_of() says.
+  // psn_fast_path.hpp, psn_own_answers.cpp: what request() and answer() do with nearly every packet, without
+  // asking for all that may be: the next request in its place, an ACK of what is outstanding, and the next
+  // answer of its own. False, and nothing done, if it is not that. Only for what common_of() says.
   /// Whether next_request() looks at the connection, whose path MTU is at least 256.
   [[nodiscard]] static bool asks_connection(const PacketBrief& r) noexcept {
     return r.payload > every_pmtu || dissect::opcode_info(r.opcode).position != dissect::Position::only;
   }
   bool next_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
                     TrackerShared& shared, Verdict& verdict);
+  bool next_own_request(const PacketBrief& r, std::uint64_t number, const Connection& connection,
+                        TrackerShared& shared, Verdict& verdict);
   bool next_ack(const PacketBrief& r, std::uint64_t number, TrackerShared& shared, Verdict& verdict);
+  bool next_own_answer(const PacketBrief& r, std::uint64_t number, const Connection& connection,
+                       TrackerShared& shared, Verdict& verdict);
 
   // psn_episode.cpp
   /// Whether nothing is in question with this packet: no episode begins.
@@ -223,11 +227,13 @@ class alignas(64) PsnSpace {
   [[nodiscard]] FirstOfChain first_of_chain(const Step& s, std::int64_t psn, const Seen* seen) noexcept;
   void point_at_original(Step& s, std::int64_t psn, const Seen* seen) noexcept;
   void learn_asking(Step& s, std::int64_t psn);
-  void await(const Step& s, std::int64_t psn, std::int64_t count);
+  void await(std::int64_t psn, std::int64_t count);
+  void note_request_time(const PacketBrief& r, std::uint64_t number, Verdict& verdict) noexcept;
+  [[nodiscard]] std::int64_t responses_needed_from(std::int64_t psn, const RingBudget& budget) noexcept;
   [[nodiscard]] bool silent_before(std::int64_t time_ns) const noexcept;
 
   // psn_reads.cpp: how many PSNs a READ takes, and the path MTU.
-  [[nodiscard]] std::int64_t read_packets(const Step& s) const noexcept;
+  [[nodiscard]] std::int64_t read_packets(const PacketBrief& r, const Connection& connection) const noexcept;
   void fit_in_one(Connection& connection, std::uint32_t bytes) noexcept;
   bool close_open_read(Step& s, std::int64_t psn);
   void end_read_at(Step& s, Pending& read, std::int64_t psn);

@@ -99,9 +99,7 @@ TEST(FastRecord, TakesTheCommonFrame) {
       ASSERT_NO_FATAL_FAILURE(check({frame.bytes.begin(), frame.bytes.end()}, 0, taken));
     }
     EXPECT_EQ(taken.fast, taken.all);
-    const bool common =
-        options.service == support::Service::rc && options.operation != support::Operation::read;
-    EXPECT_EQ(taken.known, common ? taken.all : 0);
+    EXPECT_EQ(taken.known, options.service == support::Service::rc ? taken.all : 0);
   }
 }
 
