@@ -185,7 +185,9 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     if (of == requester && believed(track.places[episode.sides[i]], record)) all.of.push_back(i);
   }
   if (all.of.empty()) return all;
-  std::int64_t lowest = INT64_MAX;
+  // Where the capture shows packets again, these may be of long before.
+  constexpr std::int64_t all_remembered = INT64_MIN / 2;
+  std::int64_t lowest = shared.budget.twice ? all_remembered : INT64_MAX;
   for (const std::size_t i : all.of) lowest = std::min(lowest, space->extended(episode.held[i].record.psn));
   space->recall(all.notes, pmtu, lowest);
   all.before = all.notes.size();
