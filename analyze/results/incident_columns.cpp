@@ -207,7 +207,7 @@ std::string incident_learned_text(const Incident& incident) {
                                                                  {not_captured, "not captured"}});
   std::string text(words[incident.learned]);
   if (text.empty()) return text;
-  if (incident.learned_after_ns != Incident::unknown_ns && incident.learned != not_captured)
+  if (incident.learned_after_ns > 0 && incident.learned != not_captured)
     text += " after " + duration_text(incident.learned_after_ns);
   if (incident.learned == rnr_nak && incident.rnr_wait_ns != 0)
     text += ", wait " + duration_text(incident.rnr_wait_ns);

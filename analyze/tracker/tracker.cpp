@@ -307,6 +307,8 @@ Verdict Tracker::Impl::step(std::uint32_t connection, unsigned side, const Packe
     }
   }
 
+  // Before an episode that it is captured in is explained: what is missing there may be this.
+  if (!followed) note_damaged(track, side, record, number);
   Verdict verdict;
   if (followed ? waits_for_explanation(connection, side, record, number, verdict)
                : track.episode != nullptr) {
@@ -337,7 +339,6 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
 
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed) {
-    note_damaged(track, side, record, number);
     book_ruling(s, false);  // it witnesses nothing but its damage
   } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];

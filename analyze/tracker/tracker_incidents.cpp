@@ -112,13 +112,21 @@ void Tracker::Impl::conclude_incidents(Track& track) {
 
 /// The requester gave up: that is what the incident was that was not over.
 void Tracker::Impl::give_up(const Connection& c, unsigned side, Incident* open, IncidentKind what) {
+  const RequesterTrouble& trouble = *c.requester[side].trouble;
+  const bool silent = what == IncidentKind::path_silent;
+  if (open == nullptr && silent) {
+    // The last of its retries may be part of one that seemed to be over.
+    Incident like;
+    like.connection = c.id;
+    like.side = static_cast<std::uint8_t>(side);
+    if (const std::uint32_t number = incident_with(like, trouble.worst_chain.last_frame); number != 0)
+      open = &incidents.at(number);
+  }
   if (open != nullptr) {
     open->what = what;
     open->over = true;
     return;
   }
-  const RequesterTrouble& trouble = *c.requester[side].trouble;
-  const bool silent = what == IncidentKind::path_silent;
   const EventLog* const log =
       c.sent[silent ? side : side ^ 1U].find(silent ? Event::retries_exhausted : Event::rnr_exhausted);
   Incident incident;

@@ -26,6 +26,10 @@ def parse_arguments():
                         help="packets of the file with 64-byte messages (default 5000000; 0: without it)")
     parser.add_argument("--large-packets", type=int, default=2_000_000, metavar="N",
                         help="packets of the file with 1 KiB messages (default 2000000; 0: without it)")
+    parser.add_argument("--mixed-packets", type=int, default=2_000_000, metavar="N",
+                        help="packets of each file of all operations (default 2000000; 0: without them)")
+    parser.add_argument("--loss", default="0,0.0005,0.01", metavar="LIST",
+                        help="shares of packets lost in those, one file each (default 0,0.0005,0.01)")
     parser.add_argument("--qps", type=int, default=512, metavar="N",
                         help="connections, of two queue pairs each (default 512: 1024 queue pairs)")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each program (default 5)")
@@ -152,6 +156,23 @@ def compare(arguments, capture, packets, title):
     sys.stdout.flush()
 
 
+def captures(arguments):
+    """(file name, packets, title, program and arguments that write it)"""
+    qps = ["--qps", str(arguments.qps), "--hosts", "16"]
+    for packets, message, title in ((arguments.small_packets, 64, "64-byte messages"),
+                                    (arguments.large_packets, 1024, "1 KiB messages")):
+        if packets:
+            yield (f"{packets}x{message}x{arguments.qps}.pcap", packets, title,
+                   ["roce_generate", "--packets", str(packets), "--message-bytes", str(message), *qps])
+    for loss in arguments.loss.split(",") if arguments.mixed_packets else ():
+        # WRITE, SEND, READ and ATOMIC, both ways at once; in a third of the flows one packet of a hundred has CE.
+        yield (f"{arguments.mixed_packets}xmixed{loss}x{arguments.qps}.pcap", arguments.mixed_packets,
+               f"all operations mixed, {float(loss) * 100:g} % lost",
+               ["roce_fault_generate", "--packets", str(arguments.mixed_packets), *qps, "--mix", "4", "3", "2", "1",
+                "--both-directions", "1", "--burst", "8", "--window", "32", "--idle-ns", "400000",
+                "--loss-after", loss, "--congested", "0.3", "--ce", "0.01", "--seed", "9"])
+
+
 def main():
     arguments = parse_arguments()
     kept = os.environ.get("ROCE_BENCH_DIR")
@@ -165,15 +186,11 @@ def main():
               f"{first_line('tshark', '--version')}.")
         print("Resident memory cannot be told below some 20 MiB, those of the measuring script. Own memory (anonymous) "
               "is sampled.")
-        for packets, message, title in ((arguments.small_packets, 64, "64-byte messages"),
-                                        (arguments.large_packets, 1024, "1 KiB messages")):
-            if packets == 0:
-                continue
-            capture = os.path.join(folder, f"{packets}x{message}x{arguments.qps}.pcap")
+        for name, packets, title, generate in captures(arguments):
+            capture = os.path.join(folder, name)
             if not os.path.exists(capture):
                 print(f"Writing {capture}", file=sys.stderr)
-                subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", str(packets),
-                                "--message-bytes", str(message), "--qps", str(arguments.qps), "--hosts", "16",
+                subprocess.run([os.path.join(arguments.build, "tests/support", generate[0]), *generate[1:],
                                 capture + ".part"], check=True)
                 os.rename(capture + ".part", capture)
             compare(arguments, capture, packets, f"{title}, {arguments.qps} connections")
