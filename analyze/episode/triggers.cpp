@@ -167,6 +167,7 @@ void Triggers::learn_reactions() {
       const Sent& sent = stream_.sent[i];
       const std::int32_t at = stream_.by_then[i];
       if (sent.psn < asked.psn || sent.psn >= sent_to_[static_cast<std::size_t>(asked.note)]) continue;
+      if (sent.psn > asked.psn && scene_.answers.acked_before(at) > asked.psn) break;
       const std::int64_t took = since(asked.note, at);
       if (took <= 0 || stream_.note_of(sent).before) continue;
       if (first == 0) first = took;
@@ -213,27 +214,24 @@ void Triggers::learn_timer() {
 /// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied
 /// NAK).
 void Triggers::follow_responses() {
+  std::vector<bool> overtaken(scene_.notes.size());
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i)
+    overtaken[static_cast<std::size_t>(stream_.sent[i].note)] = stream_.overtaken(i);
   std::map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
   std::int64_t lacks = -1;
-  std::int32_t shown = -1;
-  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
-    const Note& note = scene_.notes[i];
+  for (const Note& note : scene_.notes) {
     lacks_.push_back(lacks);
-    shows_lack_.push_back(shown);
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     if (note.request && answered_on_its_own(info.operation)) {
       std::int64_t& end = asked[note.psn];
       end = std::max(end, note.psn + std::max(note.count, 1));
-      if (lacks < 0 || note.psn <= lacks) shown = -1;
-      if (lacks < 0 || note.psn < lacks) lacks = note.psn;
+      const bool anew = !overtaken[lacks_.size() - 1];
+      if (lacks < 0 || (anew && note.psn < lacks)) lacks = note.psn;
     } else if (!note.request && info.operation != Operation::acknowledge && note.psn == lacks) {
       ++lacks;
       auto range = asked.upper_bound(lacks);
       const bool inside = range != asked.begin() && std::prev(range)->second > lacks;
       if (!inside) lacks = range == asked.end() ? -1 : range->first;
-      shown = -1;
-    } else if (!note.request && shown < 0 && note.psn > lacks) {
-      shown = static_cast<std::int32_t>(i);
     }
   }
 }
@@ -289,6 +287,12 @@ float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noex
   return soon ? at_most : 0.0F;
 }
 
+/// Whether reactions take just about so long.
+bool Triggers::is_due(std::int64_t took_ns) const noexcept {
+  const TimeFact& fact = scene_.facts.nak_reaction;
+  return fact.witnesses > 1 && took_ns * 4 >= fact.typical_ns * 3 && took_ns * 2 <= fact.typical_ns * 3;
+}
+
 /// Whether the sender has gone back since, no sooner than it reacts.
 bool Triggers::reacted(const Moment& now, const Asked& asked) const {
   const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
@@ -304,17 +308,13 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const std::int64_t took = since(asked.note, now.at);
   const bool may_be_late = stream_.ids != Ids::order && !now.silent;
   const float unusual = reaction_bits(took, may_be_late);
-  const bool stale = now.silent && unusual >= 3;
+  const bool due = is_due(took);
   const auto offer = [&](Rule rule, float bits) {
-    if (bits < best.bits) best = {rule, bits, asked.note, stale};
+    if (bits < best.bits) best = {rule, bits, asked.note};
   };
   if (asked.psn == sent.psn) {
     const bool sure = heard(now, asked) && (took >= scene_.facts.nak_reaction.typical_ns / 2 || !may_be_late);
-    if (sure) {
-      if (best.bits > 1) best = {Rule::sequence_nak, 1, asked.note, false};
-    } else {
-      offer(Rule::sequence_nak, 1 + unusual);
-    }
+    offer(Rule::sequence_nak, due ? 0.5F : sure ? 1.0F : 1 + unusual);
     return;
   }
   if (asked.psn > sent.psn) {
@@ -329,15 +329,16 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const bool long_since = now.acked > sent.psn;  // and still more
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);
-  // Nor does a first transmission since tell, if nobody has reacted yet.
+  // What was sent since tells, unless the reaction is due just now, or nobody has reacted yet.
   const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
-  if (now.before >= asked.note && repeats(now.at) != repeats(asked.note)) return;
+  if (now.before >= asked.note && !due && repeats(now.at) != repeats(asked.note)) return;
   if (again) return;
   // Or its head is missing.
   if (now.acked >= sent.psn) return;
   const std::int64_t from = std::max(asked.psn, now.acked);
-  const float bits = 1 + missing_bits(sent.psn - from) + unusual;
-  if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, stale, from};
+  constexpr float just_then = 6;
+  const float bits = 1 + missing_bits(sent.psn - from) + unusual - (due ? just_then : 0.0F);
+  if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, from};
 }
 
 void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const {
@@ -345,7 +346,7 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   const bool has_time = timed(scene_.note_at(asked.note), scene_.note_at(now.at));
   const bool waits = has_time && since(asked.note, now.at) * 2 < asked.wait_ns;
   const auto offer = [&](float bits) {
-    if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false};
+    if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note};
   };
   // The retry timer stands still meanwhile (IBTA 9.7.5.2.8); some wait less than they are told.
   const bool about = has_time && since(asked.note, now.at) * 8 >= asked.wait_ns;
@@ -354,7 +355,7 @@ void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& bes
   if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
   if (asked.psn >= sent.psn || now.acked > asked.psn) return;
   const float bits = 1 + missing_bits(sent.psn - asked.psn);
-  if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, false, asked.psn};
+  if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note, asked.psn};
 }
 
 /// Whether only a pass that was under way when the NAK came sent its PSN since: that was no reaction to it.
@@ -416,7 +417,7 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
       }
       const bool in_pass = passed(now, asked);
       const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
-      if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, false};
+      if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note};
     } else if (asked.rnr) {
       offer_rnr_nak(now, asked, best);
     } else {
@@ -428,7 +429,7 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
 void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   const Sent& sent = now.sent;
   const auto offer = [&](Rule rule, float bits) {
-    if (bits < best.bits) best = {rule, bits, -1, false};
+    if (bits < best.bits) best = {rule, bits, -1};
   };
   // An acknowledgement that the capture cut may have been a NAK.
   const Rule rule = now.read ? Rule::read_asked_again : answers_cut_ ? Rule::not_captured : Rule::timer;
@@ -442,7 +443,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     const float bits = known && sent.psn == now.acked ? 2.0F
                        : head_missing                 ? 2 + missing_bits(sent.psn - now.acked)
                                                       : 3.0F;
-    if (bits < best.bits) best = {rule, bits, -1, false, head_missing ? now.acked : -1};
+    if (bits < best.bits) best = {rule, bits, -1, head_missing ? now.acked : -1};
   } else {
     // Slow hosts answer no sooner than timers expire.
     if (now.sent_before && now.silence_ns >= pause_ns())
@@ -457,14 +458,14 @@ Trigger Triggers::of(std::size_t i) const {
   Trigger best;
   offer_naks(now, best);
   const auto offer = [&](Rule rule, float bits) {
-    if (bits < best.bits) best = {rule, bits, -1, false};
+    if (bits < best.bits) best = {rule, bits, -1};
   };
   const bool missing =
       now.read && now.sent_before &&
       scene_.answers.response_missing(now.sent.psn, std::min(now.sent.end, now.acked), now.at);
   // Whatever else it was told, a requester goes back to the first response that it lacks.
-  const bool lacks =
-      now.read && lacks_[static_cast<std::size_t>(now.at)] == now.sent.psn && now.acked > now.sent.psn;
+  const bool lacks = now.read && lacks_[static_cast<std::size_t>(now.at)] == now.sent.psn &&
+                     (now.acked > now.sent.psn || now.silent);
   if (missing || lacks) offer(Rule::read_asked_again, lacks ? 0.9F : 2);
   // Its answer was lost behind the capture, or comes late.
   const bool others_answered = now.acked > now.sent.psn;
@@ -473,8 +474,6 @@ Trigger Triggers::of(std::size_t i) const {
   offer_timer(now, best);
   best.told_by = best.note;
   best.silent = now.silent && now.at > 0 && since(now.at - 1, now.at) >= shortest_timer_ns;
-  if (best.note < 0 && best.rule == Rule::read_asked_again)
-    best.told_by = shows_lack_[static_cast<std::size_t>(now.at)];
   if (best.note < 0 && now.silent) best.told_by = now.at;
   return best;
 }

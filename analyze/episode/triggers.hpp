@@ -15,13 +15,11 @@ namespace roce::analyze::episode {
 /// The likeliest reason for a step back to a packet, if there was one.
 struct Trigger {
   Rule rule = Rule::not_captured;
-  float bits = 16;         ///< how much has to be assumed
-  std::int32_t note = -1;  ///< the NAK, if it is one
-  bool long_ago = false;   ///< no reaction takes so long
-  std::int64_t from = -1;  ///< where the pass began, if not there: what lies between is missing
-  bool silent = false;     ///< nothing at all was captured just before it
-  std::int32_t told_by =
-      -1;  ///< the NAK, the response that shows that one is missing, or this one, by the timer
+  float bits = 16;            ///< how much has to be assumed
+  std::int32_t note = -1;     ///< the NAK, if it is one
+  std::int64_t from = -1;     ///< where the pass began, if not there: what lies between is missing
+  bool silent = false;        ///< nothing at all was captured just before it
+  std::int32_t told_by = -1;  ///< the NAK, or this one, by the timer; -1: neither
 };
 
 /// Judges steps back by what the requester had been told, and by its times: how long it takes to react to a
@@ -48,6 +46,7 @@ class Triggers {
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
   [[nodiscard]] float reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept;
+  [[nodiscard]] bool is_due(std::int64_t took_ns) const noexcept;
   [[nodiscard]] bool reacted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool passed(const Moment& now, const Asked& asked) const;
   void offer_naks(const Moment& now, Trigger& best) const;
@@ -63,7 +62,6 @@ class Triggers {
   std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
   std::vector<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
   std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
-  std::vector<std::int32_t> shows_lack_;      ///< the first response behind that one since it was asked for
   std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
   bool answers_cut_ = false;                  ///< acknowledgements came without their AETH
   std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
