@@ -32,7 +32,9 @@ class Copies {
       }
     }
     if (!ids_[0] || !ids_[1]) by_lag();
-    ids_[1] ? of_forgotten_by_ids() : of_forgotten();
+    const StreamFact& ids = facts_.requests;
+    const bool ids_rise = ids.id_forward > 8 * (std::uint64_t{ids.id_other} + ids.id_constant);
+    ids_[1] && ids_rise ? of_forgotten_by_ids() : of_forgotten();
     return std::move(said_);
   }
 
@@ -138,8 +140,6 @@ void Copies::of_forgotten() {
 
 /// One with an ID before that of what is remembered, and lies behind it, was sent before that.
 void Copies::of_forgotten_by_ids() {
-  const StreamFact& ids = facts_.requests;
-  if (ids.id_forward <= 8 * (std::uint64_t{ids.id_other} + ids.id_constant)) return;
   const Note* first = nullptr;  // of the last ones
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
@@ -154,13 +154,13 @@ void Copies::of_forgotten_by_ids() {
 /// READ that asks for it is not shown again, it was sent again.
 void Copies::by_lag() {
   const MirrorFact& mirror = facts_.mirror;
-  std::vector<bool> shown_again(notes_.size());
+  std::vector<bool> twice(notes_.size());
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     for (const std::int32_t before : alike_.before(i)) {
-      if (mirror.shows(at(before), notes_[i])) shown_again[static_cast<std::size_t>(before)] = true;
+      if (mirror.shows(at(before), notes_[i])) twice[static_cast<std::size_t>(before)] = twice[i] = true;
     }
   }
-  const AskedFor asked_for(notes_, shown_again);
+  const AskedFor asked_for(notes_, twice);
   std::map<std::int64_t, std::pair<std::int64_t, std::int32_t>> asked_again;  // READs: ends, notes
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
@@ -175,7 +175,7 @@ void Copies::by_lag() {
       if (!asked) say(i, Rule::steady_lag, before);
       break;
     }
-    const bool again = note.request && !copied(static_cast<std::int32_t>(i)) && !shown_again[i] &&
+    const bool again = note.request && !copied(static_cast<std::int32_t>(i)) && !twice[i] &&
                        !alike_.before(i).empty() &&
                        answered_on_its_own(dissect::opcode_info(note.opcode).operation);
     if (again) asked_again[note.psn] = {note.psn + std::max(note.count, 1), static_cast<std::int32_t>(i)};

@@ -449,7 +449,12 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     if (now.sent_before && now.silence_ns >= pause_ns())
       offer(rule, 3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
-    offer(nobody_knows ? Rule::not_captured : rule, sent.psn == now.acked && now.sent_before ? 9.0F : 15.0F);
+    // The timer starts no sooner than a packet is sent.
+    const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
+                          timed(scene_.note_at(now.before), scene_.note_at(now.at)) &&
+                          since(now.before, now.at) < shortest_timer_ns;
+    const bool oldest = sent.psn == now.acked && now.sent_before && !no_timer;
+    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : 15.0F);
   }
 }
 

@@ -78,7 +78,7 @@ TEST(Mirror, WhatComesAfterItsLagIsACopy) {
 }
 
 /// Its lag may be the round trip by chance.
-TEST(Mirror, WhatANakAskedForWasSentAgainUnlessTheNakIsShownAgainToo) {
+TEST(Mirror, WhatANakAskedForWasSentAgain) {
   expect_said(
       "0 write 10 | \n"
       "1 write 11 | \n"
@@ -86,6 +86,23 @@ TEST(Mirror, WhatANakAskedForWasSentAgainUnlessTheNakIsShownAgainToo) {
       "7 write 10 | nak\n"
       "8 write 11 | nak\n"
       "12 ack 11  | \n",
+      mirrored());
+}
+
+/// All comes twice, the NAK too.
+TEST(Mirror, WhereTheNakIsShownAgainWhatItAskedForMayBeACopy) {
+  expect_said(
+      "0 write 10 | \n"
+      "1 write 11 | \n"
+      "3 nak 10   | after=1\n"
+      "7 write 10 | copy\n"
+      "8 write 11 | copy\n"
+      "10 nak 10  | copy\n"
+      "30 write 10 | nak\n"
+      "31 write 11 | nak\n"
+      "37 write 10 | copy\n"
+      "38 write 11 | copy\n"
+      "50 ack 11  | \n",
       mirrored());
 }
 
