@@ -71,10 +71,12 @@ void Responses::lose_upstream() {
       }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
       const bool of_first = told.move == Move::ahead && at >= told.top;
+      const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
       if (!of_first && sent_times[at] >= asked) continue;
+      // Each answers a request of its own; else that request was overtaken behind the capture.
+      if (sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) continue;
       ++sent_times[at];
       if (stream_.note_of(shows).before) continue;
-      const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
       ++scene_.facts.responses_lost;
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
     }
@@ -190,10 +192,28 @@ bool Responses::path_reorders() const {
   return late >= some && late > scene_.facts.responses_lost;
 }
 
+/// How long after the first answer that it had not seen before the requester sends its next packet: the
+/// median.
+std::int64_t Responses::requester_reacts_ns() const {
+  std::vector<std::int64_t> took;
+  const Note* answer = nullptr;
+  for (const Note& note : scene_.notes) {
+    if (!note.request && answer == nullptr) answer = &note;
+    if (!note.request || answer == nullptr) continue;
+    if (timed(note, *answer)) took.push_back(note.time_ns - answer->time_ns);
+    answer = nullptr;
+  }
+  if (took.empty()) return 0;
+  const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
+  std::nth_element(took.begin(), middle, took.end());
+  return std::max<std::int64_t>(*middle, 0);
+}
+
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
   if (path_reorders()) return;
+  const std::int64_t reacts_ns = requester_reacts_ns();
   std::unordered_map<std::int64_t, std::int32_t> claimed;
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
     const Issue& issue = scene_.issues[i];
@@ -220,8 +240,12 @@ void Responses::lose_downstream() {
     if (given < asked) continue;
     const std::int32_t next = captured_next(at->psn, given, issue.note);
     const Note& now = scene_.note_at(issue.note);
-    const bool soon = next >= 0 && now.time_ns - scene_.note_at(next).time_ns < at_once_ns;
+    const std::int64_t since_next = next < 0 ? 0 : now.time_ns - scene_.note_at(next).time_ns;
+    const bool soon = next >= 0 && since_next < at_once_ns && since_next >= reacts_ns / 4;
     if (!within && !soon && !others_arrived(i, given)) continue;
+    // A slow requester's timer runs out before it has looked at what arrived. Of the READ that it asks for
+    // the rest of it has looked at some.
+    if (!soon && now.time_ns - scene_.note_at(given).time_ns < (within ? 4 : 6) * reacts_ns / 3) continue;
     if (overtook(at->psn, given, issue.note) || asked_for_more_at_once(i) || crossed(i, given)) continue;
     if (scene_.said.rulings[static_cast<std::size_t>(given)].what == Ruling::What::repeat &&
         timed(now, scene_.note_at(given)) && scene_.facts.ask_again_ns != 0 &&

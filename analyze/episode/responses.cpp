@@ -69,12 +69,13 @@ bool Responses::may_be_answered(const Issue& issue, std::int32_t by) const {
   return !timed(asked, now) || now.time_ns - asked.time_ns >= scene_.facts.fastest_answer_ns / 2;
 }
 
-/// How often that response was asked for before that note. A request that is shown twice asks once.
-Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before) const {
+/// How often that response was asked for before that note, and so long that it may be answered. A request
+/// that is shown twice asks once.
+Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before, bool in_time) const {
   Asks asks;
   for (const Issue& issue : scene_.issues) {
     if (issue.note >= before) break;
-    if (psn < issue.first || psn >= issue.end || !may_be_answered(issue, before)) continue;
+    if (psn < issue.first || psn >= issue.end || (in_time && !may_be_answered(issue, before))) continue;
     if (scene_.said.rulings[static_cast<std::size_t>(issue.note)].what == Ruling::What::copy) continue;
     // Of those before the episode only the last one is remembered, and why it was sent.
     const Note& note = scene_.note_at(issue.note);

@@ -63,12 +63,13 @@ class Responses {
   [[nodiscard]] bool given_again(std::size_t i, bool late) const;
   [[nodiscard]] bool may_be_answered(const Issue& issue, std::int32_t by) const;
   [[nodiscard]] bool behind_confirmation(std::size_t i) const;
-  [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before) const;
+  [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before, bool in_time = true) const;
   [[nodiscard]] Cause cause_of(const Note& note, std::int32_t at) const;
 
   void lose_upstream();
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
+  [[nodiscard]] std::int64_t requester_reacts_ns() const;
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
   [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
