@@ -10,12 +10,16 @@
 namespace roce::analyze::episode {
 namespace {
 
+constexpr std::int64_t whole = 1 << 16U;  ///< IPv4 IDs
+constexpr std::int64_t deepest = 8192;    ///< nothing is overtaken by so many
+
 /// Extends IPv4 IDs to numbers that order transmissions.
 class IdOrder {
  public:
+  /// `turned_ns`: after so long without a packet they may have gone once around.
+  explicit IdOrder(std::int64_t turned_ns) noexcept : turned_ns_(turned_ns) {}
+
   std::int64_t of(const Note& note) noexcept {
-    constexpr std::int64_t whole = 1 << 16U;
-    constexpr std::int64_t deepest = 8192;
     if (!known_) {
       known_ = true;
       top_ = note.ip_id;
@@ -24,8 +28,7 @@ class IdOrder {
     }
     std::int64_t step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - (top_ & 0xffff)));
     const bool long_ago = note.time_ns != capture::no_time && last_ns_ != capture::no_time &&
-                          note.time_ns - last_ns_ >= turned_ns;
-    // Nothing is overtaken by so many.
+                          note.time_ns - last_ns_ >= turned_ns_;
     if (step < -deepest || (step < 0 && long_ago)) step += whole;
     const std::int64_t order = top_ + step;
     if (order > top_) top_ = order;
@@ -34,6 +37,7 @@ class IdOrder {
   }
 
  private:
+  std::int64_t turned_ns_;
   bool known_ = false;
   std::int64_t top_ = 0;
   std::int64_t last_ns_ = capture::no_time;
@@ -116,11 +120,37 @@ void Stream::weigh_copies(const StreamFact& fact) {
   }
 }
 
+/// After how long in silence the IDs may have gone once around: at twice the pace at which the host, whose
+/// other packets have IDs of the same counter, was seen to use them up.
+std::int64_t Stream::turned_after() const {
+  constexpr std::int64_t enough = 512;  // what comes at once is faster than any pace that lasts
+  constexpr std::int64_t margin = 2, margin_of_few = 8;
+  double fastest = 0;  // IDs in a nanosecond
+  const auto take = [&](const Note& from, const Note& to, std::int64_t ids, std::int64_t times) {
+    if (ids <= 0 || !timed(from, to) || to.time_ns <= from.time_ns) return;
+    const double pace = static_cast<double>(ids * times) / static_cast<double>(to.time_ns - from.time_ns);
+    fastest = std::max(fastest, pace);
+  };
+  std::size_t from = 0;
+  std::int64_t ids = 0;
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    const Note& now = note_of(sent[i]);
+    ids += static_cast<std::int16_t>(static_cast<std::uint16_t>(now.ip_id - note_of(sent[i - 1]).ip_id));
+    if (ids < enough) continue;
+    take(note_of(sent[from]), now, ids, margin);
+    from = i;
+    ids = 0;
+  }
+  if (fastest == 0 && !sent.empty()) take(note_of(sent.front()), note_of(sent.back()), ids, margin_of_few);
+  if (fastest == 0) return turned_ns;
+  return static_cast<std::int64_t>(static_cast<double>(whole - deepest) / fastest);
+}
+
 /// Where IDs tell the order of sending, the stream is sorted by it.
 void Stream::put_in_order(const StreamFact& fact) {
   ids = ids_by(fact);
   if (ids == Ids::order) {
-    IdOrder numbers;
+    IdOrder numbers(turned_after());
     std::vector<std::pair<std::int64_t, std::size_t>> order;
     order.reserve(sent.size());
     for (std::size_t i = 0; i < sent.size(); ++i) order.emplace_back(numbers.of(note_of(sent[i])), i);

@@ -52,6 +52,7 @@ struct Stream {
 
  private:
   [[nodiscard]] std::int64_t silence_before(std::size_t i) const noexcept;
+  [[nodiscard]] std::int64_t turned_after() const;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
   void weigh_copies(const StreamFact& fact);
