@@ -391,6 +391,11 @@ Rule Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began) co
     const Asked& one = asked[k];
     const bool heard = since(one.note, now.at) >= (one.rnr ? one.wait_ns / 2 : soonest);
     const bool lasts = one.rnr || one.note > began || reaction_bits(since(one.note, began), false) < 1;
+    // Who had heard it when the pass began would have begun with it: that it was heard just then, between two
+    // packets, is a coincidence the more the longer reactions take.
+    const bool between = one.note < began && from == now.sent.psn;
+    constexpr std::int64_t coincidence = 8;
+    if (between && since(began, now.at) * coincidence < scene_.facts.nak_reaction.typical_ns) continue;
     if (from <= one.psn && one.psn <= now.sent.psn && heard && lasts)
       return one.rnr ? Rule::rnr_nak : Rule::sequence_nak;
   }
