@@ -60,6 +60,16 @@ bool differs(const Note& now, const Before& was) {
   return then.opcode != now.opcode || (then.count > 0 && now.count > 0 && then.count != now.count);
 }
 
+/// Whether it is a transmission that is remembered, or the very first one. Only where IDs change.
+bool shown_before(const Note& now, const Before& was, const Facts& facts) {
+  const StreamFact& ids = facts.requests;
+  if (!now.has_ip_id || ids.id_forward + ids.id_other <= ids.id_constant) return false;
+  if (now.psn == facts.began.psn && now.ip_id == facts.began.ip_id) return true;
+  const auto found = was.sent.find(now.psn);
+  return found != was.sent.end() && found->second->has_ip_id && found->second->ip_id == now.ip_id &&
+         found->second->opcode == now.opcode;
+}
+
 /// What was sent since.
 struct Since {
   std::int64_t first = 0;
@@ -112,6 +122,7 @@ Use use_from(std::span<const Note> notes, std::size_t begins, const Facts& facts
       if (far && note != first && note->psn >= since.first && note->psn - since.first <= soon_psns)
         return Use::another;
       if (std::abs(note->psn - since.first) > far_psns) return Use::unknown;
+      if (shown_before(*note, was, facts)) return Use::shown_again;
       if (differs(*note, was)) return Use::another;
       since.send(*note);
     } else if (far && note->psn >= since.first && note->psn - since.first <= soon_psns) {

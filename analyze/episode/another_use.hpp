@@ -18,11 +18,16 @@ inline constexpr std::int64_t far_psns = std::int64_t{1} << 18U;
 /// So near behind another, a request far from all others follows that one.
 inline constexpr std::int64_t soon_psns = 4096;
 
-enum class Use : std::uint8_t { unknown, same, another };
+enum class Use : std::uint8_t {
+  unknown,
+  same,
+  another,
+  shown_again,  ///< the same, and of long before: of another capture point, by another clock
+};
 
 /// Whether the notes of a PSN space from `begins` on, which follow a silence, are of another use of the queue
-/// pairs than those before. The responder's count of messages begins anew then (MSN, IBTA 9.7.7.1), and never
-/// falls otherwise; and what is sent again is what was sent before.
+/// pairs than those before. IPv4 IDs that change are no other use's. The responder's count of messages begins
+/// anew then (MSN, IBTA 9.7.7.1), and never falls otherwise; and what is sent again is what was sent before.
 [[nodiscard]] Use use_from(std::span<const Note> notes, std::size_t begins, const Facts& facts);
 
 }  // namespace roce::analyze::episode

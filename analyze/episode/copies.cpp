@@ -61,18 +61,30 @@ class Copies {
   std::vector<Copied> said_;
   Alike alike_;
   std::array<bool, 2> ids_{};     ///< of answers, of requests: they change
+  bool long_ago_ = false;         ///< requests are shown again that were captured long before
   std::set<std::int32_t> shown_;  ///< those of which there is a copy
 };
 
-/// Equal IDs of those that look the same, unless 16 bits may have gone around.
+/// Equal IDs of those that look the same; after a time in which 16 bits may have gone around, only where many
+/// are.
 void Copies::by_ids(bool request) {
-  for (std::size_t i = 0; i < notes_.size(); ++i) {
-    if (notes_[i].request != request) continue;
+  const auto same = [&](std::size_t i, bool long_ago) {
     for (const std::int32_t before : alike_.before(i)) {
-      if (at(before).ip_id != notes_[i].ip_id || alike_.lag(before, i) >= turned_ns) continue;
-      say(i, Rule::same_id, copied(before) ? said_[static_cast<std::size_t>(before)].of : before);
-      break;
+      if (at(before).ip_id == notes_[i].ip_id && (long_ago || alike_.lag(before, i) < turned_ns))
+        return before;
     }
+    return -1;
+  };
+  constexpr int many = 4;
+  int equal = 0;
+  for (std::size_t i = 0; i < notes_.size() && equal < many; ++i) {
+    if (notes_[i].request == request && same(i, true) >= 0 && same(i, false) < 0) ++equal;
+  }
+  if (request) long_ago_ = equal == many;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const std::int32_t before = notes_[i].request == request ? same(i, equal == many) : -1;
+    if (before < 0) continue;
+    say(i, Rule::same_id, copied(before) ? said_[static_cast<std::size_t>(before)].of : before);
   }
 }
 
@@ -144,7 +156,7 @@ void Copies::of_forgotten_by_ids() {
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
     if (!note.request || copied(static_cast<std::int32_t>(i))) continue;
-    if (first == nullptr || note.time_ns - first->time_ns >= turned_ns) first = &note;
+    if (first == nullptr || (!long_ago_ && note.time_ns - first->time_ns >= turned_ns)) first = &note;
     const bool earlier = static_cast<std::uint16_t>(note.ip_id - first->ip_id) >= 0x8000U;
     if (earlier && note.psn < first->psn && forgotten(i)) say(i, Rule::sent_earlier, -1);
   }

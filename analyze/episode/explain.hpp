@@ -86,6 +86,10 @@ struct Facts {
   std::int64_t disorder_ns =
       0;                   ///< so much later packets come than others that were sent after them; 0: seldom
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
+  struct {
+    std::int64_t psn = 0;
+    std::uint16_t ip_id = 0;
+  } began;                 ///< with which request the capture began
   std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
   bool msn_known = false;
   std::uint32_t msn = 0;               ///< messages that the answers had counted when the episode began

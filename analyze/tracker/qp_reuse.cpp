@@ -36,6 +36,7 @@ std::int64_t Tracker::Impl::silence_before(const Track& track, const PacketRecor
 /// Whether the packet may be the first one of another use of the queue pairs' numbers.
 bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) {
   if (!dissect::opcode_info(record.opcode).request) return false;
+  if (track.episode != nullptr && track.episode->shown_again) return false;
   const PsnSpace* const space = track.spaces[side].get();
   const bool first = space == nullptr || !space->requests_seen();
   if (!first && space->far_off(record)) return true;
@@ -102,7 +103,8 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
     const episode::Use use = episode::use_from(notes.notes, notes.before + static_cast<std::size_t>(begins),
                                                track.spaces[requester]->facts_now());
     another = use == episode::Use::another;
-    same = same || use == episode::Use::same;
+    open.shown_again = open.shown_again || use == episode::Use::shown_again;
+    same = same || use == episode::Use::same || open.shown_again;
   }
   if (!another) {
     if (same) drop_strays(track);

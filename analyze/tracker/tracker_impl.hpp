@@ -171,6 +171,7 @@ struct Episode {
   /// The packet with which another use of the queue pairs may begin: the first one after a silence.
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t use = none;
+  bool shown_again = false;         ///< what was captured long before, by another clock: none begins
   bool use_after_all = false;       ///< everything was confirmed before it
   std::int64_t use_silence_ns = 0;  ///< before it
   std::uint32_t answers_since = 0;  ///< that count messages

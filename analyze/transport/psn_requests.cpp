@@ -47,6 +47,7 @@ void PsnSpace::begin(const PacketBrief& r) {
   // Answers to earlier requests may have told what is confirmed.
   resp_.acked = resp_.acked_known ? std::min(resp_.acked, req_.next) : req_.next;
   req_.first = req_.cursor = req_.next;
+  req_.first_id = r.ip_id;
   if (resp_.answered < 0) resp_.answered = req_.first;
   req_.seen = true;
 }

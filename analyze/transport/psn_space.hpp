@@ -35,6 +35,7 @@ struct RequesterModel {
   std::uint32_t in_flight_max = 0;
   bool seen = false;
   bool new_since_pass = false;  ///< something new was sent after the last step back
+  std::uint16_t first_id = 0;   ///< IPv4 ID of the request with which the capture begins
 };
 
 /// The responder: what rxe has in qp->resp.

@@ -99,8 +99,8 @@ TEST(TrackerLosses, BehindWhatTheCaptureMissedALossStillShows) {
   EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::after_capture), 1U);
 }
 
-// Open: taken as another use of the queue pairs, for its count of messages begins again.
-TEST(TrackerLosses, DISABLED_TheSecondOfTwoMergedCapturesShowsCopiesFromItsFirstPacketOn) {
+/// Its count of messages begins again, but its IDs are those of the first one: no other use of the queue pairs.
+TEST(TrackerLosses, TheSecondOfTwoMergedCapturesShowsCopiesFromItsFirstPacketOn) {
   Wire wire;
   std::vector<PacketRecord> packets;
   for (std::uint32_t psn = 100; psn < 420; ++psn) {
