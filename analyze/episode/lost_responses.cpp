@@ -192,15 +192,17 @@ bool Responses::path_reorders() const {
   return late >= some && late > scene_.facts.responses_lost;
 }
 
-/// How long after the first answer that it had not seen before the requester sends its next packet: the
+/// How long after the first answer that it had not seen before the requester goes on with a new request: the
 /// median.
 std::int64_t Responses::requester_reacts_ns() const {
   std::vector<std::int64_t> took;
   const Note* answer = nullptr;
-  for (const Note& note : scene_.notes) {
+  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
     if (!note.request && answer == nullptr) answer = &note;
     if (!note.request || answer == nullptr) continue;
-    if (timed(note, *answer)) took.push_back(note.time_ns - answer->time_ns);
+    const bool fresh = scene_.said.rulings[i].what == Ruling::What::first;
+    if (fresh && timed(note, *answer)) took.push_back(note.time_ns - answer->time_ns);
     answer = nullptr;
   }
   if (took.empty()) return 0;

@@ -101,6 +101,38 @@ TEST(Explain, ANakIsUsedOnce) {
       "61000 ack 14         | \n");
 }
 
+/// A slow requester's timer ran out while the answer lay in its queue: that it asks again tells no loss.
+TEST(Explain, AnAnswerThatASlowRequesterAsksForAgainIsUndecided) {
+  expect_said(
+      "0 swap 10 #100         | \n"
+      "1 swap 11 #101         | \n"
+      "30000 swapped 10 #500  | \n"
+      "33000 swapped 11 #501  | \n"
+      "50000 swap 11 #102     | timeout\n"
+      "80000 swapped 11 #502  | timeout\n"
+      "81000 swap 12 #103     | \n"
+      "110000 swapped 12 #503 | \n"
+      "130000 swap 13 #104    | \n"
+      "160000 swapped 13 #504 | \n"
+      "180000 swap 14 #105    | \n");
+}
+
+/// Each answer answers a request: one that comes behind those that were asked for after it is that request,
+/// overtaken behind the capture.
+TEST(Explain, AnAnswerOvertakenByThoseBehindItWasNotLost) {
+  expect_said(
+      "0 swap 10 #100         | \n"
+      "1 swap 11 #101         | \n"
+      "10000 swapped 10 #500  | \n"
+      "10003 swapped 11 #501  | \n"
+      "16000 swap 10 #102     | timeout\n"
+      "16001 swap 11 #103     | timeout\n"
+      "25000 swapped 11 #502  | timeout\n"
+      "43000 swapped 10 #503  | timeout\n"
+      "60000 swap 12 #104     | \n"
+      "70000 swapped 12 #504  | \n");
+}
+
 /// The sender stands behind its NAK: what a NAK asked for and was confirmed before it was sent again came
 /// late.
 TEST(Explain, WhatIsConfirmedBeforeItIsSentAgainWasNotLost) {
