@@ -34,7 +34,8 @@ Rules
    that a NAK beyond s acknowledges s, so it waits to be handled yet.
 5. Cause, in the words of the contract: nak, rnr; with triggers (e) and (f) read_retry for READ requests and timeout
    for all others. An answer that carries data (READ response, atomic ACK) is a repeat when its PSN was answered
-   before; read_retry for READ responses, the cause of the request for others. ACKs repeat nothing.
+   before; read_retry for READ responses, the cause of the request for others. Where a NAK made the requester send the
+   READ again, of which the contract does not speak, its cause is right for the responses, too. ACKs repeat nothing.
 6. *Decidable* is a repeat in a capture that holds, earlier, something of the same stream at or beyond its PSN, or,
    for an answer, the repeated request. Others look like first transmissions there; they are not asked for. Nor is,
    without IDs, one that follows its equal sooner than timers expire: a host that was held up sends so, but copies

@@ -104,7 +104,7 @@ def repeats(capture, packets, verdict):
             verdict.found += said
             if not said:
                 missed.append(number)
-            elif packet[PREFIX + "retransmission.cause"] == told.cause:
+            elif packet[PREFIX + "retransmission.cause"] in (told.cause, told.also):
                 verdict.right += 1
             else:
                 causes.append((number, packet[PREFIX + "retransmission.cause"], told.cause))

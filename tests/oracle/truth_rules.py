@@ -10,12 +10,12 @@ NAK, RNR, IMPLIED, SILENCE = "nak", "rnr", "implied", "silence"
 class Transmission:
     """One sending of one packet. `packet` is how the capture nearest to its sender shows it."""
 
-    __slots__ = ("packet", "span", "repeat", "cause", "trigger", "run", "acknowledged", "first", "request",
+    __slots__ = ("packet", "span", "repeat", "cause", "also", "trigger", "run", "acknowledged", "first", "request",
                  "covers")
 
     def __init__(self, packet, span):
         self.packet, self.span = packet, span
-        self.repeat, self.cause, self.trigger = False, "", ""
+        self.repeat, self.cause, self.also, self.trigger = False, "", "", ""
         self.run = None
         self.acknowledged = False  # the sender had the acknowledgement before it sent this
         self.first = None          # the first transmission of its first PSN
@@ -164,7 +164,7 @@ class Responses:
             out.cause = repeats[-1].cause if repeats else "unknown"
             if packet.operation in frames.READ_RESPONSES and repeats and \
                     repeats[-1].packet.operation == frames.READ_REQUEST:
-                out.cause = "read_retry"
+                out.cause, out.also = "read_retry", out.cause
             out.trigger = repeats[-1].trigger if repeats else ""
         else:
             self.first[packet.psn] = out

@@ -26,7 +26,7 @@ def host_of(address):
 class Told:
     """What the truth says about one packet of one capture."""
 
-    __slots__ = ("frame", "retransmission", "cause", "trigger", "original", "spurious", "seen_acknowledged",
+    __slots__ = ("frame", "retransmission", "cause", "also", "trigger", "original", "spurious", "seen_acknowledged",
                  "out_of_order", "late", "dup_network", "dup_capture", "lost_downstream", "named", "damaged",
                  "decidable", "flow", "psn", "opcode", "time")
 
@@ -35,7 +35,7 @@ class Told:
         self.time = packet.time
         self.retransmission = self.spurious = self.seen_acknowledged = self.out_of_order = self.late = 0
         self.dup_network = self.dup_capture = self.lost_downstream = self.named = self.damaged = 0
-        self.cause = self.trigger = self.original = ""
+        self.cause = self.also = self.trigger = self.original = ""
         self.decidable = 1
 
     @property
@@ -252,7 +252,7 @@ class Scenario:
 
     @staticmethod
     def repeat(told, flow, what, packet, highest, acknowledged):
-        told.retransmission, told.cause, told.trigger = 1, what.cause, what.trigger
+        told.retransmission, told.cause, told.also, told.trigger = 1, what.cause, what.also, what.trigger
         told.spurious = int(what.acknowledged)
         own_answer = packet.operation in (frames.READ_REQUEST, frames.COMPARE_SWAP, frames.FETCH_ADD, frames.FLUSH,
                                           frames.ATOMIC_WRITE)
