@@ -172,7 +172,9 @@ void Copies::by_lag() {
       if (mirror.shows(at(before), notes_[i])) twice[static_cast<std::size_t>(before)] = twice[i] = true;
     }
   }
-  const AskedFor asked_for(notes_, twice);
+  std::vector<bool> over = twice;  // and those of before have had their effect
+  for (std::size_t i = 0; i < notes_.size(); ++i) over[i] = over[i] || notes_[i].before;
+  const AskedFor asked_for(notes_, over);
   std::map<std::int64_t, std::pair<std::int64_t, std::int32_t>> asked_again;  // READs: ends, notes
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];

@@ -29,7 +29,8 @@ inline void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int
 }
 
 inline std::int64_t PsnSpace::needed_from(std::int64_t psn, const RingBudget& budget) const noexcept {
-  std::int64_t unconfirmed = resp_.acked_known ? resp_.acked : psn - 64;
+  std::int64_t unconfirmed =
+      resp_.acked_known ? resp_.acked : psn - (budget.scarce() ? 64 : asked_again_within);
   if (answer_facts_.data && !budget.scarce()) unconfirmed = std::min(unconfirmed, psn - asked_again_within);
   const bool doubled = request_facts_.doubled > 0 || budget.twice;
   return doubled ? std::min(unconfirmed, psn - shown_again_within(budget)) : unconfirmed;
