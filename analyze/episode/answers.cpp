@@ -2,7 +2,6 @@
 #include "analyze/episode/answers.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
@@ -14,22 +13,15 @@ using dissect::Operation;
 Answers::Answers(std::span<const Note> notes, std::int64_t acked) {
   acked_.reserve(notes.size() + 1);
   asked_count_.reserve(notes.size() + 1);
-  bool gone_back = false;  // and nothing acknowledged since
-  std::int64_t next = std::numeric_limits<std::int64_t>::min();
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const Note& note = notes[i];
     acked_.push_back(acked);
     asked_count_.push_back(static_cast<std::uint32_t>(asked_.size()));
-    if (note.request) {
-      gone_back = gone_back || (note.psn < next && !note.before);
-      next = note.psn + std::max(note.count, 1);
-      continue;
-    }
+    if (note.request) continue;
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     const auto index = static_cast<std::int32_t>(i);
     if (info.operation != Operation::acknowledge) {
       responses_[note.psn].push_back(index);
-      gone_back = gone_back && note.psn < acked;
       // A responder executes in order: all before it is executed.
       acked = std::max(acked, note.psn + (info.ends_message() ? 1 : 0));
       continue;
@@ -38,18 +30,14 @@ Answers::Answers(std::span<const Note> notes, std::int64_t acked) {
     const unsigned kind = note.aeth >> 29U & 3U;
     const unsigned code = note.aeth >> 24U & 31U;
     if (kind == 0) {
-      gone_back = gone_back && note.psn < acked;
       acked = std::max(acked, note.psn + 1);
     } else if (kind == 1) {
       acked = std::max(acked, note.psn);
       const auto wait = static_cast<std::int64_t>(dissect::rnr_timer_ns(static_cast<std::uint8_t>(code)));
-      ask({note.psn, wait, index, true, false});
+      ask({note.psn, wait, index, true});
     } else if (kind == 3) {
       acked = std::max(acked, note.psn);
-      if (code == 0) {
-        ask({note.psn, 0, index, false, gone_back});
-        gone_back = !note.before;
-      }
+      if (code == 0) ask({note.psn, 0, index, false});
     }
   }
   acked_.push_back(acked);

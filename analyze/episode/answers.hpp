@@ -18,9 +18,6 @@ struct Asked {
   std::int64_t wait_ns = 0;  ///< of an RNR NAK
   std::int32_t note = 0;
   bool rnr = false;
-  /// The requester had gone back, or been asked to, and nothing but NAKs came since. Soft-RoCE then hears the
-  /// PSN of another NAK and leaves the rest to its timer (started_retry in its completer).
-  bool deaf = false;
 };
 
 class Answers {

@@ -107,9 +107,6 @@ struct Facts {
   // Packets that NAKs named although they had been captured:
   std::uint32_t named_late = 0;  ///< came late after all
   std::uint32_t named_lost = 0;  ///< did not
-  /// The requester leaves a NAK to its timer that comes before an acknowledgement after it has gone back: for
-  /// (> 0) and against. Soft-RoCE does.
-  int ignores = 0;
   int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 

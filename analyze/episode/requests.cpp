@@ -88,7 +88,7 @@ void Requests::explain() {
   }
   if (stream.sent.empty()) return;
   stream.put_in_order(scene_.facts.requests);
-  Triggers triggers(scene_, stream);
+  const Triggers triggers(scene_, stream);
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Trigger trigger = triggers.of(i);
     stream.sent[i].back = trigger.bits;

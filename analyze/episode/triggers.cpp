@@ -16,11 +16,26 @@ using dissect::Operation;
 
 namespace {
 
-/// How much it takes for a sender to go back twice for one NAK, or for one that it ignores.
-constexpr float once_more = 6.5F;
+constexpr std::uint32_t witnesses_at_most = 32;
 
-/// So unusual is a reaction that it is none.
-constexpr float long_ago = 3;
+float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
+  return std::log2(static_cast<float>(std::max<std::int64_t>(of_ns, 1)) /
+                   static_cast<float>(std::max<std::int64_t>(than_ns, 1)));
+}
+
+/// Takes in the median of what was seen now: most reactions are some, though not all.
+void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
+  if (seen.empty()) return;
+  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>((seen.size() - 1) / 2);
+  std::nth_element(seen.begin(), middle, seen.end());
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(seen.size(), witnesses_at_most));
+  const float share = static_cast<float>(count) / static_cast<float>(count + fact.witnesses);
+  const float moved = fact.witnesses == 0 ? 0 : octaves(*middle, fact.typical_ns) * share;
+  fact.typical_ns = fact.witnesses == 0
+                        ? *middle
+                        : static_cast<std::int64_t>(static_cast<float>(fact.typical_ns) * std::exp2(moved));
+  fact.witnesses = std::min(fact.witnesses + count, witnesses_at_most);
+}
 
 /// How much it takes for so many in a row to be missing.
 float missing_bits(std::int64_t count) noexcept {
@@ -135,6 +150,38 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   return now;
 }
 
+/// The first step back to what a NAK asked for, or to what comes behind it if that is missing: where the pass
+/// goes on, the reaction, else perhaps one that only came late.
+void Triggers::learn_reactions() {
+  std::vector<std::int64_t> sure;
+  std::vector<std::int64_t> likely;
+  const Asked* last = nullptr;
+  for (const Asked& asked : scene_.answers.asked()) {
+    const bool again = last != nullptr && last->psn == asked.psn;
+    last = &asked;
+    if (asked.rnr || again) continue;
+    std::int64_t first = 0;
+    const auto behind = std::partition_point(steps_back_.begin(), steps_back_.end(),
+                                             [&](std::size_t i) { return stream_.by_then[i] < asked.note; });
+    for (const std::size_t i : std::span(behind, steps_back_.end())) {
+      const Sent& sent = stream_.sent[i];
+      const std::int32_t at = stream_.by_then[i];
+      if (sent.psn < asked.psn || sent.psn >= sent_to_[static_cast<std::size_t>(asked.note)]) continue;
+      if (sent.psn > asked.psn && scene_.answers.acked_before(at) > asked.psn) break;
+      const std::int64_t took = since(asked.note, at);
+      if (took <= 0 || stream_.note_of(sent).before) continue;
+      if (first == 0) first = took;
+      if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == sent.end) {
+        sure.push_back(took);
+        first = 0;
+        break;
+      }
+    }
+    if (first > 0) likely.push_back(first);
+  }
+  learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
+}
+
 /// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
 /// shorter.
 std::int64_t Triggers::pause_ns() const noexcept {
@@ -218,7 +265,7 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
 /// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
 /// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
-  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn && !asked.deaf &&
+  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn &&
          !reacted(now, asked);
 }
 
@@ -231,7 +278,7 @@ float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noex
   if (fact.witnesses == 0) {
     const std::int64_t long_ns =
         16 * std::max({scene_.facts.slow_answer_ns, scene_.facts.reaction_ns, unknown_ns});
-    return took_ns > long_ns ? long_ago : 0.0F;
+    return took_ns > long_ns ? 3.0F : 0.0F;
   }
   const float longer = octaves(took_ns, fact.typical_ns);
   if (longer > usual) return std::min(1.5F * (longer - usual), at_most);
@@ -260,11 +307,8 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const Sent& sent = now.sent;
   const std::int64_t took = since(asked.note, now.at);
   const bool may_be_late = stream_.ids != Ids::order && !now.silent;
-  const bool again = reacted(now, asked);  // the NAK came twice, behind the capture
-  const bool used = used_.contains(asked.note);
-  const bool spent = used || (asked.deaf && scene_.facts.ignores > 0);
-  const float unusual = reaction_bits(took, may_be_late) + (spent ? once_more : 0.0F);
-  const bool due = !spent && is_due(took);
+  const float unusual = reaction_bits(took, may_be_late);
+  const bool due = is_due(took);
   const auto offer = [&](Rule rule, float bits) {
     if (bits < best.bits) best = {rule, bits, asked.note};
   };
@@ -279,12 +323,12 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
     return;
   }
   // More was confirmed before the sender reacted: it goes on from there.
+  const bool again = reacted(now, asked);  // the NAK came twice, behind the capture
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
   if (outrun && !(long_since && now.own_answer))
-    offer(Rule::sequence_nak,
-          (long_since ? 5.0F : 2.0F) + (again && !used ? 5.0F + unusual : 0.0F) + unusual);
+    offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);
   // What was sent since tells, unless the reaction is due just now, or nobody has reacted yet.
   const auto repeats = [&](std::int32_t note) { return repeats_before_[static_cast<std::size_t>(note)]; };
   if (now.before >= asked.note && !due && repeats(now.at) != repeats(asked.note)) return;
@@ -369,8 +413,6 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   constexpr std::int64_t behind = 1024, ahead = 4096;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
-    const bool settled = scene_.note_at(asked.note).before && asked.psn < scene_.facts.acked;
-    if (settled && reaction_bits(since(asked.note, now.at), false) >= long_ago) continue;
     if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
       const bool twin = ++twins >= times_sent;
       if (asked.rnr) {
@@ -379,8 +421,7 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
         continue;
       }
       const bool in_pass = passed(now, asked);
-      const float bits = (in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F) +
-                         (used_.contains(asked.note) ? once_more : 0.0F);
+      const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
       if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note};
     } else if (asked.rnr) {
       offer_rnr_nak(now, asked, best);
@@ -410,10 +451,8 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     if (bits < best.bits) best = {rule, bits, -1, head_missing ? now.acked : -1};
   } else {
     // Slow hosts answer no sooner than timers expire.
-    const float slow = 3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F;
-    const bool head_missing = now.acked >= scene_.facts.first && sent.psn > now.acked;
-    if (now.sent_before && now.silence_ns >= pause_ns() && slow < best.bits)
-      best = {rule, slow, -1, head_missing ? now.acked : -1};
+    if (now.sent_before && now.silence_ns >= pause_ns())
+      offer(rule, 3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     // The timer starts no sooner than a packet is sent.
     const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
@@ -424,7 +463,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   }
 }
 
-Trigger Triggers::of(std::size_t i) {
+Trigger Triggers::of(std::size_t i) const {
   const Moment now = moment_of(i);
   Trigger best;
   offer_naks(now, best);
@@ -446,10 +485,6 @@ Trigger Triggers::of(std::size_t i) {
   best.told_by = best.note;
   best.silent = now.silent && now.at > 0 && since(now.at - 1, now.at) >= shortest_timer_ns;
   if (best.note < 0 && now.silent) best.told_by = now.at;
-  const bool goes_back = stream_.ids == Ids::order && i > 0 && now.sent.psn < stream_.sent[i - 1].end;
-  // What was judged before may be all that is remembered of a pass.
-  const bool judged = stream_.note_of(now.sent).before && stream_.note_of(now.sent).cause != Cause::none;
-  if ((goes_back || judged) && best.note >= 0) used_.insert(best.note);
   return best;
 }
 

@@ -2,8 +2,6 @@
 // What may have made a requester send again (IBTA 9.7.5.1.1, 9.7.6.1.3, 9.7.7.1).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -13,13 +11,6 @@
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
-
-inline constexpr std::uint32_t witnesses_at_most = 32;
-
-[[nodiscard]] inline float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
-  return std::log2(static_cast<float>(std::max<std::int64_t>(of_ns, 1)) /
-                   static_cast<float>(std::max<std::int64_t>(than_ns, 1)));
-}
 
 /// The likeliest reason for a step back to a packet, if there was one.
 struct Trigger {
@@ -36,8 +27,8 @@ struct Trigger {
 class Triggers {
  public:
   Triggers(Scene& scene, const Stream& stream);
-  /// Of the i-th transmission of the stream; one after the other.
-  [[nodiscard]] Trigger of(std::size_t i);
+  /// Of the i-th transmission of the stream.
+  [[nodiscard]] Trigger of(std::size_t i) const;
   /// What asked for one from there up to the i-th since that was sent last: a pass that began further back
   /// for another reason, soon after that or before it, goes on for this one.
   [[nodiscard]] Rule named_by(std::size_t i, std::int64_t from, std::int32_t began) const;
@@ -76,7 +67,6 @@ class Triggers {
   std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
   std::vector<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
   std::set<std::int64_t> message_starts_;
-  std::set<std::int32_t> used_;  ///< NAKs (notes) for which it went back, where the order of sending is known
 };
 
 }  // namespace roce::analyze::episode

@@ -32,8 +32,6 @@ Rules
    kind; (e) an answer beyond a missing READ response or atomic ACK: implied; (f) silence. Going back uses up all
    notices, except that the sequence NAK which follows an RNR NAK may cause one more go-back, which then is a `nak`, and
    that a NAK beyond s acknowledges s, so it waits to be handled yet.
-   A sequence NAK that comes when the sender has gone back, or been asked to, and no acknowledgement of anything new
-   came since, is no notice: the driver's completer notes its PSN and leaves the rest to the timer (started_retry).
 5. Cause, in the words of the contract: nak, rnr; with triggers (e) and (f) read_retry for READ requests and timeout
    for all others. An answer that carries data (READ response, atomic ACK) is a repeat when its PSN was answered
    before; read_retry for READ responses, the cause of the request for others. Where a NAK made the requester send the

@@ -43,7 +43,6 @@ class Requests:
         self.runs, self.by_packet, self.notices = [], {}, []
         self.next_new = self.next_in_run = self.unacknowledged = None
         self.latest, self.owed, self.implied = {}, set(), False
-        self.deaf = False  # it has gone back, and no acknowledgement came since: it goes back for no sequence NAK
         self.oddities = []
 
     def span(self, packet):
@@ -110,11 +109,9 @@ class Requests:
             waits = notice.kind == NAK and (ahead > 0 or (trigger == RNR and ahead == 0))
             notice.used = notice.used or not waits
         self.implied = False
-        self.deaf = self.deaf or trigger != RNR
         run = Run(trigger, time)
-        # It begins where a NAK asked, whether for that one or when the timer ran out.
-        run.named = trigger in (NAK, RNR) or any(n.psn == self.unacknowledged for n in self.notices)
-        if run.named and later(psn, self.unacknowledged) > 0:
+        run.named = trigger in (NAK, RNR)
+        if passed and psn != self.unacknowledged and not exact and trigger == NAK:
             run.holes = later(psn, self.unacknowledged)
         self.runs.append(run)
 
@@ -122,19 +119,14 @@ class Requests:
         if self.next_new is None or not packet.whole:
             return
         if packet.sequence_nak or packet.rnr_nak:
-            notice = Notice(RNR if packet.rnr_nak else NAK, packet)
-            if notice.kind == NAK:
-                notice.used, self.deaf = self.deaf, True
-            self.notices.append(notice)
+            self.notices.append(Notice(RNR if packet.rnr_nak else NAK, packet))
             self.acknowledge(packet.psn)
         elif packet.operation == frames.ACKNOWLEDGE:
             if not packet.is_nak(3):
-                self.deaf = self.deaf and later(packet.psn, self.unacknowledged) < 0
                 self.acknowledge((packet.psn + 1) & (frames.PSNS - 1))
         else:
             self.acknowledge(packet.psn)
             if packet.psn == self.unacknowledged:
-                self.deaf = False
                 self.owed.discard(packet.psn)
                 self.acknowledge((packet.psn + 1) & (frames.PSNS - 1))
 

@@ -157,7 +157,7 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
         : unheard != 0
             ? fmt::format(
                   " Before that, a NAK (packet {}) had requested what is missing: it was lost or late on its "
-                  "way to {}, or ignored, as Soft-RoCE ignores all but the first before an acknowledgement.",
+                  "way to {}.",
                   unheard, from_text(group))
             : " The cause is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
     const std::string end = end_text(snapshot, group);

@@ -49,42 +49,6 @@ TEST(Explain, WithoutIdsWhatFillsAGapUnaskedIsLate) {
       "20 ack 13  | \n");
 }
 
-// Soft-RoCE's completer (started_retry): 13 is asked for before anything is acknowledged.
-TEST(Explain, ASecondNakBeforeAnAcknowledgementIsLeftToTheTimer) {
-  expect_said(
-      "0 write 10 #1     | \n"
-      "1 write 11 #2     | \n"
-      "2 write 12 #3     | \n"
-      "3 write 13 #4     | \n"
-      "4 write 14 #5     | \n"
-      "20 nak 11         | after=1\n"
-      "1025 write 11 #6  | nak\n"
-      "1026 write 12 #7  | nak\n"
-      "1027 write 13 #8  | nak\n"
-      "1028 write 14 #9  | nak\n"
-      "1040 nak 13       | after=1\n"
-      "68100 write 13 #10 | timeout\n"
-      "68101 write 14 #11 | timeout\n"
-      "68120 ack 14      | \n");
-}
-
-// Its head was lost as well: the next pass begins where the NAK asked, but was not made by it.
-TEST(Explain, ANakMakesARequesterGoBackOnce) {
-  expect_said(
-      "0 write 10 #1     | \n"
-      "2 write 12 #3     | \n"
-      "3 write 13 #4     | \n"
-      "20 nak 11         | \n"
-      "1026 write 12 #6  | nak\n"
-      "1027 write 13 #7  | nak\n"
-      "1028 write 14 #8  | \n"
-      "68100 write 11 #9  | timeout before=2\n"
-      "68101 write 12 #10 | timeout\n"
-      "68102 write 13 #11 | timeout\n"
-      "68103 write 14 #12 | timeout\n"
-      "68120 ack 14      | \n");
-}
-
 TEST(Explain, AfterSilenceTheTimerSendsTheOldest) {
   expect_said(
       "0 write 10      | \n"
