@@ -142,6 +142,7 @@ Repeat Requester::repeat_of(std::uint32_t psn, const Message& message) const {
   } else {
     repeat.cause = read ? Cause::read_retry : Cause::timeout;
     repeat.also = cause_bit(read ? Cause::timeout : Cause::read_retry);
+    repeat.by_timer = read && trigger_.cause == Cause::timeout && psn == went_back_to_;
   }
   if (trigger_.with_nak) {
     repeat.also |= cause_bit(trigger_.nak_cause);
@@ -156,8 +157,16 @@ Repeat Requester::repeat_of(const Single& single) {
     const bool read = message_at(single.psn).kind == Kind::read_request;
     repeat.cause = read ? Cause::read_retry : Cause::timeout;
     repeat.also = cause_bit(read ? Cause::timeout : Cause::read_retry);
+    repeat.by_timer = read;
   }
   return repeat;
+}
+
+bool Requester::is_sure_to_take(const World& world, std::uint32_t psn) const {
+  constexpr Time just_now = 100'000;  // nothing is overtaken by so much
+  return keeps_early(world.options.recovery) ||
+         (psn == una_ &&
+          (world.now - advanced_ >= just_now || (went_back_ > advanced_ && psn == went_back_to_)));
 }
 
 void Requester::send_packet(World& world, std::uint32_t psn, const Repeat& repeat) {
@@ -245,7 +254,7 @@ void Requester::give_up(World& world, EndState state) {
 }
 
 void Requester::go_back(World& world, std::uint32_t psn, const Trigger& trigger) {
-  next_ = psn_before(psn, una_) ? una_ : psn;
+  next_ = went_back_to_ = psn_before(psn, una_) ? una_ : psn;
   if (world.options.recovery == Recovery::go_back_message && next_ != end_) {
     next_ = message_at(next_).first_psn;
   }
@@ -273,6 +282,7 @@ void Requester::advance(World& world, std::uint32_t psn) {
     return;
   }
   una_ = psn;
+  advanced_ = world.now;
   const auto open = std::find_if(messages_.begin(), messages_.end(), [&](const Message& m) {
     return psn_before(una_, psn_add(m.first_psn, m.psns));
   });

@@ -23,6 +23,9 @@ class Requester {
   std::uint64_t posted() const { return posted_; }
   std::uint64_t completed() const { return completed_; }
   bool idle() const { return messages_.empty() && burst_left_ == 0; }
+  // Whether it takes a response with that PSN whenever it comes, and the capture tells so: nothing before it
+  // is missing, or came just now, or it takes responses in any order.
+  bool is_sure_to_take(const World& world, std::uint32_t psn) const;
 
  private:
   struct Message {
@@ -79,6 +82,8 @@ class Requester {
   std::uint32_t high_ = 0;               // behind the last PSN that was ever sent
   std::uint32_t end_ = 0;                // behind the last PSN posted
   std::uint32_t acked_ = 0;              // any order: acknowledged up to here, save missing responses
+  std::uint32_t went_back_to_ = 0;
+  Time advanced_ = 0;  // when una_ moved
   std::uint32_t run_ = 0;
   std::uint32_t burst_left_ = 0;
   std::uint32_t since_ack_ = 0;

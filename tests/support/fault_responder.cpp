@@ -101,6 +101,9 @@ bool Responder::accept(World& world, const Packet& request) {
   if (refuse(world, request)) {
     return false;
   }
+  if (nak_sent_) {
+    note_filled(world, request);
+  }
   nak_sent_ = false;
   expected_ = psn_add(expected_, request.psn_count);
   if (request.ends_message) {
@@ -112,6 +115,27 @@ bool Responder::accept(World& world, const Packet& request) {
   }
   execute(world, request, false);
   return true;
+}
+
+// Had it come before, late, it would have been acknowledged then, if it or what waits behind it asks for
+// that.
+void Responder::note_filled(World& world, const Packet& request) {
+  const auto asks = [](const Packet& packet) { return packet.ack_request; };
+  if (asks(request) || std::any_of(held_.begin(), held_.end(), asks)) {
+    world.proved_lost(space_, request.psn);
+  } else {
+    filled_ = Filled{request.psn, world.now, first_answer_ < answers_.size()};
+  }
+}
+
+// A duplicate is acknowledged, whatever it asks for. Nobody can tell where that and the next one become one.
+void Responder::settle_filled(World& world, Kind next) {
+  const bool one =
+      next == Kind::ack && (filled_->waiting || world.now - filled_->at < world.options.turnaround);
+  if (!one) {
+    world.proved_lost(space_, filled_->psn);
+  }
+  filled_.reset();
 }
 
 // Answers a request; `again`: it was executed before.
@@ -173,6 +197,9 @@ void Responder::drop_queued(std::uint32_t psn) {
 
 void Responder::answer(World& world, Answer answer) {
   answer.msn = msn_;
+  if (filled_) {
+    settle_filled(world, answer.kind);
+  }
   const bool waiting = first_answer_ < answers_.size();
   if (answer.kind == Kind::ack && waiting && answers_.back().kind == Kind::ack) {
     answers_.back() = answer;  // coalesced
@@ -243,6 +270,9 @@ void Responder::take_turn(World& world) {
   if (packet.ends_message && ++first_answer_ == answers_.size()) {
     answers_.clear();
     first_answer_ = 0;
+    if (filled_) {
+      filled_->waiting = false;
+    }
   }
   const std::uint32_t answered = is_nak(packet.kind) ? psn : psn_add(psn, 1);
   if (psn_before(answered_end_, answered)) {

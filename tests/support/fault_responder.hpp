@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tests/support/fault_world.hpp"
@@ -30,7 +31,7 @@ class Responder {
     std::uint32_t msn = 0;
     std::uint32_t msn_of_request = 0;
     bool again = false;  // the request was executed before
-    Repeat request{};  // what the request was
+    Repeat request{};    // what the request was
     bool request_captured = false;
   };
 
@@ -41,6 +42,8 @@ class Responder {
   void drop_queued(std::uint32_t psn);
   void answer(World& world, Answer answer);
   Repeat repeat_of(const Answer& answer, std::uint32_t psn) const;
+  void note_filled(World& world, const Packet& request);
+  void settle_filled(World& world, Kind next);
 
   SpaceId space_ = 0;
   std::uint32_t expected_ = 0;
@@ -50,6 +53,13 @@ class Responder {
   std::uint32_t rnr_drawn_ = 0;  // PSN whose receive is settled
   bool rnr_drawn_valid_ = false;
   bool nak_sent_ = false;
+  // What a NAK asked for has come: whether the answers tell that it was no duplicate is not known yet.
+  struct Filled {
+    std::uint32_t psn = 0;
+    Time at = 0;
+    bool waiting = false;  // answers have been all the time since
+  };
+  std::optional<Filled> filled_;
   bool turn_scheduled_ = false;
   Time rnr_until_ = 0;
   Time busy_until_ = 0;

@@ -237,6 +237,10 @@ void Simulator::new_run(SpaceId space, bool responses, std::uint32_t psn, bool a
   spaces_[space].truth.new_run(responses, psn, alone, sink_);
 }
 
+void Simulator::proved_lost(SpaceId space, std::uint32_t psn) {
+  spaces_[space].truth.proved_lost(psn, sink_);
+}
+
 void Simulator::send(Packet packet) {
   ++totals_.sent;
   packet.sequence = ++spaces_[packet.space].sequence[is_response(packet.kind) ? 1 : 0];
@@ -294,8 +298,10 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   if (is_dead(packet, behind_capture) ||
       (victim && is_lost(packet, behind_capture, behind_capture ? rates.loss_after : rates.loss_before))) {
     ++(behind_capture ? totals_.lost_after : totals_.lost_before);
-    spaces_[packet.space].truth.lost(
-        packet, behind_capture ? LostWhere::after_capture : LostWhere::before_capture, sink_);
+    Space& space = spaces_[packet.space];
+    Packet lost = packet;
+    lost.sure_to_be_taken = is_response(packet.kind) && space.requester.is_sure_to_take(*this, packet.psn);
+    space.truth.lost(lost, behind_capture ? LostWhere::after_capture : LostWhere::before_capture, sink_);
     return;
   }
   const bool at_a = (sender_of(packet) == End::a) != behind_capture;

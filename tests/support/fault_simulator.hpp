@@ -90,6 +90,7 @@ class Simulator final : private World {
 
   void send(Packet packet) override;
   void new_run(SpaceId space, bool responses, std::uint32_t psn, bool alone) override;
+  void proved_lost(SpaceId space, std::uint32_t psn) override;
   void handle(const Event& event);
   void at_capture(std::uint32_t number);
   void capture(Packet& packet);
@@ -113,8 +114,8 @@ class Simulator final : private World {
   SimulatorSink& sink_;
   std::vector<Connection> connections_;
   std::vector<Space> spaces_;
-  std::vector<std::uint32_t> next_qp_;  // of each host
-  std::vector<std::uint16_t> ip_id_;    // next one of each host
+  std::vector<std::uint32_t> next_qp_;     // of each host
+  std::vector<std::uint16_t> ip_id_;       // next one of each host
   std::vector<std::uint16_t> flow_ip_id_;  // of each end of each connection
   std::uint32_t loss_row_[4]{};  // still to be lost: of each sender's end, before and behind the capture
   std::uint32_t capture_row_ = 0;

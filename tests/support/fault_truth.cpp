@@ -32,7 +32,7 @@ void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
       loss.decidable = pending.visible && (!capture_misses_ || pending.named);
       break;
     case LostWhere::after_capture:
-      loss.decidable = pending.named;
+      loss.decidable = pending.named && pending.proved;
       break;
     case LostWhere::by_capture:
       loss.decidable = pending.visible && !pending.repeated && !sampled_;
@@ -55,7 +55,8 @@ void SpaceTruth::lost(const Packet& packet, LostWhere where, TruthSink& sink) {
   }
   Stream& stream = stream_of(packet);
   // Its run may be over already; it then was told from where the sender went back.
-  stream.pending.push_back({.loss = loss, .run = packet.run, .sequence = packet.sequence});
+  stream.pending.push_back(
+      {.loss = loss, .run = packet.run, .sequence = packet.sequence, .proved = packet.sure_to_be_taken});
   const std::uint64_t old = packet.sequence - std::min<std::uint64_t>(packet.sequence, slot_mask_);
   std::erase_if(stream.pending, [&](const Pending& p) {
     const bool settled = p.sequence < old;
@@ -76,7 +77,8 @@ void SpaceTruth::new_run(bool responses, std::uint32_t psn, bool alone, TruthSin
   }
   // What was under way when the sender went back may still pass the capture: keep it one run longer.
   std::erase_if(stream.pending, [&](const Pending& p) {
-    const bool settled = p.run < stream.run;
+    const bool open = p.named && !p.proved && p.loss.where == LostWhere::after_capture;
+    const bool settled = p.run < stream.run && !open;
     if (settled) {
       settle(p, sink);
     }
@@ -97,8 +99,19 @@ void SpaceTruth::finish(TruthSink& sink) {
   }
 }
 
-// The receiver asks for `psn`.
-void SpaceTruth::name(Stream& stream, std::uint32_t psn, TruthSink& sink) {
+void SpaceTruth::proved_lost(std::uint32_t psn, TruthSink& sink) {
+  std::erase_if(streams_[0].pending, [&](Pending& p) {
+    const bool settled = p.named && p.loss.psn == psn && p.loss.where == LostWhere::after_capture;
+    if (settled) {
+      p.proved = true;
+      settle(p, sink);
+    }
+    return settled;
+  });
+}
+
+// The receiver asks for `psn`. Responses: `proves` that it was lost, if it is sure to have been taken.
+void SpaceTruth::name(Stream& stream, std::uint32_t psn, bool proves, TruthSink& sink) {
   const auto found = std::find_if(stream.pending.rbegin(), stream.pending.rend(), [&](const Pending& p) {
     return p.loss.psn == psn && (p.loss.where == LostWhere::after_capture ||
                                  (capture_misses_ && p.loss.where == LostWhere::before_capture));
@@ -107,7 +120,9 @@ void SpaceTruth::name(Stream& stream, std::uint32_t psn, TruthSink& sink) {
     return;
   }
   found->named = true;
-  if (found->visible || found->loss.where == LostWhere::after_capture) {
+  const bool response = &stream == &streams_[1];
+  found->proved = response && found->proved && proves;
+  if (found->loss.where == LostWhere::after_capture ? response : found->visible) {
     settle(*found, sink);
     stream.pending.erase(std::next(found).base());
   }
@@ -227,10 +242,10 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
   show_holes(stream, packet, sink);
   remember(stream, packet);
   if (packet.kind == Kind::sequence_nak) {
-    name(requests, packet.psn, sink);
+    name(requests, packet.psn, false, sink);
   } else if (packet.kind == Kind::read_request && packet.repeat.repeated &&
              packet.repeat.cause == Cause::read_retry) {
-    name(responses, packet.psn, sink);
+    name(responses, packet.psn, packet.repeat.by_timer, sink);
   }
   if (response) {
     count_answers(packet);

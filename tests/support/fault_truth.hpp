@@ -23,8 +23,12 @@
 // - before the capture: if a later packet of the same run of its stream was captured, which leaves a hole
 //   (a run ends where the sender goes back). Where the capture itself misses packets, a hole that go-back-N
 //   fills anyway shows nothing: then the receiver must have asked for it as well, see below;
-// - after the capture: if a captured sequence NAK, or READ request issued again, names its PSN first. Else
-//   go-back-N repeated it anyway, or it and its acknowledgement look alike;
+// - after the capture: if a captured sequence NAK, or READ request issued again, names its PSN first (else
+//   go-back-N repeated it anyway, or it and its acknowledgement look alike), and it cannot have been
+//   overtaken instead, which makes receivers ask as well. Of a request: what was sent again for it is no
+//   duplicate, which would have been acknowledged (IBTA 9.7.5.1.4), and that does not become one with the
+//   next acknowledgement. Of a response: a timer made the requester ask, and it would have taken the response
+//   however late; asked for at once, or thrown away because one before it was late, it looks the same;
 // - by the capture: if a hole shows and the sender never repeated that PSN. Not where the capture is a
 // sample, which
 //   has less than half of the packets: there repeats and NAKs are as likely to be missed.
@@ -87,6 +91,8 @@ class SpaceTruth {
   void captured(Packet& packet, std::uint64_t twin_frame, TruthSink& sink);
   void lost(const Packet& packet, LostWhere where, TruthSink& sink);
   void new_run(bool responses, std::uint32_t psn, bool alone, TruthSink& sink);
+  // The answers tell that this request, which a NAK had named, was no duplicate when it came.
+  void proved_lost(std::uint32_t psn, TruthSink& sink);
   void finish(TruthSink& sink);
 
   // Messages of which the capture holds the last request packet and an answer that acknowledges it.
@@ -111,6 +117,7 @@ class SpaceTruth {
     bool visible = false;   // leaves a hole in the capture
     bool repeated = false;  // the sender sent that PSN again
     bool named = false;     // the receiver asked for it
+    bool proved = false;    // and the capture tells that it was not only late
   };
   struct Stream {
     std::vector<Slot> slots;
@@ -124,7 +131,7 @@ class SpaceTruth {
   Stream& stream_of(const Packet& packet) { return streams_[is_response(packet.kind) ? 1 : 0]; }
   Slot& slot(Stream& stream, std::uint32_t psn) { return stream.slots[psn & slot_mask_]; }
   void settle(const Pending& pending, TruthSink& sink) const;
-  void name(Stream& stream, std::uint32_t psn, TruthSink& sink);
+  void name(Stream& stream, std::uint32_t psn, bool proves, TruthSink& sink);
   void show_holes(Stream& stream, const Packet& packet, TruthSink& sink);
   void remember(Stream& stream, const Packet& packet);
   void count_answers(const Packet& packet);

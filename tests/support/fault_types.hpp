@@ -64,6 +64,7 @@ struct Repeat {
   std::uint8_t also = 0;  // cause bits that the definitions allow as well, with a reason in fault_truth.hpp
   bool trigger_captured = true;  // the NAK or request that made the sender repeat is in the capture
   bool contract_silent = false;  // the definitions do not say whether this is a retransmission
+  bool by_timer = false;         // READ request: the timer sent it, because its first response is missing
   bool executed = false;         // READ response, not sent before: the responder had executed the READ before
   bool first_answer = false;     // READ response, not sent before: to a READ that had to be issued again
 };
@@ -96,10 +97,11 @@ struct Packet {
   std::uint32_t msn_of_request = 0;  // READ response: count of messages with the READ. Not on the wire
   // Not on the wire:
   Repeat repeat{};
-  std::uint32_t run = 0;       // of its stream; a new one begins where the sender went back
-  std::uint32_t twin = 0;      // of a transmission that the network doubled, both copies the same; 0: none
-  std::uint64_t sequence = 0;  // of transmissions in its stream, 1 ...
-  std::uint64_t frame = 0;     // its number in the capture; 0: not captured
+  std::uint32_t run = 0;          // of its stream; a new one begins where the sender went back
+  std::uint32_t twin = 0;         // of a transmission that the network doubled, both copies the same; 0: none
+  bool sure_to_be_taken = false;  // response: its requester lacked nothing before it
+  std::uint64_t sequence = 0;     // of transmissions in its stream, 1 ...
+  std::uint64_t frame = 0;        // its number in the capture; 0: not captured
 };
 
 constexpr End sender_of(const Packet& packet) {

@@ -90,6 +90,8 @@ class World {
   // The sender of requests (or of responses) goes back to `psn`: what it sends next is a new run of its
   // stream; or it sends that packet `alone` again, within the run.
   virtual void new_run(SpaceId space, bool responses, std::uint32_t psn, bool alone) = 0;
+  // What the responder answers tells that `psn`, which it had asked for and has now, was no duplicate.
+  virtual void proved_lost(SpaceId space, std::uint32_t psn) = 0;
 
  private:
   struct Later {
