@@ -90,7 +90,8 @@ class Costs {
 
   [[nodiscard]] bool answer_missing(std::int32_t i, std::int64_t end) const {
     const Note& note = scene_.note_at(i);
-    if (scene_.said.rulings[static_cast<std::size_t>(i)].lost_after != 0) return true;
+    const Ruling& ruling = scene_.said.rulings[static_cast<std::size_t>(i)];
+    if (ruling.lost_after != 0 || ruling.doubt != Doubt::none) return true;
     const auto asked = last_.find({true, note.psn});
     if (asked != last_.end() && scene_.note_at(asked->second).answered) return false;
     if (scene_.answers.response_missing(note.psn, end, i)) return true;

@@ -76,6 +76,23 @@ struct CaptureFact {
   [[nodiscard]] bool is_sample() const noexcept { return missed / 4 > captured; }
 };
 
+/// What became of packets behind the capture, of all connections between two hosts in that direction. What
+/// was asked for again may have been lost there, or overtaken.
+struct PathFact {
+  std::uint32_t late = 0;  ///< so many were overtaken: proved
+  std::uint32_t lost = 0;  ///< so many were lost
+  std::uint32_t open = 0;  ///< so many requests were either
+  std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
+
+  /// Whether what may be either was lost, `network`: of all paths. Most requests that are overtaken are
+  /// proved to be; not so responses that are asked for at once.
+  [[nodiscard]] bool was_lost(Doubt doubt, const PathFact& network) const noexcept {
+    if (doubt == Doubt::named && network.open > 2 * std::uint64_t{network.late}) return true;
+    if (doubt == Doubt::waited_for && late == 0 && soon == 0) return true;
+    return lost > 4 * std::uint64_t{late};
+  }
+};
+
 /// The same of a space.
 struct Facts {
   StreamFact requests;
@@ -104,9 +121,8 @@ struct Facts {
   std::uint32_t responses_lost = 0;  ///< on their way to the capture
   bool nanoseconds = false;  ///< the clock of the capture counts them: a stamp is no whole microsecond
   bool repeats = true;       ///< the requester sends again what is lost: UC does not
-  // Packets that NAKs named although they had been captured:
-  std::uint32_t named_late = 0;  ///< came late after all
-  std::uint32_t named_lost = 0;  ///< did not
+  PathFact there;            ///< of requests
+  PathFact back;             ///< of responses
   int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 

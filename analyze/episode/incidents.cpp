@@ -177,6 +177,13 @@ void Judge::judge_silence(const Group& group, Incident& incident) const {
     incident.known_by(PlaceEvidence::confirmed_before);
     incident.lost_at_most = 1;
     incident.confidence = 0.9F;
+  } else if (all_.ruling(first.begins).doubt != Doubt::none) {
+    incident.what = IncidentKind::loss_or_reordering;
+    incident.place = IncidentPlace::after_capture;
+    incident.of_responses = true;
+    incident.leave_open(Undecided::lost_or_late);
+    incident.lost_at_most = std::max(incident.repeated_packets, 1U);
+    incident.confidence = 0.5F;
   } else if (silent) {
     incident.what = IncidentKind::timeout;
     incident.leave_open(Undecided::request_or_answer);

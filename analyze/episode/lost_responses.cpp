@@ -184,12 +184,23 @@ bool Responses::others_arrived(std::size_t i, std::int32_t given) const {
   return now.time_ns - answer.time_ns > 2 * (answer.time_ns - scene_.note_at(before).time_ns);
 }
 
-/// Where responses overtake each other on their way to the capture, and none is lost, they do so behind it as
-/// well: a requester that takes them in order asks again for what comes late. Then nothing is decided.
-bool Responses::path_reorders() const {
-  constexpr std::uint32_t some = 2;
-  const std::uint32_t late = scene_.facts.responses.late;
-  return late >= some && late > scene_.facts.responses_lost;
+/// How a READ that is asked again shows that a response which was captured did not arrive. At once: it was
+/// lost or overtaken. By a timer: one that lacked nothing before it would have taken it however late it came,
+/// for nothing is overtaken by so much; others may have thrown it away, because one before it came late.
+Responses::Missed Responses::how_missed(std::size_t i, std::int32_t given) const {
+  const Issue& issue = scene_.issues[i];
+  const Note& answer = scene_.note_at(given);
+  const Note& now = scene_.note_at(issue.note);
+  if (!timed(now, answer) || now.time_ns - answer.time_ns < shortest_timer_ns) return Missed::at_once;
+  for (std::int32_t k = given - 1; k >= 0; --k) {
+    const Note& note = scene_.note_at(k);
+    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(k)];
+    const bool asked_then = note.request && note.psn == issue.first && how.begins_pass;
+    const bool long_before = timed(answer, note) && answer.time_ns - note.time_ns >= shortest_timer_ns;
+    if (asked_then || long_before) return Missed::lost;
+    if (is_response(note) && note.psn < issue.first) return Missed::waited_for;
+  }
+  return Missed::waited_for;
 }
 
 /// How long after the first answer that it had not seen before the requester goes on with a new request: the
@@ -214,7 +225,7 @@ std::int64_t Responses::requester_reacts_ns() const {
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
-  if (path_reorders()) return;
+  PathFact& path = scene_.facts.back;
   const std::int64_t reacts_ns = requester_reacts_ns();
   std::unordered_map<std::int64_t, std::int32_t> claimed;
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
@@ -248,7 +259,11 @@ void Responses::lose_downstream() {
     // A slow requester's timer runs out before it has looked at what arrived. Of the READ that it asks for
     // the rest of it has looked at some.
     if (!soon && now.time_ns - scene_.note_at(given).time_ns < (within ? 4 : 6) * reacts_ns / 3) continue;
-    if (overtook(at->psn, given, issue.note) || asked_for_more_at_once(i) || crossed(i, given)) continue;
+    if (overtook(at->psn, given, issue.note) || crossed(i, given)) continue;
+    if (asked_for_more_at_once(i)) {
+      ++path.late;
+      continue;
+    }
     if (scene_.said.rulings[static_cast<std::size_t>(given)].what == Ruling::What::repeat &&
         timed(now, scene_.note_at(given)) && scene_.facts.ask_again_ns != 0 &&
         now.time_ns - scene_.note_at(given).time_ns < scene_.facts.ask_again_ns)
@@ -259,7 +274,15 @@ void Responses::lose_downstream() {
       const std::int64_t took = now.time_ns - scene_.note_at(given).time_ns;
       least = least == 0 ? took : std::min(least, took);
     }
-    scene_.lose({Lost::after_capture, false, psn, given, issue.note, -1});
+    const Missed missed = how_missed(i, given);
+    if (missed == Missed::lost) {
+      ++path.lost;
+      scene_.lose({Lost::after_capture, false, psn, given, issue.note, -1});
+    } else {
+      const bool waited = missed == Missed::waited_for;
+      if (!waited) ++path.soon;
+      scene_.leave_open(given, issue.note, waited ? Doubt::waited_for : Doubt::asked_for_at_once);
+    }
   }
 }
 

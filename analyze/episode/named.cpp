@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sequence NAK proves of a request that was captured: lost downstream, or only late there.
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,11 @@ bool is_plain_ack(const Note& note) noexcept {
          (note.aeth >> 29U & 3U) == 0;
 }
 
+bool is_sequence_nak(const Note& note) noexcept {
+  return dissect::opcode_info(note.opcode).operation == Operation::acknowledge && note.has_aeth &&
+         note.aeth >> 24U == 0x60U;
+}
+
 class Named {
  public:
   Named(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream), sent_(stream) {
@@ -28,6 +34,7 @@ class Named {
     std::sort(by_note_.begin(), by_note_.end(),
               [&](std::size_t a, std::size_t b) { return stream.sent[a].note < stream.sent[b].note; });
     learn_answers();
+    acknowledges_at_will_ = acknowledges_at_will();
   }
   void judge();
 
@@ -35,14 +42,24 @@ class Named {
   enum class Fate : std::uint8_t { lost, late, either };
 
   void learn_answers();
+  [[nodiscard]] bool acknowledges_at_will() const;
+  [[nodiscard]] bool asked_for_one(std::int64_t psn, std::int32_t answer) const;
+  [[nodiscard]] std::int64_t since(std::int32_t sent, std::int32_t answer) const noexcept {
+    const Note& then = scene_.note_at(sent);
+    const Note& now = scene_.note_at(answer);
+    return timed(then, now) ? now.time_ns - then.time_ns : std::numeric_limits<std::int64_t>::max();
+  }
   [[nodiscard]] bool reached(std::int32_t sent, std::int32_t answer) const noexcept;
+  [[nodiscard]] bool too_soon(std::int32_t sent, std::int32_t answer) const noexcept;
   [[nodiscard]] std::int32_t last_reached(std::int64_t psn, std::int32_t answer) const;
   [[nodiscard]] bool shown(std::int32_t named, const Asked& asked) const;
   [[nodiscard]] bool discarded(std::int32_t named, const Asked* before, std::int32_t answer) const;
-  [[nodiscard]] Fate fate(const Asked& asked) const;
+  [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named) const;
+  [[nodiscard]] bool of_duplicate(std::int32_t ack) const;
+  [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] Fate fate_where_kept(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] bool answered_soon(std::int32_t request) const;
-  [[nodiscard]] Fate fate_where_discarded(const Asked& asked, std::int32_t repeat, const Note& ack,
+  [[nodiscard]] Fate fate_where_discarded(const Asked& asked, std::int32_t named, std::int32_t repeat,
                                           std::int32_t confirmed) const;
   /// Calls `each` with the requests captured between the two notes, until it returns true.
   template <class Each>
@@ -60,16 +77,20 @@ class Named {
   const Stream& stream_;
   const ByPsn sent_;
   std::vector<std::size_t> by_note_;  ///< indices of the stream, in the order of capture
+  std::int64_t slowest_ns_ = 0;       ///< from a request to its answer
+  bool acknowledges_at_will_ = false;
 };
 
 /// The least time from a request to its answer: none is influenced by what was captured later than that
 /// before it. A NAK answers one of those that came behind the missing one.
 void Named::learn_answers() {
   std::int64_t& least = scene_.facts.fastest_answer_ns;
+  slowest_ns_ = scene_.facts.slow_answer_ns;
   const auto took = [&](std::int32_t request, std::int32_t answer) {
     if (request < 0 || !timed(scene_.note_at(request), scene_.note_at(answer))) return;
     const std::int64_t time = scene_.note_at(answer).time_ns - scene_.note_at(request).time_ns;
     if (time > 0 && (least == 0 || time < least)) least = time;
+    slowest_ns_ = std::max(slowest_ns_, time);
   };
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& answer = scene_.notes[i];
@@ -93,10 +114,12 @@ void Named::learn_answers() {
 /// Whether that transmission may have come before the answer was given. The fastest answer so far need not be
 /// the fastest.
 bool Named::reached(std::int32_t sent, std::int32_t answer) const noexcept {
-  if (sent < 0 || sent > answer) return false;
-  const Note& then = scene_.note_at(sent);
-  const Note& now = scene_.note_at(answer);
-  return !timed(then, now) || now.time_ns - then.time_ns >= scene_.facts.fastest_answer_ns / 2;
+  return sent >= 0 && sent < answer && since(sent, answer) >= scene_.facts.fastest_answer_ns / 2;
+}
+
+/// Whether no answer that came so soon is known.
+bool Named::too_soon(std::int32_t sent, std::int32_t answer) const noexcept {
+  return since(sent, answer) < scene_.facts.fastest_answer_ns / 20 * 19;
 }
 
 std::int32_t Named::last_reached(std::int64_t psn, std::int32_t answer) const {
@@ -152,50 +175,108 @@ Named::Fate Named::fate_where_kept(const Asked& asked, std::int32_t repeat) cons
   return answered_soon(repeat) ? Fate::either : Fate::lost;
 }
 
-/// Whether any acknowledgement may be the answer to that request.
+/// Whether an acknowledgement may be the answer to that request. Answers keep the order of requests.
 bool Named::answered_soon(std::int32_t request) const {
   const Note& then = scene_.note_at(request);
-  const std::int64_t longest = std::max(2 * scene_.facts.fastest_answer_ns, scene_.facts.slow_answer_ns);
+  const std::int64_t longest = slowest_ns_ + slowest_ns_ / 8;
   for (auto i = static_cast<std::size_t>(request) + 1; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
     if (!timed(note, then)) return true;
     if (note.time_ns - then.time_ns > longest) return false;
-    if (!note.request && is_plain_ack(note) && reached(request, static_cast<std::int32_t>(i))) return true;
+    const std::int64_t confirmed = is_sequence_nak(note) ? note.psn - 1 : note.psn;
+    if (note.request || confirmed < then.psn || !reached(request, static_cast<std::int32_t>(i))) continue;
+    // A NAK so soon may answer what was sent before that.
+    const bool perhaps_before = is_sequence_nak(note) && note.time_ns - then.time_ns <= slowest_ns_ &&
+                                sent_.last_before(note.psn - 1, request) >= 0;
+    return is_plain_ack(note) || perhaps_before;
   }
   return true;
 }
 
-/// It takes in order only. What came behind the missing one before that was sent again it had thrown away: it
-/// cannot confirm it without a repeat, and would have asked for it once more when the missing one came.
-Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t repeat, const Note& ack,
-                                        std::int32_t confirmed) const {
-  if (!is_plain_ack(ack)) return Fate::either;
-  if (ack.psn == asked.psn && !scene_.note_at(repeat).asks)
-    return Fate::late;  // a duplicate's (IBTA 9.7.5.1.4)
-  const std::int32_t last = last_reached(ack.psn, confirmed);
-  if (ack.psn > asked.psn && last >= 0 && last < repeat) return Fate::late;
-  constexpr int enough = 2;
-  int since = 0;
-  const bool others = any_between(asked.note, repeat, [&](const Sent& sent) {
-    if (sent.psn > asked.psn + 1) ++since;
-    return since >= enough;
-  });
-  return others ? Fate::lost : Fate::either;
+/// Whether a transmission of `psn` before that answer asked for an acknowledgement.
+bool Named::asked_for_one(std::int64_t psn, std::int32_t answer) const {
+  for (std::int32_t each = sent_.last_before(psn, answer); each >= 0; each = sent_.last_before(psn, each)) {
+    if (scene_.note_at(each).asks) return true;
+  }
+  return false;
 }
 
-Named::Fate Named::fate(const Asked& asked) const {
+/// Whether the responder also acknowledges what does not ask for it and is no duplicate, as it may.
+bool Named::acknowledges_at_will() const {
+  if (std::none_of(by_note_.begin(), by_note_.end(),
+                   [&](std::size_t i) { return stream_.note_of(stream_.sent[i]).asks; }))
+    return true;
+  const auto asked = scene_.answers.asked();
+  const std::int32_t until = asked.empty() ? 0 : asked.front().note;
+  for (std::int32_t i = 0; i < until; ++i) {
+    const Note& note = scene_.note_at(i);
+    if (note.request || note.before || !is_plain_ack(note)) continue;
+    if (sent_.last_before(note.psn, i) >= 0 && !asked_for_one(note.psn, i)) return true;
+  }
+  return false;
+}
+
+/// Whether that acknowledgement answers nothing but a duplicate: what it names did not ask for one, or had
+/// been acknowledged before and was not sent since (IBTA 9.7.5.1.4).
+bool Named::of_duplicate(std::int32_t ack) const {
+  const std::int64_t psn = scene_.note_at(ack).psn;
+  const std::int32_t last = sent_.last_before(psn, ack);
+  if (last < 0) return false;
+  if (!acknowledges_at_will_ && !asked_for_one(psn, ack)) return true;
+  return false;
+}
+
+/// Whether an answer that comes behind the repeat shows that the named one had come late, or soon will. A
+/// responder that takes in order only acknowledges what was sent behind it before the repeat; or it asks for
+/// the next, which it had thrown away (IBTA 9.7.5.1.1); or it acknowledges a duplicate, which the repeat is
+/// then, or the late one becomes (9.7.5.1.4).
+bool Named::shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const {
+  const Note& note = scene_.note_at(answer);
+  const bool ack = is_plain_ack(note);
+  const std::int64_t confirmed = ack ? note.psn : note.psn - 1;
+  if (!(ack || is_sequence_nak(note)) || confirmed < asked.psn) return false;
+  if (answer == scene_.answers.confirmed_at(asked.psn + 1)) {
+    const std::int32_t last = last_reached(confirmed, answer);
+    if (last >= 0 && last < repeat) return true;
+  }
+  return ack && reached(repeat, answer) && of_duplicate(answer);
+}
+
+Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, std::int32_t repeat,
+                                        std::int32_t confirmed) const {
+  const Note& again = scene_.note_at(repeat);
+  if (!timed(again, scene_.note_at(named)) || !timed(again, scene_.note_at(confirmed))) return Fate::either;
+  constexpr std::int64_t later = 4;  // times what the repair took: nothing is overtaken by more
+  const std::int64_t until_ns = again.time_ns + later * (again.time_ns - scene_.note_at(named).time_ns);
+  const std::int32_t pass = sent_.told(repeat)->pass;
+  bool asks_on = false;
+  for (std::int32_t i = repeat + 1; i < static_cast<std::int32_t>(scene_.notes.size()); ++i) {
+    const Note& note = scene_.note_at(i);
+    if (timed(note, again) && note.time_ns > until_ns && i > confirmed) break;
+    // The next pass makes duplicates of its own.
+    if (note.request && sent_.pass_of(i) > pass) break;
+    if (note.request) continue;
+    if (shows_late(i, asked, repeat)) return Fate::late;
+    asks_on = asks_on || (is_sequence_nak(note) && note.psn == asked.psn + 1);
+  }
+  if (asks_on) return Fate::either;  // or the repeat of the next was lost
+  // Had it come before, it would have been acknowledged then, if it asked for that.
+  if (scene_.note_at(named).asks && !too_soon(repeat, confirmed)) return Fate::lost;
+  return again.asks || answered_soon(repeat) ? Fate::either : Fate::lost;
+}
+
+Named::Fate Named::fate(const Asked& asked, std::int32_t named) const {
   const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
   if (confirmed < 0) return Fate::either;
   const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
   // Confirmed before a repeat can have come.
   if (repeat < 0 || !reached(repeat, confirmed)) return Fate::late;
   if (scene_.facts.keeps > 0) return fate_where_kept(asked, repeat);
-  return fate_where_discarded(asked, repeat, scene_.note_at(confirmed), confirmed);
+  return fate_where_discarded(asked, named, repeat, confirmed);
 }
 
 void Named::judge() {
   std::unordered_map<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
-  std::vector<Loss> doubtful;
   std::int64_t rnr_psn = -1;
   const Asked* before = nullptr;
   for (const Asked& asked : scene_.answers.asked()) {
@@ -210,30 +291,29 @@ void Named::judge() {
     if (named < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late)
       continue;
     const auto known = judged.find(asked.psn);
-    if (known != judged.end() && known->second == named) continue;
+    // What was sent again for an earlier one and not once more has come: this one answers what came before.
+    const bool for_earlier = known != judged.end() && sent_.first_behind(asked.psn, asked.note) < 0;
+    if (for_earlier || (known != judged.end() && known->second == named)) continue;
     if (!shown(named, asked)) continue;
     const bool behind = last != nullptr && last->psn < asked.psn;
     if (discarded(named, behind ? last : nullptr, asked.note)) continue;
     judged[asked.psn] = named;
     const Loss loss{
         Lost::after_capture, true, asked.psn, named, asked.note, sent_.first_behind(asked.psn, asked.note)};
-    switch (fate(asked)) {
+    switch (fate(asked, named)) {
       case Fate::late:
-        ++scene_.facts.named_late;
+        ++scene_.facts.there.late;
         break;
       case Fate::lost:
-        ++scene_.facts.named_lost;
+        ++scene_.facts.there.lost;
         scene_.lose(loss);
         break;
       case Fate::either:
-        doubtful.push_back(loss);
+        ++scene_.facts.there.open;
+        scene_.leave_open(named, asked.note, Doubt::named);
         break;
     }
   }
-  // Where packets that are named come late, a NAK alone proves nothing.
-  const auto in_doubt = static_cast<std::uint32_t>(doubtful.size());
-  if (2 * scene_.facts.named_late > 4 * scene_.facts.named_lost + in_doubt) return;
-  for (const Loss& loss : doubtful) scene_.lose(loss);
 }
 
 }  // namespace

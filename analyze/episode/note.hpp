@@ -64,6 +64,14 @@ enum class Rule : std::uint8_t {
   not_captured,       ///< what made the sender send it again is not in the capture
 };
 
+/// What a packet shows of one that was captured and asked for again, and may have been lost or overtaken.
+enum class Doubt : std::uint8_t {
+  none,
+  named,              ///< a request that a sequence NAK asked for
+  asked_for_at_once,  ///< a response that was asked for again sooner than by a timer
+  waited_for,         ///< one that was asked for by a timer
+};
+
 /// What an episode's explanation says of one packet.
 struct Ruling {
   enum class What : std::uint8_t { first, late, copy, repeat };
@@ -79,6 +87,8 @@ struct Ruling {
   std::uint32_t missed_own = 0;    ///< delivered, but not captured
   std::uint32_t missed_other = 0;  ///< the same of the peer
   std::uint64_t lost_frame = 0;    ///< the transmission lost behind the capture, of `lost_after`; 0: none
+  Doubt doubt = Doubt::none;       ///< behind the capture, of the peer: all that is known of the path tells
+  std::uint64_t doubt_frame = 0;   ///< the transmission
 
   bool by_network = false;  ///< of a copy: the network made it, not the capture
   bool unseen = false;      ///< of an answer: what it confirms was not captured

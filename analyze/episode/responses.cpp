@@ -15,14 +15,6 @@ namespace roce::analyze::episode {
 
 using dissect::Operation;
 
-namespace {
-
-[[nodiscard]] bool is_response(const Note& note) noexcept {
-  return !note.request && dissect::opcode_info(note.opcode).operation != Operation::acknowledge;
-}
-
-}  // namespace
-
 ResponseNumbers::ResponseNumbers(const Scene& scene) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   all.reserve(scene.issues.size());

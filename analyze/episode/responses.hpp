@@ -15,6 +15,11 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
+/// READ or atomic.
+[[nodiscard]] inline bool is_response(const Note& note) noexcept {
+  return !note.request && dissect::opcode_info(note.opcode).operation != dissect::Operation::acknowledge;
+}
+
 /// Between the responses of two READs lie PSNs of other requests: the responses are numbered without them.
 class ResponseNumbers {
  public:
@@ -73,7 +78,8 @@ class Responses {
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
   [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
-  [[nodiscard]] bool path_reorders() const;
+  enum class Missed : std::uint8_t { at_once, waited_for, lost };
+  [[nodiscard]] Missed how_missed(std::size_t i, std::int32_t given) const;
   [[nodiscard]] bool goes_on(const Issue& issue) const;
   [[nodiscard]] bool asked_for_more_at_once(std::size_t issue) const;
   [[nodiscard]] bool overtook(std::int64_t number, std::int32_t given, std::int32_t until) const;

@@ -33,6 +33,11 @@ struct Scene {
   }
   /// Notes a loss, and in the ruling of the packet that shows it.
   void lose(const Loss& loss);
+  /// That packet behind the capture, or it came late there.
+  void leave_open(std::int32_t note, std::int32_t shown, Doubt doubt) {
+    ruling_at(shown).doubt = doubt;
+    ruling_at(shown).doubt_frame = note_at(note).frame;
+  }
 };
 
 /// Requests first: what they were tells what the responses answer.

@@ -85,6 +85,11 @@ class ByPsn {
                 [note](std::int32_t at, std::int32_t best) { return at > note && (best < 0 || at < best); });
   }
   [[nodiscard]] const Placed* told(std::int32_t note) const { return &stream_.story[by_note_.at(note)]; }
+  /// Of a request that was sent once; -1: it is a copy.
+  [[nodiscard]] std::int32_t pass_of(std::int32_t note) const {
+    const auto found = by_note_.find(note);
+    return found == by_note_.end() ? -1 : stream_.story[found->second].pass;
+  }
   [[nodiscard]] std::int64_t begins_at(std::int32_t pass) const noexcept {
     return begins_[static_cast<std::size_t>(pass)];
   }

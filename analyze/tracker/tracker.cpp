@@ -358,6 +358,7 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
       space->request(s);
     }
     book_ruling(s, track.views != nullptr);
+    leave_open(track, s);
     if (track.views != nullptr) note_ruled(s, track);
   }
   const bool ce = followed && (record.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);

@@ -213,6 +213,31 @@ episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) c
   return known;
 }
 
+/// What is known of the way of what that side sends.
+episode::PathFact& Tracker::Impl::path_from(const Track& track, unsigned side) {
+  if (paths.size() >= paths_at_most) paths.clear();
+  return paths[{track.result.ends[side].address, track.result.ends[side ^ 1U].address}];
+}
+
+void Tracker::Impl::leave_open(Track& track, const Step& s) {
+  if (s.ruling.doubt == episode::Doubt::none || track.doubtful.size() >= DoubtfulLoss::at_most) return;
+  track.doubtful.push_back(
+      {{Lost::after_capture, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts}, s.ruling.doubt});
+}
+
+/// What other packets from there to there have shown, of any connection. Other capture points know better.
+void Tracker::Impl::settle_doubtful(Track& track) {
+  for (const DoubtfulLoss& each : track.doubtful) {
+    const unsigned side = each.loss.side;
+    if (track.views != nullptr || !path_from(track, side).was_lost(each.doubt, network)) continue;
+    const std::uint32_t place = track.places[side];
+    Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each.loss.by) : nullptr;
+    book_loss(each.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series,
+              verdict);
+  }
+  track.doubtful.clear();
+}
+
 /// The episode is over, or as long as may be: what is said of it is said now.
 /// True if something was wrong.
 bool Tracker::Impl::explain_episode(std::uint32_t connection) {
@@ -235,10 +260,16 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     PsnSpace* const space = track.spaces[requester].get();
     std::vector<const Held*> packets;
     for (const std::size_t i : all.of) packets.push_back(&over->held[i]);
-    const episode::Facts known = facts_of(track, requester);
+    episode::Facts known = facts_of(track, requester);
+    known.there = path_from(track, requester);
+    known.back = path_from(track, requester ^ 1U);
     episode::Facts facts = known;
     const episode::Explanation said = episode::explain(all.notes, facts);
     space->learn(facts);
+    path_from(track, requester) = facts.there;
+    path_from(track, requester ^ 1U) = facts.back;
+    network.late += facts.there.late - known.there.late;
+    network.open += facts.there.open - known.there.open;
     for (std::size_t i = 0; i < all.of.size(); ++i) rulings[all.of[i]] = said.rulings[all.before + i];
     note_incidents(track, requester, all.notes, said, known, packets);
   }

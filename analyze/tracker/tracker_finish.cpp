@@ -39,6 +39,7 @@ void Tracker::Impl::conclude(Track& track) {
     if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
   }
   drop_stray(track);
+  settle_doubtful(track);
   conclude_views(track);
   conclude_incidents(track);
   for (unsigned side = 0; side < 2; ++side) CongestionTracker::finish(c, side, flow_of(side));

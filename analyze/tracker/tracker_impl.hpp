@@ -197,6 +197,13 @@ struct DamagedPacket {
   std::uint8_t requester = 0;  ///< side
 };
 
+/// What was lost behind the capture, unless it came late there: what is known of the path in the end tells.
+struct DoubtfulLoss {
+  static constexpr std::size_t at_most = 4096;  ///< of a connection; what is beyond that stays open
+  ShownLoss loss;
+  episode::Doubt doubt = episode::Doubt::none;
+};
+
 /// A connection while it is followed.
 struct alignas(64) Track {
   std::array<DeepPtr<PsnSpace>, 2> spaces;  ///< by requester
@@ -213,6 +220,7 @@ struct alignas(64) Track {
   bool answers_stray = false;  ///< some are, and no other sequence: no longer looked at
   DeepPtr<Episode> episode;
   std::vector<DamagedPacket> damaged;  ///< of which no incident tells yet
+  std::vector<DoubtfulLoss> doubtful;
 };
 
 struct EndHash {
@@ -266,6 +274,9 @@ struct Tracker::Impl {
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();
   [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester) const;
+  [[nodiscard]] episode::PathFact& path_from(const Track& track, unsigned side);
+  static void leave_open(Track& track, const Step& s);
+  void settle_doubtful(Track& track);
 
   // tracker_incidents.cpp
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
@@ -411,12 +422,16 @@ struct Tracker::Impl {
   static constexpr std::size_t held_of_all = 128 * 1024;
   static constexpr std::size_t doubted_at_most = 1024;
   static constexpr std::size_t strange_pairs_at_most = 4096;
+  static constexpr std::size_t paths_at_most = 16384;
 
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
   std::map<std::uint64_t, std::uint32_t> open_episodes;  ///< connections, by the frame that began them
-  bool copies_expected = false;                          ///< from now on
+  /// What episodes showed of the way from one host to another.
+  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::PathFact> paths;
+  episode::PathFact network;  ///< of all of them: of requests
+  bool copies_expected = false;    ///< from now on
   bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place
   StableVector<Track> tracks;

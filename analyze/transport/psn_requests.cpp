@@ -285,7 +285,8 @@ void PsnSpace::learn_asking(Step& s, std::int64_t psn) {
     std::int64_t since_ns = capture::no_time;
     if (missing != nullptr) {
       since_ns = missing->time_ns;
-    } else if (given != nullptr && given->cause == 0 && s.ruling.lost_after != 0) {
+    } else if (given != nullptr && given->cause == 0 &&
+               (s.ruling.lost_after != 0 || s.ruling.doubt != episode::Doubt::none)) {
       since_ns = next != nullptr ? std::max(next->time_ns, given->time_ns) : given->time_ns;
     }
     const bool timed = since_ns != capture::no_time && s.r.time_ns != capture::no_time;

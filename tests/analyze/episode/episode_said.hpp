@@ -36,6 +36,7 @@ inline std::string said(const Ruling& ruling) {
   add("before", ruling.lost_before);
   add("after", ruling.lost_after);
   add("missed", ruling.missed_own + ruling.missed_other);
+  if (ruling.doubt != Doubt::none) text += text.empty() ? "open" : " open";
   return text;
 }
 

@@ -10,12 +10,12 @@ namespace roce::analyze::episode {
 namespace explain_test {
 namespace {
 
-TEST(Explain, ASequenceNakNamesWhatWasLostDownstream) {
+TEST(Explain, ASequenceNakNamesWhatWasLostOrLateDownstream) {
   expect_said(
       "0 write 10 | \n"
       "1 write 11 | \n"
       "2 write 12 | \n"
-      "20 nak 11  | after=1\n"
+      "20 nak 11  | open\n"
       "25 write 11 | nak\n"
       "26 write 12 | nak\n"
       "27 write 13 | \n"
