@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -110,11 +111,11 @@ class Acknowledgements {
   Scene& scene_;
   bool ids_tell_ = false;
   bool twice_ = false;  ///< the capture shows requests twice
-  std::set<std::int32_t> twins_;
+  Set<std::int32_t> twins_;
   bool ids_rise_ = false;
-  const Note* last_ = nullptr;                                   ///< answer that was not overtaken
-  std::vector<std::pair<std::int64_t, std::int64_t>> captured_;  ///< requests: PSNs
-  std::unordered_map<std::int64_t, std::vector<std::int32_t>> seen_;
+  const Note* last_ = nullptr;                            ///< answer that was not overtaken
+  List<std::pair<std::int64_t, std::int64_t>> captured_;  ///< requests: PSNs
+  HashMap<std::int64_t, List<std::int32_t>> seen_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/alike.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,9 +22,9 @@ bool look_alike(const Note& a, const Note& b) noexcept {
 
 Alike::Alike(std::span<const Note> notes) : notes_(notes), alike_(notes.size()) {
   constexpr std::size_t looked_back = 4;
-  std::map<std::tuple<bool, std::int64_t, std::uint8_t>, std::vector<std::int32_t>> seen;
+  Map<std::tuple<bool, std::int64_t, std::uint8_t>, List<std::int32_t>> seen;
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    std::vector<std::int32_t>& same = seen[{notes[i].request, notes[i].psn, notes[i].opcode}];
+    List<std::int32_t>& same = seen[{notes[i].request, notes[i].psn, notes[i].opcode}];
     for (auto other = same.rbegin(); other != same.rend() && alike_[i].size() < looked_back; ++other) {
       if (look_alike(notes[i], notes[static_cast<std::size_t>(*other)])) alike_[i].push_back(*other);
     }

@@ -10,6 +10,7 @@
 
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -30,7 +31,7 @@ class Alike {
 
  private:
   std::span<const Note> notes_;
-  std::vector<std::vector<std::int32_t>> alike_;
+  List<List<std::int32_t>> alike_;
 };
 
 }  // namespace roce::analyze::episode

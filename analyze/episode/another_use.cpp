@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/another_use.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -17,8 +18,8 @@ struct Before {
   std::int64_t top = 0;    ///< behind the highest request, or what was confirmed
   bool msn_known = false;
   std::uint32_t msn = 0;
-  std::vector<std::int64_t> unconfirmed;  ///< ends of messages, in order
-  std::unordered_map<std::int64_t, const Note*> sent;
+  List<std::int64_t> unconfirmed;  ///< ends of messages, in order
+  HashMap<std::int64_t, const Note*> sent;
 };
 
 bool ends_message(const Note& note) {
@@ -73,9 +74,9 @@ bool shown_before(const Note& now, const Before& was, const Facts& facts) {
 /// What was sent since.
 struct Since {
   std::int64_t first = 0;
-  std::int64_t next = 0;           ///< behind the highest
-  std::int64_t gaps = 0;           ///< PSNs below that were not captured
-  std::vector<std::int64_t> ends;  ///< of messages, in order
+  std::int64_t next = 0;    ///< behind the highest
+  std::int64_t gaps = 0;    ///< PSNs below that were not captured
+  List<std::int64_t> ends;  ///< of messages, in order
 
   void send(const Note& note) {
     if (note.psn < next) return;
@@ -85,7 +86,7 @@ struct Since {
   }
 };
 
-std::int64_t up_to(const std::vector<std::int64_t>& ends, std::int64_t from, std::int64_t psn) {
+std::int64_t up_to(const List<std::int64_t>& ends, std::int64_t from, std::int64_t psn) {
   return std::upper_bound(ends.begin(), ends.end(), psn) - std::lower_bound(ends.begin(), ends.end(), from);
 }
 
@@ -110,6 +111,7 @@ Use counted(const Note& answer, const Before& was, const Since& since) {
 }  // namespace
 
 Use use_from(std::span<const Note> notes, std::size_t begins, const Facts& facts) {
+  const Scratch scratch;
   const std::span<const Note> rest = notes.subspan(begins);
   const auto first = std::find_if(rest.begin(), rest.end(), [](const Note& note) { return note.request; });
   if (first == rest.end()) return Use::unknown;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -43,11 +44,11 @@ class Answers {
  private:
   void ask(const Asked& asked);
 
-  std::vector<std::int64_t> acked_;  ///< by note, and one more
-  std::vector<Asked> asked_;
-  std::vector<std::uint32_t> asked_count_;  ///< by note: how many of them came before
-  std::vector<std::uint32_t> questions_;    ///< where each question begins among them
-  std::unordered_map<std::int64_t, std::vector<std::int32_t>> responses_;
+  List<std::int64_t> acked_;  ///< by note, and one more
+  List<Asked> asked_;
+  List<std::uint32_t> asked_count_;  ///< by note: how many of them came before
+  List<std::uint32_t> questions_;    ///< where each question begins among them
+  HashMap<std::int64_t, List<std::int32_t>> responses_;
 };
 
 }  // namespace roce::analyze::episode

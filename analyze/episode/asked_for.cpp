@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/asked_for.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@
 
 namespace roce::analyze::episode {
 
-AskedFor::AskedFor(std::span<const Note> notes, const std::vector<bool>& except) {
+AskedFor::AskedFor(std::span<const Note> notes, const List<bool>& except) {
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const Note& note = notes[i];
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -31,9 +32,8 @@ std::int64_t caused_by(const Note& answer) noexcept {
 /// When each of those PSNs was first asked for: a READ asks for those of all its responses, which may be all
 /// that follow if its length is not known. What asks again tells nothing of those whose first request is
 /// forgotten.
-std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes,
-                                                          std::set<std::int64_t> psns) {
-  std::unordered_map<std::int64_t, std::int64_t> sent;
+HashMap<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes, Set<std::int64_t> psns) {
+  HashMap<std::int64_t, std::int64_t> sent;
   std::int64_t top = std::numeric_limits<std::int64_t>::min();
   for (const Note& note : notes) {
     if (!note.request) continue;
@@ -48,13 +48,13 @@ std::unordered_map<std::int64_t, std::int64_t> first_sent(std::span<const Note> 
 
 /// The first answer to each PSN comes behind its request.
 void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
-  std::set<std::int64_t> psns;
+  Set<std::int64_t> psns;
   for (const Note& note : notes) {
     if (!note.request && !note.before) psns.insert(caused_by(note));
   }
   const auto sent = first_sent(notes, std::move(psns));
-  std::unordered_set<std::int64_t> answered;
-  std::vector<std::int64_t> least;
+  HashSet<std::int64_t> answered;
+  List<std::int64_t> least;
   for (const Note& note : notes) {
     if (note.request || note.before) continue;
     if (!is_nak(note) && !answered.insert(note.psn).second) continue;
@@ -72,13 +72,13 @@ void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
 /// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more
 /// than once nobody knows which belong together.
 void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
-  std::vector<const Note*> requests;
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> naks;
+  List<const Note*> requests;
+  HashMap<std::int64_t, List<std::int64_t>> naks;
   for (const Note& note : notes) {
     if (note.request) requests.push_back(&note);
     if (is_nak(note)) naks[note.psn].push_back(note.time_ns);
   }
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> passes;
+  HashMap<std::int64_t, List<std::int64_t>> passes;
   std::int64_t top = requests.empty() ? 0 : requests.front()->psn;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Note& note = *requests[i];

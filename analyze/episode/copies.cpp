@@ -8,6 +8,7 @@
 
 #include "analyze/episode/alike.hpp"
 #include "analyze/episode/asked_for.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -22,7 +23,7 @@ class Copies {
   Copies(std::span<const Note> notes, const Facts& facts)
       : notes_(notes), facts_(facts), said_(notes.size()), alike_(notes) {}
 
-  std::vector<Copied> find() {
+  List<Copied> find() {
     for (const bool request : {true, false}) {
       if (alike_.ids_change(request, facts_)) {
         by_ids(request);
@@ -58,11 +59,11 @@ class Copies {
 
   std::span<const Note> notes_;
   const Facts& facts_;
-  std::vector<Copied> said_;
+  List<Copied> said_;
   Alike alike_;
-  std::array<bool, 2> ids_{};     ///< of answers, of requests: they change
-  bool long_ago_ = false;         ///< requests are shown again that were captured long before
-  std::set<std::int32_t> shown_;  ///< those of which there is a copy
+  std::array<bool, 2> ids_{};  ///< of answers, of requests: they change
+  bool long_ago_ = false;      ///< requests are shown again that were captured long before
+  Set<std::int32_t> shown_;    ///< those of which there is a copy
 };
 
 /// Equal IDs of those that look the same; after a time in which 16 bits may have gone around, only where many
@@ -111,7 +112,7 @@ void Copies::by_path(bool request) {
   struct Path {
     std::uint32_t all = 0, again = 0;
   };
-  std::map<std::uint32_t, Path> paths;
+  Map<std::uint32_t, Path> paths;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (notes_[i].request != request) continue;
     Path& path = paths[notes_[i].path];
@@ -166,16 +167,16 @@ void Copies::of_forgotten_by_ids() {
 /// READ that asks for it is not shown again, it was sent again.
 void Copies::by_lag() {
   const MirrorFact& mirror = facts_.mirror;
-  std::vector<bool> twice(notes_.size());
+  List<bool> twice(notes_.size());
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     for (const std::int32_t before : alike_.before(i)) {
       if (mirror.shows(at(before), notes_[i])) twice[static_cast<std::size_t>(before)] = twice[i] = true;
     }
   }
-  std::vector<bool> over = twice;  // and those of before have had their effect
+  List<bool> over = twice;  // and those of before have had their effect
   for (std::size_t i = 0; i < notes_.size(); ++i) over[i] = over[i] || notes_[i].before;
   const AskedFor asked_for(notes_, over);
-  std::map<std::int64_t, std::pair<std::int64_t, std::int32_t>> asked_again;  // READs: ends, notes
+  Map<std::int64_t, std::pair<std::int64_t, std::int32_t>> asked_again;  // READs: ends, notes
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
     if (ids_[note.request ? 1 : 0] || copied(static_cast<std::int32_t>(i))) continue;
@@ -198,7 +199,7 @@ void Copies::by_lag() {
 
 }  // namespace
 
-std::vector<Copied> find_copies(std::span<const Note> notes, const Facts& facts) {
+List<Copied> find_copies(std::span<const Note> notes, const Facts& facts) {
   return Copies(notes, facts).find();
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -19,6 +20,6 @@ struct Copied {
   std::int32_t of = -1;    ///< the note that shows the same; -1: forgotten
 };
 
-[[nodiscard]] std::vector<Copied> find_copies(std::span<const Note> notes, const Facts& facts);
+[[nodiscard]] List<Copied> find_copies(std::span<const Note> notes, const Facts& facts);
 
 }  // namespace roce::analyze::episode

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -139,8 +140,8 @@ class Costs {
   }
 
   Scene& scene_;
-  std::map<std::pair<bool, std::int64_t>, std::int32_t> last_;  ///< transmissions
-  std::map<std::tuple<bool, std::int64_t, std::uint16_t>, std::int32_t> last_with_id_;
+  Map<std::pair<bool, std::int64_t>, std::int32_t> last_;  ///< transmissions
+  Map<std::tuple<bool, std::int64_t, std::uint16_t>, std::int32_t> last_with_id_;
   std::int32_t last_answer_ = -1;
   std::int32_t last_request_ = -1;
   std::int64_t answered_ = 0;  ///< behind the highest response

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/executions.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -21,7 +22,7 @@ void Executions::find_messages(std::span<const Note> notes, std::span<const Issu
     std::int64_t first = 0, end = 0;
     bool ends = true;
   };
-  std::vector<Part> parts;
+  List<Part> parts;
   for (const Note& note : notes) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     if (note.request && !answered_on_its_own(info.operation))

@@ -10,6 +10,7 @@
 
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -43,9 +44,9 @@ class Executions {
   void bound(const Message& message, std::int64_t count);
   [[nodiscard]] const Message* at(std::int64_t psn) const;
 
-  std::vector<Message> messages_;
-  std::vector<std::optional<std::int64_t>> bases_;    ///< by chapter: the count before its first message
-  std::vector<std::optional<std::int64_t>> highest_;  ///< by note
+  List<Message> messages_;
+  List<std::optional<std::int64_t>> bases_;    ///< by chapter: the count before its first message
+  List<std::optional<std::int64_t>> highest_;  ///< by note
   std::optional<std::int64_t> reference_;
   bool counts_ = false;  ///< some responders write nothing there
 };

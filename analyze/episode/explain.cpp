@@ -6,6 +6,7 @@
 
 #include "analyze/episode/copies.hpp"
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/wire_order.hpp"
 
 namespace roce::analyze::episode {
@@ -58,7 +59,7 @@ Explanation explain_transmissions(std::span<const Note> notes, Facts& facts) {
 }
 
 /// What is said of some notes, told of all: note i of them is `from[i]`.
-void told_of(Explanation& said, const std::vector<std::int32_t>& from, std::size_t count) {
+void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t count) {
   const auto move = [&](std::int32_t& note) {
     if (note >= 0) note = from[static_cast<std::size_t>(note)];
   };
@@ -83,13 +84,14 @@ void told_of(Explanation& said, const std::vector<std::int32_t>& from, std::size
 }  // namespace
 
 Explanation explain(std::span<const Note> notes, Facts& facts) {
+  const Scratch scratch;
   facts.nanoseconds = std::any_of(notes.begin(), notes.end(), [](const Note& note) {
     return note.time_ns != capture::no_time && note.time_ns % 1000 != 0;
   });
   const WireOrder order = wire_order(notes, facts);
-  const std::vector<Copied> copied = find_copies(order.notes, facts);
-  std::vector<Note> each;
-  std::vector<std::int32_t> from;
+  const List<Copied> copied = find_copies(order.notes, facts);
+  List<Note> each;
+  List<std::int32_t> from;
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (copied[i].rule != Rule::none) continue;
     each.push_back(order.notes[i]);

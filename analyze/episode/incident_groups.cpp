@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/incident_groups.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <map>
 #include <numeric>
@@ -164,8 +165,8 @@ std::int32_t Grouping::sent_again_by(std::int32_t i) const {
 
 /// NAKs and late packets of what was sent again, and of one PSN.
 void Grouping::join_naks() {
-  std::map<std::int64_t, std::int32_t> asked;
-  std::vector<bool> triggers(notes_.size());
+  Map<std::int64_t, std::int32_t> asked;
+  List<bool> triggers(notes_.size());
   for (const LivePass& pass : passes_) {
     if (pass.pass->trigger >= 0) triggers[static_cast<std::size_t>(pass.pass->trigger)] = true;
   }
@@ -206,9 +207,9 @@ void Grouping::join_originals() {
   }
 }
 
-std::vector<Group> Grouping::groups() {
-  std::vector<Group> all;
-  std::map<std::int32_t, std::size_t> by_root;
+List<Group> Grouping::groups() {
+  List<Group> all;
+  Map<std::int32_t, std::size_t> by_root;
   const auto group_of = [&](std::int32_t i) -> Group& { return all[by_root.at(sets_.find(i))]; };
   for (std::int32_t i = 0; i < size(); ++i) {
     if (!member_[static_cast<std::size_t>(i)]) continue;

@@ -9,6 +9,7 @@
 
 #include "analyze/episode/answers.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -32,10 +33,10 @@ struct LivePass {
 
 /// What belongs together.
 struct Group {
-  std::vector<std::int32_t> notes;  ///< ascending
-  std::vector<LivePass> passes;     ///< in order
-  std::vector<const Loss*> losses;
-  std::vector<std::int32_t> naks;
+  List<std::int32_t> notes;  ///< ascending
+  List<LivePass> passes;     ///< in order
+  List<const Loss*> losses;
+  List<std::int32_t> naks;
   bool missed = false;  ///< the capture missed packets of it
 };
 
@@ -45,7 +46,7 @@ class Grouping {
   Grouping(std::span<const Note> notes, const Explanation& said, std::int64_t acked);
 
   /// In the order of their first notes.
-  [[nodiscard]] std::vector<Group> groups();
+  [[nodiscard]] List<Group> groups();
 
   [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
   [[nodiscard]] std::span<const Note> notes() const noexcept { return notes_; }
@@ -72,7 +73,7 @@ class Grouping {
     void join(std::int32_t a, std::int32_t b);
 
    private:
-    std::vector<std::int32_t> parent_;
+    List<std::int32_t> parent_;
   };
 
   void gather_passes();
@@ -92,8 +93,8 @@ class Grouping {
   const Explanation& said_;
   Answers answers_;
   Sets sets_;
-  std::vector<bool> member_;      ///< by note: of some group
-  std::vector<LivePass> passes_;  ///< in the order of their begins
+  List<bool> member_;      ///< by note: of some group
+  List<LivePass> passes_;  ///< in the order of their begins
 };
 
 }  // namespace roce::analyze::episode

@@ -7,6 +7,7 @@
 
 #include "analyze/episode/answers.hpp"
 #include "analyze/episode/incident_groups.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -75,10 +76,10 @@ void Judge::count(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
     ++(loss->where == Lost::before_capture ? incident.lost_before : incident.lost_after);
   }
-  std::vector<std::int32_t> lost;
+  List<std::int32_t> lost;
   for (const Loss* loss : group.losses) lost.push_back(loss->note);
   std::sort(lost.begin(), lost.end());
-  std::map<std::int64_t, std::uint32_t> times;
+  Map<std::int64_t, std::uint32_t> times;
   std::uint32_t most = 0;
   for (const std::int32_t i : group.notes) {
     if (!all_.repeated(i)) continue;
@@ -333,6 +334,7 @@ Incident Judge::describe(const Group& group) const {
 
 Incidents incidents_of(std::span<const Note> notes, const Explanation& said, const Facts& facts,
                        std::span<const Damaged> damaged) {
+  const Scratch scratch;
   Incidents found;
   Grouping all(notes, said, facts.acked);
   const Judge judge(all, facts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/losses.hpp"
+#include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -31,7 +32,7 @@ class Losses {
   void judge_holes();
 
  private:
-  using ByIndex = std::unordered_map<std::int64_t, std::vector<std::size_t>>;
+  using ByIndex = HashMap<std::int64_t, List<std::size_t>>;
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
@@ -42,9 +43,9 @@ class Losses {
   Scene& scene_;
   const Stream& stream_;
   /// READs by first PSN, each with the furthest end of those up to it.
-  std::vector<std::pair<std::int64_t, std::int64_t>> read_ends_;
-  std::unordered_map<std::int64_t, bool> responses_;  ///< by PSN: it begins the answer to a request
-  std::vector<Loss> holes_;                           ///< what is missing in passes
+  List<std::pair<std::int64_t, std::int64_t>> read_ends_;
+  HashMap<std::int64_t, bool> responses_;  ///< by PSN: it begins the answer to a request
+  List<Loss> holes_;                       ///< what is missing in passes
 };
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyze/episode/responses.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 
 namespace roce::analyze::episode {
@@ -50,8 +51,8 @@ std::int64_t Responses::begins_pass(std::size_t i) const {
 /// What a pass of the responder lacks was lost, if the requester needed it again. Each pass has its own
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
-  std::unordered_map<std::int64_t, std::size_t> sent_times;
-  std::vector<std::int32_t> missed;  // notes that show it
+  HashMap<std::int64_t, std::size_t> sent_times;
+  List<std::int32_t> missed;  // notes that show it
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
@@ -206,7 +207,7 @@ Responses::Missed Responses::how_missed(std::size_t i, std::int32_t given) const
 /// How long after the first answer that it had not seen before the requester goes on with a new request: the
 /// median.
 std::int64_t Responses::requester_reacts_ns() const {
-  std::vector<std::int64_t> took;
+  List<std::int64_t> took;
   const Note* answer = nullptr;
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
@@ -227,7 +228,7 @@ std::int64_t Responses::requester_reacts_ns() const {
 void Responses::lose_downstream() {
   PathFact& path = scene_.facts.back;
   const std::int64_t reacts_ns = requester_reacts_ns();
-  std::unordered_map<std::int64_t, std::int32_t> claimed;
+  HashMap<std::int64_t, std::int32_t> claimed;
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
     const Issue& issue = scene_.issues[i];
     const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue.note)];

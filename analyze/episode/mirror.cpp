@@ -7,6 +7,7 @@
 
 #include "analyze/episode/alike.hpp"
 #include "analyze/episode/asked_for.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/types.hpp"
@@ -32,7 +33,7 @@ class Again {
     }
   }
 
-  std::vector<Lag> lags;
+  List<Lag> lags;
 
  private:
   void add(std::int32_t before, std::size_t i, std::int64_t at_most_ns);
@@ -69,7 +70,7 @@ void Again::look_at_requests() {
     bool asked = false;
     std::int64_t top = 0;
   };
-  std::unordered_map<std::int64_t, Row> rows;  // by the PSN that comes next in it
+  HashMap<std::int64_t, Row> rows;  // by the PSN that comes next in it
   std::int64_t top = 0;
   std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
   bool any = false;
@@ -125,6 +126,7 @@ void Again::look_at_answers(const Facts& facts) {
 }  // namespace
 
 void Mirror::learn(std::span<const Note> notes, const Facts& facts) {
+  const Scratch scratch;
   const Again again(notes, facts);
   if (again.lags.empty()) return;
   for (const Lag& lag : again.lags) lags_[count_++ % lags_.size()] = lag;
@@ -132,8 +134,7 @@ void Mirror::learn(std::span<const Note> notes, const Facts& facts) {
 }
 
 void Mirror::look() {
-  std::vector<Lag> lags(lags_.begin(),
-                        lags_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, lags_.size())));
+  List<Lag> lags(lags_.begin(), lags_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, lags_.size())));
   std::sort(lags.begin(), lags.end(), [](const Lag& a, const Lag& b) { return a.ns < b.ns; });
   std::span<const Lag> steady;
   for (std::size_t from = 0, to = 0; to < lags.size(); ++to) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/episode/losses.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
 
@@ -76,8 +77,8 @@ class Named {
   Scene& scene_;
   const Stream& stream_;
   const ByPsn sent_;
-  std::vector<std::size_t> by_note_;  ///< indices of the stream, in the order of capture
-  std::int64_t slowest_ns_ = 0;       ///< from a request to its answer
+  List<std::size_t> by_note_;    ///< indices of the stream, in the order of capture
+  std::int64_t slowest_ns_ = 0;  ///< from a request to its answer
   bool acknowledges_at_will_ = false;
 };
 
@@ -276,7 +277,7 @@ Named::Fate Named::fate(const Asked& asked, std::int32_t named) const {
 }
 
 void Named::judge() {
-  std::unordered_map<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
+  HashMap<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
   std::int64_t rnr_psn = -1;
   const Asked* before = nullptr;
   for (const Asked& asked : scene_.answers.asked()) {

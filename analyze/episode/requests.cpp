@@ -7,6 +7,7 @@
 
 #include "analyze/episode/losses.hpp"
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/stream.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "analyze/episode/triggers.hpp"
@@ -36,7 +37,7 @@ class Requests {
   void learn_keeping(const Stream& stream);
 
   Scene& scene_;
-  std::vector<Trigger> triggers_;  ///< by note
+  List<Trigger> triggers_;  ///< by note
 };
 
 /// Of a READ of which nobody knows how many responses it has: up to the last that came, or the next request.
@@ -161,9 +162,9 @@ bool Requests::confirmed_long_before(const Sent& sent) const {
 }
 
 void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
-  std::vector<Rule> passes;
-  std::vector<std::int32_t> began;  // notes
-  std::unordered_map<std::int64_t, std::uint64_t> last_frame;
+  List<Rule> passes;
+  List<std::int32_t> began;  // notes
+  HashMap<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -16,7 +17,7 @@ namespace roce::analyze::episode {
 using dissect::Operation;
 
 ResponseNumbers::ResponseNumbers(const Scene& scene) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  List<std::pair<std::int64_t, std::int64_t>> all;
   all.reserve(scene.issues.size());
   for (const Issue& issue : scene.issues) all.emplace_back(issue.first, issue.end);
   for (const Note& note : scene.notes) {
@@ -89,7 +90,7 @@ void Responses::note_counts() {
     return now.psn == last.psn + 1 ||
            (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
   };
-  std::set<std::int64_t> begun;  // counts of READs that were being answered when the episode began
+  Set<std::int64_t> begun;  // counts of READs that were being answered when the episode began
   for (std::size_t i = 0; i < known_.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     Response& known = known_[i];
@@ -111,7 +112,7 @@ void Responses::note_counts() {
 
 /// How much each takes to be given again, late or shown twice.
 void Responses::weigh() {
-  std::unordered_map<std::int64_t, std::size_t> given;
+  HashMap<std::int64_t, std::size_t> given;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     Sent& sent = stream_.sent[i];
     Response& known = known_[i];
@@ -205,7 +206,7 @@ Cause Responses::cause_of(const Note& note, std::int32_t at) const {
 }
 
 void Responses::rule() {
-  std::unordered_map<std::int64_t, std::uint64_t> last_frame;
+  HashMap<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     const Placed& told = stream_.story[i];

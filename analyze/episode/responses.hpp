@@ -10,6 +10,7 @@
 
 #include "analyze/episode/executions.hpp"
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/stream.hpp"
 
 // Internal to the tracker.
@@ -31,7 +32,7 @@ class ResponseNumbers {
   struct Range {
     std::int64_t first = 0, end = 0, base = 0;
   };
-  std::vector<Range> ranges_;  ///< of PSNs that have responses
+  List<Range> ranges_;  ///< of PSNs that have responses
 };
 
 /// What one response is judged by. In the order of sending, as Stream::sent.
@@ -91,8 +92,8 @@ class Responses {
   ResponseNumbers numbers_;
   Executions executions_;
   Stream stream_;
-  std::vector<Response> known_;
-  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_number_;  ///< indices of transmissions
+  List<Response> known_;
+  HashMap<std::int64_t, List<std::size_t>> by_number_;  ///< indices of transmissions
 };
 
 }  // namespace roce::analyze::episode

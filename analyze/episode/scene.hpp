@@ -10,6 +10,7 @@
 #include "analyze/episode/executions.hpp"
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
@@ -23,7 +24,7 @@ struct Scene {
   Facts& facts;
   Answers answers;
   Explanation said;
-  std::vector<Issue> issues;
+  List<Issue> issues;
 
   [[nodiscard]] const Note& note_at(std::int32_t i) const noexcept {
     return notes[static_cast<std::size_t>(i)];

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 
 namespace roce::analyze::episode {
@@ -92,15 +93,15 @@ class Search {
  public:
   Search(std::span<const Sent> sent, const StoryFacts& facts) : sent_(sent), facts_(facts) {}
 
-  std::vector<Placed> run() {
+  List<Placed> run() {
     if (sent_.empty()) return {};
     State first;
     first.cursor = first.top = sent_[0].psn;
     if (facts_.top > sent_[0].psn) first.cursor = first.top = facts_.top;
     first.bottom = std::min(facts_.bottom, sent_[0].psn);
     for (std::size_t i = 0; i < facts_.before; ++i) follow(first, sent_[i]);
-    std::vector<State> beam{first};
-    std::vector<State> grown;
+    List<State> beam{first};
+    List<State> grown;
     for (const Sent& each : sent_.subspan(facts_.before)) {
       grown.clear();
       for (const State& state : beam) grow(state, each, grown);
@@ -109,7 +110,7 @@ class Search {
       for (State& state : grown) state.bits -= least;
       beam.swap(grown);
     }
-    std::vector<Placed> story(sent_.size());
+    List<Placed> story(sent_.size());
     std::int32_t at = beam.front().origin;
     for (std::size_t i = sent_.size(); i-- > 0;) {
       story[i] = arena_[static_cast<std::size_t>(at)].told;
@@ -121,7 +122,7 @@ class Search {
  private:
   static constexpr std::size_t width = 16;
 
-  State& step(const State& from, Move move, float bits, std::vector<State>& grown) {
+  State& step(const State& from, Move move, float bits, List<State>& grown) {
     Placed told;
     told.move = move;
     told.pass = from.pass;
@@ -170,7 +171,7 @@ class Search {
     state.origin = static_cast<std::int32_t>(arena_.size()) - 1;
   }
 
-  void grow(const State& from, const Sent& each, std::vector<State>& grown) {
+  void grow(const State& from, const Sent& each, List<State>& grown) {
     const std::int64_t psn = each.psn;
     const auto goes_on = [&](State& state) {
       state.cursor = each.end;
@@ -252,7 +253,7 @@ class Search {
     pending_.clear();
   }
 
-  static void narrow(std::vector<State>& states) {
+  static void narrow(List<State>& states) {
     std::stable_sort(states.begin(), states.end(),
                      [](const State& a, const State& b) { return a.bits < b.bits; });
     std::size_t kept = 0;
@@ -273,18 +274,18 @@ class Search {
 
   std::span<const Sent> sent_;
   const StoryFacts& facts_;
-  std::vector<Taken> arena_;
-  std::vector<Taken> pending_;
+  List<Taken> arena_;
+  List<Taken> pending_;
 };
 
 }  // namespace
 
-std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts) {
+List<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts) {
   return Search(sent, facts).run();
 }
 
-std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_to) {
-  std::vector<Placed> story(sent.size());
+List<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_to) {
+  List<Placed> story(sent.size());
   if (sent.empty()) return story;
   std::int64_t cursor = sent[0].psn;
   if (sent_to > cursor) cursor = sent_to;

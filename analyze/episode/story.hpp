@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "analyze/episode/scratch.hpp"
+
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
@@ -58,9 +60,9 @@ struct StoryFacts {
 };
 
 /// The likeliest story, in which each came as it was captured. Linear in time.
-[[nodiscard]] std::vector<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts);
+[[nodiscard]] List<Placed> tell(std::span<const Sent> sent, const StoryFacts& facts);
 
 /// The story where the order of sending is known: nothing is late or shown twice.
-[[nodiscard]] std::vector<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t top);
+[[nodiscard]] List<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t top);
 
 }  // namespace roce::analyze::episode

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 
 namespace roce::analyze::episode {
@@ -51,7 +52,7 @@ float bits_of_share(std::uint32_t part, std::uint32_t whole) noexcept {
 }  // namespace
 
 void Stream::find_previous() {
-  std::unordered_map<std::int64_t, std::int32_t> last;
+  HashMap<std::int64_t, std::int32_t> last;
   last.reserve(sent.size() * 2);
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto [known, fresh] = last.try_emplace(sent[i].psn, static_cast<std::int32_t>(i));
@@ -151,12 +152,12 @@ void Stream::put_in_order(const StreamFact& fact) {
   ids = ids_by(fact);
   if (ids == Ids::order) {
     IdOrder numbers(turned_after());
-    std::vector<std::pair<std::int64_t, std::size_t>> order;
+    List<std::pair<std::int64_t, std::size_t>> order;
     order.reserve(sent.size());
     for (std::size_t i = 0; i < sent.size(); ++i) order.emplace_back(numbers.of(note_of(sent[i])), i);
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Sent> sorted;
+    List<Sent> sorted;
     sorted.reserve(sent.size());
     for (const auto& [at, i] : order) sorted.push_back(sent[i]);
     sent = std::move(sorted);

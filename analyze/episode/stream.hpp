@@ -12,6 +12,7 @@
 
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/story.hpp"
 
 // Internal to the tracker.
@@ -27,12 +28,12 @@ enum class Ids : std::uint8_t {
 /// A stream in the order of sending, and what each was.
 struct Stream {
   std::span<const Note> notes;
-  std::vector<Sent> sent;  ///< in the order of sending, where IDs tell it, else of capture
-  std::vector<Placed> story;
+  List<Sent> sent;  ///< in the order of sending, where IDs tell it, else of capture
+  List<Placed> story;
   Ids ids = Ids::nothing;
   /// By index in `sent`: the first note that was captured no earlier than it was sent. Of what was overtaken
   /// that is before its own.
-  std::vector<std::int32_t> by_then;
+  List<std::int32_t> by_then;
   [[nodiscard]] const Note& note_at(std::int32_t i) const noexcept {
     return notes[static_cast<std::size_t>(i)];
   }
@@ -107,9 +108,9 @@ class ByPsn {
   }
 
   const Stream& stream_;
-  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_psn_;
-  std::unordered_map<std::int32_t, std::size_t> by_note_;
-  std::vector<std::int64_t> begins_;
+  HashMap<std::int64_t, List<std::size_t>> by_psn_;
+  HashMap<std::int32_t, std::size_t> by_note_;
+  List<std::int64_t> begins_;
 };
 
 }  // namespace roce::analyze::episode

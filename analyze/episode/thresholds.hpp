@@ -16,7 +16,8 @@ inline constexpr std::int64_t quiet_ns = 1'000'000;
 /// How exactly a mirror's lag is the same: what a port needs for a packet that is in the way.
 inline constexpr std::int64_t steady_ns = 300;
 
-/// After so long without a packet 16 bits of IPv4 ID may have gone once around, where their pace is not known.
+/// After so long without a packet 16 bits of IPv4 ID may have gone once around, where their pace is not
+/// known.
 inline constexpr std::int64_t turned_ns = 50'000'000;
 
 /// A slow host's reaction to a missing response; less than most timers.

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -24,7 +25,7 @@ float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
 }
 
 /// Takes in the median of what was seen now: most reactions are some, though not all.
-void learn_typical(TimeFact& fact, std::vector<std::int64_t>& seen) {
+void learn_typical(TimeFact& fact, List<std::int64_t>& seen) {
   if (seen.empty()) return;
   const auto middle = seen.begin() + static_cast<std::ptrdiff_t>((seen.size() - 1) / 2);
   std::nth_element(seen.begin(), middle, seen.end());
@@ -44,7 +45,7 @@ float missing_bits(std::int64_t count) noexcept {
 }
 
 /// The least of what was seen, but for one that stands alone: a timer may grow, and ends no sooner.
-void learn_least(TimeFact& fact, std::vector<std::int64_t>& seen) {
+void learn_least(TimeFact& fact, List<std::int64_t>& seen) {
   std::sort(seen.begin(), seen.end());
   if (seen.size() > 1 && seen[1] / 3 * 2 > seen[0]) seen.erase(seen.begin());
   for (const std::int64_t each : seen) {
@@ -83,7 +84,7 @@ void Triggers::look_through() {
   repeats_before_.reserve(count);
   armed_ns_.reserve(count);
   sent_to_.reserve(count);
-  std::map<std::int64_t, std::int64_t> read_ends;  // by first PSN
+  Map<std::int64_t, std::int64_t> read_ends;  // by first PSN
   std::int32_t last = -1;
   std::int32_t repeats = 0;
   std::int64_t armed_ns = capture::no_time;
@@ -153,8 +154,8 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
 /// The first step back to what a NAK asked for, or to what comes behind it if that is missing: where the pass
 /// goes on, the reaction, else perhaps one that only came late.
 void Triggers::learn_reactions() {
-  std::vector<std::int64_t> sure;
-  std::vector<std::int64_t> likely;
+  List<std::int64_t> sure;
+  List<std::int64_t> likely;
   const Asked* last = nullptr;
   for (const Asked& asked : scene_.answers.asked()) {
     const bool again = last != nullptr && last->psn == asked.psn;
@@ -193,7 +194,7 @@ std::int64_t Triggers::pause_ns() const noexcept {
 void Triggers::learn_timer() {
   const bool sure = stream_.ids == Ids::order;
   const std::int64_t least_ns = sure ? shortest_timer_ns : pause_ns();
-  std::vector<std::int64_t> timers;
+  List<std::int64_t> timers;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     if (stream_.note_of(sent).before) continue;
@@ -214,10 +215,10 @@ void Triggers::learn_timer() {
 /// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied
 /// NAK).
 void Triggers::follow_responses() {
-  std::vector<bool> overtaken(scene_.notes.size());
+  List<bool> overtaken(scene_.notes.size());
   for (std::size_t i = 0; i < stream_.sent.size(); ++i)
     overtaken[static_cast<std::size_t>(stream_.sent[i].note)] = stream_.overtaken(i);
-  std::map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
+  Map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
   std::int64_t lacks = -1;
   for (const Note& note : scene_.notes) {
     lacks_.push_back(lacks);
@@ -237,8 +238,8 @@ void Triggers::follow_responses() {
 }
 
 void Triggers::measure_answers() {
-  std::unordered_map<std::int64_t, std::int32_t> sent;  // -1: more than once
-  std::vector<std::int64_t> took;
+  HashMap<std::int64_t, std::int32_t> sent;  // -1: more than once
+  List<std::int64_t> took;
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
     const auto index = static_cast<std::int32_t>(i);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/episode/scene.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "analyze/episode/stream.hpp"
 
 // Internal to the tracker.
@@ -57,16 +58,16 @@ class Triggers {
   Scene& scene_;
   const Stream& stream_;
   // By note:
-  std::vector<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
-  std::vector<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
-  std::vector<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
-  std::vector<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
-  std::vector<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
-  std::vector<bool> inside_read_;             ///< a READ captured before takes its PSN
-  bool answers_cut_ = false;                  ///< acknowledgements came without their AETH
-  std::int64_t usual_answer_ns_ = 0;          ///< from a request to its answer: the median
-  std::vector<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
-  std::set<std::int64_t> message_starts_;
+  List<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
+  List<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
+  List<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
+  List<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
+  List<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
+  List<bool> inside_read_;             ///< a READ captured before takes its PSN
+  bool answers_cut_ = false;           ///< acknowledgements came without their AETH
+  std::int64_t usual_answer_ns_ = 0;   ///< from a request to its answer: the median
+  List<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
+  Set<std::int64_t> message_starts_;
 };
 
 }  // namespace roce::analyze::episode

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "analyze/episode/clocks.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -42,11 +43,11 @@ class Untangled {
   }
 
   WireOrder run() {
-    std::vector<std::int32_t> order(notes_.size());
+    List<std::int32_t> order(notes_.size());
     std::iota(order.begin(), order.end(), 0);
     const bool tangled = timed_ && facts_.disorder_ns > 0;
     if (tangled) {
-      for (std::vector<std::int32_t>* stream : {&requests_, &responses_}) {
+      for (List<std::int32_t>* stream : {&requests_, &responses_}) {
         untangle(*stream);
         earliest_of_later(*stream);
       }
@@ -64,17 +65,17 @@ class Untangled {
   }
 
   void learn();
-  void untangle(std::vector<std::int32_t>& stream) const;
-  [[nodiscard]] std::size_t next_of(const std::vector<std::int32_t>& waiting, std::int64_t cursor) const;
-  void earliest_of_later(const std::vector<std::int32_t>& stream);
+  void untangle(List<std::int32_t>& stream) const;
+  [[nodiscard]] std::size_t next_of(const List<std::int32_t>& waiting, std::int64_t cursor) const;
+  void earliest_of_later(const List<std::int32_t>& stream);
   void place_answers();
-  void rank(std::vector<std::int32_t>& order) const;
-  [[nodiscard]] WireOrder told(const std::vector<std::int32_t>& order) const;
+  void rank(List<std::int32_t>& order) const;
+  [[nodiscard]] WireOrder told(const List<std::int32_t>& order) const;
 
   std::span<const Note> notes_;
   Facts& facts_;
-  std::vector<std::int64_t> times_;
-  std::vector<std::int32_t> requests_, responses_;
+  List<std::int64_t> times_;
+  List<std::int32_t> requests_, responses_;
   bool timed_ = true;
 };
 
@@ -82,13 +83,13 @@ class Untangled {
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
 /// forgotten.
 void Untangled::learn() {
-  std::unordered_set<std::int64_t> asked;
+  HashSet<std::int64_t> asked;
   for (const Note& note : notes_) {
     if (kind_of(note) == Kind::nak) asked.insert(note.psn);
   }
-  std::unordered_set<std::int64_t> seen;
-  std::vector<std::int64_t> late;
-  std::vector<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
+  HashSet<std::int64_t> seen;
+  List<std::int64_t> late;
+  List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
   std::size_t fresh = 0;
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
@@ -113,7 +114,7 @@ void Untangled::learn() {
 
 /// Of those that may be next by their times: what the pass goes on with, or the first one behind a gap, or
 /// where it goes back to.
-std::size_t Untangled::next_of(const std::vector<std::int32_t>& waiting, std::int64_t cursor) const {
+std::size_t Untangled::next_of(const List<std::int32_t>& waiting, std::int64_t cursor) const {
   const std::int64_t until = at(waiting.front()).time_ns + facts_.disorder_ns;
   std::size_t ahead = waiting.size();
   std::size_t back = waiting.size();
@@ -126,11 +127,11 @@ std::size_t Untangled::next_of(const std::vector<std::int32_t>& waiting, std::in
   return ahead < waiting.size() ? ahead : back;
 }
 
-void Untangled::untangle(std::vector<std::int32_t>& stream) const {
+void Untangled::untangle(List<std::int32_t>& stream) const {
   if (stream.empty()) return;
   constexpr std::size_t at_most = 512;  // at once
-  std::vector<std::int32_t> waiting;
-  std::vector<std::int32_t> sorted;
+  List<std::int32_t> waiting;
+  List<std::int32_t> sorted;
   std::size_t taken = 0;
   std::int64_t cursor = at(stream.front()).psn;
   for (std::size_t i = 0; i < std::min(stream.size(), at_most); ++i) {
@@ -150,7 +151,7 @@ void Untangled::untangle(std::vector<std::int32_t>& stream) const {
 }
 
 /// A packet passed no later than those that were sent after it.
-void Untangled::earliest_of_later(const std::vector<std::int32_t>& stream) {
+void Untangled::earliest_of_later(const List<std::int32_t>& stream) {
   std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = stream.size(); i-- > 0;) {
     earliest = std::min(earliest, time(stream[i]));
@@ -161,7 +162,7 @@ void Untangled::earliest_of_later(const std::vector<std::int32_t>& stream) {
 /// No answer comes before its request. A NAK may have come so much sooner; what it made the requester send
 /// comes behind it.
 void Untangled::place_answers() {
-  std::unordered_map<std::int64_t, std::int64_t> asked_ns;
+  HashMap<std::int64_t, std::int64_t> asked_ns;
   for (const std::int32_t i : requests_) {
     for (std::int64_t psn = at(i).psn; psn < end_of(at(i)); ++psn) asked_ns.try_emplace(psn, time(i));
   }
@@ -175,8 +176,8 @@ void Untangled::place_answers() {
   }
 }
 
-void Untangled::rank(std::vector<std::int32_t>& order) const {
-  std::vector<std::int32_t> place(notes_.size());
+void Untangled::rank(List<std::int32_t>& order) const {
+  List<std::int32_t> place(notes_.size());
   std::int32_t next = 0;
   for (const auto* stream : {&requests_, &responses_}) {
     for (const std::int32_t i : *stream) place[static_cast<std::size_t>(i)] = next++;
@@ -190,7 +191,7 @@ void Untangled::rank(std::vector<std::int32_t>& order) const {
   });
 }
 
-WireOrder Untangled::told(const std::vector<std::int32_t>& order) const {
+WireOrder Untangled::told(const List<std::int32_t>& order) const {
   WireOrder result;
   result.from = order;
   result.overtaken.resize(notes_.size());

@@ -9,14 +9,15 @@
 
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/note.hpp"
+#include "analyze/episode/scratch.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
 struct WireOrder {
-  std::vector<Note> notes;         ///< in that order, with times that rise
-  std::vector<std::int32_t> from;  ///< which note of the file each is
-  std::vector<bool> overtaken;     ///< the file has one behind it that was sent later
+  List<Note> notes;         ///< in that order, with times that rise
+  List<std::int32_t> from;  ///< which note of the file each is
+  List<bool> overtaken;     ///< the file has one behind it that was sent later
 };
 
 /// Nothing is changed where IPv4 IDs tell, or the file's order is as the sender's. `facts` learns how far
