@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -175,6 +176,18 @@ struct Incident {
   }
   void known_by(PlaceEvidence evidence) noexcept {
     place_by = static_cast<std::uint16_t>(place_by | 1U << static_cast<unsigned>(evidence));
+  }
+  /// One that was lost downstream of the capture point or late there, nobody knew which, turned out to be
+  /// lost.
+  void turn_out_lost() noexcept {
+    ++lost_after;
+    lost_at_most = std::max(lost_at_most, lost_at_least());
+    place = IncidentPlace::after_capture;
+    if (what == IncidentKind::loss_or_reordering) what = IncidentKind::loss;
+    constexpr auto open = 1U << static_cast<unsigned>(Undecided::lost_or_late);
+    undecided = static_cast<std::uint8_t>(undecided & ~open);
+    if (lost_at_most > lost_at_least()) leave_open(Undecided::further_losses);
+    confidence = std::max(confidence, 0.8F);
   }
   /// What turned out later to go on with it.
   void absorb(const Incident& more) noexcept;

@@ -133,7 +133,7 @@ void Requests::explain() {
   }
 }
 
-[[nodiscard]] bool is_nak(Rule rule) noexcept {
+[[nodiscard]] bool by_nak(Rule rule) noexcept {
   return rule == Rule::sequence_nak || rule == Rule::nak_of_message || rule == Rule::rnr_nak;
 }
 
@@ -211,7 +211,7 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
       continue;
     }
     // A NAK of what the pass only comes to explains the rest of it.
-    if (told.move != Move::late && told.move != Move::back && !is_nak(passes[pass])) {
+    if (told.move != Move::late && told.move != Move::back && !by_nak(passes[pass])) {
       const Rule named = triggers.named_by(i, told.cursor, began[pass]);
       if (named != Rule::none) passes[pass] = named;
     }

@@ -22,7 +22,7 @@ enum class CommonPacket : std::uint8_t {
 };
 
 /// Whether a packet of that kind is of the responder.
-[[nodiscard]] constexpr bool is_answer(std::uint8_t common) noexcept {
+[[nodiscard]] constexpr bool of_responder(std::uint8_t common) noexcept {
   return common >= static_cast<std::uint8_t>(CommonPacket::ack);
 }
 

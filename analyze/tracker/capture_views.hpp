@@ -93,8 +93,9 @@ struct CaptureViews {
   /// missing, or late.
   struct Claim {
     ShownLoss loss;
-    std::uint64_t frame = 0;      ///< of the lost one; 0: not captured here
-    std::uint32_t psn_place = 0;  ///< of the lost one, where it was not
+    std::uint64_t frame = 0;                      ///< of the lost one; 0: not captured here
+    std::uint32_t psn_place = 0;                  ///< of the lost one, where it was not
+    episode::Doubt doubt = episode::Doubt::none;  ///< it may only have been late
   };
   static constexpr std::size_t claims_at_most = 4096;
   std::vector<Claim> claims;

@@ -42,7 +42,7 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
 /// One of a known connection that comes in its place. False: not done.
 [[gnu::always_inline]] inline bool Tracker::Impl::follow_next(const PacketBrief& packet, std::uint64_t number,
                                                               FlowState& state, Verdict& verdict) {
-  PsnSpace* const space = state.spaces[is_answer(packet.common) ? 1 : 0];
+  PsnSpace* const space = state.spaces[of_responder(packet.common) ? 1 : 0];
   if (space == nullptr) return false;
   switch (static_cast<CommonPacket>(packet.common)) {
     case CommonPacket::request:
@@ -95,7 +95,7 @@ template <bool Tell>
   if (flow.packets == 0) [[unlikely]]
     state.first_frame = number;  // those before were not selected
   if (flow.count(record, number)) state.image = 0;
-  if (state.unpaired != nullptr && !is_answer(record.common)) {
+  if (state.unpaired != nullptr && !of_responder(record.common)) {
     note_request(place, record);
   }
   if (tell) {

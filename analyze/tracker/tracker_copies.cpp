@@ -58,6 +58,7 @@ void Tracker::Impl::note_ruled(const Step& s, Track& track) {
   loss.side ^= 1U;
   for (std::uint32_t i = 0; i < ruling.lost_after; ++i)
     claim(track, {loss, i == 0 ? ruling.lost_frame : 0, 0});
+  if (ruling.doubt != episode::Doubt::none) claim(track, {loss, ruling.doubt_frame, 0, ruling.doubt});
 }
 
 void Tracker::Impl::claim(Track& track, const CaptureViews::Claim& claim) {
@@ -70,6 +71,8 @@ void Tracker::Impl::claim(Track& track, const CaptureViews::Claim& claim) {
 
 /// No other point knows better.
 void Tracker::Impl::book_claim(Track& track, const CaptureViews::Claim& claim) {
+  const bool open = claim.doubt != episode::Doubt::none;
+  if (open && !path_from(track, claim.loss.side).was_lost(claim.doubt, network)) return;
   const std::uint32_t place = track.places[claim.loss.side];
   Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(claim.loss.by) : nullptr;
   book_loss(claim.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series, verdict);

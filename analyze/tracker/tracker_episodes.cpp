@@ -220,16 +220,24 @@ episode::PathFact& Tracker::Impl::path_from(const Track& track, unsigned side) {
 }
 
 void Tracker::Impl::leave_open(Track& track, const Step& s) {
-  if (s.ruling.doubt == episode::Doubt::none || track.doubtful.size() >= DoubtfulLoss::at_most) return;
-  track.doubtful.push_back(
-      {{Lost::after_capture, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts}, s.ruling.doubt});
+  // Where there are other capture points, they may know better: note_ruled().
+  if (s.ruling.doubt == episode::Doubt::none || track.views != nullptr) return;
+  if (track.doubtful.size() >= DoubtfulLoss::at_most) return;
+  track.doubtful.push_back({{Lost::after_capture, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts},
+                            s.ruling.doubt,
+                            s.info.response ? s.side ^ 1U : s.side});
 }
 
-/// What other packets from there to there have shown, of any connection. Other capture points know better.
+/// What other packets from there to there have shown, of any connection.
 void Tracker::Impl::settle_doubtful(Track& track) {
   for (const DoubtfulLoss& each : track.doubtful) {
     const unsigned side = each.loss.side;
-    if (track.views != nullptr || !path_from(track, side).was_lost(each.doubt, network)) continue;
+    if (!path_from(track, side).was_lost(each.doubt, network)) continue;
+    Incident like;
+    like.connection = track.result.id;
+    like.side = static_cast<std::uint8_t>(each.requester);
+    if (const std::uint32_t number = incident_with(like, each.loss.by); number != 0)
+      incidents.at(number).turn_out_lost();
     const std::uint32_t place = track.places[side];
     Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each.loss.by) : nullptr;
     book_loss(each.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series,

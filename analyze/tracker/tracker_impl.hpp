@@ -202,6 +202,7 @@ struct DoubtfulLoss {
   static constexpr std::size_t at_most = 4096;  ///< of a connection; what is beyond that stays open
   ShownLoss loss;
   episode::Doubt doubt = episode::Doubt::none;
+  unsigned requester = 0;  ///< whose requests and answers it is about
 };
 
 /// A connection while it is followed.
@@ -430,7 +431,7 @@ struct Tracker::Impl {
   std::map<std::uint64_t, std::uint32_t> open_episodes;  ///< connections, by the frame that began them
   /// What episodes showed of the way from one host to another.
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::PathFact> paths;
-  episode::PathFact network;  ///< of all of them: of requests
+  episode::PathFact network;       ///< of all of them: of requests
   bool copies_expected = false;    ///< from now on
   bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place

@@ -40,7 +40,7 @@ template <class PacketAt>
     if (place >= states.size()) continue;
     fetch(&flows.at(place), Flow::hot_bytes);
     fetch(&states[place]);
-    const std::size_t kind = is_answer(packet->common) ? 1 : 0;
+    const std::size_t kind = of_responder(packet->common) ? 1 : 0;
     ways[kind][counts[kind]] = {packet, &states[place], nullptr};
     // Packets often come in bursts of one flow, and find next to each other what they need.
     counts[kind] += place != last[kind] ? 1U : 0U;

@@ -12,22 +12,18 @@ COUNTED = ("false", "beyond", "missed")
 # figure changes it here, and a kind that meets the aim leaves the table. What is not listed is held to the aim.
 TODAY = {
     "tail_drop": {"recall": 0.9173, "places": 0.4499},
-    "lost_read_responses": {"places": 0.9041},
-    "whole_message": {"places": 0.9864},
+    "whole_message": {"places": 0.9705},
     "soft_roce": {"places": 0.9367},
-    "slow_responder": {"false": 1},
-    "late_read_responses": {"precision": 0.9963, "false": 59, "missed": 115},
-    "late_requests": {"false": 7},
-    "spraying_loss": {"precision": 0.9904, "recall": 0.9223, "places": 0.7999, "beyond": 11},
+    "late_read_responses": {"precision": 0.9963, "missed": 115},
+    "spraying_loss": {"precision": 0.9886, "recall": 0.9645, "places": 0.8666, "beyond": 14},
     "oldest_by_timer": {"places": 0.9523},
     "selective_repeat": {"causes": 0.7823, "places": 0.7962},
-    "flowlets": {"causes": 0.9384, "false": 10},
+    "flowlets": {"causes": 0.9384},
     "long_way": {"causes": 0.1018, "places": 0.4999},
     "capture_misses": {"places": 0.987, "missed": 33},
     "capture_misses_loss": {"places": 0.7647, "missed": 31},
     "jittered_stamps": {"places": 0.6666},
-    "two_clocks": {"precision": 0.0325, "places": 0.7999, "missed": 1},
-    "everything": {"precision": 0.994, "recall": 0.9889, "causes": 0.9954, "places": 0.7749, "beyond": 17},
+    "everything": {"precision": 0.9933, "recall": 0.9911, "causes": 0.9902, "places": 0.7323, "beyond": 5},
 }
 
 

@@ -69,7 +69,7 @@ TEST(Causes, APassGoesOnForTheNakThatItComesTo) {
       "1 write 11     | \n"
       "2 write 12     | \n"
       "3 write 13     | \n"
-      "20 nak 12      | after=1\n"
+      "20 nak 12      | open\n"
       "40 read 10     | read_retry\n"
       "41 write 11    | read_retry\n"
       "42 write 12    | nak\n"
