@@ -215,14 +215,16 @@ episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) c
 
 /// What is known of the way of what that side sends.
 episode::PathFact& Tracker::Impl::path_from(const Track& track, unsigned side) {
-  if (paths.size() >= paths_at_most) paths.clear();
-  return paths[{track.result.ends[side].address, track.result.ends[side ^ 1U].address}];
+  const std::pair key{track.result.ends[side].address, track.result.ends[side ^ 1U].address};
+  if (paths.size() >= paths_at_most && !paths.contains(key)) paths.clear();
+  return paths[key];
 }
 
 void Tracker::Impl::leave_open(Track& track, const Step& s) {
   // Where there are other capture points, they may know better: note_ruled().
   if (s.ruling.doubt == episode::Doubt::none || track.views != nullptr) return;
-  if (track.doubtful.size() >= DoubtfulLoss::at_most) return;
+  if (track.doubtful.size() >= DoubtfulLoss::at_most || open_losses >= DoubtfulLoss::of_all) return;
+  ++open_losses;
   track.doubtful.push_back({{Lost::after_capture, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts},
                             s.ruling.doubt,
                             s.info.response ? s.side ^ 1U : s.side});
@@ -243,7 +245,8 @@ void Tracker::Impl::settle_doubtful(Track& track) {
     book_loss(each.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series,
               verdict);
   }
-  track.doubtful.clear();
+  open_losses -= track.doubtful.size();
+  track.doubtful = {};
 }
 
 /// The episode is over, or as long as may be: what is said of it is said now.

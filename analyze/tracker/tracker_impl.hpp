@@ -199,7 +199,9 @@ struct DamagedPacket {
 
 /// What was lost behind the capture, unless it came late there: what is known of the path in the end tells.
 struct DoubtfulLoss {
-  static constexpr std::size_t at_most = 4096;  ///< of a connection; what is beyond that stays open
+  // What is beyond these stays open.
+  static constexpr std::size_t at_most = 4096;  ///< of a connection
+  static constexpr std::size_t of_all = std::size_t{128} * 1024;
   ShownLoss loss;
   episode::Doubt doubt = episode::Doubt::none;
   unsigned requester = 0;  ///< whose requests and answers it is about
@@ -276,7 +278,7 @@ struct Tracker::Impl {
   void explain_oldest();
   [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester) const;
   [[nodiscard]] episode::PathFact& path_from(const Track& track, unsigned side);
-  static void leave_open(Track& track, const Step& s);
+  void leave_open(Track& track, const Step& s);
   void settle_doubtful(Track& track);
 
   // tracker_incidents.cpp
@@ -432,6 +434,7 @@ struct Tracker::Impl {
   /// What episodes showed of the way from one host to another.
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::PathFact> paths;
   episode::PathFact network;       ///< of all of them: of requests
+  std::size_t open_losses = 0;     ///< DoubtfulLoss of all connections
   bool copies_expected = false;    ///< from now on
   bool tell = false;               ///< somebody wants to know what is said of each packet
   StableVector<FlowState> states;  ///< by place

@@ -331,6 +331,12 @@ void Tracker::Impl::merge(std::uint32_t connection, std::uint32_t other) {
     packet.requester ^= 1U;
     into.damaged.push_back(packet);
   }
+  for (DoubtfulLoss& each : from.doubtful) {
+    each.loss.side ^= 1U;
+    each.loss.by_side ^= 1U;
+    each.requester ^= 1U;
+    into.doubtful.push_back(each);
+  }
   drop(other);
   attach(connection, place, 1);
 }
