@@ -165,6 +165,19 @@ TEST(Explain, IdsTellTheLateFromTheRepeated) {
       "50 ack 17 | \n");
 }
 
+TEST(Explain, AnIdBelowTheLastIsLateHoweverLongTheSilenceWhereTheCounterIsSlow) {
+  expect_said(
+      "0 write 10 #100     | \n"
+      "1000 write 11 #101  | \n"
+      "2000 write 12 #102  | \n"
+      "3000 write 13 #103  | \n"
+      "4000 write 15 #105  | \n"
+      "5000 write 16 #106  | \n"
+      "65000 write 14 #104 | late\n"
+      "65100 write 17 #107 | \n"
+      "65200 ack 17 #9     | \n");
+}
+
 TEST(Explain, EqualIdsAreOneTransmission) {
   expect_said(
       "0 write 10 #7 | \n"
