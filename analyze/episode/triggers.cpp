@@ -338,7 +338,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   if (now.acked >= sent.psn) return;
   const std::int64_t from = std::max(asked.psn, now.acked);
   constexpr float just_then = 6;
-  const float bits = 1 + missing_bits(sent.psn - from) + unusual - (due ? just_then : 0.0F);
+  const float bits = 1 + missing_bits(sent.psn - from) +
+                     (heard(now, asked) && (now.silent || !may_be_late) ? 0 : unusual) -
+                     (due ? just_then : 0.0F);
   if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, from};
 }
 
@@ -405,11 +407,15 @@ Rule Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began) co
 
 void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
-  // behind it.
+  // behind it. Of what was sent again before the episode, what was sent before that is forgotten.
   std::size_t times_sent = 0;
   constexpr std::size_t looked_back = 8;
-  for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent)
-    k = stream_.sent[static_cast<std::size_t>(k)].previous;
+  for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent) {
+    const Sent& each = stream_.sent[static_cast<std::size_t>(k)];
+    const Note& note = stream_.note_of(each);
+    if (each.previous < 0 && note.before && note.cause != Cause::none) ++times_sent;
+    k = each.previous;
+  }
   std::size_t twins = 0;
   constexpr std::int64_t behind = 1024, ahead = 4096;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
@@ -443,17 +449,19 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   // A sender that may still send new packets goes back without having been silent.
   const bool ran_out =
       timer.witnesses > 1 && now.stall_ns >= timer.typical_ns / 4 * 3 && sent.psn == now.acked;
+  // It goes back to the oldest that is not confirmed.
+  const bool known = now.acked >= scene_.facts.first;
+  const bool head_missing = known && sent.psn > now.acked;
+  const float head = head_missing ? missing_bits(sent.psn - now.acked) : 0.0F;
+  const auto offer_from = [&](float bits) {
+    if (bits + head < best.bits) best = {rule, bits + head, -1, head_missing ? now.acked : -1};
+  };
   if (now.silent || ran_out) {
-    const bool known = now.acked >= scene_.facts.first;
-    const bool head_missing = known && sent.psn > now.acked;
-    const float bits = known && sent.psn == now.acked ? 2.0F
-                       : head_missing                 ? 2 + missing_bits(sent.psn - now.acked)
-                                                      : 3.0F;
-    if (bits < best.bits) best = {rule, bits, -1, head_missing ? now.acked : -1};
+    offer_from(known && sent.psn >= now.acked ? 2.0F : 3.0F);
   } else {
     // Slow hosts answer no sooner than timers expire.
     if (now.sent_before && now.silence_ns >= pause_ns())
-      offer(rule, 3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
+      offer_from(3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     // The timer starts no sooner than a packet is sent.
     const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
