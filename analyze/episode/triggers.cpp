@@ -315,7 +315,8 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   };
   if (asked.psn == sent.psn) {
     const bool sure = heard(now, asked) && (took >= scene_.facts.nak_reaction.typical_ns / 2 || !may_be_late);
-    offer(Rule::sequence_nak, due ? 0.5F : sure ? 1.0F : 1 + unusual);
+    const float used = reacted(now, asked) ? 5.0F : 0.0F;  // by a pass whose head is missing
+    offer(Rule::sequence_nak, due ? 0.5F : sure ? 1.0F : 1 + used + unusual);
     return;
   }
   if (asked.psn > sent.psn) {
@@ -373,9 +374,15 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
     const auto index = static_cast<std::size_t>(k);
     if (stream_.by_then[index] <= asked.note) break;
     k = stream_.sent[index].previous;
-    const bool in_pass = index > 0 && stream_.sent[index - 1].end == now.sent.psn;
-    const bool soon =
-        reaction.witnesses > 1 && since(asked.note, stream_.by_then[index]) * 2 < reaction.typical_ns;
+    // Of what was sent again before the episode only the last is remembered: neighbours may be of two passes.
+    const bool in_pass =
+        index > 0 && stream_.sent[index - 1].end == now.sent.psn &&
+        stream_.note_of(stream_.sent[index - 1]).cause == stream_.note_of(stream_.sent[index]).cause;
+    // Who goes back to just where it asked has heard it, if nothing else had confirmed so much.
+    const bool heard = stream_.ids == Ids::order && index > 0 && stream_.sent[index - 1].end > now.sent.psn &&
+                       scene_.answers.acked_before(asked.note) < asked.psn;
+    const bool soon = !heard && reaction.witnesses > 1 &&
+                      since(asked.note, stream_.by_then[index]) * 2 < reaction.typical_ns;
     if (in_pass || soon) {
       under_way = true;
       continue;
