@@ -165,6 +165,11 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   List<Rule> passes;
   List<std::int32_t> began;  // notes
   HashMap<std::int64_t, std::uint64_t> last_frame;
+  Triggers::Used used;     // one NAK causes one pass
+  Triggers::Used claimed;  // ... and those that a pass begins with are not what another only comes to
+  for (std::size_t i = 0; i < stream.sent.size(); ++i)
+    if (stream.story[i].move == Move::back)
+      claimed.insert(triggers_[static_cast<std::size_t>(stream.sent[i].note)].note);
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -179,13 +184,15 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
         ruling.original = known->second;
       continue;
     }
-    const Trigger& trigger = triggers_[static_cast<std::size_t>(sent.note)];
+    Trigger trigger = triggers_[static_cast<std::size_t>(sent.note)];
     const auto pass = static_cast<std::size_t>(told.pass);
     if (passes.size() <= pass) {
       passes.resize(pass + 1, Rule::none);
       began.resize(pass + 1, sent.note);
     }
     if (told.move == Move::back) {
+      if (used.contains(trigger.note)) trigger = triggers.of(i, used);
+      if (trigger.note >= 0) used.insert(trigger.note);
       // What goes along with a READ that the timer sends again is the timer's, too.
       const bool by_timer = trigger.rule == Rule::read_asked_again && trigger.silent;
       passes[pass] = by_timer ? Rule::timer : trigger.rule;
@@ -212,8 +219,11 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     }
     // A NAK of what the pass only comes to explains the rest of it.
     if (told.move != Move::late && told.move != Move::back && !by_nak(passes[pass])) {
-      const Rule named = triggers.named_by(i, told.cursor, began[pass]);
-      if (named != Rule::none) passes[pass] = named;
+      const Trigger named = triggers.named_by(i, told.cursor, began[pass], claimed);
+      if (named.rule != Rule::none) {
+        passes[pass] = named.rule;
+        claimed.insert(named.note);
+      }
     }
     ruling.rule = passes[pass] == Rule::none ? trigger.rule : passes[pass];
     ruling.cause = cause_by(ruling.rule, operation);

@@ -266,8 +266,13 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
 /// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
 /// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
-  return scene_.answers.acked_before(asked.note) < asked.psn && now.acked == asked.psn &&
-         !reacted(now, asked);
+  if (!first_to_confirm(asked)) return false;
+  if (stream_.ids == Ids::order && now.sent.psn == asked.psn) return true;
+  return now.acked == asked.psn && !reacted(now, asked);
+}
+
+bool Triggers::first_to_confirm(const Asked& asked) const noexcept {
+  return scene_.answers.acked_before(asked.note) < asked.psn;
 }
 
 /// How unusual it is for a reaction to take so long.
@@ -380,7 +385,7 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
         stream_.note_of(stream_.sent[index - 1]).cause == stream_.note_of(stream_.sent[index]).cause;
     // Who goes back to just where it asked has heard it, if nothing else had confirmed so much.
     const bool heard = stream_.ids == Ids::order && index > 0 && stream_.sent[index - 1].end > now.sent.psn &&
-                       scene_.answers.acked_before(asked.note) < asked.psn;
+                       first_to_confirm(asked);
     const bool soon = !heard && reaction.witnesses > 1 &&
                       since(asked.note, stream_.by_then[index]) * 2 < reaction.typical_ns;
     if (in_pass || soon) {
@@ -393,12 +398,13 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
   return under_way;
 }
 
-Rule Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began) const {
+Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began, const Used& used) const {
   const Moment now = moment_of(i);
   const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
   const auto asked = scene_.answers.asked_before(now.at);
   for (std::size_t k = asked.size(); k-- > 0 && asked[k].note > now.before;) {
     const Asked& one = asked[k];
+    if (used.contains(one.note)) continue;
     const bool heard = since(one.note, now.at) >= (one.rnr ? one.wait_ns / 2 : soonest);
     const bool lasts = one.rnr || one.note > began || reaction_bits(since(one.note, began), false) < 1;
     // Who had heard it when the pass began would have begun with it: that it was heard just then, between two
@@ -407,12 +413,12 @@ Rule Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began) co
     constexpr std::int64_t coincidence = 8;
     if (between && since(began, now.at) * coincidence < scene_.facts.nak_reaction.typical_ns) continue;
     if (from <= one.psn && one.psn <= now.sent.psn && heard && lasts)
-      return one.rnr ? Rule::rnr_nak : Rule::sequence_nak;
+      return {one.rnr ? Rule::rnr_nak : Rule::sequence_nak, 0, one.note};
   }
-  return Rule::none;
+  return {Rule::none};
 }
 
-void Triggers::offer_naks(const Moment& now, Trigger& best) const {
+void Triggers::offer_naks(const Moment& now, const Used& used, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
   // behind it. Of what was sent again before the episode, what was sent before that is forgotten.
   std::size_t times_sent = 0;
@@ -425,23 +431,29 @@ void Triggers::offer_naks(const Moment& now, Trigger& best) const {
   }
   std::size_t twins = 0;
   constexpr std::int64_t behind = 1024, ahead = 4096;
+  constexpr float used_up = 6;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
-    if (asked.psn == now.sent.psn && now.before > asked.note) {  // it was sent since
-      const bool twin = ++twins >= times_sent;
-      if (asked.rnr) {
-        // Sooner than it may react.
-        if (since(asked.note, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
-        continue;
-      }
-      const bool in_pass = passed(now, asked);
-      const float bits = in_pass ? 1.5F + reaction_bits(since(asked.note, now.at), true) : 4.0F;
-      if ((twin || in_pass) && bits < best.bits) best = {Rule::sequence_nak, bits, asked.note};
-    } else if (asked.rnr) {
-      offer_rnr_nak(now, asked, best);
-    } else {
-      offer_nak(now, asked, best);
-    }
+    const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
+    const bool twin = sent_since && ++twins >= times_sent;
+    Trigger one;
+    offer_asked(now, asked, twin, one);
+    if (used.contains(asked.note)) one.bits += used_up;
+    if (one.bits < best.bits) best = one;
+  }
+}
+
+void Triggers::offer_asked(const Moment& now, const Asked& asked, bool twin, Trigger& best) const {
+  const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
+  if (asked.rnr) {
+    // What was sent sooner than it may react is no reaction.
+    if (!sent_since || since(asked.note, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
+  } else if (!sent_since) {
+    offer_nak(now, asked, best);
+  } else if (const bool in_pass = passed(now, asked); twin || in_pass) {
+    const bool sure = stream_.ids == Ids::order && first_to_confirm(asked);
+    const float bits = !in_pass ? 4.0F : sure ? 1.0F : 1.5F + reaction_bits(since(asked.note, now.at), true);
+    if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note};
   }
 }
 
@@ -479,10 +491,10 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   }
 }
 
-Trigger Triggers::of(std::size_t i) const {
+Trigger Triggers::of(std::size_t i, const Used& used) const {
   const Moment now = moment_of(i);
   Trigger best;
-  offer_naks(now, best);
+  offer_naks(now, used, best);
   const auto offer = [&](Rule rule, float bits) {
     if (bits < best.bits) best = {rule, bits, -1};
   };

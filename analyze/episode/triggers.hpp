@@ -28,11 +28,14 @@ struct Trigger {
 class Triggers {
  public:
   Triggers(Scene& scene, const Stream& stream);
+  /// NAKs (notes) that have caused a pass each.
+  using Used = HashSet<std::int32_t>;
   /// Of the i-th transmission of the stream.
-  [[nodiscard]] Trigger of(std::size_t i) const;
+  [[nodiscard]] Trigger of(std::size_t i, const Used& used = {}) const;
   /// What asked for one from there up to the i-th since that was sent last: a pass that began further back
   /// for another reason, soon after that or before it, goes on for this one.
-  [[nodiscard]] Rule named_by(std::size_t i, std::int64_t from, std::int32_t began) const;
+  [[nodiscard]] Trigger named_by(std::size_t i, std::int64_t from, std::int32_t began,
+                                 const Used& used) const;
 
  private:
   struct Moment;  ///< a transmission, and what was before it
@@ -50,7 +53,9 @@ class Triggers {
   [[nodiscard]] bool is_due(std::int64_t took_ns) const noexcept;
   [[nodiscard]] bool reacted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool passed(const Moment& now, const Asked& asked) const;
-  void offer_naks(const Moment& now, Trigger& best) const;
+  void offer_naks(const Moment& now, const Used& used, Trigger& best) const;
+  void offer_asked(const Moment& now, const Asked& asked, bool twin, Trigger& best) const;
+  [[nodiscard]] bool first_to_confirm(const Asked& asked) const noexcept;
   void offer_nak(const Moment& now, const Asked& asked, Trigger& best) const;
   void offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const;
   void offer_timer(const Moment& now, Trigger& best) const;

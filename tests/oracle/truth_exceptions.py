@@ -29,8 +29,6 @@ EXCEPTIONS = [
         "open: the episode ends before the READs that were asked for again are answered"),
     Row("06_mix_4qp.pcap.zst", "spurious missed", 2, None,
         "the answer had had time to arrive, and was asked for again"),
-    Row("14_mtu1500_loss.cb.pcap.zst", "cause", 128, None,
-        "the head of the pass that the NAK caused was lost; the next pass begins just where that NAK asked"),
 ]
 
 # Where the oracle and the drivers' counters differ: (scenario, what): (in the captures, counted, reason)
