@@ -123,7 +123,8 @@ struct Facts {
   bool repeats = true;       ///< the requester sends again what is lost: UC does not
   PathFact there;            ///< of requests
   PathFact back;             ///< of responses
-  int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
+  int within = 0;  ///< so often the requester went on within a message: it does not repeat whole ones
+  int keeps = 0;   ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 
 /// `facts` learns what the episode shows.

@@ -174,6 +174,8 @@ void Triggers::learn_reactions() {
       if (first == 0) first = took;
       if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == sent.end) {
         sure.push_back(took);
+        if (sent.psn == asked.psn && !message_starts_.contains(sent.psn))
+          scene_.facts.within = std::min(scene_.facts.within + 1, 4);
         first = 0;
         break;
       }
@@ -325,8 +327,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
     return;
   }
   if (asked.psn > sent.psn) {
+    constexpr float not_this_one = 6;  // its requester goes on within messages
     if (begins_message_of(asked.psn, sent.psn) && now.before < asked.note)
-      offer(Rule::nak_of_message, 2 + unusual);
+      offer(Rule::nak_of_message, 2 + unusual + (scene_.facts.within > 1 ? not_this_one : 0.0F));
     return;
   }
   // More was confirmed before the sender reacted: it goes on from there.
