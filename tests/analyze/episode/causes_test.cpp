@@ -78,6 +78,57 @@ TEST(Causes, APassGoesOnForTheNakThatItComesTo) {
       "61 ack 13      | \n");
 }
 
+/// Nothing had been sent for the NAK when the requester fell silent; the head of its reaction was lost.
+TEST(Causes, ANakThatNobodyHeardIsHeardLate) {
+  expect_said(
+      "0 write 10 #1      | \n"
+      "1 write 12 #3      | \n"
+      "2 write 13 #4      | \n"
+      "3 write 14 #5      | \n"
+      "20 nak 11          | \n"
+      "60000 write 12 #7  | nak\n"
+      "60001 write 13 #8  | nak\n"
+      "60002 write 14 #9  | nak\n"
+      "120000 write 11 #10 | timeout before=2\n"
+      "120001 write 12 #11 | timeout\n"
+      "120002 write 13 #12 | timeout\n"
+      "120003 write 14 #13 | timeout\n"
+      "120020 ack 14      | \n");
+}
+
+/// The second pass begins where the first began, soon after it; the NAK was answered, so it is the timer's.
+TEST(Causes, OneNakCausesOnePass) {
+  expect_said(
+      "0 write 10 #1     | \n"
+      "1 write 12 #3     | \n"
+      "2 write 13 #4     | \n"
+      "20 nak 11         | \n"
+      "60 write 11 #5    | nak before=1\n"
+      "61 write 12 #6    | nak\n"
+      "62 write 13 #7    | nak\n"
+      "900 write 11 #8   | timeout\n"
+      "901 write 12 #9   | timeout\n"
+      "902 write 13 #10  | timeout\n"
+      "5000 ack 13       | \n");
+}
+
+/// What asks for a packet in the middle of a pass is left to the pass that begins with it.
+TEST(Causes, ANakIsLeftToThePassThatBeginsWhereItAsks) {
+  expect_said(
+      "0 write 10 #1       | \n"
+      "1 write 11 #2       | \n"
+      "2 write 12 #3       | \n"
+      "3 write 13 #4       | \n"
+      "60000 write 10 #5   | timeout\n"
+      "60001 nak 12        | \n"
+      "60002 write 11 #6   | timeout\n"
+      "60003 write 12 #7   | timeout\n"
+      "60004 write 13 #8   | timeout\n"
+      "60040 write 12 #9   | nak\n"
+      "60041 write 13 #10  | nak\n"
+      "60060 ack 13        | \n");
+}
+
 }  // namespace
 }  // namespace causes_test
 }  // namespace roce::analyze::episode
