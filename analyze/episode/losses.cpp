@@ -84,25 +84,30 @@ void Losses::of_gaps() {
     if (!gap || shows.psn - told.cursor > looked_at) continue;
     if (stream_.note_of(shows).before) continue;
     const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
-    for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn; ++psn) {
+    std::int64_t room = stream_.room_before(i);
+    const auto miss = [&](const Loss& loss) {
+      holes_.push_back(loss);
+      --room;
+    };
+    for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
       if (inside_issue(psn) || came_late(psn, i, told.pass)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = next_sent(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && scene_.answers.acked_before(shows.note) > psn) {
         // No need to send it any more, unless IDs leave room for just these.
-        if (next < 0 && were_sent(i)) holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
+        if (next < 0 && were_sent(i)) miss({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
       if (next < 0) {
         const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
         if (confirmed >= 0 && needed && !inside_answer(psn))
-          holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, -1});
+          miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         // A repeat that nobody needed.
         const bool within = told.move == Move::ahead && shows.psn < told.top;
         if (confirmed >= 0 && !needed && (whole || within) && rarely_late && scene_.facts.keeps <= 0 &&
             scene_.answers.acked_before(shows.note) <= psn)
-          holes_.push_back({Lost::before_capture, true, psn, -1, shows.note, -1});
+          miss({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
       const Sent& repeat = stream_.sent[static_cast<std::size_t>(next)];
@@ -111,9 +116,9 @@ void Losses::of_gaps() {
                                     (!timed(again, scene_.note_at(confirmed)) ||
                                      again.time_ns - scene_.note_at(confirmed).time_ns >= 0);
       if (confirmed_before && (first || in_order)) {
-        holes_.push_back({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
+        miss({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
       } else if (!confirmed_before) {
-        holes_.push_back({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
+        miss({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
       }
     }
   }
@@ -121,11 +126,9 @@ void Losses::of_gaps() {
 
 /// Whether IPv4 IDs, dense here, show that all between this one and the one before it were sent.
 bool Losses::were_sent(std::size_t i) const noexcept {
-  if (stream_.ids != Ids::order || i == 0) return false;
-  const Note& before = stream_.note_of(stream_.sent[i - 1]);
-  const Note& now = stream_.note_of(stream_.sent[i]);
+  if (i == 0) return false;
   const std::int64_t missing = stream_.sent[i].psn - stream_.sent[i - 1].end;
-  return missing > 0 && static_cast<std::uint16_t>(now.ip_id - before.ip_id) == missing + 1;
+  return missing > 0 && stream_.room_before(i) == missing;
 }
 
 /// Whether a responder that takes in order only had thrown away all that was sent of it before: it came

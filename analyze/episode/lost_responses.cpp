@@ -62,12 +62,15 @@ void Responses::lose_upstream() {
     if (!jumps && told.move != Move::back) continue;
     const std::int64_t from = jumps ? told.cursor : begins_pass(i);
     if (shows.psn - from > looked_at) continue;
-    for (std::int64_t at = from; at < shows.psn; ++at) {
+    std::int64_t room = stream_.room_before(i);
+    for (std::int64_t at = from; at < shows.psn && room > 0; ++at) {
       const std::ptrdiff_t next = sent_after(at, i);
       if (comes_late(at, i, told.pass)) continue;
       if (next < 0) {
-        if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows))
+        if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows)) {
           missed.push_back(shows.note);
+          --room;
+        }
         continue;
       }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
@@ -77,6 +80,7 @@ void Responses::lose_upstream() {
       // Each answers a request of its own; else that request was overtaken behind the capture.
       if (sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) continue;
       ++sent_times[at];
+      --room;
       if (stream_.note_of(shows).before) continue;
       ++scene_.facts.responses_lost;
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});

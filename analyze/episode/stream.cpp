@@ -197,6 +197,12 @@ void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
   this->story = episode::tell(sent, facts);
 }
 
+std::int64_t Stream::room_before(std::size_t i) const noexcept {
+  if (ids != Ids::order || i == 0) return std::numeric_limits<std::int64_t>::max();
+  const auto step = static_cast<std::uint16_t>(note_of(sent[i]).ip_id - note_of(sent[i - 1]).ip_id);
+  return std::max<std::int64_t>(step, 1) - 1;
+}
+
 /// Since the transmission before it.
 std::int64_t Stream::silence_before(std::size_t i) const noexcept {
   if (i == 0 || !timed(note_of(sent[i]), note_of(sent[i - 1]))) return 0;

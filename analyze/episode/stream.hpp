@@ -39,6 +39,8 @@ struct Stream {
   }
   [[nodiscard]] const Note& note_of(const Sent& each) const noexcept { return note_at(each.note); }
   [[nodiscard]] bool overtaken(std::size_t i) const noexcept { return by_then[i] < sent[i].note; }
+  /// So many more may have been sent between it and the one sent before, by their IPv4 IDs.
+  [[nodiscard]] std::int64_t room_before(std::size_t i) const noexcept;
 
   /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
   void put_in_order(const StreamFact& fact);
