@@ -85,9 +85,11 @@ struct PathFact {
   std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
 
   /// Whether what may be either was lost, `network`: of all paths. Most requests that are overtaken are
-  /// proved to be; not so responses that are asked for at once.
+  /// proved to be; not so responses that are asked for at once. Some are thrown away for another that came
+  /// late, or their answer is lost: they remain unanswered, too, but they are the fewer.
   [[nodiscard]] bool was_lost(Doubt doubt, const PathFact& network) const noexcept {
     if (doubt == Doubt::named && network.open > 2 * std::uint64_t{network.late}) return true;
+    if (doubt == Doubt::unanswered) return lost > late;
     if (doubt == Doubt::waited_for && late == 0 && soon == 0) return true;
     return lost > 4 * std::uint64_t{late};
   }

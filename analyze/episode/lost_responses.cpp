@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which responses were lost on their way to the capture, and which behind it.
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "analyze/episode/responses.hpp"
@@ -48,11 +49,32 @@ std::int64_t Responses::begins_pass(std::size_t i) const {
   return begins;
 }
 
+/// Whether it belongs to the answer of which sent[i] shows a later part, or the one before an earlier part: a
+/// responder gives an answer without leaving out anything. Another request, whose answer is missing as a
+/// whole, may have been lost or overtaken behind the capture.
+bool Responses::within_answer(std::int64_t number, std::size_t i) const {
+  const Sent& shows = stream_.sent[i];
+  std::int64_t begins = std::numeric_limits<std::int64_t>::min();
+  std::int64_t ends = begins;
+  for (const Issue& issue : scene_.issues) {
+    if (issue.note >= shows.note) break;
+    const std::int64_t first = numbers_.of_psn(issue.first);
+    const std::int64_t end = first + issue.end - issue.first;
+    if (first <= shows.psn && shows.psn < end) begins = std::max(begins, first);
+    if (first < stream_.story[i].cursor && stream_.story[i].cursor <= end) ends = std::max(ends, end);
+  }
+  const bool goes_on = stream_.story[i].move == Move::ahead && number < ends;
+  return goes_on || (begins != std::numeric_limits<std::int64_t>::min() && number >= begins);
+}
+
 /// What a pass of the responder lacks was lost, if the requester needed it again. Each pass has its own
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
   HashMap<std::int64_t, std::size_t> sent_times;
   List<std::int32_t> missed;  // notes that show it
+  const StreamFact& requests = scene_.facts.requests;
+  const bool shuffled = std::uint64_t{requests.late} * 64 >= requests.single ||
+                        scene_.facts.there.late > scene_.facts.there.lost;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
@@ -75,6 +97,7 @@ void Responses::lose_upstream() {
       }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
       const bool of_first = told.move == Move::ahead && at >= told.top;
+      if (!of_first && shuffled && !within_answer(at, i)) continue;
       const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
       if (!of_first && sent_times[at] >= asked) continue;
       // Each answers a request of its own; else that request was overtaken behind the capture.

@@ -55,6 +55,7 @@ class Named {
   [[nodiscard]] std::int32_t last_reached(std::int64_t psn, std::int32_t answer) const;
   [[nodiscard]] bool shown(std::int32_t named, const Asked& asked) const;
   [[nodiscard]] bool discarded(std::int32_t named, const Asked* before, std::int32_t answer) const;
+  [[nodiscard]] bool answered_more_often(const Asked& asked) const;
   [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named) const;
   [[nodiscard]] bool of_duplicate(std::int32_t ack) const;
   [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
@@ -236,7 +237,9 @@ bool Named::shows_late(std::int32_t answer, const Asked& asked, std::int32_t rep
   const bool ack = is_plain_ack(note);
   const std::int64_t confirmed = ack ? note.psn : note.psn - 1;
   if (!(ack || is_sequence_nak(note)) || confirmed < asked.psn) return false;
-  if (answer == scene_.answers.confirmed_at(asked.psn + 1)) {
+  // What is sent again by whole messages may be so because other messages are kept.
+  const bool in_order = sent_.begins_at(sent_.pass_of(repeat)) >= asked.psn;
+  if (in_order && answer == scene_.answers.confirmed_at(asked.psn + 1)) {
     const std::int32_t last = last_reached(confirmed, answer);
     if (last >= 0 && last < repeat) return true;
   }
@@ -266,12 +269,30 @@ Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, 
   return again.asks || answered_soon(repeat) ? Fate::either : Fate::lost;
 }
 
+/// Each READ and ATOMIC that comes is answered, also when it comes again: more answers than were sent since
+/// it was asked for answer what was sent before.
+bool Named::answered_more_often(const Asked& asked) const {
+  std::int32_t sent = 0;
+  for (auto i = static_cast<std::size_t>(asked.note); i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
+    if (note.psn != asked.psn) continue;
+    const Operation operation = dissect::opcode_info(note.opcode).operation;
+    if (note.request) {
+      ++sent;
+    } else if (operation != Operation::acknowledge && --sent < 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Named::Fate Named::fate(const Asked& asked, std::int32_t named) const {
   const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
   if (confirmed < 0) return Fate::either;
   const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
   // Confirmed before a repeat can have come.
   if (repeat < 0 || !reached(repeat, confirmed)) return Fate::late;
+  if (answered_more_often(asked)) return Fate::late;
   if (scene_.facts.keeps > 0) return fate_where_kept(asked, repeat);
   return fate_where_discarded(asked, named, repeat, confirmed);
 }
@@ -307,7 +328,11 @@ void Named::judge() {
         break;
       case Fate::lost:
         ++scene_.facts.there.lost;
-        scene_.lose(loss);
+        if (scene_.facts.there.late == 0) {
+          scene_.lose(loss);
+        } else {
+          scene_.leave_open(named, asked.note, Doubt::unanswered);
+        }
         break;
       case Fate::either:
         ++scene_.facts.there.open;

@@ -68,6 +68,7 @@ enum class Rule : std::uint8_t {
 enum class Doubt : std::uint8_t {
   none,
   named,              ///< a request that a sequence NAK asked for
+  unanswered,         ///< the same, and no answer to it was seen, but others were late
   asked_for_at_once,  ///< a response that was asked for again sooner than by a timer
   waited_for,         ///< one that was asked for by a timer
 };

@@ -73,6 +73,7 @@ class Responses {
   [[nodiscard]] Cause cause_of(const Note& note, std::int32_t at) const;
 
   void lose_upstream();
+  [[nodiscard]] bool within_answer(std::int64_t number, std::size_t i) const;
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
   [[nodiscard]] std::int64_t requester_reacts_ns() const;

@@ -42,7 +42,7 @@ struct End {
 }
 
 /// Feeds a tracker packet by packet. Each packet comes a microsecond after the one before, with the
-/// sending host's next IP ID.
+/// sending host's next IP ID; what it passes over was sent, though not captured.
 class Wire {
  public:
   explicit Wire(std::size_t flow_limit = FlowTable::default_limit, bool copies_expected = false)
@@ -60,11 +60,12 @@ class Wire {
     r.psn = psn & 0xffffffU;
     r.flags = PacketRecord::valid | PacketRecord::selected | PacketRecord::has_ports;
     r.more = PacketRecord::has_ip_id | PacketRecord::dont_fragment;
+    const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
+    if (opcode != acknowledge) pass_over({from.host, from.qpn, to.qpn, info.request}, psn);
     r.ip_id = ++ip_ids_.at(from.host);
     r.udp_source = port ? *port : source_port_of(from.qpn, to.qpn);
     r.icrc = static_cast<std::uint8_t>(dissect::CrcStatus::match);
     r.source_mac = 0x020000000000U + from.host;
-    const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
     r.payload = info.has_payload ? 64 : 0;
     r.wire = 62 + r.payload;
     if (info.remote_offset != dissect::OpcodeInfo::absent) {
@@ -182,6 +183,15 @@ class Wire {
   Tracker::Result result;
 
  private:
+  /// What is missing before that PSN was sent, too, and had IDs.
+  void pass_over(const std::array<std::uint32_t, 4>& stream, std::uint32_t psn) {
+    constexpr std::uint32_t looked_at = 4096;
+    const auto [next, fresh] = next_.try_emplace(stream, psn);
+    const std::uint32_t missing = (psn - next->second) & 0xffffffU;
+    if (missing >= looked_at) return;  // sent before
+    ip_ids_.at(stream[0]) += static_cast<std::uint16_t>(missing);
+    next->second = (psn + 1) & 0xffffffU;
+  }
   [[nodiscard]] Verdict kept(std::uint32_t number) {
     const Verdict* verdict = verdicts_.find(number);
     return verdict != nullptr ? *verdict : Verdict{};
@@ -196,7 +206,8 @@ class Wire {
     std::uint32_t msn = 0;
     std::uint32_t acknowledged = 0;
   };
-  std::map<std::array<std::uint32_t, 4>, Count> counts_;  ///< by sender and receiver
+  std::map<std::array<std::uint32_t, 4>, Count> counts_;        ///< by sender and receiver
+  std::map<std::array<std::uint32_t, 4>, std::uint32_t> next_;  ///< PSN: by sender, receiver and kind
 };
 
 }  // namespace roce::analyze

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths that only shuffle: nothing is lost there.
+#include "analyze/episode/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/analyze/episode/episode_said.hpp"
+
+namespace roce::analyze::episode {
+namespace shuffled_test {
+namespace {
+
+/// The second request of 11 was lost behind the capture: between its neighbours' answers nothing was sent.
+TEST(Shuffled, NoMoreIsLostThanIdsLeaveRoomFor) {
+  expect_said(
+      "0 read 10          | \n"
+      "1 read 11          | \n"
+      "2 read 12          | \n"
+      "3 read 13          | \n"
+      "20 response 10 #50 | \n"
+      "21 response 11 #51 | \n"
+      "22 response 12 #52 | \n"
+      "23 response 13 #53 | \n"
+      "67000 read 10      | read_retry\n"
+      "67001 read 11      | read_retry\n"
+      "67002 read 12      | read_retry\n"
+      "67003 read 13      | read_retry\n"
+      "67020 response 10 #54  | read_retry\n"
+      "67021 response 12 #55  | read_retry\n"
+      "67022 response 13 #56  | read_retry\n"
+      "134000 read 11         | read_retry\n"
+      "134020 response 11 #57 | read_retry\n"
+      "134021 read 14         | \n"
+      "134041 response 14 #58 | \n");
+}
+
+/// Answered twice though sent once since: the first one came as well.
+TEST(Shuffled, AReadThatIsAnsweredTwiceCameTwice) {
+  expect_said(
+      "0 read 10      | \n"
+      "1 read 11      | \n"
+      "2 read 12      | \n"
+      "20 response 10 | \n"
+      "21 nak 11      | \n"
+      "40 read 11     | nak\n"
+      "41 read 12     | nak\n"
+      "60 response 11 | \n"
+      "61 response 12 | \n"
+      "62 response 11 | nak\n"
+      "80 read 13     | \n"
+      "99 response 13 | \n");
+}
+
+/// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
+TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
+  const auto episode = [](const char* nak) {
+    return std::string(
+               "0 write 10   | \n"
+               "1 write 11   | \n"
+               "2 write 12   | \n"
+               "20 nak 11    | ") +
+           nak +
+           "\n"
+           "25 write 11  | nak\n"
+           "26 write 12  | nak\n"
+           "27 write 13  | \n"
+           "400 write 14 | \n"
+           "420 ack 14   | \n";
+  };
+  expect_said(episode("after=1"));
+  Facts shuffles;
+  shuffles.there.late = 3;
+  expect_said(episode("open"), shuffles);
+}
+
+}  // namespace
+}  // namespace shuffled_test
+}  // namespace roce::analyze::episode
