@@ -83,6 +83,13 @@ struct PathFact {
   std::uint32_t lost = 0;  ///< so many were lost
   std::uint32_t open = 0;  ///< so many requests were either
   std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
+  // And before it:
+  std::uint64_t captured = 0;
+  std::uint64_t overtaken = 0;  ///< so many of these
+
+  /// Whether the way to the capture shuffles: then what looks like a hole of one pass, where no ID tells the
+  /// order of sending, may have come among the packets of the next.
+  [[nodiscard]] bool shuffles() const noexcept { return overtaken * 32 > captured; }
 
   /// Whether what may be either was lost, `network`: of all paths. Most requests that are overtaken are
   /// proved to be; not so responses that are asked for at once. Some are thrown away for another that came

@@ -38,7 +38,6 @@ class Losses {
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
-  [[nodiscard]] bool shuffled() const noexcept;
 
   Scene& scene_;
   const Stream& stream_;
@@ -153,13 +152,6 @@ bool Losses::inside_answer(std::int64_t psn) const noexcept {
   return responses_.contains(psn) && !responses_.at(psn);
 }
 
-/// Whether the way to the capture shuffles, and no ID tells the order of sending: then what looks like a hole
-/// of one pass may have come among the packets of the next.
-bool Losses::shuffled() const noexcept {
-  const StreamFact& fact = scene_.facts.requests;
-  return stream_.ids != Ids::order && std::uint64_t{fact.late} * 8 > fact.single;
-}
-
 /// What the capture misses itself is no loss, nor does it show one.
 void Losses::judge_holes() {
   CaptureFact& capture = scene_.facts.capture;
@@ -167,7 +159,8 @@ void Losses::judge_holes() {
     if (hole.where == Lost::by_capture) ++capture.missed;
   }
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
-  if (capture.is_sample() || shuffled()) return;
+  const bool in_order = stream_.ids == Ids::order;
+  if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
   for (const Loss& hole : holes_) {
     const bool before = hole.where == Lost::before_capture;
     if (before && capture.has_holes() && !asked_for(hole)) continue;

@@ -72,9 +72,8 @@ bool Responses::within_answer(std::int64_t number, std::size_t i) const {
 void Responses::lose_upstream() {
   HashMap<std::int64_t, std::size_t> sent_times;
   List<std::int32_t> missed;  // notes that show it
-  const StreamFact& requests = scene_.facts.requests;
-  const bool shuffled = std::uint64_t{requests.late} * 64 >= requests.single ||
-                        scene_.facts.there.late > scene_.facts.there.lost;
+  const PathFact& there = scene_.facts.there;
+  const bool shuffled = there.shuffles() || there.late > there.lost;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];

@@ -112,7 +112,7 @@ void Requests::explain() {
     rule_requests(stream, triggers);
     learn_keeping(stream);
   }
-  stream.learn(scene_.facts.requests);
+  stream.learn(scene_.facts.requests, scene_.facts.there);
   lose_requests(scene_, stream);
 }
 

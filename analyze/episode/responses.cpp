@@ -161,7 +161,7 @@ void Responses::explain() {
   note_counts();
   weigh();
   stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
-  stream_.learn(fact);
+  stream_.learn(fact, scene_.facts.back);
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     if (stream_.story[i].move != Move::copy) by_number_[stream_.sent[i].psn].push_back(i);
   }

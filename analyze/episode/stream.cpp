@@ -209,7 +209,7 @@ std::int64_t Stream::silence_before(std::size_t i) const noexcept {
   return sent[i].time_ns - sent[i - 1].time_ns;
 }
 
-void Stream::learn(StreamFact& fact) const {
+void Stream::learn(StreamFact& fact, PathFact& path) const {
   const auto most = std::uint32_t{1} << 28U;
   std::uint32_t late = 0;
   std::uint32_t doubled = 0;
@@ -226,6 +226,8 @@ void Stream::learn(StreamFact& fact) const {
   fact.single += static_cast<std::uint32_t>(sent.size());
   fact.doubled += doubled;
   fact.late += late;
+  path.captured += sent.size();
+  path.overtaken += late;
 }
 
 }  // namespace roce::analyze::episode

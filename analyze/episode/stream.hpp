@@ -51,7 +51,7 @@ struct Stream {
   std::int64_t sent_to = std::numeric_limits<std::int64_t>::min();
   void tell(std::int64_t bottom, std::int64_t acked, float home);
   /// What it shows of the path.
-  void learn(StreamFact& fact) const;
+  void learn(StreamFact& fact, PathFact& path) const;
 
  private:
   [[nodiscard]] std::int64_t silence_before(std::size_t i) const noexcept;
