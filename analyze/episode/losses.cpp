@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -34,6 +35,8 @@ class Losses {
  private:
   using ByIndex = HashMap<std::int64_t, List<std::size_t>>;
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
+  [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
+  [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
@@ -70,7 +73,7 @@ void Losses::of_gaps() {
   // What a responder needs again if it takes in order only, and then confirms, came by.
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   const StreamFact& fact = scene_.facts.requests;
-  const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single;
+  const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
@@ -83,6 +86,9 @@ void Losses::of_gaps() {
     if (!gap || shows.psn - told.cursor > looked_at) continue;
     if (stream_.note_of(shows).before) continue;
     const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
+    // Who goes back sends all that was not confirmed by then, also what nobody needs.
+    const bool within = told.move != Move::home && shows.psn < told.top;
+    const bool must_be_sent = (whole || within) && scene_.facts.keeps <= 0;
     std::int64_t room = stream_.room_before(i);
     const auto miss = [&](const Loss& loss) {
       holes_.push_back(loss);
@@ -98,29 +104,41 @@ void Losses::of_gaps() {
         if (next < 0 && were_sent(i)) miss({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
-      if (next < 0) {
-        const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
-        if (confirmed >= 0 && needed && !inside_answer(psn))
-          miss({Lost::by_capture, true, psn, -1, confirmed, -1});
-        // A repeat that nobody needed.
-        const bool within = told.move == Move::ahead && shows.psn < told.top;
-        if (confirmed >= 0 && !needed && (whole || within) && rarely_late && scene_.facts.keeps <= 0 &&
-            scene_.answers.acked_before(shows.note) <= psn)
-          miss({Lost::before_capture, true, psn, -1, shows.note, -1});
+      const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
+      if (next < 0 && confirmed >= 0 && needed) {
+        if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
       }
-      const Sent& repeat = stream_.sent[static_cast<std::size_t>(next)];
-      const Note& again = stream_.note_of(repeat);
-      const bool confirmed_before = confirmed >= 0 && confirmed < repeat.note &&
-                                    (!timed(again, scene_.note_at(confirmed)) ||
-                                     again.time_ns - scene_.note_at(confirmed).time_ns >= 0);
-      if (confirmed_before && (first || in_order)) {
-        miss({Lost::by_capture, true, psn, -1, confirmed, repeat.note});
-      } else if (!confirmed_before) {
-        miss({Lost::before_capture, true, psn, -1, repeat.note, repeat.note});
+      const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
+      if (again >= 0 && !comes_before(confirmed, again)) {
+        miss({Lost::before_capture, true, psn, -1, again, again});
+      } else if (again >= 0 && (first || in_order)) {
+        miss({Lost::by_capture, true, psn, -1, confirmed, again});
+      } else if (rarely_late && (first ? never_came(psn, shows) : must_be_sent)) {
+        miss({Lost::before_capture, true, psn, -1, shows.note, -1});
       }
     }
   }
+}
+
+/// Whether that answer was captured before that repeat.
+bool Losses::comes_before(std::int32_t answer, std::int32_t repeat) const noexcept {
+  if (answer < 0 || answer >= repeat) return false;
+  const Note& then = scene_.note_at(answer);
+  const Note& again = scene_.note_at(repeat);
+  return !timed(again, then) || again.time_ns >= then.time_ns;
+}
+
+/// Whether the responder asked for it, and it would have come by now, however late: the capture ends before
+/// it is sent again.
+bool Losses::never_came(std::int64_t psn, const Sent& shows) const noexcept {
+  const Note& last = scene_.notes.back();
+  const bool long_ago =
+      timed(last, scene_.note_at(shows.note)) && last.time_ns - shows.time_ns >= shortest_timer_ns;
+  const auto asked = scene_.answers.asked_before(static_cast<std::int32_t>(scene_.notes.size()) - 1);
+  return long_ago && std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
+           return !each.rnr && each.psn == psn && each.note > shows.note;
+         });
 }
 
 /// Whether IPv4 IDs, dense here, show that all between this one and the one before it were sent.

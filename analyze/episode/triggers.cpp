@@ -512,9 +512,9 @@ Trigger Triggers::of(std::size_t i, const Used& used) const {
   const bool lacks = now.read && lacks_[static_cast<std::size_t>(now.at)] == now.sent.psn &&
                      (now.acked > now.sent.psn || now.silent);
   if (missing || lacks) offer(Rule::read_asked_again, lacks ? 0.9F : 2);
-  // Its answer was lost behind the capture, or comes late.
+  // Its answer was lost behind the capture, or comes late; what is confirmed no further begins further back.
   const bool others_answered = now.acked > now.sent.psn;
-  if (now.own_answer && now.sent_before)
+  if (now.own_answer && now.sent_before && now.acked >= now.sent.psn)
     offer(now.read ? Rule::read_asked_again : Rule::timer, others_answered ? 3.0F : 9.0F);
   offer_timer(now, best);
   best.told_by = best.note;

@@ -81,7 +81,7 @@ class Untangled {
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
-/// forgotten.
+/// forgotten. A row that goes on with what had come already was sent again.
 void Untangled::learn() {
   HashSet<std::int64_t> asked;
   for (const Note& note : notes_) {
@@ -90,11 +90,15 @@ void Untangled::learn() {
   HashSet<std::int64_t> seen;
   List<std::int64_t> late;
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
-  std::size_t fresh = 0;
+  std::int64_t row = -1;                             // where it goes on
+  std::size_t before_row = 0;                        // so many late ones
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
-    if (!seen.insert(note.psn).second) continue;
-    ++fresh;
+    const bool again = !seen.insert(note.psn).second;
+    if (note.psn != row) before_row = late.size();
+    if (again) late.resize(before_row);
+    row = end_of(note);
+    if (again) continue;
     if (tops.empty() || note.psn > tops.back().first) {
       tops.emplace_back(note.psn, note.time_ns);
     } else if (!note.before && !asked.contains(note.psn) && end_of(note) > facts_.acked) {
@@ -105,7 +109,7 @@ void Untangled::learn() {
   }
   constexpr std::size_t some = 4;
   const std::size_t one_of = late.size() < 2 * some ? 8 : 20;
-  if (late.size() < some || late.size() * one_of < fresh) return;
+  if (late.size() < some || late.size() * one_of < seen.size()) return;
   // Not by the last few of them: what was lost and sent again looks alike.
   const std::size_t most = late.size() - 1 - late.size() / 16;
   std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(most), late.end());

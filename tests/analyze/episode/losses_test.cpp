@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which requests were lost before the capture, where nobody needed them again or the way is in question.
+#include <gtest/gtest.h>
+
+#include "tests/analyze/episode/episode_said.hpp"
+
+namespace roce::analyze::episode {
+namespace {
+
+TEST(EpisodeLosses, WhatGoesOnWithWhatHadComeIsNoDisorder) {
+  // The NAK asks for the first of a row of five, and the pass brings all of them again.
+  expect_said(R"(
+        0 write 10 |
+        1 write 11 |
+        2 write 12 |
+        8 write 18 |
+        9 write 19 |
+       10 write 20 |
+       12 nak 13 |
+       50 write 13 | nak before=1
+       51 write 14 | nak before=1
+       52 write 15 | nak before=1
+       53 write 16 | nak before=1
+       54 write 17 | nak before=1
+       55 write 18 | nak
+       56 write 19 | nak
+       57 write 20 | nak
+       60 ack 20 |
+  )");
+}
+
+TEST(EpisodeLosses, ATimerSendsAllThatIsNotConfirmed) {
+  // The head of the second pass is missing, and had been delivered by the first one.
+  expect_said(R"(
+         0 swap 10 |
+         1 write 11 |
+         2 swap 12 |
+         3 write 13 |
+         4 swap 14 |
+      4000 swap 10 | timeout
+      4001 write 11 | timeout
+      4002 swap 12 | timeout
+      4003 write 13 | timeout
+      4004 swap 14 | timeout
+      8000 write 13 | timeout before=3
+      8001 swap 14 | timeout
+      8005 swapped 14 |
+      8040 swap 10 | timeout
+      8041 write 11 | timeout
+      8042 swap 12 | timeout
+      8043 write 13 | timeout
+      8044 swap 14 | timeout
+      8046 swapped 10 | timeout
+      8047 swapped 12 | timeout
+      8048 swapped 14 | timeout
+  )");
+}
+
+TEST(EpisodeLosses, WhatIsAskedForAndNeverComesWasLost) {
+  const char* const text = R"(
+        0 write 10 |
+        1 write 11 |
+        3 write 13 | before=1
+        4 nak 12 |
+        5 write 14 |
+      205 write 15 |
+  )";
+  expect_said(text);
+}
+
+TEST(EpisodeLosses, WhatMayStillComeIsNotLost) {
+  expect_said(R"(
+        0 write 10 |
+        1 write 11 |
+        3 write 13 |
+        4 nak 12 |
+        5 write 14 |
+  )");
+}
+
+}  // namespace
+}  // namespace roce::analyze::episode
