@@ -21,6 +21,9 @@ std::optional<std::uint32_t> Requester::first_unanswered(std::uint32_t end) cons
 }
 
 void Requester::receive(World& world, const Packet& response) {
+  if (psn_before(response.psn, una_)) {
+    world.not_needed(response);
+  }
   if (world.state_of(space_, requester_of(space_)) != EndState::working || psn_before(response.psn, una_) ||
       !psn_before(response.psn, high_)) {
     return;  // old, or for what was never sent
@@ -130,9 +133,12 @@ void Requester::receive_in_any_order(World& world, const Packet& response) {
   if (psn_before(acked_, end)) {
     acked_ = end;
   }
-  if (fills_psn(response.kind) && is_answered_apart(message_at(response.psn).kind) &&
-      std::find(answered_.begin(), answered_.end(), response.psn) == answered_.end()) {
-    answered_.push_back(response.psn);
+  if (fills_psn(response.kind) && is_answered_apart(message_at(response.psn).kind)) {
+    if (std::find(answered_.begin(), answered_.end(), response.psn) != answered_.end()) {
+      world.not_needed(response);
+    } else {
+      answered_.push_back(response.psn);
+    }
   }
   advance_in_any_order(world);
   if (response.kind == Kind::rnr_nak) {

@@ -27,6 +27,7 @@ void Responder::receive(World& world, const Packet& request) {
     return;
   }
   if (distance < 0) {
+    world.not_needed(request);
     execute(world, request, true);
     return;
   }
@@ -53,7 +54,9 @@ void Responder::ahead(World& world, const Packet& request) {
   if (keeps_early(options.recovery)) {
     const bool held =
         std::any_of(held_.begin(), held_.end(), [&](const Packet& p) { return p.psn == request.psn; });
-    if (!held && held_.size() < options.window) {
+    if (held) {
+      world.not_needed(request);
+    } else if (held_.size() < options.window) {
       held_.push_back(request);
     }
     if (options.recovery == Recovery::in_any_order ||

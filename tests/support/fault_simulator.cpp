@@ -241,6 +241,10 @@ void Simulator::proved_lost(SpaceId space, std::uint32_t psn) {
   spaces_[space].truth.proved_lost(psn, sink_);
 }
 
+void Simulator::not_needed(const Packet& packet) {
+  spaces_[packet.space].truth.not_needed(packet);
+}
+
 void Simulator::send(Packet packet) {
   ++totals_.sent;
   packet.sequence = ++spaces_[packet.space].sequence[is_response(packet.kind) ? 1 : 0];

@@ -91,6 +91,7 @@ class Simulator final : private World {
   void send(Packet packet) override;
   void new_run(SpaceId space, bool responses, std::uint32_t psn, bool alone) override;
   void proved_lost(SpaceId space, std::uint32_t psn) override;
+  void not_needed(const Packet& packet) override;
   void handle(const Event& event);
   void at_capture(std::uint32_t number);
   void capture(Packet& packet);

@@ -35,7 +35,7 @@ void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
       loss.decidable = pending.named && pending.proved;
       break;
     case LostWhere::by_capture:
-      loss.decidable = pending.visible && !pending.repeated && !sampled_;
+      loss.decidable = pending.visible && !pending.repeated && pending.needed && !sampled_;
   }
   sink.lost(loss);
 }
@@ -110,6 +110,15 @@ void SpaceTruth::proved_lost(std::uint32_t psn, TruthSink& sink) {
   });
 }
 
+void SpaceTruth::not_needed(const Packet& packet) {
+  if (packet.frame != 0 || !packet.repeat.repeated) {
+    return;
+  }
+  for (Pending& pending : stream_of(packet).pending) {
+    pending.needed &= pending.sequence != packet.sequence;
+  }
+}
+
 // The receiver asks for `psn`. Responses: `proves` that it was lost, if it is sure to have been taken.
 void SpaceTruth::name(Stream& stream, std::uint32_t psn, bool proves, TruthSink& sink) {
   const auto found = std::find_if(stream.pending.rbegin(), stream.pending.rend(), [&](const Pending& p) {
@@ -128,12 +137,14 @@ void SpaceTruth::name(Stream& stream, std::uint32_t psn, bool proves, TruthSink&
   }
 }
 
-void SpaceTruth::show_holes(Stream& stream, const Packet& packet, TruthSink& sink) {
+// `from`: holes before that do not show.
+void SpaceTruth::show_holes(Stream& stream, const Packet& packet, std::uint32_t from, TruthSink& sink) {
   if (packet.repeat.alone) {
     return;
   }
   std::erase_if(stream.pending, [&](Pending& p) {
-    p.visible |= p.run == packet.run && p.sequence < packet.sequence && psn_before(p.loss.psn, packet.psn);
+    p.visible |= p.run == packet.run && p.sequence < packet.sequence &&
+                 psn_before(p.loss.psn, packet.psn) && !psn_before(p.loss.psn, from);
     const bool settled =
         p.visible && p.loss.where == LostWhere::before_capture && (!capture_misses_ || p.named);
     if (settled) {
@@ -224,6 +235,10 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
     // Executed before and not sent then: the count of messages shows the one and not the other.
     packet.repeat.contract_silent |= packet.repeat.executed && shows_executed(packet);
   }
+  // What shows no run of its own goes on from what was shown.
+  const std::uint32_t shown = stream.any ? stream.end : packet.psn;
+  const bool own_run = packet.repeat.repeated && truth.decidable;
+  const std::uint32_t holes_from = own_run ? psn_add(packet.psn, psn_mask + 1 - slot_mask_) : shown;
   truth.repeat = packet.repeat;
   if (truth.repeat.repeated || truth.repeat.contract_silent || truth.repeat.first_answer ||
       truth.out_of_order || truth.late_original) {
@@ -239,7 +254,7 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
                                          .frame = packet.frame,
                                          .cause = packet.kind == Kind::rnr_nak ? Cause::rnr : Cause::nak};
   }
-  show_holes(stream, packet, sink);
+  show_holes(stream, packet, holes_from, sink);
   remember(stream, packet);
   if (packet.kind == Kind::sequence_nak) {
     name(requests, packet.psn, false, sink);

@@ -21,7 +21,9 @@
 //
 // A loss is decidable
 // - before the capture: if a later packet of the same run of its stream was captured, which leaves a hole
-//   (a run ends where the sender goes back). Where the capture itself misses packets, a hole that go-back-N
+//   (a run ends where the sender goes back). What the capture has first of a stream leaves none: it may have
+//   begun just then. Nor does a run of which nothing was captured that had been shown before: what is lost of
+//   it looks as if it had been sent once. Where the capture itself misses packets, a hole that go-back-N
 //   fills anyway shows nothing: then the receiver must have asked for it as well, see below;
 // - after the capture: if a captured sequence NAK, or READ request issued again, names its PSN first (else
 //   go-back-N repeated it anyway, or it and its acknowledgement look alike), and it cannot have been
@@ -29,8 +31,8 @@
 //   duplicate, which would have been acknowledged (IBTA 9.7.5.1.4), and that does not become one with the
 //   next acknowledgement. Of a response: a timer made the requester ask, and it would have taken the response
 //   however late; asked for at once, or thrown away because one before it was late, it looks the same;
-// - by the capture: if a hole shows and the sender never repeated that PSN. Not where the capture is a
-// sample, which
+// - by the capture: if a hole shows and the sender never repeated that PSN. Not a repeat that its receiver did
+//   not need: had it been lost, it would have been missed as little. Not where the capture is a sample, which
 //   has less than half of the packets: there repeats and NAKs are as likely to be missed.
 // Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
 #pragma once
@@ -93,6 +95,8 @@ class SpaceTruth {
   void new_run(bool responses, std::uint32_t psn, bool alone, TruthSink& sink);
   // The answers tell that this request, which a NAK had named, was no duplicate when it came.
   void proved_lost(std::uint32_t psn, TruthSink& sink);
+  // Its receiver had it already.
+  void not_needed(const Packet& packet);
   void finish(TruthSink& sink);
 
   // Messages of which the capture holds the last request packet and an answer that acknowledges it.
@@ -118,6 +122,7 @@ class SpaceTruth {
     bool repeated = false;  // the sender sent that PSN again
     bool named = false;     // the receiver asked for it
     bool proved = false;    // and the capture tells that it was not only late
+    bool needed = true;     // missed by the capture: its receiver did not have it yet
   };
   struct Stream {
     std::vector<Slot> slots;
@@ -132,7 +137,7 @@ class SpaceTruth {
   Slot& slot(Stream& stream, std::uint32_t psn) { return stream.slots[psn & slot_mask_]; }
   void settle(const Pending& pending, TruthSink& sink) const;
   void name(Stream& stream, std::uint32_t psn, bool proves, TruthSink& sink);
-  void show_holes(Stream& stream, const Packet& packet, TruthSink& sink);
+  void show_holes(Stream& stream, const Packet& packet, std::uint32_t from, TruthSink& sink);
   void remember(Stream& stream, const Packet& packet);
   void count_answers(const Packet& packet);
   bool shows_executed(const Packet& packet) const;

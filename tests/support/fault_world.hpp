@@ -92,6 +92,8 @@ class World {
   virtual void new_run(SpaceId space, bool responses, std::uint32_t psn, bool alone) = 0;
   // What the responder answers tells that `psn`, which it had asked for and has now, was no duplicate.
   virtual void proved_lost(SpaceId space, std::uint32_t psn) = 0;
+  // The receiver had it already.
+  virtual void not_needed(const Packet& packet) = 0;
 
  private:
   struct Later {
