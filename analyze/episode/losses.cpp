@@ -3,6 +3,7 @@
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -75,9 +76,11 @@ void Losses::of_gaps() {
   const StreamFact& fact = scene_.facts.requests;
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
+  std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
+    if (told.move == Move::back) began = told.cursor;
     // A few packets and then new ones is all that selective repeat sends; a longer pass goes on to them.
     constexpr std::uint32_t few = 3;
     const bool whole = told.length > few || scene_.facts.keeps < -1;
@@ -99,7 +102,7 @@ void Losses::of_gaps() {
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = next_sent(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
-      if (!first && scene_.answers.acked_before(shows.note) > psn) {
+      if (!first && (began <= shows.done ? shows.done : scene_.answers.acked_before(shows.note)) > psn) {
         // No need to send it any more, unless IDs leave room for just these.
         if (next < 0 && were_sent(i)) miss({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;

@@ -95,7 +95,8 @@ void Requests::explain() {
     stream.sent[i].back = trigger.bits;
     stream.sent[i].back_from = trigger.from;
     stream.sent[i].told_by = trigger.told_by;
-    stream.sent[i].acked = scene_.answers.acked_before(stream.by_then[i]);
+    stream.sent[i].acked = triggers.done_before(stream.by_then[i]);
+    stream.sent[i].done = triggers.done_before(stream.by_then[i]);
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
   stream.weigh(scene_.facts.requests);

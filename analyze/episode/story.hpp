@@ -25,6 +25,7 @@ struct Sent {
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
   std::int32_t told_by = -1;    ///< ... by that note; -1: by none
   std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
+  std::int64_t done = 0;        ///< ... and answered, where answers carry something
   float copy = never;           ///< shown twice
   float late = 7;               ///< overtaken
 };

@@ -225,6 +225,7 @@ void Triggers::follow_responses() {
   for (const Note& note : scene_.notes) {
     lacks_.push_back(lacks);
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
+    if (note.before && note.answered) continue;
     if (note.request && answered_on_its_own(info.operation)) {
       std::int64_t& end = asked[note.psn];
       end = std::max(end, note.psn + std::max(note.count, 1));
@@ -237,6 +238,13 @@ void Triggers::follow_responses() {
       if (!inside) lacks = range == asked.end() ? -1 : range->first;
     }
   }
+}
+
+std::int64_t Triggers::done_before(std::int32_t note) const noexcept {
+  const std::int64_t acked = scene_.answers.acked_before(note);
+  const std::int64_t lacks = lacks_[static_cast<std::size_t>(note)];
+  if (lacks < 0 || scene_.facts.capture.has_holes()) return acked;
+  return scene_.answers.response_before(lacks, note) < 0 ? std::min(acked, lacks) : acked;
 }
 
 void Triggers::measure_answers() {
@@ -471,15 +479,16 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   // A sender that may still send new packets goes back without having been silent.
   const bool ran_out =
       timer.witnesses > 1 && now.stall_ns >= timer.typical_ns / 4 * 3 && sent.psn == now.acked;
-  // It goes back to the oldest that is not confirmed.
-  const bool known = now.acked >= scene_.facts.first;
-  const bool head_missing = known && sent.psn > now.acked;
-  const float head = head_missing ? missing_bits(sent.psn - now.acked) : 0.0F;
+  // It goes back to the oldest that is not confirmed, or not answered.
+  const std::int64_t done = done_before(now.at);
+  const bool known = done >= scene_.facts.first;
+  const bool head_missing = known && sent.psn > done;
+  const float head = head_missing ? missing_bits(sent.psn - done) : 0.0F;
   const auto offer_from = [&](float bits) {
-    if (bits + head < best.bits) best = {rule, bits + head, -1, head_missing ? now.acked : -1};
+    if (bits + head < best.bits) best = {rule, bits + head, -1, head_missing ? done : -1};
   };
   if (now.silent || ran_out) {
-    offer_from(known && sent.psn >= now.acked ? 2.0F : 3.0F);
+    offer_from(known && sent.psn >= done ? 2.0F : 3.0F);
   } else {
     // Slow hosts answer no sooner than timers expire.
     if (now.sent_before && now.silence_ns >= pause_ns())

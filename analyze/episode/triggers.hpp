@@ -32,6 +32,8 @@ class Triggers {
   using Used = HashSet<std::int32_t>;
   /// Of the i-th transmission of the stream.
   [[nodiscard]] Trigger of(std::size_t i, const Used& used = {}) const;
+  /// All before was confirmed by what was captured before that note, and answered: nothing else need be sent.
+  [[nodiscard]] std::int64_t done_before(std::int32_t note) const noexcept;
   /// What asked for one from there up to the i-th since that was sent last: a pass that began further back
   /// for another reason, soon after that or before it, goes on for this one.
   [[nodiscard]] Trigger named_by(std::size_t i, std::int64_t from, std::int32_t began,

@@ -143,8 +143,8 @@ void SpaceTruth::show_holes(Stream& stream, const Packet& packet, std::uint32_t 
     return;
   }
   std::erase_if(stream.pending, [&](Pending& p) {
-    p.visible |= p.run == packet.run && p.sequence < packet.sequence &&
-                 psn_before(p.loss.psn, packet.psn) && !psn_before(p.loss.psn, from);
+    p.visible |= p.run == packet.run && p.sequence < packet.sequence && psn_before(p.loss.psn, packet.psn) &&
+                 !psn_before(p.loss.psn, from);
     const bool settled =
         p.visible && p.loss.where == LostWhere::before_capture && (!capture_misses_ || p.named);
     if (settled) {

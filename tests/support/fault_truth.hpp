@@ -31,9 +31,9 @@
 //   duplicate, which would have been acknowledged (IBTA 9.7.5.1.4), and that does not become one with the
 //   next acknowledgement. Of a response: a timer made the requester ask, and it would have taken the response
 //   however late; asked for at once, or thrown away because one before it was late, it looks the same;
-// - by the capture: if a hole shows and the sender never repeated that PSN. Not a repeat that its receiver did
-//   not need: had it been lost, it would have been missed as little. Not where the capture is a sample, which
-//   has less than half of the packets: there repeats and NAKs are as likely to be missed.
+// - by the capture: if a hole shows and the sender never repeated that PSN. Not a repeat that its receiver
+//   had already: had it been lost, nobody would have missed it. Not where the capture is a sample, which has
+//   less than half of the packets: there repeats and NAKs are as likely to be missed.
 // Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
 #pragma once
 

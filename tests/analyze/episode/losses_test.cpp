@@ -56,6 +56,30 @@ TEST(EpisodeLosses, ATimerSendsAllThatIsNotConfirmed) {
   )");
 }
 
+TEST(EpisodeLosses, WhoLacksAResponseSendsAllBehindItsReadAgain) {
+  // All was confirmed, but no response to the READ came: of the second pass only the last one did.
+  expect_said(R"(
+         0 read 10 |
+         1 write 11 |
+         2 write 12 |
+         3 write 13 |
+        10 ack 13 |
+      4000 read 10 | read_retry
+      4001 write 11 | timeout
+      4002 write 12 | timeout
+      4003 write 13 | timeout
+      4010 ack 13 |
+      8003 write 13 | timeout before=3
+      8010 ack 13 |
+     12000 read 10 | read_retry
+     12001 write 11 | timeout
+     12002 write 12 | timeout
+     12003 write 13 | timeout
+     12010 response 10 | read_retry
+     12011 ack 13 |
+  )");
+}
+
 TEST(EpisodeLosses, WhatIsAskedForAndNeverComesWasLost) {
   const char* const text = R"(
         0 write 10 |
