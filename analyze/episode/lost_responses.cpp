@@ -249,12 +249,28 @@ std::int64_t Responses::requester_reacts_ns() const {
   return std::max<std::int64_t>(*middle, 0);
 }
 
+/// Whether an earlier transmission of the response arrived, for all that is known: then it is not missed, and
+/// a slow requester has not looked at it yet. Unless it went back further since: then it threw that one away.
+bool Responses::arrived_before(std::int64_t psn, std::int32_t given, const Set<std::int32_t>& lost) const {
+  const auto all = by_number_.find(numbers_.of_psn(psn));
+  if (all == by_number_.end()) return false;
+  return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t k) {
+    const std::int32_t earlier = stream_.sent[k].note;
+    if (earlier >= given || lost.contains(earlier) || scene_.note_at(earlier).before) return false;
+    return std::none_of(scene_.issues.begin(), scene_.issues.end(), [&](const Issue& back) {
+      const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(back.note)];
+      return back.note > earlier && back.note < given && back.first < psn && how.begins_pass;
+    });
+  });
+}
+
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
   PathFact& path = scene_.facts.back;
   const std::int64_t reacts_ns = requester_reacts_ns();
   HashMap<std::int64_t, std::int32_t> claimed;
+  Set<std::int32_t> lost;  // notes
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
     const Issue& issue = scene_.issues[i];
     const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue.note)];
@@ -287,6 +303,7 @@ void Responses::lose_downstream() {
     // the rest of it has looked at some.
     if (!soon && now.time_ns - scene_.note_at(given).time_ns < (within ? 4 : 6) * reacts_ns / 3) continue;
     if (overtook(at->psn, given, issue.note) || crossed(i, given)) continue;
+    if (arrived_before(psn, given, lost)) continue;
     if (asked_for_more_at_once(i)) {
       ++path.late;
       continue;
@@ -296,6 +313,7 @@ void Responses::lose_downstream() {
         now.time_ns - scene_.note_at(given).time_ns < scene_.facts.ask_again_ns)
       continue;
     claimed[psn] = given;
+    lost.insert(given);
     if (timed(now, scene_.note_at(given))) {
       std::int64_t& least = scene_.facts.ask_again_ns;
       const std::int64_t took = now.time_ns - scene_.note_at(given).time_ns;

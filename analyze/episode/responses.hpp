@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -76,6 +77,8 @@ class Responses {
   [[nodiscard]] bool within_answer(std::int64_t number, std::size_t i) const;
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
+  [[nodiscard]] bool arrived_before(std::int64_t psn, std::int32_t given,
+                                    const Set<std::int32_t>& lost) const;
   [[nodiscard]] std::int64_t requester_reacts_ns() const;
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;

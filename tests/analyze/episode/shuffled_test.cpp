@@ -51,6 +51,25 @@ TEST(Shuffled, AReadThatIsAnsweredTwiceCameTwice) {
       "99 response 13 | \n");
 }
 
+/// Asked for three times and answered as often: that it is asked for once more shows no loss of the last
+/// answer.
+TEST(Shuffled, WhoHasOneAnswerDoesNotMissAnother) {
+  const auto answers = [](const char* at, const char* to, const char* cause) {
+    return std::string(at) + " response 10 | " + cause + "\n" + to + " response 11 | " + cause + "\n";
+  };
+  expect_said(
+      "0 read 10  | \n"
+      "1 read 11  | \n"
+      "8000 read 10 | read_retry\n"
+      "8001 read 11 | read_retry\n" +
+      answers("9000", "9001", "") + answers("9002", "9003", "read_retry") +
+      "16500 read 10 | read_retry\n"
+      "16501 read 11 | read_retry\n" +
+      answers("17500", "17501", "read_retry") +
+      "30000 read 12     | \n"
+      "30020 response 12 | \n");
+}
+
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
 TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   const auto episode = [](const char* nak) {
