@@ -91,7 +91,7 @@ void Losses::of_gaps() {
     const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
     // Who goes back sends all that was not confirmed by then, also what nobody needs.
     const bool within = told.move != Move::home && shows.psn < told.top;
-    const bool must_be_sent = (whole || within) && scene_.facts.keeps <= 0;
+    const bool must_be_sent = whole || (within && scene_.facts.keeps <= 0);
     std::int64_t room = stream_.room_before(i);
     const auto miss = [&](const Loss& loss) {
       holes_.push_back(loss);

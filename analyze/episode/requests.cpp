@@ -34,6 +34,7 @@ class Requests {
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
   [[nodiscard]] bool confirmed_long_before(const Sent& sent) const;
   void rule_requests(const Stream& stream, const Triggers& triggers);
+  [[nodiscard]] bool kept_behind(const Sent& sent) const;
   void learn_keeping(const Stream& stream);
 
   Scene& scene_;
@@ -95,6 +96,7 @@ void Requests::explain() {
     stream.sent[i].back = trigger.bits;
     stream.sent[i].back_from = trigger.from;
     stream.sent[i].told_by = trigger.told_by;
+    stream.sent[i].silent = trigger.silent;
     stream.sent[i].acked = triggers.done_before(stream.by_then[i]);
     stream.sent[i].done = triggers.done_before(stream.by_then[i]);
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
@@ -231,21 +233,31 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   }
 }
 
+/// Whether more than that one was confirmed before anything else was sent.
+bool Requests::kept_behind(const Sent& sent) const {
+  for (auto i = static_cast<std::size_t>(sent.note) + 1; i < scene_.notes.size(); ++i) {
+    if (scene_.notes[i].request) return false;
+    if (scene_.answers.acked_before(static_cast<std::int32_t>(i) + 1) > sent.end) return true;
+  }
+  return false;
+}
+
 /// A responder that keeps what comes early asks for one packet, and its requester sends just that. Two or
 /// three in a row may all have been asked for.
 void Requests::learn_keeping(const Stream& stream) {
   constexpr std::size_t some = 4;
-  for (std::size_t i = 0; i + 1 < stream.sent.size(); ++i) {
+  for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Ruling& ruling = scene_.said.rulings[static_cast<std::size_t>(stream.sent[i].note)];
     if (!ruling.begins_pass || ruling.rule != Rule::sequence_nak || stream.sent[i].end >= stream.story[i].top)
       continue;
     std::size_t length = 1;
     while (length < some && i + length < stream.sent.size() && stream.story[i + length].move == Move::next)
       ++length;
-    if (i + length >= stream.sent.size()) break;
-    const Move next = stream.story[i + length].move;
-    if (length == 1 && (next == Move::home || next == Move::back))
+    const bool last = i + length >= stream.sent.size();
+    const Move next = last ? Move::next : stream.story[i + length].move;
+    if (length == 1 && (next == Move::home || next == Move::back || kept_behind(stream.sent[i])))
       scene_.facts.keeps = std::min(scene_.facts.keeps + 1, 4);
+    if (last) break;
     if (length == some) scene_.facts.keeps = std::max(scene_.facts.keeps - 1, -4);
   }
 }

@@ -191,8 +191,8 @@ class Search {
       const bool goes_home = !first && psn > from.top;
       const bool skips = !first && psn <= each.acked;
       const std::int64_t missing = psn - (goes_home ? from.top : from.cursor);
-      const float bits =
-          skips ? facts_.skip : (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
+      const float bits = skips ? facts_.skip + (each.silent ? facts_.pauses : 0)
+                               : (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
       State& state = step(from, Move::ahead, bits, grown);
       if (!first && psn > from.top) {
         state.miss(from.cursor, from.top, false);

@@ -24,6 +24,7 @@ struct Sent {
   float back = 14;              ///< the sender went back to it
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
   std::int32_t told_by = -1;    ///< ... by that note; -1: by none
+  bool silent = false;          ///< nothing was sent for so long before it that a timer may have run out
   std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
   std::int64_t done = 0;        ///< ... and answered, where answers carry something
   float copy = never;           ///< shown twice
@@ -51,6 +52,7 @@ struct Placed {
 struct StoryFacts {
   float ahead = 7;          ///< bits for a gap
   float skip = 1;           ///< bits for leaving out what is confirmed
+  float pauses = 3;         ///< more bits if the sender waited before
   float home = 6;           ///< bits for a pass that ends early
   float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
   float copy_again = 1;     ///< the next copy in a row

@@ -274,9 +274,11 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     episode::Facts known = facts_of(track, requester);
     known.there = path_from(track, requester);
     known.back = path_from(track, requester ^ 1U);
+    if (known.keeps == 0) known.keeps = known.there.keeps;
     episode::Facts facts = known;
     const episode::Explanation said = episode::explain(all.notes, facts);
     space->learn(facts);
+    facts.there.keeps = facts.keeps;
     path_from(track, requester) = facts.there;
     path_from(track, requester ^ 1U) = facts.back;
     network.late += facts.there.late - known.there.late;

@@ -80,6 +80,37 @@ TEST(EpisodeLosses, WhoLacksAResponseSendsAllBehindItsReadAgain) {
   )");
 }
 
+TEST(EpisodeLosses, WhatConfirmsMoreThanWasSentAgainHadKeptIt) {
+  // It need not have come late for the rest to be confirmed; or that answers the repeat.
+  expect_said(R"(
+        0 write 10 |
+        1 write 11 |
+        2 write 12 |
+        3 write 13 |
+       12 nak 11 | open
+       30 write 11 | nak
+       40 ack 13 |
+  )");
+}
+
+TEST(EpisodeLosses, WhoWaitedForATimerDoesNotGoOnWithAPass) {
+  // The second acknowledgement is lost behind the capture.
+  expect_said(R"(
+        0 write 10 |
+        1 write 11 |
+        2 write 12 |
+        3 write 13 |
+        4 write 14 |
+       12 nak 11 | open
+       30 write 11 | nak
+       40 ack 12 |
+       41 ack 14 |
+     4041 write 13 | timeout
+     4042 write 14 | timeout
+     4050 ack 14 |
+  )");
+}
+
 TEST(EpisodeLosses, WhatIsAskedForAndNeverComesWasLost) {
   const char* const text = R"(
         0 write 10 |
