@@ -83,7 +83,7 @@ struct PathFact {
   std::uint32_t lost = 0;  ///< so many were lost
   std::uint32_t open = 0;  ///< so many requests were either
   std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
-  int keeps = 0;           ///< Facts::keeps of the last connection that told
+  int keeps = 0;           ///< 1, -1: Facts::keeps of a connection that had told it more than once
   // And before it:
   std::uint64_t captured = 0;
   std::uint64_t overtaken = 0;  ///< so many of these

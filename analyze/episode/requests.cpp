@@ -97,7 +97,7 @@ void Requests::explain() {
     stream.sent[i].back_from = trigger.from;
     stream.sent[i].told_by = trigger.told_by;
     stream.sent[i].silent = trigger.silent;
-    stream.sent[i].acked = triggers.done_before(stream.by_then[i]);
+    stream.sent[i].acked = scene_.answers.acked_before(stream.by_then[i]);
     stream.sent[i].done = triggers.done_before(stream.by_then[i]);
     triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
   }
@@ -233,11 +233,12 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   }
 }
 
-/// Whether more than that one was confirmed before anything else was sent.
+/// Whether several more than that one were confirmed before anything else was sent: few may have been lost.
 bool Requests::kept_behind(const Sent& sent) const {
+  constexpr std::int64_t several = 4;
   for (auto i = static_cast<std::size_t>(sent.note) + 1; i < scene_.notes.size(); ++i) {
     if (scene_.notes[i].request) return false;
-    if (scene_.answers.acked_before(static_cast<std::int32_t>(i) + 1) > sent.end) return true;
+    if (scene_.answers.acked_before(static_cast<std::int32_t>(i) + 1) >= sent.end + several) return true;
   }
   return false;
 }

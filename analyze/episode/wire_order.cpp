@@ -81,12 +81,14 @@ class Untangled {
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
-/// forgotten. A row that goes on with what had come already was sent again.
+/// forgotten. A row of several that goes on with what had come already was sent
+/// again.
 void Untangled::learn() {
   HashSet<std::int64_t> asked;
   for (const Note& note : notes_) {
     if (kind_of(note) == Kind::nak) asked.insert(note.psn);
   }
+  constexpr std::size_t some = 4;
   HashSet<std::int64_t> seen;
   List<std::int64_t> late;
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
@@ -96,7 +98,7 @@ void Untangled::learn() {
     const Note& note = at(i);
     const bool again = !seen.insert(note.psn).second;
     if (note.psn != row) before_row = late.size();
-    if (again) late.resize(before_row);
+    if (again && late.size() >= before_row + some) late.resize(before_row);
     row = end_of(note);
     if (again) continue;
     if (tops.empty() || note.psn > tops.back().first) {
@@ -107,7 +109,6 @@ void Untangled::learn() {
       if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);
     }
   }
-  constexpr std::size_t some = 4;
   const std::size_t one_of = late.size() < 2 * some ? 8 : 20;
   if (late.size() < some || late.size() * one_of < seen.size()) return;
   // Not by the last few of them: what was lost and sent again looks alike.

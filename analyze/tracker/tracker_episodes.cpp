@@ -2,6 +2,7 @@
 // Episodes: the packets of a connection wait from the first one that is not as it should be until requester
 // and responder agree again; then all of them are explained together, and booked.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "analyze/tracker/tracker_impl.hpp"
@@ -278,7 +279,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     episode::Facts facts = known;
     const episode::Explanation said = episode::explain(all.notes, facts);
     space->learn(facts);
-    facts.there.keeps = facts.keeps;
+    if (std::abs(facts.keeps) > 1) facts.there.keeps = facts.keeps > 0 ? 1 : -1;
     path_from(track, requester) = facts.there;
     path_from(track, requester ^ 1U) = facts.back;
     network.late += facts.there.late - known.there.late;

@@ -87,9 +87,11 @@ TEST(EpisodeLosses, WhatConfirmsMoreThanWasSentAgainHadKeptIt) {
         1 write 11 |
         2 write 12 |
         3 write 13 |
+        4 write 14 |
+        5 write 15 |
        12 nak 11 | open
        30 write 11 | nak
-       40 ack 13 |
+       40 ack 15 |
   )");
 }
 
@@ -101,13 +103,15 @@ TEST(EpisodeLosses, WhoWaitedForATimerDoesNotGoOnWithAPass) {
         2 write 12 |
         3 write 13 |
         4 write 14 |
+        5 write 15 |
        12 nak 11 | open
        30 write 11 | nak
        40 ack 12 |
-       41 ack 14 |
+       41 ack 15 |
      4041 write 13 | timeout
      4042 write 14 | timeout
-     4050 ack 14 |
+     4043 write 15 | timeout
+     4050 ack 15 |
   )");
 }
 
