@@ -96,7 +96,7 @@ class Acknowledgements {
       if (same_record(note, other, scene_.facts)) return &other;
       // Where the capture shows every request twice it shows each answer twice.
       const std::int64_t lag = note.time_ns - other.time_ns;
-      if (!ids && twice_ && lag < quiet_ns && twins_.insert(k).second) return &other;
+      if (!ids && twice_ && lag < quiet_ns && twins_.insert(k)) return &other;
     }
     return nullptr;
   }

@@ -3,8 +3,7 @@
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <utility>
 
 namespace roce::analyze::episode {
 
@@ -20,17 +19,26 @@ bool look_alike(const Note& a, const Note& b) noexcept {
 
 }  // namespace
 
-Alike::Alike(std::span<const Note> notes) : notes_(notes), alike_(notes.size()) {
+Alike::Alike(std::span<const Note> notes) : notes_(notes) {
   constexpr std::size_t looked_back = 4;
-  Map<std::tuple<bool, std::int64_t, std::uint8_t>, List<std::int32_t>> seen;
+  from_.reserve(notes.size() + 1);
+  HashMap<std::int64_t, std::int32_t> last;  // of one PSN and opcode; none of requests is one of answers
+  last.reserve(notes.size());
+  List<std::int32_t> previous;
+  previous.reserve(notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    List<std::int32_t>& same = seen[{notes[i].request, notes[i].psn, notes[i].opcode}];
-    for (auto other = same.rbegin(); other != same.rend() && alike_[i].size() < looked_back; ++other) {
-      if (look_alike(notes[i], notes[static_cast<std::size_t>(*other)])) alike_[i].push_back(*other);
+    const std::size_t from = alike_.size();
+    from_.push_back(static_cast<std::uint32_t>(from));
+    const auto [same, fresh] =
+        last.try_emplace(notes[i].psn * 256 + notes[i].opcode, static_cast<std::int32_t>(i));
+    previous.push_back(fresh ? -1 : std::exchange(same->second, static_cast<std::int32_t>(i)));
+    for (std::int32_t other = previous[i]; other >= 0 && alike_.size() < from + looked_back;
+         other = previous[static_cast<std::size_t>(other)]) {
+      if (look_alike(notes[i], notes[static_cast<std::size_t>(other)])) alike_.push_back(other);
     }
-    std::reverse(alike_[i].begin(), alike_[i].end());
-    same.push_back(static_cast<std::int32_t>(i));
+    std::reverse(alike_.begin() + static_cast<std::ptrdiff_t>(from), alike_.end());
   }
+  from_.push_back(static_cast<std::uint32_t>(alike_.size()));
 }
 
 bool Alike::ids_change(bool request, const Facts& facts) const {

@@ -19,7 +19,9 @@ class Alike {
  public:
   explicit Alike(std::span<const Note> notes);
   /// Of each note the last few before it that look the same, in order.
-  [[nodiscard]] std::span<const std::int32_t> before(std::size_t i) const noexcept { return alike_[i]; }
+  [[nodiscard]] std::span<const std::int32_t> before(std::size_t i) const noexcept {
+    return std::span(alike_).subspan(from_[i], from_[i + 1] - from_[i]);
+  }
   /// How long it came after such a one; negative: not known.
   [[nodiscard]] std::int64_t lag(std::int32_t from, std::size_t to) const noexcept {
     const Note& first = notes_[static_cast<std::size_t>(from)];
@@ -31,7 +33,8 @@ class Alike {
 
  private:
   std::span<const Note> notes_;
-  List<List<std::int32_t>> alike_;
+  List<std::int32_t> alike_;
+  List<std::uint32_t> from_;  ///< by note: where those of it begin
 };
 
 }  // namespace roce::analyze::episode

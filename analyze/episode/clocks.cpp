@@ -32,15 +32,26 @@ std::int64_t caused_by(const Note& answer) noexcept {
 /// When each of those PSNs was first asked for: a READ asks for those of all its responses, which may be all
 /// that follow if its length is not known. What asks again tells nothing of those whose first request is
 /// forgotten.
-HashMap<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes, Set<std::int64_t> psns) {
+HashMap<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes, const Set<std::int64_t>& psns) {
   HashMap<std::int64_t, std::int64_t> sent;
+  // By index of such a PSN: all up to there have been asked for; 0: it has not.
+  const auto count = static_cast<std::size_t>(psns.end() - psns.begin());
+  List<std::size_t> asked_to(count, 0);
   std::int64_t top = std::numeric_limits<std::int64_t>::min();
   for (const Note& note : notes) {
     if (!note.request) continue;
-    const auto from = psns.lower_bound(note.psn);
-    const auto to = note.count > 0 ? psns.lower_bound(note.psn + note.count) : psns.end();
-    if (note.psn >= top) std::for_each(from, to, [&](std::int64_t psn) { sent.emplace(psn, note.time_ns); });
-    psns.erase(from, to);
+    const auto index_of = [&](std::int64_t psn) {
+      return static_cast<std::size_t>(psns.lower_bound(psn) - psns.begin());
+    };
+    const std::size_t from = index_of(note.psn);
+    const std::size_t to = note.count > 0 ? index_of(note.psn + note.count) : count;
+    for (std::size_t i = from; i < to;) {
+      const std::size_t known = asked_to[i];
+      asked_to[i] = std::max(known, to);
+      if (known == 0 && note.psn >= top)
+        sent.try_emplace(*(psns.begin() + static_cast<std::ptrdiff_t>(i)), note.time_ns);
+      i = std::max(known, i + 1);
+    }
     top = std::max(top, note.psn + std::max(note.count, 1));
   }
   return sent;
@@ -52,12 +63,12 @@ void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
   for (const Note& note : notes) {
     if (!note.request && !note.before) psns.insert(caused_by(note));
   }
-  const auto sent = first_sent(notes, std::move(psns));
+  const auto sent = first_sent(notes, psns);
   HashSet<std::int64_t> answered;
   List<std::int64_t> least;
   for (const Note& note : notes) {
     if (note.request || note.before) continue;
-    if (!is_nak(note) && !answered.insert(note.psn).second) continue;
+    if (!is_nak(note) && !answered.insert(note.psn)) continue;
     const auto asked = sent.find(caused_by(note));
     if (asked != sent.end()) least.push_back(asked->second - note.time_ns);
   }
@@ -88,7 +99,7 @@ void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
       // What comes alone may only be late.
       const bool goes_on = i + 1 < requests.size() && requests[i + 1]->psn == end && end < top;
       if (goes_on && !note.before) passes[note.psn].push_back(note.time_ns);
-      if (!goes_on) naks.erase(note.psn);
+      if (!goes_on) naks[note.psn].clear();
     }
     top = std::max(top, end);
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a repeat cost and whether it was needed, who made a copy, and what each refers to.
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <utility>
 
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/scratch.hpp"
@@ -17,7 +16,9 @@ namespace {
 
 class Costs {
  public:
-  explicit Costs(Scene& scene) : scene_(scene) {}
+  explicit Costs(Scene& scene) : scene_(scene), previous_(scene.notes.size(), -1) {
+    last_.reserve(scene.notes.size());
+  }
 
   void judge() {
     for (const Loss& loss : scene_.said.losses) {
@@ -33,8 +34,8 @@ class Costs {
         continue;
       }
       if (note.request && ruling.what == Ruling::What::repeat && !note.before) judge_repeat(i);
-      last_[{note.request, note.psn}] = i;
-      last_with_id_[{note.request, note.psn, note.ip_id}] = i;
+      const auto [last, fresh] = last_.try_emplace(key_of(note.request, note.psn), i);
+      if (!fresh) previous_[k] = std::exchange(last->second, i);
       if (!note.request) {
         last_answer_ = i;
         if (dissect::opcode_info(note.opcode).operation != Operation::acknowledge)
@@ -46,14 +47,21 @@ class Costs {
   }
 
  private:
+  [[nodiscard]] static std::int64_t key_of(bool request, std::int64_t psn) noexcept {
+    return psn * 2 + (request ? 1 : 0);
+  }
+  [[nodiscard]] std::int32_t last_of(bool request, std::int64_t psn) const noexcept {
+    const auto last = last_.find(key_of(request, psn));
+    return last == last_.end() ? -1 : last->second;
+  }
+
+  /// The last one before with its ID, or else the last one.
   void judge_copy(const Note& note, Ruling& ruling) const {
-    const Note* original = nullptr;
-    if (const auto same = last_with_id_.find({note.request, note.psn, note.ip_id});
-        same != last_with_id_.end()) {
-      original = &scene_.note_at(same->second);
-    } else if (const auto any = last_.find({note.request, note.psn}); any != last_.end()) {
-      original = &scene_.note_at(any->second);
-    }
+    const std::int32_t last = last_of(note.request, note.psn);
+    std::int32_t same = last;
+    while (same >= 0 && scene_.note_at(same).ip_id != note.ip_id)
+      same = previous_[static_cast<std::size_t>(same)];
+    const Note* const original = last < 0 ? nullptr : &scene_.note_at(same >= 0 ? same : last);
     if (original != nullptr && ruling.original == 0) ruling.original = original->frame;
     ruling.by_network = original != nullptr && made_by_network(note, *original, scene_.facts);
   }
@@ -81,11 +89,11 @@ class Costs {
       ruling.unheard_nak = unheard_;
     }
     ruling.spurious = acked >= end && !(own_answer && for_answer_);
-    const auto before = last_.find({true, note.psn});
-    if (ruling.cause != Cause::nak || ruling.spurious || before == last_.end()) return;
+    const std::int32_t before = last_of(true, note.psn);
+    if (ruling.cause != Cause::nak || ruling.spurious || before < 0) return;
     const auto asked = scene_.answers.asked_before(i);
     ruling.thrown_away = std::none_of(asked.begin(), asked.end(), [&](const Asked& one) {
-      return one.psn == note.psn && !one.rnr && one.note > before->second;
+      return one.psn == note.psn && !one.rnr && one.note > before;
     });
   }
 
@@ -93,8 +101,8 @@ class Costs {
     const Note& note = scene_.note_at(i);
     const Ruling& ruling = scene_.said.rulings[static_cast<std::size_t>(i)];
     if (ruling.lost_after != 0 || ruling.doubt != Doubt::none) return true;
-    const auto asked = last_.find({true, note.psn});
-    if (asked != last_.end() && scene_.note_at(asked->second).answered) return false;
+    const std::int32_t asked = last_of(true, note.psn);
+    if (asked >= 0 && scene_.note_at(asked).answered) return false;
     if (scene_.answers.response_missing(note.psn, end, i)) return true;
     const std::int32_t given = scene_.answers.response_before(note.psn, i);
     std::int32_t issued = -1;  // last
@@ -140,8 +148,8 @@ class Costs {
   }
 
   Scene& scene_;
-  Map<std::pair<bool, std::int64_t>, std::int32_t> last_;  ///< transmissions
-  Map<std::tuple<bool, std::int64_t, std::uint16_t>, std::int32_t> last_with_id_;
+  HashMap<std::int64_t, std::int32_t> last_;  ///< transmissions
+  List<std::int32_t> previous_;               ///< of each the one of its PSN before; -1: none
   std::int32_t last_answer_ = -1;
   std::int32_t last_request_ = -1;
   std::int64_t answered_ = 0;  ///< behind the highest response

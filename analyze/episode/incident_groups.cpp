@@ -209,7 +209,7 @@ void Grouping::join_originals() {
 
 List<Group> Grouping::groups() {
   List<Group> all;
-  Map<std::int32_t, std::size_t> by_root;
+  HashMap<std::int32_t, std::size_t> by_root;
   const auto group_of = [&](std::int32_t i) -> Group& { return all[by_root.at(sets_.find(i))]; };
   for (std::int32_t i = 0; i < size(); ++i) {
     if (!member_[static_cast<std::size_t>(i)]) continue;

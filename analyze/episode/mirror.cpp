@@ -69,6 +69,7 @@ void Again::look_at_requests() {
   struct Row {
     bool asked = false;
     std::int64_t top = 0;
+    bool over = false;  ///< it went on
   };
   HashMap<std::int64_t, Row> rows;  // by the PSN that comes next in it
   std::int64_t top = 0;
@@ -89,10 +90,14 @@ void Again::look_at_requests() {
       any = true;
       continue;
     }
-    auto goes_on = rows.find(note.psn);
+    const auto row_at = [&](std::int64_t psn) {
+      const auto row = rows.find(psn);
+      return row != rows.end() && row->second.over ? rows.end() : row;
+    };
+    auto goes_on = row_at(note.psn);
     // What is missing of a row was lost, or comes late.
     constexpr std::int64_t late = 64;
-    if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = rows.find(last);
+    if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = row_at(last);
     const bool begins = goes_on == rows.end();
     const Row row{begins ? asked_for_.has(note) : goes_on->second.asked, top};
     const std::span<const std::int32_t> same = alike_.before(i);
@@ -100,7 +105,7 @@ void Again::look_at_requests() {
     const bool implied = answered_on_its_own(operation) && !same.empty() && response > same.back();
     const bool tells = (begins || goes_on->second.top < top) && !implied;
     if (!row.asked && tells && !same.empty() && !note.before) add(same.back(), i, shortest_timer_ns);
-    if (!begins) rows.erase(goes_on);
+    if (!begins) goes_on->second.over = true;
     rows[end] = row;
     last = end;
   }

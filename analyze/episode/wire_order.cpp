@@ -96,7 +96,7 @@ void Untangled::learn() {
   std::size_t before_row = 0;                        // so many late ones
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
-    const bool again = !seen.insert(note.psn).second;
+    const bool again = !seen.insert(note.psn);
     if (note.psn != row) before_row = late.size();
     if (again && late.size() >= before_row + some) late.resize(before_row);
     row = end_of(note);
