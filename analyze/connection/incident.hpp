@@ -119,6 +119,10 @@ enum class Undecided : std::uint8_t {
   cause_not_captured,  ///< why it was sent again
   capture_incomplete,  ///< packets of it were not captured
   end_not_captured,    ///< whether it was repaired
+  // Or what is said of it, for the responder gave an answer that it then cannot have given:
+  confirms_lost,    ///< it confirms a request of which each transmission so far is said to be lost
+  asks_for_taken,   ///< a sequence NAK of what had come in its turn, or behind which nothing had come
+  not_ready_again,  ///< an RNR NAK of what it had taken
   count_
 };
 inline constexpr std::size_t undecided_count = static_cast<std::size_t>(Undecided::count_);
@@ -128,7 +132,10 @@ inline constexpr EnumNames<Undecided, undecided_count> undecided_names(
      {Undecided::further_losses, "further_losses"},
      {Undecided::cause_not_captured, "cause_not_captured"},
      {Undecided::capture_incomplete, "capture_incomplete"},
-     {Undecided::end_not_captured, "end_not_captured"}});
+     {Undecided::end_not_captured, "end_not_captured"},
+     {Undecided::confirms_lost, "confirms_lost"},
+     {Undecided::asks_for_taken, "asks_for_taken"},
+     {Undecided::not_ready_again, "not_ready_again"}});
 
 /// One trouble of one PSN space and its recovery: the losses, NAKs, RNR NAKs and passes of repeats that
 /// follow from each other. A plain value.
@@ -140,8 +147,8 @@ struct Incident {
   std::uint8_t side = 0;         ///< of the requester
   IncidentKind what = IncidentKind::unexplained;
   IncidentPlace place = IncidentPlace::not_known;
-  std::uint16_t place_by = 0;  ///< bits of PlaceEvidence
-  std::uint8_t undecided = 0;  ///< bits of Undecided
+  std::uint16_t place_by = 0;   ///< bits of PlaceEvidence
+  std::uint16_t undecided = 0;  ///< bits of Undecided
   LearnedBy learned = LearnedBy::nothing;
   Cause cause = Cause::none;  ///< of the first that was sent again
   std::uint8_t rule = 0;      ///< episode::Rule of it
@@ -185,7 +192,7 @@ struct Incident {
     place = IncidentPlace::after_capture;
     if (what == IncidentKind::loss_or_reordering) what = IncidentKind::loss;
     constexpr auto open = 1U << static_cast<unsigned>(Undecided::lost_or_late);
-    undecided = static_cast<std::uint8_t>(undecided & ~open);
+    undecided = static_cast<std::uint16_t>(undecided & ~open);
     if (lost_at_most > lost_at_least()) leave_open(Undecided::further_losses);
     confidence = std::max(confidence, 0.8F);
   }
@@ -195,7 +202,7 @@ struct Incident {
     return (undecided >> static_cast<unsigned>(reason) & 1U) != 0;
   }
   void leave_open(Undecided reason) noexcept {
-    undecided = static_cast<std::uint8_t>(undecided | 1U << static_cast<unsigned>(reason));
+    undecided = static_cast<std::uint16_t>(undecided | 1U << static_cast<unsigned>(reason));
   }
 };
 

@@ -2,9 +2,11 @@
 #include "analyze/episode/explain.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "analyze/episode/copies.hpp"
+#include "analyze/episode/replay.hpp"
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/wire_order.hpp"
@@ -74,6 +76,8 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
     move(loss.shown);
     move(loss.needed);
   }
+  for (std::int32_t& note : said.late_behind) move(note);
+  for (ImpossibleAnswer& each : said.contradictions) move(each.note);
   for (Pass& pass : said.passes) {
     move(pass.begins);
     move(pass.ends);
@@ -82,6 +86,12 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
 }
 
 }  // namespace
+void settle_times(std::span<Note> notes) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
+  const auto usable = [](const Note& note) { return note.time_ns >= -most && note.time_ns <= most; };
+  if (std::all_of(notes.begin(), notes.end(), usable)) return;
+  for (Note& note : notes) note.time_ns = capture::no_time;
+}
 
 Explanation explain(std::span<const Note> notes, Facts& facts) {
   const Scratch scratch;
@@ -117,6 +127,10 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
       ruling.rule = Rule::fills_gap;
     }
   }
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (order.overtaken[i]) said.late_behind.push_back(static_cast<std::int32_t>(i));
+  }
+  said.contradictions = replay(order.notes, said, facts);
   told_of(said, order.from, notes.size());
   return said;
 }

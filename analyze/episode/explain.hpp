@@ -137,7 +137,10 @@ struct Facts {
   int keeps = 0;   ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
 };
 
-/// `facts` learns what the episode shows.
+/// Where one of the notes has no time, or one that differences do not hold, none of them has.
+void settle_times(std::span<Note> notes) noexcept;
+
+/// `facts` learns what the episode shows. Of times see settle_times().
 [[nodiscard]] Explanation explain(std::span<const Note> notes, Facts& facts);
 
 }  // namespace roce::analyze::episode

@@ -330,6 +330,19 @@ Incident Judge::describe(const Group& group) const {
   return incident;
 }
 
+/// What is said of the incident of that answer, or of the last one before it, cannot be all.
+void contradict(Incidents& found, std::span<const Note> notes, const ImpossibleAnswer& each) {
+  for (std::int32_t i = each.note; i >= 0; --i) {
+    const std::int32_t of = found.of_note[static_cast<std::size_t>(i)];
+    if (of < 0 || notes[static_cast<std::size_t>(i)].before) continue;
+    Incident& incident = found.all[static_cast<std::size_t>(of)];
+    incident.leave_open(each.why);
+    constexpr float doubtful = 0.5F;
+    incident.confidence = std::min(incident.confidence, doubtful);
+    return;
+  }
+}
+
 }  // namespace
 
 Incidents incidents_of(std::span<const Note> notes, const Explanation& said, const Facts& facts,
@@ -360,6 +373,7 @@ Incidents incidents_of(std::span<const Note> notes, const Explanation& said, con
       found.of_damaged[k] = index;
     }
   }
+  for (const ImpossibleAnswer& each : said.contradictions) contradict(found, notes, each);
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyze/connection/incident.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "capture/core/frame.hpp"
 #include "dissect/opcode.hpp"
@@ -124,11 +125,20 @@ struct Pass {
   std::uint32_t packets = 0;      ///< repeats
 };
 
+/// An answer that no responder gives if it was as the explanation says.
+struct ImpossibleAnswer {
+  std::int32_t note = -1;
+  Undecided why = Undecided::confirms_lost;
+};
+
 /// What happened, by note index. `losses` and `passes` in the order of the packets that show or begin them.
 struct Explanation {
   std::vector<Ruling> rulings;  ///< one a note
   std::vector<Loss> losses;
   std::vector<Pass> passes;
+  /// Requests that were overtaken behind the capture, or may have been.
+  std::vector<std::int32_t> late_behind;
+  std::vector<ImpossibleAnswer> contradictions;
 };
 
 }  // namespace roce::analyze::episode

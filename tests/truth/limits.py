@@ -4,25 +4,29 @@
 SEED, COUNT, PACKETS = 20261123, 60, 3000
 
 # Shares at least, counts at most: losses claimed where nothing was lost, claimed beyond what a flow lost, and said to be
-# missed by the capture beyond what it missed.
-AIM = {"precision": 0.9995, "recall": 0.9995, "causes": 0.999, "places": 0.99, "false": 0, "beyond": 0, "missed": 0}
-COUNTED = ("false", "beyond", "missed")
+# missed by the capture beyond what it missed, and incidents that an answer of the responder contradicts.
+AIM = {"precision": 0.9995, "recall": 0.9995, "causes": 0.999, "places": 0.99, "false": 0, "beyond": 0, "missed": 0,
+       "contradicted": 0}
+COUNTED = ("false", "beyond", "missed", "contradicted")
 
 # Kinds in which today's program falls short of the aim, and how far. It may only get better: a change that improves a
 # figure changes it here, and a kind that meets the aim leaves the table. What is not listed is held to the aim.
+# What is contradicted: NAKs of repeats that a responder keeping early packets had asked for before (selective_repeat), or
+# whose first transmissions were forgotten (long_way); stamps whose order is not that of the wire (jittered_stamps); losses
+# in a capture that has holes (everything).
 TODAY = {
     "tail_drop": {"recall": 0.9173, "places": 0.5624},
     "whole_message": {"places": 0.9705},
     "soft_roce": {"places": 0.9418},
     "late_read_responses": {"precision": 0.9963, "missed": 115},
     "spraying_loss": {"precision": 0.9886, "recall": 0.9645, "places": 0.8666, "beyond": 14},
-    "selective_repeat": {"causes": 0.7823, "places": 0.8333},
+    "selective_repeat": {"causes": 0.7823, "places": 0.8333, "contradicted": 6},
     "flowlets": {"causes": 0.9384},
-    "long_way": {"causes": 0.1018, "places": 0.6538},
+    "long_way": {"causes": 0.1018, "places": 0.6538, "contradicted": 3},
     "capture_misses": {"places": 0.9868, "missed": 33},
     "capture_misses_loss": {"places": 0.7794, "missed": 31},
-    "jittered_stamps": {"places": 0.6666},
-    "everything": {"precision": 0.9933, "recall": 0.9911, "causes": 0.9902, "places": 0.7777, "beyond": 5},
+    "jittered_stamps": {"places": 0.6666, "contradicted": 7},
+    "everything": {"precision": 0.9933, "recall": 0.9911, "causes": 0.9902, "places": 0.7777, "beyond": 5, "contradicted": 5},
 }
 
 

@@ -282,6 +282,18 @@ def measure_diagnostics(result, report):
             result.failures.append(f"the report has no {key}")
 
 
+# What the responder's answers say against the explanation of an incident (analyze/episode/replay.hpp).
+CONTRADICTIONS = {"confirms_lost", "asks_for_taken", "not_ready_again"}
+
+
+def measure_contradictions(result, report):
+    found = [i for i in report.get("incidents", []) if CONTRADICTIONS & set(i["undecided"])]
+    result.figures["contradicted"] = len(found)
+    for incident in found:
+        result.note(f"contradicted: incident {incident['id']}, {incident['what']}, packets {incident['first_packet']} to "
+                    f"{incident['last_packet']}: {' '.join(sorted(CONTRADICTIONS & set(incident['undecided'])))}")
+
+
 LOSS_CLAIMS = frozenset()  # set by the caller from scenarios.LOSS_FINDINGS
 
 
@@ -293,4 +305,5 @@ def measure(scenario, truth, verdicts, report):
     measure_copies_and_order(result, truth, verdicts)
     measure_pairing(result, scenario, truth, report)
     measure_losses(result, scenario, truth, report)
+    measure_contradictions(result, report)
     return result
