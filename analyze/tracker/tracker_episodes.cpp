@@ -197,6 +197,7 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     all.notes.push_back(
         space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
   }
+  episode::settle_times(all.notes);
   return all;
 }
 
