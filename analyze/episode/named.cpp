@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyze/episode/losses.hpp"
@@ -55,8 +56,9 @@ class Named {
   [[nodiscard]] std::int32_t last_reached(std::int64_t psn, std::int32_t answer) const;
   [[nodiscard]] bool shown(std::int32_t named, const Asked& asked) const;
   [[nodiscard]] bool discarded(std::int32_t named, const Asked* before, std::int32_t answer) const;
-  [[nodiscard]] bool answered_more_often(const Asked& asked) const;
-  [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named) const;
+  [[nodiscard]] bool answered_more_often(const Asked& asked, std::int32_t repeat) const;
+  [[nodiscard]] std::int32_t crossed_by(const Asked& asked, std::int32_t named) const;
+  [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const;
   [[nodiscard]] bool of_duplicate(std::int32_t ack) const;
   [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] Fate fate_where_kept(const Asked& asked, std::int32_t repeat) const;
@@ -271,9 +273,9 @@ Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, 
 
 /// Each READ and ATOMIC that comes is answered, also when it comes again: more answers than were sent since
 /// it was asked for answer what was sent before.
-bool Named::answered_more_often(const Asked& asked) const {
+bool Named::answered_more_often(const Asked& asked, std::int32_t repeat) const {
   std::int32_t sent = 0;
-  for (auto i = static_cast<std::size_t>(asked.note); i < scene_.notes.size(); ++i) {
+  for (auto i = static_cast<std::size_t>(std::min(asked.note, repeat)); i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
     if (note.psn != asked.psn) continue;
     const Operation operation = dissect::opcode_info(note.opcode).operation;
@@ -286,13 +288,25 @@ bool Named::answered_more_often(const Asked& asked) const {
   return false;
 }
 
-Named::Fate Named::fate(const Asked& asked, std::int32_t named) const {
+/// Where the requester's timer was faster than a NAK, the last one before the NAK is the repeat already: it
+/// is confirmed, and nobody sent it again for the NAK. The NAK asked for the one before, which something
+/// behind it showed to be missing. -1: that is not so.
+std::int32_t Named::crossed_by(const Asked& asked, std::int32_t named) const {
+  const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
+  const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
+  if (confirmed < 0 || (repeat >= 0 && reached(repeat, confirmed))) return -1;
+  const std::int32_t earlier = sent_.last_before(asked.psn, named);
+  if (earlier < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].cause != Cause::timeout) return -1;
+  const bool missed = any_between(earlier, named, [&](const Sent& sent) { return sent.psn > asked.psn; });
+  return missed ? earlier : -1;
+}
+
+Named::Fate Named::fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const {
   const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
   if (confirmed < 0) return Fate::either;
-  const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
   // Confirmed before a repeat can have come.
   if (repeat < 0 || !reached(repeat, confirmed)) return Fate::late;
-  if (answered_more_often(asked)) return Fate::late;
+  if (answered_more_often(asked, repeat)) return Fate::late;
   if (scene_.facts.keeps > 0) return fate_where_kept(asked, repeat);
   return fate_where_discarded(asked, named, repeat, confirmed);
 }
@@ -309,22 +323,25 @@ void Named::judge() {
     if (asked.psn == rnr_psn || scene_.note_at(asked.note).before) continue;
     const Asked* const last = before;
     if (before == nullptr || asked.psn != before->psn) before = &asked;
-    const std::int32_t named = last_reached(asked.psn, asked.note);
+    std::int32_t named = last_reached(asked.psn, asked.note);
+    std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
+    const std::int32_t earlier = named < 0 ? -1 : crossed_by(asked, named);
+    if (earlier >= 0) repeat = std::exchange(named, earlier);
     if (named < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late)
       continue;
     const auto known = judged.find(asked.psn);
     // What was sent again for an earlier one and not once more has come: this one answers what came before.
-    const bool for_earlier = known != judged.end() && sent_.first_behind(asked.psn, asked.note) < 0;
+    const bool for_earlier = known != judged.end() && repeat < 0;
     if (for_earlier || (known != judged.end() && known->second == named)) continue;
-    if (!shown(named, asked)) continue;
+    if (earlier < 0 && !shown(named, asked)) continue;
     const bool behind = last != nullptr && last->psn < asked.psn;
     if (discarded(named, behind ? last : nullptr, asked.note)) continue;
     judged[asked.psn] = named;
-    const Loss loss{
-        Lost::after_capture, true, asked.psn, named, asked.note, sent_.first_behind(asked.psn, asked.note)};
-    switch (fate(asked, named)) {
+    const Loss loss{Lost::after_capture, true, asked.psn, named, asked.note, repeat};
+    switch (fate(asked, named, repeat)) {
       case Fate::late:
         ++scene_.facts.there.late;
+        scene_.said.late_behind.push_back(named);
         break;
       case Fate::lost:
         ++scene_.facts.there.lost;
@@ -336,6 +353,7 @@ void Named::judge() {
         break;
       case Fate::either:
         ++scene_.facts.there.open;
+        scene_.said.late_behind.push_back(named);
         scene_.leave_open(named, asked.note, Doubt::named);
         break;
     }

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 #include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
@@ -20,6 +23,36 @@ TEST(Explain, ASequenceNakNamesWhatWasLostOrLateDownstream) {
       "26 write 12 | nak\n"
       "27 write 13 | \n"
       "50 ack 13   | \n");
+}
+
+/// A slow responder's NAK meets the repeat that the requester's timer has sent: that one came, and is
+/// confirmed. What the NAK asks for is the transmission before.
+TEST(Explain, ANakThatATimerOvertookAsksForTheTransmissionBefore) {
+  expect_said(
+      "0 write 10 | \n"
+      "1 write 11 | \n"
+      "2 write 12 | \n"
+      "20000 write 10 | timeout\n"
+      "20001 write 11 | timeout\n"
+      "20002 write 12 | timeout\n"
+      "38000 nak 11 | open\n"
+      "38100 ack 12 | \n");
+}
+
+TEST(Explain, AgainstOtherTimesNoneCounts) {
+  std::vector<Note> notes(3);
+  notes[0].time_ns = 1000;
+  notes[1].time_ns = capture::no_time;
+  notes[2].time_ns = 3000;
+  settle_times(notes);
+  EXPECT_EQ(notes[0].time_ns, capture::no_time);
+  notes[0].time_ns = notes[1].time_ns = 2000;
+  notes[2].time_ns = std::numeric_limits<std::int64_t>::max();
+  settle_times(notes);
+  EXPECT_EQ(notes[1].time_ns, capture::no_time);
+  for (Note& note : notes) note.time_ns = 5000;
+  settle_times(notes);
+  EXPECT_EQ(notes[2].time_ns, 5000);
 }
 
 TEST(Explain, AGapThatANakAsksForWasLostUpstream) {
