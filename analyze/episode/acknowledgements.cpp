@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ACKs and NAKs: they are sent again by rule, so only what tells two transmissions apart makes one a copy.
 #include <algorithm>
-#include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,7 +21,7 @@ bool is_acknowledgement(const Note& note) {
 
 class Acknowledgements {
  public:
-  explicit Acknowledgements(Scene& scene) : scene_(scene) {
+  explicit Acknowledgements(Scene& scene) : scene_(scene), next_(scene.notes.size(), -1) {
     const StreamFact& ids = scene.facts.responses;
     const std::uint32_t changes = ids.id_forward + ids.id_other;
     constexpr std::uint32_t some = 4;
@@ -40,7 +38,7 @@ class Acknowledgements {
       if (note.request && scene_.said.rulings[i].what != Ruling::What::copy)
         captured_.emplace_back(note.psn, note.psn + std::max(note.count, 1));
     }
-    std::sort(captured_.begin(), captured_.end());
+    if (!std::is_sorted(captured_.begin(), captured_.end())) std::sort(captured_.begin(), captured_.end());
     for (std::size_t i = 1; i < captured_.size(); ++i)
       captured_[i].second = std::max(captured_[i].second, captured_[i - 1].second);
     for (std::size_t i = 0; i < scene_.notes.size(); ++i) rule(static_cast<std::int32_t>(i));
@@ -60,7 +58,8 @@ class Acknowledgements {
         ruling.original = twin->frame;
         return;
       }
-      seen_[note.psn].push_back(i);
+      const auto [seen, fresh] = seen_.try_emplace(note.psn, {i, i});
+      if (!fresh) next_[static_cast<std::size_t>(std::exchange(seen->second.last, i))] = i;
       ruling.rule = Rule::first;
       // What was sent before the others confirms no more than they did.
       const std::int64_t lag =
@@ -86,9 +85,9 @@ class Acknowledgements {
   }
 
   [[nodiscard]] const Note* twin_of(const Note& note) {
-    const auto all = seen_.find(note.psn);
-    if (all == seen_.end()) return nullptr;
-    for (const std::int32_t k : all->second) {
+    const auto seen = seen_.find(note.psn);
+    for (std::int32_t k = seen == seen_.end() ? -1 : seen->second.first; k >= 0;
+         k = next_[static_cast<std::size_t>(k)]) {
       const Note& other = scene_.note_at(k);
       if (other.has_aeth && note.has_aeth && other.aeth != note.aeth) continue;
       const bool ids = ids_tell_ && note.has_ip_id && other.has_ip_id && note.ip_id != 0;
@@ -115,7 +114,11 @@ class Acknowledgements {
   bool ids_rise_ = false;
   const Note* last_ = nullptr;                            ///< answer that was not overtaken
   List<std::pair<std::int64_t, std::int64_t>> captured_;  ///< requests: PSNs
-  HashMap<std::int64_t, List<std::int32_t>> seen_;
+  struct Seen {
+    std::int32_t first = -1, last = -1;  ///< notes
+  };
+  HashMap<std::int64_t, Seen> seen_;  ///< by PSN
+  List<std::int32_t> next_;           ///< by note: the next of its PSN; -1: none
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "dissect/opcode.hpp"

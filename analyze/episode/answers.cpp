@@ -2,6 +2,7 @@
 #include "analyze/episode/answers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
@@ -21,7 +22,8 @@ Answers::Answers(std::span<const Note> notes, std::int64_t acked) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     const auto index = static_cast<std::int32_t>(i);
     if (info.operation != Operation::acknowledge) {
-      responses_[note.psn].push_back(index);
+      const auto [last, fresh] = responses_.try_emplace(note.psn, index);
+      if (!fresh) before_[index] = std::exchange(last->second, index);
       // A responder executes in order: all before it is executed.
       acked = std::max(acked, note.psn + (info.ends_message() ? 1 : 0));
       continue;
@@ -65,10 +67,13 @@ std::span<const Asked> Answers::asked_before(std::int32_t note) const noexcept {
 }
 
 std::int32_t Answers::response_before(std::int64_t psn, std::int32_t note) const noexcept {
-  const auto found = responses_.find(psn);
-  if (found == responses_.end()) return -1;
-  const auto behind = std::lower_bound(found->second.begin(), found->second.end(), note);
-  return behind == found->second.begin() ? -1 : *std::prev(behind);
+  const auto last = responses_.find(psn);
+  std::int32_t response = last == responses_.end() ? -1 : last->second;
+  while (response >= note) {
+    const auto before = before_.find(response);
+    response = before == before_.end() ? -1 : before->second;
+  }
+  return response;
 }
 
 bool Answers::response_missing(std::int64_t from, std::int64_t to, std::int32_t note) const noexcept {

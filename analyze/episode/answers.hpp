@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "analyze/episode/note.hpp"
@@ -46,9 +45,10 @@ class Answers {
 
   List<std::int64_t> acked_;  ///< by note, and one more
   List<Asked> asked_;
-  List<std::uint32_t> asked_count_;  ///< by note: how many of them came before
-  List<std::uint32_t> questions_;    ///< where each question begins among them
-  HashMap<std::int64_t, List<std::int32_t>> responses_;
+  List<std::uint32_t> asked_count_;                ///< by note: how many of them came before
+  List<std::uint32_t> questions_;                  ///< where each question begins among them
+  HashMap<std::int64_t, std::int32_t> responses_;  ///< by PSN: the last one
+  HashMap<std::int32_t, std::int32_t> before_;     ///< by note of a response: the last with its PSN before it
 };
 
 }  // namespace roce::analyze::episode

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,27 +26,20 @@ std::int64_t caused_by(const Note& answer) noexcept {
   return is_nak(answer) ? answer.psn + 1 : answer.psn;
 }
 
-/// When each of those PSNs was first asked for: a READ asks for those of all its responses, which may be all
-/// that follow if its length is not known. What asks again tells nothing of those whose first request is
-/// forgotten.
-HashMap<std::int64_t, std::int64_t> first_sent(std::span<const Note> notes, const Set<std::int64_t>& psns) {
-  HashMap<std::int64_t, std::int64_t> sent;
-  // By index of such a PSN: all up to there have been asked for; 0: it has not.
-  const auto count = static_cast<std::size_t>(psns.end() - psns.begin());
-  List<std::size_t> asked_to(count, 0);
+/// When each of those PSNs was first asked for, by index: a READ asks for those of all its responses, which
+/// may be all that follow if its length is not known. What asks again tells nothing of those whose first
+/// request is forgotten: no_time.
+List<std::int64_t> first_sent(std::span<const Note> notes, const Set<std::int64_t>& psns) {
+  List<std::int64_t> sent(psns.size(), capture::no_time);
+  List<std::size_t> asked_to(psns.size(), 0);  // all up to there have been asked for; 0: it has not
   std::int64_t top = std::numeric_limits<std::int64_t>::min();
   for (const Note& note : notes) {
     if (!note.request) continue;
-    const auto index_of = [&](std::int64_t psn) {
-      return static_cast<std::size_t>(psns.lower_bound(psn) - psns.begin());
-    };
-    const std::size_t from = index_of(note.psn);
-    const std::size_t to = note.count > 0 ? index_of(note.psn + note.count) : count;
-    for (std::size_t i = from; i < to;) {
+    const std::size_t to = note.count > 0 ? psns.index_of(note.psn + note.count) : psns.size();
+    for (std::size_t i = psns.index_of(note.psn); i < to;) {
       const std::size_t known = asked_to[i];
       asked_to[i] = std::max(known, to);
-      if (known == 0 && note.psn >= top)
-        sent.try_emplace(*(psns.begin() + static_cast<std::ptrdiff_t>(i)), note.time_ns);
+      if (known == 0 && note.psn >= top) sent[i] = note.time_ns;
       i = std::max(known, i + 1);
     }
     top = std::max(top, note.psn + std::max(note.count, 1));
@@ -63,21 +53,27 @@ void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
   for (const Note& note : notes) {
     if (!note.request && !note.before) psns.insert(caused_by(note));
   }
-  const auto sent = first_sent(notes, psns);
-  HashSet<std::int64_t> answered;
-  List<std::int64_t> least;
+  const List<std::int64_t> sent = first_sent(notes, psns);
+  List<bool> answered(psns.size());
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  std::int64_t most = none;
+  std::int64_t second = none;
   for (const Note& note : notes) {
     if (note.request || note.before) continue;
-    if (!is_nak(note) && !answered.insert(note.psn)) continue;
-    const auto asked = sent.find(caused_by(note));
-    if (asked != sent.end()) least.push_back(asked->second - note.time_ns);
+    const std::size_t i = psns.index_of(caused_by(note));
+    if (!is_nak(note)) {
+      if (answered[i]) continue;
+      answered[i] = true;
+    }
+    if (sent[i] == capture::no_time) continue;
+    const std::int64_t least = sent[i] - note.time_ns;
+    second = std::max(second, std::min(most, least));
+    most = std::max(most, least);
   }
-  if (least.empty()) return;
+  if (most == none) return;
   // One that comes sooner than any other by more than a timer answers what the capture missed.
-  std::sort(least.begin(), least.end());
-  const bool alone =
-      least.size() > 1 && least.back() > 0 && least.back() - *(least.end() - 2) >= shortest_timer_ns;
-  clocks.at_least(alone ? *(least.end() - 2) : least.back());
+  const bool alone = second != none && most > 0 && most - second >= shortest_timer_ns;
+  clocks.at_least(alone ? second : most);
 }
 
 /// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more

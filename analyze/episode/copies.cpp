@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 #include "analyze/episode/alike.hpp"
 #include "analyze/episode/asked_for.hpp"

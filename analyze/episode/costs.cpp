@@ -16,15 +16,15 @@ namespace {
 
 class Costs {
  public:
-  explicit Costs(Scene& scene) : scene_(scene), previous_(scene.notes.size(), -1) {
-    last_.reserve(scene.notes.size());
-  }
+  explicit Costs(Scene& scene) : scene_(scene), previous_(scene.notes.size(), -1) {}
 
   void judge() {
     for (const Loss& loss : scene_.said.losses) {
       if (loss.where == Lost::after_capture && loss.note >= 0)
         scene_.ruling_at(loss.shown).lost_frame = scene_.note_at(loss.note).frame;
     }
+    if (!any_again()) return;
+    last_.reserve(scene_.notes.size());
     for (std::size_t k = 0; k < scene_.notes.size(); ++k) {
       const auto i = static_cast<std::int32_t>(k);
       const Note& note = scene_.notes[k];
@@ -33,7 +33,7 @@ class Costs {
         judge_copy(note, ruling);
         continue;
       }
-      if (note.request && ruling.what == Ruling::What::repeat && !note.before) judge_repeat(i);
+      if (repeated(k)) judge_repeat(i);
       const auto [last, fresh] = last_.try_emplace(key_of(note.request, note.psn), i);
       if (!fresh) previous_[k] = std::exchange(last->second, i);
       if (!note.request) {
@@ -47,6 +47,16 @@ class Costs {
   }
 
  private:
+  [[nodiscard]] bool repeated(std::size_t i) const noexcept {
+    const Note& note = scene_.notes[i];
+    return note.request && !note.before && scene_.said.rulings[i].what == Ruling::What::repeat;
+  }
+  [[nodiscard]] bool any_again() const noexcept {
+    for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+      if (scene_.said.rulings[i].what == Ruling::What::copy || repeated(i)) return true;
+    }
+    return false;
+  }
   [[nodiscard]] static std::int64_t key_of(bool request, std::int64_t psn) noexcept {
     return psn * 2 + (request ? 1 : 0);
   }

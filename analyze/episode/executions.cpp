@@ -23,14 +23,22 @@ void Executions::find_messages(std::span<const Note> notes, std::span<const Issu
     bool ends = true;
   };
   List<Part> parts;
+  parts.reserve(notes.size());
+  auto issue = issues.begin();  // in the order of notes
   for (const Note& note : notes) {
+    if (!note.request) continue;
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
-    if (note.request && !answered_on_its_own(info.operation))
+    if (!answered_on_its_own(info.operation)) {
       parts.push_back({note.psn, note.psn + 1, info.ends_message()});
+    } else if (issue != issues.end()) {
+      parts.push_back({issue->first, issue->end, true});
+      ++issue;
+    }
   }
-  for (const Issue& issue : issues) parts.push_back({issue.first, issue.end, true});
-  std::sort(parts.begin(), parts.end(),
-            [](const Part& a, const Part& b) { return std::tie(a.first, b.end) < std::tie(b.first, a.end); });
+  const auto before = [](const Part& a, const Part& b) {
+    return std::tie(a.first, b.end) < std::tie(b.first, a.end);
+  };
+  if (!std::is_sorted(parts.begin(), parts.end(), before)) std::sort(parts.begin(), parts.end(), before);
   std::int64_t end = 0;
   std::int64_t begun = 0;
   bool inside = false;

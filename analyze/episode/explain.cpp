@@ -85,6 +85,34 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
   }
 }
 
+/// Copies are left out, and told of the others.
+Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>& copied, Facts& facts) {
+  List<Note> each;
+  List<std::int32_t> from;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule != Rule::none) continue;
+    each.push_back(notes[i]);
+    from.push_back(static_cast<std::int32_t>(i));
+  }
+  Explanation said = explain_transmissions(each, facts);
+  // Who made copies is told by how many there are, also in a first episode, before which there were none.
+  Facts shown = facts;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule != Rule::none) ++(notes[i].request ? shown.requests : shown.responses).doubled;
+  }
+  told_of(said, from, notes.size());
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (copied[i].rule == Rule::none) continue;
+    Ruling& ruling = said.rulings[i];
+    ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
+    if (copied[i].of < 0) continue;
+    const Note& original = notes[static_cast<std::size_t>(copied[i].of)];
+    ruling.original = original.frame;
+    ruling.by_network = made_by_network(notes[i], original, shown);
+  }
+  return said;
+}
+
 }  // namespace
 void settle_times(std::span<Note> notes) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
@@ -100,38 +128,21 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
   });
   const WireOrder order = wire_order(notes, facts);
   const List<Copied> copied = find_copies(order.notes, facts);
-  List<Note> each;
-  List<std::int32_t> from;
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (copied[i].rule != Rule::none) continue;
-    each.push_back(order.notes[i]);
-    from.push_back(static_cast<std::int32_t>(i));
-  }
-  Explanation said = explain_transmissions(each, facts);
-  // Who made copies is told by how many there are, also in a first episode, before which there were none.
-  Facts shown = facts;
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (copied[i].rule != Rule::none) ++(order.notes[i].request ? shown.requests : shown.responses).doubled;
-  }
-  told_of(said, from, notes.size());
+  const bool none =
+      std::all_of(copied.begin(), copied.end(), [](const Copied& each) { return each.rule == Rule::none; });
+  Explanation said =
+      none ? explain_transmissions(order.notes, facts) : explain_with_copies(order.notes, copied, facts);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     Ruling& ruling = said.rulings[i];
-    if (copied[i].rule != Rule::none) {
-      ruling = {.what = Ruling::What::copy, .rule = copied[i].rule};
-      if (copied[i].of < 0) continue;
-      const Note& original = order.notes[static_cast<std::size_t>(copied[i].of)];
-      ruling.original = original.frame;
-      ruling.by_network = made_by_network(order.notes[i], original, shown);
-    } else if (order.overtaken[i] && ruling.what == Ruling::What::first && ruling.rule != Rule::none) {
-      ruling.what = Ruling::What::late;
-      ruling.rule = Rule::fills_gap;
-    }
+    if (!order.overtaken[i] || ruling.what != Ruling::What::first || ruling.rule == Rule::none) continue;
+    ruling.what = Ruling::What::late;
+    ruling.rule = Rule::fills_gap;
   }
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (order.overtaken[i]) said.late_behind.push_back(static_cast<std::int32_t>(i));
   }
   said.contradictions = replay(order.notes, said, facts);
-  told_of(said, order.from, notes.size());
+  if (!std::is_sorted(order.from.begin(), order.from.end())) told_of(said, order.from, notes.size());
   return said;
 }
 

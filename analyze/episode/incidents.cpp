@@ -2,7 +2,6 @@
 #include "analyze/episode/incidents.hpp"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "analyze/episode/answers.hpp"
@@ -343,16 +342,26 @@ void contradict(Incidents& found, std::span<const Note> notes, const ImpossibleA
   }
 }
 
+bool nothing_happened(std::span<const Note> notes, const Explanation& said) {
+  if (!said.passes.empty() || !said.losses.empty()) return false;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (notes[i].before) continue;
+    if (said.rulings[i].what == Ruling::What::late || nak_of(notes[i]) != Nak::none) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Incidents incidents_of(std::span<const Note> notes, const Explanation& said, const Facts& facts,
                        std::span<const Damaged> damaged) {
   const Scratch scratch;
   Incidents found;
-  Grouping all(notes, said, facts.acked);
-  const Judge judge(all, facts);
   found.of_note.assign(notes.size(), -1);
   found.of_damaged.assign(damaged.size(), -1);
+  if (nothing_happened(notes, said)) return found;
+  Grouping all(notes, said, facts.acked);
+  const Judge judge(all, facts);
   for (const Group& group : all.groups()) {
     const bool live = std::any_of(group.notes.begin(), group.notes.end(),
                                   [&](std::int32_t i) { return !all.at(i).before; });

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,8 +11,6 @@
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
-
-using dissect::Operation;
 
 namespace {
 
@@ -24,21 +21,15 @@ class Losses {
     std::sort(read_ends_.begin(), read_ends_.end());
     for (std::size_t i = 1; i < read_ends_.size(); ++i)
       read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
-    for (const Note& note : scene.notes) {
-      const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
-      if (!note.request && info.operation != Operation::acknowledge)
-        responses_[note.psn] = info.starts_message();
-    }
   }
   void of_gaps();
   void judge_holes();
 
  private:
-  using ByIndex = HashMap<std::int64_t, List<std::size_t>>;
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
-  [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const;
+  [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
@@ -47,30 +38,11 @@ class Losses {
   const Stream& stream_;
   /// READs by first PSN, each with the furthest end of those up to it.
   List<std::pair<std::int64_t, std::int64_t>> read_ends_;
-  HashMap<std::int64_t, bool> responses_;  ///< by PSN: it begins the answer to a request
-  List<Loss> holes_;                       ///< what is missing in passes
+  List<Loss> holes_;  ///< what is missing in passes
 };
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
 void Losses::of_gaps() {
-  ByIndex by_psn;
-  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
-    if (stream_.story[i].move != Move::copy) by_psn[stream_.sent[i].psn].push_back(i);
-  }
-  // The gaps of a pass, and what came late into them.
-  const auto came_late = [&](std::int64_t psn, std::size_t after, std::int32_t pass) {
-    const auto all = by_psn.find(psn);
-    if (all == by_psn.end()) return false;
-    return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t i) {
-      return i > after && stream_.story[i].move == Move::late && stream_.story[i].pass == pass;
-    });
-  };
-  const auto next_sent = [&](std::int64_t psn, std::size_t after) -> std::ptrdiff_t {
-    const auto all = by_psn.find(psn);
-    if (all == by_psn.end()) return -1;
-    const auto next = std::upper_bound(all->second.begin(), all->second.end(), after);
-    return next == all->second.end() ? -1 : static_cast<std::ptrdiff_t>(*next);
-  };
   // What a responder needs again if it takes in order only, and then confirms, came by.
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   const StreamFact& fact = scene_.facts.requests;
@@ -98,16 +70,16 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (inside_issue(psn) || came_late(psn, i, told.pass)) continue;
+      if (inside_issue(psn) || stream_.comes_late(psn, i, told.pass)) continue;
       const bool first = psn >= told.top;
-      const std::ptrdiff_t next = next_sent(psn, i);
+      const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && (began <= shows.done ? shows.done : scene_.answers.acked_before(shows.note)) > psn) {
         // No need to send it any more, unless IDs leave room for just these.
         if (next < 0 && were_sent(i)) miss({Lost::before_capture, true, psn, -1, shows.note, -1});
         continue;
       }
-      const bool needed = first || in_order || thrown_away(psn, shows.note, by_psn);
+      const bool needed = first || in_order || thrown_away(psn, shows.note);
       if (next < 0 && confirmed >= 0 && needed) {
         if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
@@ -153,14 +125,13 @@ bool Losses::were_sent(std::size_t i) const noexcept {
 
 /// Whether a responder that takes in order only had thrown away all that was sent of it before: it came
 /// behind what a NAK asked for.
-bool Losses::thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& by_psn) const {
+bool Losses::thrown_away(std::int64_t psn, std::int32_t before) const {
   if (scene_.facts.keeps > 0) return false;
-  const auto sent = by_psn.find(psn);
-  if (sent == by_psn.end()) return false;
   std::int32_t last = -1;
-  for (const std::size_t i : sent->second) {
+  stream_.back_through(psn, [&](std::size_t i) {
     if (stream_.sent[i].note < before) last = std::max(last, stream_.sent[i].note);
-  }
+    return false;
+  });
   const auto asked = scene_.answers.asked_before(before);
   return last >= 0 && std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
            return !each.rnr && each.psn < psn && each.note > last &&
@@ -170,7 +141,9 @@ bool Losses::thrown_away(std::int64_t psn, std::int32_t before, const ByIndex& b
 
 /// Whether a request with that PSN would be inside a READ of which only the responses were captured.
 bool Losses::inside_answer(std::int64_t psn) const noexcept {
-  return responses_.contains(psn) && !responses_.at(psn);
+  const std::int32_t last =
+      scene_.answers.response_before(psn, static_cast<std::int32_t>(scene_.notes.size()));
+  return last >= 0 && !dissect::opcode_info(scene_.note_at(last).opcode).starts_message();
 }
 
 /// What the capture misses itself is no loss, nor does it show one.

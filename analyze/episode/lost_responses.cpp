@@ -2,7 +2,6 @@
 // Which responses were lost on their way to the capture, and which behind it.
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "analyze/episode/responses.hpp"
 #include "analyze/episode/scratch.hpp"
@@ -14,23 +13,6 @@ namespace {
 constexpr std::int64_t looked_at = 4096;
 
 }  // namespace
-
-/// Whether a response came late into a gap of that pass.
-bool Responses::comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const {
-  const auto all = by_number_.find(number);
-  if (all == by_number_.end()) return false;
-  return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t k) {
-    return k > after && stream_.story[k].move == Move::late && stream_.story[k].pass == pass;
-  });
-}
-
-/// Its next transmission; -1: there is none.
-std::ptrdiff_t Responses::sent_after(std::int64_t number, std::size_t i) const {
-  const auto all = by_number_.find(number);
-  if (all == by_number_.end()) return -1;
-  const auto next = std::upper_bound(all->second.begin(), all->second.end(), i);
-  return next == all->second.end() ? -1 : static_cast<std::ptrdiff_t>(*next);
-}
 
 /// The first response of the pass that shows itself by sent[i]: the requester's pass before it began there.
 std::int64_t Responses::begins_pass(std::size_t i) const {
@@ -85,8 +67,8 @@ void Responses::lose_upstream() {
     if (shows.psn - from > looked_at) continue;
     std::int64_t room = stream_.room_before(i);
     for (std::int64_t at = from; at < shows.psn && room > 0; ++at) {
-      const std::ptrdiff_t next = sent_after(at, i);
-      if (comes_late(at, i, told.pass)) continue;
+      const std::ptrdiff_t next = stream_.next_of(at, i);
+      if (stream_.comes_late(at, i, told.pass)) continue;
       if (next < 0) {
         if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows)) {
           missed.push_back(shows.note);

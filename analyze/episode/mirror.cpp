@@ -2,7 +2,6 @@
 #include "analyze/episode/mirror.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "analyze/episode/alike.hpp"

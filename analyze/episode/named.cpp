@@ -2,7 +2,6 @@
 // What a sequence NAK proves of a request that was captured: lost downstream, or only late there.
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,11 +29,6 @@ bool is_sequence_nak(const Note& note) noexcept {
 class Named {
  public:
   Named(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream), sent_(stream) {
-    for (std::size_t i = 0; i < stream.sent.size(); ++i) {
-      if (stream.story[i].move != Move::copy) by_note_.push_back(i);
-    }
-    std::sort(by_note_.begin(), by_note_.end(),
-              [&](std::size_t a, std::size_t b) { return stream.sent[a].note < stream.sent[b].note; });
     learn_answers();
     acknowledges_at_will_ = acknowledges_at_will();
   }
@@ -68,11 +62,9 @@ class Named {
   /// Calls `each` with the requests captured between the two notes, until it returns true.
   template <class Each>
   bool any_between(std::int32_t from, std::int32_t to, Each each) const {
-    const auto behind =
-        std::upper_bound(by_note_.begin(), by_note_.end(), from,
-                         [&](std::int32_t note, std::size_t i) { return note < stream_.sent[i].note; });
-    for (auto at = behind; at != by_note_.end() && stream_.sent[*at].note < to; ++at) {
-      if (each(stream_.sent[*at])) return true;
+    for (std::int32_t note = from + 1; note < to; ++note) {
+      const std::int32_t i = sent_.index_of(note);
+      if (i >= 0 && each(stream_.sent[static_cast<std::size_t>(i)])) return true;
     }
     return false;
   }
@@ -80,7 +72,6 @@ class Named {
   Scene& scene_;
   const Stream& stream_;
   const ByPsn sent_;
-  List<std::size_t> by_note_;    ///< indices of the stream, in the order of capture
   std::int64_t slowest_ns_ = 0;  ///< from a request to its answer
   bool acknowledges_at_will_ = false;
 };
@@ -207,8 +198,8 @@ bool Named::asked_for_one(std::int64_t psn, std::int32_t answer) const {
 
 /// Whether the responder also acknowledges what does not ask for it and is no duplicate, as it may.
 bool Named::acknowledges_at_will() const {
-  if (std::none_of(by_note_.begin(), by_note_.end(),
-                   [&](std::size_t i) { return stream_.note_of(stream_.sent[i]).asks; }))
+  if (!any_between(-1, static_cast<std::int32_t>(scene_.notes.size()),
+                   [&](const Sent& sent) { return stream_.note_of(sent).asks; }))
     return true;
   const auto asked = scene_.answers.asked();
   const std::int32_t until = asked.empty() ? 0 : asked.front().note;

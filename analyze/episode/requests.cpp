@@ -2,7 +2,6 @@
 // What the requester did: its passes, why each began, and which of its packets were lost.
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 
 #include "analyze/episode/losses.hpp"
@@ -38,7 +37,6 @@ class Requests {
   void learn_keeping(const Stream& stream);
 
   Scene& scene_;
-  List<Trigger> triggers_;  ///< by note
 };
 
 /// Of a READ of which nobody knows how many responses it has: up to the last that came, or the next request.
@@ -70,7 +68,6 @@ std::int64_t Requests::end_of_read(std::size_t read) const {
 void Requests::explain() {
   Stream stream;
   stream.notes = scene_.notes;
-  triggers_.resize(scene_.notes.size());
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     const Note& note = scene_.notes[i];
     if (!note.request) {
@@ -90,23 +87,27 @@ void Requests::explain() {
   }
   if (stream.sent.empty()) return;
   stream.put_in_order(scene_.facts.requests);
-  const Triggers triggers(scene_, stream);
-  for (std::size_t i = 0; i < stream.sent.size(); ++i) {
-    const Trigger trigger = triggers.of(i);
-    stream.sent[i].back = trigger.bits;
-    stream.sent[i].back_from = trigger.from;
-    stream.sent[i].told_by = trigger.told_by;
-    stream.sent[i].silent = trigger.silent;
-    stream.sent[i].acked = scene_.answers.acked_before(stream.by_then[i]);
-    stream.sent[i].done = triggers.done_before(stream.by_then[i]);
-    triggers_[static_cast<std::size_t>(stream.sent[i].note)] = trigger;
-  }
-  stream.weigh(scene_.facts.requests);
   if (const Sent& first = stream.sent.front(); !scene_.note_at(first.note).before) {
     // A NAK asks for what was sent, because one behind it came (IBTA 9.7.5.1.1).
     for (const Asked& asked : scene_.answers.asked_before(first.note))
       if (asked.psn == first.psn) stream.sent_to = asked.psn + (asked.rnr ? 1 : 2);
   }
+  const Triggers triggers(scene_, stream);
+  std::int64_t top = std::max(stream.sent_to, stream.sent.front().psn);
+  for (std::size_t i = 0; i < stream.sent.size(); ++i) {
+    Sent& sent = stream.sent[i];
+    sent.acked = scene_.answers.acked_before(stream.by_then[i]);
+    sent.done = triggers.done_before(stream.by_then[i]);
+    if (sent.psn < top) {  // else it is new, whatever the story
+      const Trigger trigger = triggers.of(i);
+      sent.back = trigger.bits;
+      sent.back_from = trigger.from;
+      sent.told_by = trigger.told_by;
+      sent.silent = trigger.silent;
+    }
+    top = std::max(top, sent.end);
+  }
+  stream.weigh(scene_.facts.requests);
   // What the episode shows of the responder may tell another story of its beginning.
   float home = -1;
   for (int times = 0; times < 2 && home != home_bits(scene_.facts.keeps); ++times) {
@@ -158,8 +159,9 @@ void Requests::explain() {
 /// Confirmed longer before than stamps may be wrong: its first transmission was not captured.
 bool Requests::confirmed_long_before(const Sent& sent) const {
   const Note& note = scene_.note_at(sent.note);
+  if (note.before || sent.psn < scene_.facts.acked || scene_.answers.acked_before(sent.note) <= sent.psn)
+    return false;
   const std::int32_t by = scene_.answers.confirmed_at(sent.psn);
-  if (note.before || by < 0 || by >= sent.note || sent.psn < scene_.facts.acked) return false;
   const Note& confirms = scene_.note_at(by);
   return timed(confirms, note) && note.time_ns - confirms.time_ns >= shortest_timer_ns;
 }
@@ -167,12 +169,10 @@ bool Requests::confirmed_long_before(const Sent& sent) const {
 void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   List<Rule> passes;
   List<std::int32_t> began;  // notes
-  HashMap<std::int64_t, std::uint64_t> last_frame;
-  Triggers::Used used;     // one NAK causes one pass
-  Triggers::Used claimed;  // ... and those that a pass begins with are not what another only comes to
+  Triggers::Used used;       // one NAK causes one pass
+  Triggers::Used claimed;    // ... and those that a pass begins with are not what another only comes to
   for (std::size_t i = 0; i < stream.sent.size(); ++i)
-    if (stream.story[i].move == Move::back)
-      claimed.insert(triggers_[static_cast<std::size_t>(stream.sent[i].note)].note);
+    if (stream.story[i].move == Move::back) claimed.insert(triggers.of(i).note);
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -180,14 +180,18 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     const Operation operation = dissect::opcode_info(note.opcode).operation;
     Ruling& ruling = scene_.ruling_at(sent.note);
     ruling = {};
+    if (const std::int32_t original = stream.original_of(i); original >= 0)
+      ruling.original = stream.note_of(stream.sent[static_cast<std::size_t>(original)]).frame;
     if (told.move == Move::copy) {
       ruling.what = Ruling::What::copy;
       ruling.rule = Rule::in_turn;
-      if (const auto known = last_frame.find(sent.psn); known != last_frame.end())
-        ruling.original = known->second;
       continue;
     }
-    Trigger trigger = triggers_[static_cast<std::size_t>(sent.note)];
+    const bool again =
+        scene_.facts.repeats &&
+        (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
+    Trigger trigger;
+    if (again || told.move == Move::back) trigger = triggers.of(i);
     const auto pass = static_cast<std::size_t>(told.pass);
     if (passes.size() <= pass) {
       passes.resize(pass + 1, Rule::none);
@@ -202,12 +206,6 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
       ruling.begins_pass = true;
       ruling.trigger = trigger.note;
     }
-    const auto known = last_frame.find(sent.psn);
-    if (known != last_frame.end()) ruling.original = known->second;
-    last_frame[sent.psn] = note.frame;
-    const bool again =
-        scene_.facts.repeats &&
-        (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     if (!again) {
       const bool late = told.move == Move::late || stream.overtaken(i);
       ruling.what = late ? Ruling::What::late : Ruling::What::first;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "analyze/episode/scratch.hpp"
@@ -112,7 +110,6 @@ void Responses::note_counts() {
 
 /// How much each takes to be given again, late or shown twice.
 void Responses::weigh() {
-  HashMap<std::int64_t, std::size_t> given;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     Sent& sent = stream_.sent[i];
     Response& known = known_[i];
@@ -120,7 +117,7 @@ void Responses::weigh() {
     const Asks asks = asks_for(psn, sent.note);
     known.asked = asks.times;
     sent.told_by = asks.last;
-    known.given = given[sent.psn]++;
+    known.given = sent.before < 0 ? 0 : known_[static_cast<std::size_t>(sent.before)].given + 1;
     const bool owed = known.asked > known.given;
     constexpr float against = 6;
     constexpr float begins = 1, head_missing = 4, broken_off = 9, unasked = 13, not_seen_to_be_asked = 10;
@@ -162,9 +159,6 @@ void Responses::explain() {
   weigh();
   stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
   stream_.learn(fact, scene_.facts.back);
-  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
-    if (stream_.story[i].move != Move::copy) by_number_[stream_.sent[i].psn].push_back(i);
-  }
   rule();
   lose_upstream();
   lose_downstream();
@@ -206,20 +200,18 @@ Cause Responses::cause_of(const Note& note, std::int32_t at) const {
 }
 
 void Responses::rule() {
-  HashMap<std::int64_t, std::uint64_t> last_frame;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     const Placed& told = stream_.story[i];
     const Note& note = stream_.note_of(sent);
     Ruling& ruling = scene_.ruling_at(sent.note);
-    const auto known = last_frame.find(note.psn);
-    if (known != last_frame.end()) ruling.original = known->second;
+    if (const std::int32_t original = stream_.original_of(i); original >= 0)
+      ruling.original = stream_.note_of(stream_.sent[static_cast<std::size_t>(original)]).frame;
     if (told.move == Move::copy) {
       ruling.what = Ruling::What::copy;
       ruling.rule = Rule::in_turn;
       continue;
     }
-    last_frame[note.psn] = note.frame;
     ruling.begins_pass = told.move == Move::back;
     const bool late = told.move == Move::late || stream_.overtaken(i) ||
                       (known_[i].given == 0 && (known_[i].counted_earlier() || behind_confirmation(i)));

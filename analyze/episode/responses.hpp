@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <unordered_map>
 #include <vector>
 
 #include "analyze/episode/executions.hpp"
@@ -81,8 +79,6 @@ class Responses {
                                     const Set<std::int32_t>& lost) const;
   [[nodiscard]] std::int64_t requester_reacts_ns() const;
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
-  [[nodiscard]] bool comes_late(std::int64_t number, std::size_t after, std::int32_t pass) const;
-  [[nodiscard]] std::ptrdiff_t sent_after(std::int64_t number, std::size_t i) const;
   enum class Missed : std::uint8_t { at_once, waited_for, lost };
   [[nodiscard]] Missed how_missed(std::size_t i, std::int32_t given) const;
   [[nodiscard]] bool goes_on(const Issue& issue) const;
@@ -97,7 +93,6 @@ class Responses {
   Executions executions_;
   Stream stream_;
   List<Response> known_;
-  HashMap<std::int64_t, List<std::size_t>> by_number_;  ///< indices of transmissions
 };
 
 }  // namespace roce::analyze::episode

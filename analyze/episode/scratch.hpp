@@ -62,6 +62,11 @@ class Set {
   [[nodiscard]] auto upper_bound(const Key& key) const noexcept {
     return std::upper_bound(begin(), end(), key);
   }
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
+  /// How many lie before it.
+  [[nodiscard]] std::size_t index_of(const Key& key) const noexcept {
+    return static_cast<std::size_t>(lower_bound(key) - begin());
+  }
   [[nodiscard]] bool contains(const Key& key) const noexcept {
     return std::binary_search(begin(), end(), key);
   }

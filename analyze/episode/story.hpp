@@ -20,7 +20,8 @@ struct Sent {
   std::int64_t time_ns = 0;
   std::int32_t note = 0;
   std::int64_t lag_ns = 0;      ///< since `previous`
-  std::int32_t previous = -1;   ///< index of the last one before with its PSN and opcode
+  std::int32_t before = -1;     ///< index of the last one before with its PSN; -1: none
+  std::int32_t previous = -1;   ///< ... if it has its opcode as well
   float back = 14;              ///< the sender went back to it
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
   std::int32_t told_by = -1;    ///< ... by that note; -1: by none

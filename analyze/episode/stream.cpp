@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -52,14 +53,14 @@ float bits_of_share(std::uint32_t part, std::uint32_t whole) noexcept {
 }  // namespace
 
 void Stream::find_previous() {
-  HashMap<std::int64_t, std::int32_t> last;
-  last.reserve(sent.size() * 2);
+  last_.reserve(sent.size());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const auto [known, fresh] = last.try_emplace(sent[i].psn, static_cast<std::int32_t>(i));
+    Sent& now = sent[i];
+    const auto [known, fresh] = last_.try_emplace(now.psn, static_cast<std::int32_t>(i));
     if (fresh) continue;
-    if (note_of(sent[i]).opcode == note_of(sent[static_cast<std::size_t>(known->second)]).opcode)
-      sent[i].previous = known->second;
-    known->second = static_cast<std::int32_t>(i);
+    now.before = std::exchange(known->second, static_cast<std::int32_t>(i));
+    if (note_of(now).opcode == note_of(sent[static_cast<std::size_t>(now.before)]).opcode)
+      now.previous = now.before;
   }
 }
 

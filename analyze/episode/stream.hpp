@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,6 +40,42 @@ struct Stream {
   [[nodiscard]] bool overtaken(std::size_t i) const noexcept { return by_then[i] < sent[i].note; }
   /// So many more may have been sent between it and the one sent before, by their IPv4 IDs.
   [[nodiscard]] std::int64_t room_before(std::size_t i) const noexcept;
+  /// Calls `each` with the indices of the transmissions of that PSN from the last one on, until it returns
+  /// true. Once the story is told, copies are left out.
+  template <class Each>
+  void back_through(std::int64_t psn, Each each) const {
+    const auto known = last_.find(psn);
+    for (std::int32_t i = known == last_.end() ? -1 : known->second; i >= 0;) {
+      const auto index = static_cast<std::size_t>(i);
+      if ((story.empty() || story[index].move != Move::copy) && each(index)) return;
+      i = sent[index].before;
+    }
+  }
+  /// The last one before sent[i] with its PSN that is no copy; -1: none.
+  [[nodiscard]] std::int32_t original_of(std::size_t i) const noexcept {
+    std::int32_t before = sent[i].before;
+    while (before >= 0 && story[static_cast<std::size_t>(before)].move == Move::copy)
+      before = sent[static_cast<std::size_t>(before)].before;
+    return before;
+  }
+  /// The next one behind sent[after] of that PSN; -1: there is none.
+  [[nodiscard]] std::ptrdiff_t next_of(std::int64_t psn, std::size_t after) const {
+    std::ptrdiff_t next = -1;
+    back_through(psn, [&](std::size_t i) {
+      if (i > after) next = static_cast<std::ptrdiff_t>(i);
+      return i <= after;
+    });
+    return next;
+  }
+  /// Whether one of that PSN came late into a gap of that pass, behind sent[after].
+  [[nodiscard]] bool comes_late(std::int64_t psn, std::size_t after, std::int32_t pass) const {
+    bool late = false;
+    back_through(psn, [&](std::size_t i) {
+      late = late || (i > after && story[i].move == Move::late && story[i].pass == pass);
+      return late || i <= after;
+    });
+    return late;
+  }
 
   /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
   void put_in_order(const StreamFact& fact);
@@ -59,6 +94,8 @@ struct Stream {
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
   void weigh_copies(const StreamFact& fact);
+
+  HashMap<std::int64_t, std::int32_t> last_;  ///< by PSN: index of its last transmission
 };
 
 [[nodiscard]] inline bool timed(const Note& a, const Note& b) noexcept {
@@ -68,12 +105,11 @@ struct Stream {
 /// The transmissions of a stream by PSN, as notes.
 class ByPsn {
  public:
-  explicit ByPsn(const Stream& stream) : stream_(stream) {
+  explicit ByPsn(const Stream& stream) : stream_(stream), by_note_(stream.notes.size(), -1) {
     for (std::size_t i = 0; i < stream.sent.size(); ++i) {
       const Placed& told = stream.story[i];
       if (told.move == Move::copy) continue;
-      by_psn_[stream.sent[i].psn].push_back(i);
-      by_note_[stream.sent[i].note] = i;
+      by_note_[static_cast<std::size_t>(stream.sent[i].note)] = static_cast<std::int32_t>(i);
       const auto pass = static_cast<std::size_t>(told.pass);
       if (told.move == Move::late) continue;
       if (begins_.size() <= pass) begins_.resize(pass + 1, std::numeric_limits<std::int64_t>::max());
@@ -87,11 +123,16 @@ class ByPsn {
     return pick(psn,
                 [note](std::int32_t at, std::int32_t best) { return at > note && (best < 0 || at < best); });
   }
-  [[nodiscard]] const Placed* told(std::int32_t note) const { return &stream_.story[by_note_.at(note)]; }
+  /// Its index in the stream; -1: it is a copy, or not of the stream.
+  [[nodiscard]] std::int32_t index_of(std::int32_t note) const noexcept {
+    return by_note_[static_cast<std::size_t>(note)];
+  }
+  [[nodiscard]] const Placed* told(std::int32_t note) const noexcept {
+    return &stream_.story[static_cast<std::size_t>(index_of(note))];
+  }
   /// Of a request that was sent once; -1: it is a copy.
-  [[nodiscard]] std::int32_t pass_of(std::int32_t note) const {
-    const auto found = by_note_.find(note);
-    return found == by_note_.end() ? -1 : stream_.story[found->second].pass;
+  [[nodiscard]] std::int32_t pass_of(std::int32_t note) const noexcept {
+    return index_of(note) < 0 ? -1 : told(note)->pass;
   }
   [[nodiscard]] std::int64_t begins_at(std::int32_t pass) const noexcept {
     return begins_[static_cast<std::size_t>(pass)];
@@ -100,18 +141,16 @@ class ByPsn {
  private:
   template <class Better>
   [[nodiscard]] std::int32_t pick(std::int64_t psn, Better better) const {
-    const auto all = by_psn_.find(psn);
     std::int32_t best = -1;
-    if (all == by_psn_.end()) return best;
-    for (const std::size_t i : all->second) {
+    stream_.back_through(psn, [&](std::size_t i) {
       if (better(stream_.sent[i].note, best)) best = stream_.sent[i].note;
-    }
+      return false;
+    });
     return best;
   }
 
   const Stream& stream_;
-  HashMap<std::int64_t, List<std::size_t>> by_psn_;
-  HashMap<std::int32_t, std::size_t> by_note_;
+  List<std::int32_t> by_note_;
   List<std::int64_t> begins_;
 };
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <unordered_map>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -248,17 +246,19 @@ std::int64_t Triggers::done_before(std::int32_t note) const noexcept {
 }
 
 void Triggers::measure_answers() {
-  HashMap<std::int64_t, std::int32_t> sent;  // -1: more than once
   List<std::int64_t> took;
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
-    const Note& note = scene_.notes[i];
+    if (scene_.notes[i].request) continue;
     const auto index = static_cast<std::int32_t>(i);
-    if (note.request) {
-      const auto [known, fresh] = sent.try_emplace(note.psn, index);
-      if (!fresh) known->second = -1;
-    } else if (const auto asked = sent.find(note.psn); asked != sent.end()) {
-      if (const std::int64_t time = since(asked->second, index); time > 0) took.push_back(time);
-    }
+    std::int32_t asked = -1;
+    int times = 0;
+    stream_.back_through(scene_.notes[i].psn, [&](std::size_t k) {
+      if (stream_.sent[k].note > index) return false;
+      asked = stream_.sent[k].note;
+      return ++times > 1;
+    });
+    if (times != 1) continue;
+    if (const std::int64_t time = since(asked, index); time > 0) took.push_back(time);
   }
   usual_answer_ns_ = scene_.facts.slow_answer_ns / 2;
   if (took.empty()) return;

@@ -5,8 +5,6 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "analyze/episode/clocks.hpp"
 #include "analyze/episode/scratch.hpp"
@@ -45,8 +43,7 @@ class Untangled {
   WireOrder run() {
     List<std::int32_t> order(notes_.size());
     std::iota(order.begin(), order.end(), 0);
-    const bool tangled = timed_ && facts_.disorder_ns > 0;
-    if (tangled) {
+    if (timed_) {
       for (List<std::int32_t>* stream : {&requests_, &responses_}) {
         untangle(*stream);
         earliest_of_later(*stream);
@@ -251,6 +248,7 @@ WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
       return key(a) < key(b);
     });
   }
+  order.notes.reserve(notes.size());
   for (const std::int32_t i : order.from) {
     order.notes.push_back(notes[static_cast<std::size_t>(i)]);
     if (shift != 0) order.notes.back().time_ns = time_of(i);
@@ -264,7 +262,7 @@ WireOrder wire_order(std::span<const Note> notes, Facts& facts) {
   const bool ids_tell = ids_order(notes);
   Untangled(notes, facts).learn_disorder();
   WireOrder order = by_one_clock(notes, facts);
-  if (ids_tell) return order;
+  if (ids_tell || facts.disorder_ns <= 0) return order;
   WireOrder untangled = Untangled(order.notes, facts).run();
   for (std::int32_t& note : untangled.from) note = order.from[static_cast<std::size_t>(note)];
   return untangled;

@@ -56,7 +56,8 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   return note;
 }
 
-/// What was captured before, as far as it is remembered and may matter to an episode whose lowest PSN is that.
+/// What was captured before, as far as it is remembered and may matter to an episode whose lowest PSN is
+/// that.
 void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t lowest) {
   constexpr std::int64_t behind_acked = 1024;
   constexpr std::int64_t most = 4096;

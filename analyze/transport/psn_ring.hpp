@@ -81,8 +81,12 @@ class PsnRing {
   /// The transmissions with PSNs in [from, to), in any order; no longer than the ring, whatever the range.
   template <class Each>
   void for_each_in(std::int64_t from, std::int64_t to, Each each) {
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (slots_[i].psn >= from && slots_[i].psn < to) each(slots_[i]);
+    // Few PSNs are looked up, else all slots are looked through.
+    const std::int64_t size = static_cast<std::int64_t>(size_);
+    const bool few = to - from < size;
+    for (std::int64_t i = few ? from : 0; i < (few ? to : size); ++i) {
+      Seen& seen = slots_[static_cast<std::size_t>(i) & (size_ - 1)];
+      if (few ? seen.psn == i : seen.psn >= from && seen.psn < to) each(seen);
     }
   }
 
