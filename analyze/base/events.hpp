@@ -93,8 +93,8 @@ struct EventLog {
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
   EventFrames frames;
-  std::uint64_t last_frame = 0;              ///< the frame that was added last
-  bool several_at_once = false;              ///< some packet counts for more than one
+  std::uint64_t last_frame = 0;  ///< the frame that was added last
+  bool several_at_once = false;  ///< some packet counts for more than one
 };
 
 /// The EventLogs of one direction; empty and small where nothing happened. Not thread-safe.

@@ -147,7 +147,7 @@ struct RequesterTrouble {
   std::uint64_t read_timeouts = 0;
   std::uint64_t responses_anew = 0;  ///< to retransmitted READs that the responder had not executed before
   std::array<std::uint64_t, static_cast<std::size_t>(SpuriousReason::count_)> needless{};  ///< by cause
-  DeepPtr<RnrStats> rnr;                                                             ///< only with RNR NAKs
+  DeepPtr<RnrStats> rnr;        ///< only with RNR NAKs
   Histogram nak_generation_ns;  ///< packet after the gap to the NAK, at the capture point
   Histogram nak_reaction_ns;    ///< NAK to the first retransmitted packet
   Histogram read_rerequest_ns;  ///< response after the gap to the retransmitted READ request
@@ -203,10 +203,10 @@ struct Connection {
   std::array<Endpoint, 2> ends;
   std::array<std::optional<std::uint64_t>, 2> flow;  ///< [0] from a to b, [1] from b to a: ids
   Pairing pairing;
-  std::optional<std::uint32_t> cm;  ///< index in Snapshot::exchanges
+  std::optional<std::uint32_t> cm;          ///< index in Snapshot::exchanges
   std::optional<std::uint8_t> retry_count;  ///< by the CM
   std::optional<std::uint8_t> rnr_retry;    ///< by the CM; 7 = unlimited
-  std::int64_t first_time_ns = 0;   ///< capture::no_time if no packet has a timestamp
+  std::int64_t first_time_ns = 0;           ///< capture::no_time if no packet has a timestamp
   std::int64_t last_time_ns = 0;
   std::uint64_t first_frame = 0;
   std::array<std::uint64_t, 2> packets{};   ///< sent, without duplicates made by the capture

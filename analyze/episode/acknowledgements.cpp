@@ -117,8 +117,8 @@ class Acknowledgements {
   struct Seen {
     std::int32_t first = -1, last = -1;  ///< notes
   };
-  HashMap<std::int64_t, Seen> seen_;  ///< by PSN
-  List<std::int32_t> next_;           ///< by note: the next of its PSN; -1: none
+  Map<std::int64_t, Seen> seen_;  ///< by PSN
+  List<std::int32_t> next_;       ///< by note: the next of its PSN; -1: none
 };
 
 }  // namespace

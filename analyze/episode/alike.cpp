@@ -3,6 +3,7 @@
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace roce::analyze::episode {
@@ -22,15 +23,14 @@ bool look_alike(const Note& a, const Note& b) noexcept {
 Alike::Alike(std::span<const Note> notes) : notes_(notes) {
   constexpr std::size_t looked_back = 4;
   from_.reserve(notes.size() + 1);
-  HashMap<std::int64_t, std::int32_t> last;  // of one PSN and opcode; none of requests is one of answers
-  last.reserve(notes.size());
+  std::array<Map<std::int64_t, std::int32_t>, 2> last;  // answers, requests: of one PSN and opcode
   List<std::int32_t> previous;
   previous.reserve(notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const std::size_t from = alike_.size();
     from_.push_back(static_cast<std::uint32_t>(from));
-    const auto [same, fresh] =
-        last.try_emplace(notes[i].psn * 256 + notes[i].opcode, static_cast<std::int32_t>(i));
+    const auto [same, fresh] = last[notes[i].request ? 1 : 0].try_emplace(
+        notes[i].psn * 256 + notes[i].opcode, static_cast<std::int32_t>(i));
     previous.push_back(fresh ? -1 : std::exchange(same->second, static_cast<std::int32_t>(i)));
     for (std::int32_t other = previous[i]; other >= 0 && alike_.size() < from + looked_back;
          other = previous[static_cast<std::size_t>(other)]) {

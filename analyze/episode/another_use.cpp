@@ -18,7 +18,7 @@ struct Before {
   bool msn_known = false;
   std::uint32_t msn = 0;
   List<std::int64_t> unconfirmed;  ///< ends of messages, in order
-  HashMap<std::int64_t, const Note*> sent;
+  Map<std::int64_t, const Note*> sent;
 };
 
 bool ends_message(const Note& note) {

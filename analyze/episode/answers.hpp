@@ -45,10 +45,10 @@ class Answers {
 
   List<std::int64_t> acked_;  ///< by note, and one more
   List<Asked> asked_;
-  List<std::uint32_t> asked_count_;                ///< by note: how many of them came before
-  List<std::uint32_t> questions_;                  ///< where each question begins among them
-  HashMap<std::int64_t, std::int32_t> responses_;  ///< by PSN: the last one
-  HashMap<std::int32_t, std::int32_t> before_;     ///< by note of a response: the last with its PSN before it
+  List<std::uint32_t> asked_count_;            ///< by note: how many of them came before
+  List<std::uint32_t> questions_;              ///< where each question begins among them
+  Map<std::int64_t, std::int32_t> responses_;  ///< by PSN: the last one
+  Map<std::int32_t, std::int32_t> before_;     ///< by note of a response: the last with its PSN before it
 };
 
 }  // namespace roce::analyze::episode

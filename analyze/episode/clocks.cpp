@@ -80,12 +80,12 @@ void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
 /// than once nobody knows which belong together.
 void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
   List<const Note*> requests;
-  HashMap<std::int64_t, List<std::int64_t>> naks;
+  Map<std::int64_t, List<std::int64_t>> naks;
   for (const Note& note : notes) {
     if (note.request) requests.push_back(&note);
     if (is_nak(note)) naks[note.psn].push_back(note.time_ns);
   }
-  HashMap<std::int64_t, List<std::int64_t>> passes;
+  Map<std::int64_t, List<std::int64_t>> passes;
   std::int64_t top = requests.empty() ? 0 : requests.front()->psn;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Note& note = *requests[i];

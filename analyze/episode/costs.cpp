@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a repeat cost and whether it was needed, who made a copy, and what each refers to.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analyze/episode/scene.hpp"
@@ -24,7 +25,6 @@ class Costs {
         scene_.ruling_at(loss.shown).lost_frame = scene_.note_at(loss.note).frame;
     }
     if (!any_again()) return;
-    last_.reserve(scene_.notes.size());
     for (std::size_t k = 0; k < scene_.notes.size(); ++k) {
       const auto i = static_cast<std::int32_t>(k);
       const Note& note = scene_.notes[k];
@@ -34,7 +34,7 @@ class Costs {
         continue;
       }
       if (repeated(k)) judge_repeat(i);
-      const auto [last, fresh] = last_.try_emplace(key_of(note.request, note.psn), i);
+      const auto [last, fresh] = last_[note.request ? 1 : 0].try_emplace(note.psn, i);
       if (!fresh) previous_[k] = std::exchange(last->second, i);
       if (!note.request) {
         last_answer_ = i;
@@ -57,12 +57,10 @@ class Costs {
     }
     return false;
   }
-  [[nodiscard]] static std::int64_t key_of(bool request, std::int64_t psn) noexcept {
-    return psn * 2 + (request ? 1 : 0);
-  }
   [[nodiscard]] std::int32_t last_of(bool request, std::int64_t psn) const noexcept {
-    const auto last = last_.find(key_of(request, psn));
-    return last == last_.end() ? -1 : last->second;
+    const auto& all = last_[request ? 1 : 0];
+    const auto last = all.find(psn);
+    return last == all.end() ? -1 : last->second;
   }
 
   /// The last one before with its ID, or else the last one.
@@ -158,8 +156,8 @@ class Costs {
   }
 
   Scene& scene_;
-  HashMap<std::int64_t, std::int32_t> last_;  ///< transmissions
-  List<std::int32_t> previous_;               ///< of each the one of its PSN before; -1: none
+  std::array<Map<std::int64_t, std::int32_t>, 2> last_;  ///< answers, requests: transmissions, by PSN
+  List<std::int32_t> previous_;                          ///< of each the one of its PSN before; -1: none
   std::int32_t last_answer_ = -1;
   std::int32_t last_request_ = -1;
   std::int64_t answered_ = 0;  ///< behind the highest response

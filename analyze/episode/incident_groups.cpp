@@ -209,8 +209,8 @@ void Grouping::join_originals() {
 
 List<Group> Grouping::groups() {
   List<Group> all;
-  HashMap<std::int32_t, std::size_t> by_root;
-  const auto group_of = [&](std::int32_t i) -> Group& { return all[by_root.at(sets_.find(i))]; };
+  Map<std::int32_t, std::size_t> by_root;
+  const auto group_of = [&](std::int32_t i) -> Group& { return all[by_root.find(sets_.find(i))->second]; };
   for (std::int32_t i = 0; i < size(); ++i) {
     if (!member_[static_cast<std::size_t>(i)]) continue;
     const auto [place, fresh] = by_root.try_emplace(sets_.find(i), all.size());

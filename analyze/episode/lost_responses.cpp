@@ -52,7 +52,7 @@ bool Responses::within_answer(std::int64_t number, std::size_t i) const {
 /// What a pass of the responder lacks was lost, if the requester needed it again. Each pass has its own
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
-  HashMap<std::int64_t, std::size_t> sent_times;
+  Map<std::int64_t, std::size_t> sent_times;
   List<std::int32_t> missed;  // notes that show it
   const PathFact& there = scene_.facts.there;
   const bool shuffled = there.shuffles() || there.late > there.lost;
@@ -251,7 +251,7 @@ bool Responses::arrived_before(std::int64_t psn, std::int32_t given, const Set<s
 void Responses::lose_downstream() {
   PathFact& path = scene_.facts.back;
   const std::int64_t reacts_ns = requester_reacts_ns();
-  HashMap<std::int64_t, std::int32_t> claimed;
+  Map<std::int64_t, std::int32_t> claimed;
   Set<std::int32_t> lost;  // notes
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
     const Issue& issue = scene_.issues[i];

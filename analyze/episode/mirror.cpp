@@ -70,7 +70,7 @@ void Again::look_at_requests() {
     std::int64_t top = 0;
     bool over = false;  ///< it went on
   };
-  HashMap<std::int64_t, Row> rows;  // by the PSN that comes next in it
+  Map<std::int64_t, Row> rows;  // by the PSN that comes next in it
   std::int64_t top = 0;
   std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
   bool any = false;

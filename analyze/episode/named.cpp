@@ -303,7 +303,7 @@ Named::Fate Named::fate(const Asked& asked, std::int32_t named, std::int32_t rep
 }
 
 void Named::judge() {
-  HashMap<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
+  Map<std::int64_t, std::int32_t> judged;  // PSN -> the transmission (note)
   std::int64_t rnr_psn = -1;
   const Asked* before = nullptr;
   for (const Asked& asked : scene_.answers.asked()) {

@@ -23,7 +23,10 @@ class Map {
 
   [[nodiscard]] auto begin() const noexcept { return entries_.begin(); }
   [[nodiscard]] auto end() const noexcept { return entries_.end(); }
+  [[nodiscard]] auto end() noexcept { return entries_.end(); }
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  void reserve(std::size_t count) { entries_.reserve(count); }
   [[nodiscard]] auto lower_bound(const Key& key) const noexcept {
     return std::partition_point(begin(), end(), [&](const Entry& each) { return each.first < key; });
   }
@@ -34,6 +37,10 @@ class Map {
     const auto at = lower_bound(key);
     return at != end() && at->first == key ? at : end();
   }
+  [[nodiscard]] auto find(const Key& key) noexcept {
+    return entries_.begin() + (std::as_const(*this).find(key) - std::as_const(*this).begin());
+  }
+  [[nodiscard]] bool contains(const Key& key) const noexcept { return find(key) != end(); }
   /// Whether it is new, and where it is.
   std::pair<typename List<Entry>::iterator, bool> try_emplace(const Key& key, const Value& value = {}) {
     if (entries_.empty() || entries_.back().first < key) {
@@ -84,83 +91,6 @@ class Set {
 
  private:
   List<Key> keys_;
-};
-
-/// By a number, in the order in which they were put in. Nothing is taken out.
-template <class Key, class Value>
-class HashMap {
-  static_assert(std::is_integral_v<Key>);
-
- public:
-  struct Entry {
-    Key first;
-    Value second;
-  };
-
-  [[nodiscard]] auto begin() const noexcept { return entries_.begin(); }
-  [[nodiscard]] auto end() const noexcept { return entries_.end(); }
-  [[nodiscard]] auto end() noexcept { return entries_.end(); }
-  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
-  [[nodiscard]] auto find(Key key) const noexcept { return begin() + place_of(key); }
-  [[nodiscard]] auto find(Key key) noexcept { return entries_.begin() + place_of(key); }
-  [[nodiscard]] bool contains(Key key) const noexcept { return find(key) != end(); }
-  /// Of one that is there.
-  [[nodiscard]] const Value& at(Key key) const noexcept { return find(key)->second; }
-  /// Whether it is new, and where it is until the next is put in.
-  std::pair<typename List<Entry>::iterator, bool> try_emplace(Key key, Value value = {}) {
-    if (2 * entries_.size() >= slots_.size()) grow();
-    std::size_t slot = slot_of(key);
-    for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-      const auto at = entries_.begin() + (slots_[slot] - 1);
-      if (at->first == key) return {at, false};
-    }
-    entries_.push_back({key, std::move(value)});
-    slots_[slot] = static_cast<std::uint32_t>(entries_.size());
-    return {std::prev(entries_.end()), true};
-  }
-  Value& operator[](Key key) { return try_emplace(key).first->second; }
-  void reserve(std::size_t count) {
-    entries_.reserve(count);
-    while (slots_.size() < 2 * count + 2) grow();
-  }
-
- private:
-  static constexpr std::size_t least = 32;
-
-  [[nodiscard]] std::size_t slot_of(Key key) const noexcept {
-    constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15U;  // neighbours come apart
-    return (static_cast<std::uint64_t>(key) * golden) >> 32U & (slots_.size() - 1);
-  }
-  [[nodiscard]] std::ptrdiff_t place_of(Key key) const noexcept {
-    if (slots_.empty()) return 0;
-    for (std::size_t slot = slot_of(key); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-      if (entries_[slots_[slot] - 1].first == key) return static_cast<std::ptrdiff_t>(slots_[slot]) - 1;
-    }
-    return static_cast<std::ptrdiff_t>(entries_.size());
-  }
-  void grow() {
-    slots_.assign(std::max(least, 2 * slots_.size()), 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      std::size_t slot = slot_of(entries_[i].first);
-      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = static_cast<std::uint32_t>(i) + 1;
-    }
-  }
-
-  List<Entry> entries_;
-  List<std::uint32_t> slots_;  ///< index of the entry, and one; 0: none
-};
-
-template <class Key>
-class HashSet {
- public:
-  [[nodiscard]] bool contains(Key key) const noexcept { return keys_.contains(key); }
-  /// False: it was there.
-  bool insert(Key key) { return keys_.try_emplace(key).second; }
-
- private:
-  struct Nothing {};
-  HashMap<Key, Nothing> keys_;
 };
 
 }  // namespace roce::analyze::episode

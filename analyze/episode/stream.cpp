@@ -156,12 +156,13 @@ void Stream::put_in_order(const StreamFact& fact) {
     List<std::pair<std::int64_t, std::size_t>> order;
     order.reserve(sent.size());
     for (std::size_t i = 0; i < sent.size(); ++i) order.emplace_back(numbers.of(note_of(sent[i])), i);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    List<Sent> sorted;
-    sorted.reserve(sent.size());
-    for (const auto& [at, i] : order) sorted.push_back(sent[i]);
-    sent = std::move(sorted);
+    if (!std::is_sorted(order.begin(), order.end())) {  // by number, then as captured
+      std::sort(order.begin(), order.end());
+      List<Sent> sorted;
+      sorted.reserve(sent.size());
+      for (const auto& [at, i] : order) sorted.push_back(sent[i]);
+      sent = std::move(sorted);
+    }
   }
   by_then.resize(sent.size());
   std::int32_t first = std::numeric_limits<std::int32_t>::max();

@@ -95,7 +95,7 @@ struct Stream {
   void find_previous();
   void weigh_copies(const StreamFact& fact);
 
-  HashMap<std::int64_t, std::int32_t> last_;  ///< by PSN: index of its last transmission
+  Map<std::int64_t, std::int32_t> last_;  ///< by PSN: index of its last transmission
 };
 
 [[nodiscard]] inline bool timed(const Note& a, const Note& b) noexcept {

@@ -28,7 +28,7 @@ class Triggers {
  public:
   Triggers(Scene& scene, const Stream& stream);
   /// NAKs (notes) that have caused a pass each.
-  using Used = HashSet<std::int32_t>;
+  using Used = Set<std::int32_t>;
   /// Of the i-th transmission of the stream.
   [[nodiscard]] Trigger of(std::size_t i, const Used& used = {}) const;
   /// All before was confirmed by what was captured before that note, and answered: nothing else need be sent.

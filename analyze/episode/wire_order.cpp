@@ -78,15 +78,14 @@ class Untangled {
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
-/// forgotten. A row of several that goes on with what had come already was sent
-/// again.
+/// forgotten. A row of several that goes on with what had come already was sent again.
 void Untangled::learn() {
-  HashSet<std::int64_t> asked;
+  Set<std::int64_t> asked;
   for (const Note& note : notes_) {
     if (kind_of(note) == Kind::nak) asked.insert(note.psn);
   }
   constexpr std::size_t some = 4;
-  HashSet<std::int64_t> seen;
+  Set<std::int64_t> seen;
   List<std::int64_t> late;
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
   std::int64_t row = -1;                             // where it goes on
@@ -164,7 +163,7 @@ void Untangled::earliest_of_later(const List<std::int32_t>& stream) {
 /// No answer comes before its request. A NAK may have come so much sooner; what it made the requester send
 /// comes behind it.
 void Untangled::place_answers() {
-  HashMap<std::int64_t, std::int64_t> asked_ns;
+  Map<std::int64_t, std::int64_t> asked_ns;
   for (const std::int32_t i : requests_) {
     for (std::int64_t psn = at(i).psn; psn < end_of(at(i)); ++psn) asked_ns.try_emplace(psn, time(i));
   }

@@ -40,11 +40,11 @@ struct FieldFacts {
   std::uint64_t max = 0;                    ///< largest possible number, 0 = not a number
   /// Bytes of a value of bytes, text or an address: the fewest and the most that are possible.
   std::uint32_t min_bytes = 0, max_bytes = unbounded_bytes;
-  bool restates = false;                    ///< left out where all fields are shown: others have its values
-  bool needs_icrc = false;                  ///< PacketView::icrc must be filled
-  bool needs_flow = false;                  ///< PacketView::flow must be filled
-  bool needs_upper = false;                 ///< dissect_ulp() must have been called for the packet
-  bool needs_analysis = false;              ///< PacketView::verdict must be filled
+  bool restates = false;        ///< left out where all fields are shown: others have its values
+  bool needs_icrc = false;      ///< PacketView::icrc must be filled
+  bool needs_flow = false;      ///< PacketView::flow must be filled
+  bool needs_upper = false;     ///< dissect_ulp() must have been called for the packet
+  bool needs_analysis = false;  ///< PacketView::verdict must be filled
 };
 
 /// The field of that name, case-sensitive as in Wireshark. A name may refer to several header fields

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/finding.hpp"
 
-// All rules, in the order of the documentation: id, worst severity, title. The row of an id declares find_ID(), which
-// rules/ID.cpp defines; docs/findings/ID.md is its page.
+// All rules, in the order of the documentation: id, worst severity, title. The row of an id declares
+// find_ID(), which rules/ID.cpp defines; docs/findings/ID.md is its page.
 // clang-format off
 #define ROCE_FINDING_RULES(rule) \
   rule(loss_before_capture, error, "packets lost upstream of the capture point") \

@@ -24,10 +24,10 @@ struct SourceFacts {
   std::vector<capture::FileInfo> files;
   std::vector<capture::InterfaceInfo> interfaces;
   capture::Statistics statistics;
-  std::vector<capture::Error> errors;  ///< read errors so far
-  bool interrupted = false;            ///< reading was ended before the end
+  std::vector<capture::Error> errors;                              ///< read errors so far
+  bool interrupted = false;                                        ///< reading was ended before the end
   capture::StopReason stop_reason = capture::StopReason::request;  ///< of that
-  bool any_time = false;               ///< some frame had a time; the first one:
+  bool any_time = false;                                           ///< some frame had a time; the first one:
   std::int64_t first_time_ns = 0;
   ClockSteps clock_steps;
 

@@ -21,8 +21,10 @@ constexpr FlagMark flag_marks[] = {
 
 std::string_view lost_words(Lost lost) noexcept {
   using enum Lost;
-  static constexpr EnumNames<Lost, 4> names(
-      {{none, ""}, {before_capture, "Loss upstream"}, {after_capture, "Loss downstream"}, {by_capture, "Loss in capture"}});
+  static constexpr EnumNames<Lost, 4> names({{none, ""},
+                                             {before_capture, "Loss upstream"},
+                                             {after_capture, "Loss downstream"},
+                                             {by_capture, "Loss in capture"}});
   return names[lost];
 }
 

@@ -68,7 +68,7 @@ void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t
       std::max({acked - behind_acked, req_.next - most, std::min(acked, lowest) - context});
   const auto add = [&](const Seen& seen, bool request) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(seen.opcode);
-    Note note;
+    Note& note = notes.emplace_back();
     note.psn = seen.psn;
     note.time_ns = seen.time_ns;
     note.frame = seen.frame;
@@ -80,7 +80,8 @@ void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t
     note.asks = request && seen.ask != 0;
     note.before = true;
     note.cause = static_cast<Cause>(seen.cause);
-    const AnsweredOperation* answered = request ? messages_.find_answered(seen.psn) : nullptr;
+    if (!episode::answered_on_its_own(info.operation)) return;
+    const AnsweredOperation* const answered = messages_.find_answered(seen.psn);
     note.answered = answered != nullptr && answered->first == seen.psn;
     if (info.operation == Operation::read_request) {
       const Pending* op = messages_.find(seen.psn);
@@ -92,9 +93,10 @@ void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t
                    : by_length           ? static_cast<std::int32_t>(packets_of(op->length, pmtu))
                                          : 0;
     }
-    notes.push_back(note);
   };
+  notes.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(2 * (req_.next - from), 0, 512)));
   sent_.for_each_in(from, req_.next, [&](const Seen& seen) { add(seen, true); });
+  const auto sent = static_cast<std::ptrdiff_t>(notes.size());
   answers_.for_each_in(from, req_.next, [&](const Seen& seen) { add(seen, false); });
   // The last NAKs: their AETH counts.
   for (const LastNak& nak : {nak_, rnr_}) {
@@ -111,7 +113,13 @@ void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t
     note.has_aeth = true;
     note.before = true;
   }
-  std::sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.frame < b.frame; });
+  // Each half is in order, or nearly.
+  const auto by_frame = [](const Note& a, const Note& b) { return a.frame < b.frame; };
+  for (const auto& [begin, end] :
+       {std::pair{notes.begin(), notes.begin() + sent}, std::pair{notes.begin() + sent, notes.end()}}) {
+    if (!std::is_sorted(begin, end, by_frame)) std::sort(begin, end, by_frame);
+  }
+  std::inplace_merge(notes.begin(), notes.begin() + sent, notes.end(), by_frame);
 }
 
 episode::Facts PsnSpace::facts_now() const noexcept {
