@@ -98,6 +98,7 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
   bool another = false;
   for (unsigned requester = 0; requester < 2 && !another; ++requester) {
     if (open.first_request(requester, open.use) == nullptr) continue;
+    const episode::Scratch scratch;
     const EpisodeNotes notes = notes_of(track, open, requester);
     if (notes.of.empty()) continue;
     const auto begins = std::lower_bound(notes.of.begin(), notes.of.end(), open.use) - notes.of.begin();

@@ -35,6 +35,16 @@ bool Episode::Side::answers(std::int64_t psn) {
   return true;
 }
 
+/// What PsnSpace::is_steady() asks, where packets before it wait as well.
+bool Episode::Side::is_next(const episode::Note& note) const noexcept {
+  if (note.has_ip_id && static_cast<std::uint16_t>(note.ip_id - last_id[note.request ? 1 : 0]) >= 0x8000U)
+    return false;
+  if (note.request) return note.psn == top && note.count > 0;
+  if (dissect::opcode_info(note.opcode).operation != Operation::acknowledge)
+    return !awaited.empty() && awaited.front().first == note.psn;
+  return note.has_aeth && (note.aeth >> 29U & 3U) == 0 && note.psn >= acked && note.psn < top;
+}
+
 /// Whether packets of that kind tell themselves of another use of the queue pairs, in an episode.
 bool Tracker::Impl::may_wait(const Track& track, const dissect::OpcodeInfo& info) {
   return track.views == nullptr && track.jump == nullptr && info.defined &&
@@ -55,7 +65,9 @@ void Tracker::Impl::open_episode(Track& track) {
                                false,
                                track.spaces[of]->sent_to(),
                                false,
-                               track.spaces[of]->awaited()};
+                               track.spaces[of]->awaited(),
+                               track.spaces[of]->in_turn(),
+                               track.spaces[of]->last_ids()};
   }
   link(track);
 }
@@ -130,7 +142,10 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   const PsnSpace& space = *track.spaces[requester];
   Episode::Side& own = open.side[requester];
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
-  if (!own.known) own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}};
+  if (!own.known)
+    own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}, false, {}};
+  own.in_turn = own.in_turn && own.is_next(note) && !space.far_off(record);
+  own.last_id[note.request ? 1 : 0] = note.ip_id;
   bool calm = true;
   if (info.request && own.known && space.far_off(record)) {
     calm = false;  // another sequence, or it strayed here
@@ -260,9 +275,11 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   open_episodes.erase(over->first_frame);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
+  const episode::Scratch scratch;
   std::vector<episode::Ruling> rulings(over->held.size());
   std::array<EpisodeNotes, 2> notes;
   for (unsigned requester = 0; requester < 2; ++requester) {
+    if (over->side[requester].in_turn) continue;
     notes[requester] = notes_of(track, *over, requester);
     if (!notes[requester].of.empty()) mirror.learn(notes[requester].notes, facts_of(track, requester));
   }

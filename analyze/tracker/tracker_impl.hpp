@@ -153,6 +153,10 @@ struct Episode {
     /// What was asked for in the episode, each time that it was, and has not been answered: a responder
     /// answers in order.
     std::vector<std::pair<std::int64_t, std::int64_t>> awaited;
+    bool in_turn = false;                    ///< all that came was: nothing of it has to be explained
+    std::array<std::uint16_t, 2> last_id{};  ///< IPv4, of answers and of requests
+    /// Whether that one is in its turn.
+    [[nodiscard]] bool is_next(const episode::Note& note) const noexcept;
     /// A response came: what should have come before it is missing. False if nothing asked for it.
     bool answers(std::int64_t psn);
     /// A responder that sent a NAK throws away what it was asked for from there on (IBTA 9.7.5.2.8).
@@ -180,11 +184,11 @@ struct Episode {
   [[nodiscard]] const PacketRecord* first_request(unsigned of, std::size_t from) const noexcept;
 };
 
-/// The packets of an episode, of one PSN space.
+/// The packets of an episode, of one PSN space. While an episode::Scratch exists.
 struct EpisodeNotes {
-  std::vector<episode::Note> notes;  ///< first those from before the episode
-  std::size_t before = 0;            ///< so many
-  std::vector<std::size_t> of;       ///< the others: places in Episode::held
+  episode::List<episode::Note> notes;  ///< first those from before the episode
+  std::size_t before = 0;              ///< so many
+  episode::List<std::size_t> of;       ///< the others: places in Episode::held
 };
 
 /// A packet of a connection with a wrong ICRC.

@@ -58,7 +58,7 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
 
 /// What was captured before, as far as it is remembered and may matter to an episode whose lowest PSN is
 /// that.
-void PsnSpace::recall(std::vector<Note>& notes, std::uint32_t pmtu, std::int64_t lowest) {
+void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64_t lowest) {
   constexpr std::int64_t behind_acked = 1024;
   constexpr std::int64_t most = 4096;
   // What is usual on this path shows in what was in order.

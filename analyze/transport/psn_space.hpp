@@ -10,6 +10,7 @@
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/connection/connection.hpp"
 #include "analyze/episode/explain.hpp"
+#include "analyze/episode/scratch_memory.hpp"
 #include "analyze/flow/flow.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/record/packet_record.hpp"
@@ -119,7 +120,7 @@ class alignas(64) PsnSpace {
   [[nodiscard]] episode::Note note_of(const PacketRecord& r, std::uint64_t number,
                                       const dissect::OpcodeInfo& info, std::uint32_t pmtu) const noexcept;
   /// Puts what was captured before, in its order, into `notes`, which is empty.
-  void recall(std::vector<episode::Note>& notes, std::uint32_t pmtu, std::int64_t lowest);
+  void recall(episode::List<episode::Note>& notes, std::uint32_t pmtu, std::int64_t lowest);
   [[nodiscard]] episode::Facts facts_now() const noexcept;
   void learn(const episode::Facts& facts) noexcept { facts_ = facts; }
   [[nodiscard]] std::int64_t extended(std::uint32_t psn) const noexcept { return place(psn); }
@@ -134,6 +135,14 @@ class alignas(64) PsnSpace {
   }
   /// The responses that were asked for and have not come: from, to.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> awaited() const;
+  /// Whether all that came was in its turn, and nothing is missing.
+  [[nodiscard]] bool in_turn() const noexcept {
+    return req_.seen && req_.cursor == req_.next && gaps_.empty() && resp_.acked_known;
+  }
+  /// IPv4, of the last answer and the last request.
+  [[nodiscard]] std::array<std::uint16_t, 2> last_ids() const noexcept {
+    return {answer_facts_.last_id, request_facts_.last_id};
+  }
   /// Behind the highest response.
   [[nodiscard]] std::int64_t answered_to() const noexcept { return resp_.answered; }
 
