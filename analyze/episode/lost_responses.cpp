@@ -234,16 +234,17 @@ std::int64_t Responses::requester_reacts_ns() const {
 /// Whether an earlier transmission of the response arrived, for all that is known: then it is not missed, and
 /// a slow requester has not looked at it yet. Unless it went back further since: then it threw that one away.
 bool Responses::arrived_before(std::int64_t psn, std::int32_t given, const Set<std::int32_t>& lost) const {
-  const auto all = by_number_.find(numbers_.of_psn(psn));
-  if (all == by_number_.end()) return false;
-  return std::any_of(all->second.begin(), all->second.end(), [&](std::size_t k) {
+  bool arrived = false;
+  stream_.back_through(numbers_.of_psn(psn), [&](std::size_t k) {
     const std::int32_t earlier = stream_.sent[k].note;
     if (earlier >= given || lost.contains(earlier) || scene_.note_at(earlier).before) return false;
-    return std::none_of(scene_.issues.begin(), scene_.issues.end(), [&](const Issue& back) {
+    arrived = std::none_of(scene_.issues.begin(), scene_.issues.end(), [&](const Issue& back) {
       const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(back.note)];
       return back.note > earlier && back.note < given && back.first < psn && how.begins_pass;
     });
+    return arrived;
   });
+  return arrived;
 }
 
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and

@@ -50,10 +50,10 @@ class Receiver {
 
  private:
   void take_kept() {
-    for (auto first = kept_.begin(); first != kept_.end() && first->first <= next_;) {
-      next_ = std::max(next_, first->second);
-      first = kept_.erase(first);
-    }
+    auto first = kept_.begin();
+    if (first == kept_.end() || first->first > next_) return;
+    for (; first != kept_.end() && first->first <= next_; ++first) next_ = std::max(next_, first->second);
+    kept_.erase_to(next_);
   }
   bool keeps_;
   std::int64_t next_ = std::numeric_limits<std::int64_t>::min() / 2;
@@ -122,7 +122,7 @@ void Replay::arrivals() {
 
 /// A request that was answered with an RNR NAK was not taken.
 void Replay::refuse() {
-  HashMap<std::int64_t, List<std::size_t>> sent;
+  Map<std::int64_t, List<std::size_t>> sent;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (at(i).request) {
       sent[at(i).psn].push_back(i);

@@ -52,6 +52,9 @@ class Map {
     return {entries_.insert(at, {key, value}), true};
   }
   Value& operator[](const Key& key) { return try_emplace(key).first->second; }
+  void erase_to(const Key& key) {
+    entries_.erase(entries_.begin(), entries_.begin() + (upper_bound(key) - begin()));
+  }
 
  private:
   List<Entry> entries_;
